@@ -34,7 +34,7 @@ REPOSITORY = Path(__file__).parents[2]
 
 
 @pytest.mark.slow
-def test_a_pane_and_an_action() -> None:
+def test_app_can_be_extended_with_a_pane_and_an_action() -> None:
     command = [sys.executable, "-m", "tests.architecture.extended_app"]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -51,7 +51,9 @@ def load_hashes(cache: Path, on_phase: OnPhase, cancel: Event | None) -> FaultyM
     return FaultyModel("hashes@1")
 
 
-async def test_an_embedding_provider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_engine_can_be_extended_with_an_embedding_provider(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(models.EMBEDDING_MODELS, "hashes", f"{__name__}:load_hashes")
     config = EmbeddingConfig.model_validate({"provider": "hashes", "dim": DIM})
     service = build_embedding_service(config, tmp_path, lambda phase, detail: None)
@@ -71,7 +73,7 @@ async def echo(space: ToolContext, asked: EchoArgs) -> EchoOutput:
     return EchoOutput(text=asked.text.upper())
 
 
-async def test_a_tool_for_agents(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_mcp_server_can_be_extended_with_a_tool(monkeypatch: pytest.MonkeyPatch) -> None:
     tool = Tool(name="echo", title="Echo", description="Repeat a text.", takes=EchoArgs, gives=EchoOutput, run=echo)
     monkeypatch.setattr(catalogue, "TOOLS", (*catalogue.TOOLS, tool))
     reader = ToolContext(engine=None, access=None, session=None)  # type: ignore[arg-type]  # no part of it is used
@@ -106,7 +108,7 @@ def open_tasks(parts: CadenceParts, day: datetime.date) -> Run:
     )
 
 
-async def test_a_draft_skill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_drafts_can_be_extended_with_a_skill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(skill_runner.DATED_SKILLS, "open_tasks", open_tasks)
     monkeypatch.setenv("DONNA_HOME", str(tmp_path / "settings"))
     serve(monkeypatch, FaultyModel())
@@ -131,7 +133,7 @@ def shout(word: str) -> None:
     typer.echo(word.upper())
 
 
-def test_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cli_can_be_extended_with_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(COMMANDS, "shout", Entry(__name__, "Print a word in capitals."))
     assert CliRunner().invoke(donna, ["shout", "hello"]).output == "HELLO\n"
     assert "Print a word in capitals." in CliRunner().invoke(donna, ["--help"]).output

@@ -47,7 +47,7 @@ def test_a_search_of_an_agent_says_indexed_and_stale(donna: Donna, agents: Path)
 
 
 @pytest.mark.slow
-def test_the_words_of_a_stale_answer(donna: Donna, agents: Path) -> None:
+def test_search_of_an_agent_reports_stale_results_in_text_and_json(donna: Donna, agents: Path) -> None:
     sync = "DONNA_AGENTS__DEFAULTS__MEMORY_SEARCH__SYNC__"
     environ = {f"{sync}ON_SEARCH": "false", f"{sync}ON_SESSION_START": "false"}
     ran = donna("search", "kestrel", "--space", "peter", "--json", **environ)
@@ -104,7 +104,7 @@ def test_spaces_are_listed_with_their_state(donna: Donna, agents: Path, vault: P
     assert "its workspace is read-only" in lines[2]
 
 
-def test_without_anything_known(donna: Donna) -> None:
+def test_spaces_lists_nothing_before_any_space_exists(donna: Donna) -> None:
     assert donna("spaces", "--json").json["spaces"] == []
     assert "No space yet" in donna("spaces").out
     assert not donna.home.exists()
@@ -124,7 +124,7 @@ def test_an_agent_is_never_the_vault_that_was_open_last(donna: Donna, agents: Pa
     assert (ran.code, "no vault is chosen" in ran.err) == (2, True)
 
 
-def test_only_the_memory_is_got(donna: Donna, agents: Path) -> None:
+def test_get_of_an_agent_space_reads_only_memory_files(donna: Donna, agents: Path) -> None:
     assert "tower" in donna("get", "MEMORY.md", "--space", "peter").out
     for path in ("README.md", "../paula/MEMORY.md"):
         assert donna("get", path, "--space", "peter", "--json").code == 3

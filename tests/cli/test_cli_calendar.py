@@ -64,7 +64,7 @@ def test_a_file_and_an_address_are_added_listed_and_tried(donna: Donna, vault: P
 
 
 @pytest.mark.slow
-def test_what_is_no_calendar_is_not_added(donna: Donna, served: str) -> None:
+def test_calendar_add_rejects_an_invalid_calendar(donna: Donna, served: str) -> None:
     for where in ("nowhere.ics", f"{served}/page.html", f"{served}/missing.ics", "http://example.org/x.ics"):
         ran = donna("calendar", "add", where)
         assert ran.code in (2, 5), ran
@@ -72,7 +72,7 @@ def test_what_is_no_calendar_is_not_added(donna: Donna, served: str) -> None:
     assert not (donna.home / "config" / "memory.yaml").exists()
 
 
-def test_a_name_is_given_once(donna: Donna) -> None:
+def test_calendar_add_rejects_a_duplicate_name(donna: Donna) -> None:
     (donna.cwd / "home.ics").write_text(calendar())
     assert donna("calendar", "add", "home.ics").code == 0
     before = (donna.home / "config" / "memory.yaml").read_bytes()

@@ -37,14 +37,14 @@ def test_a_result_that_cannot_be_written_is_an_error(arguments: tuple[str, ...],
 
 
 @pytest.mark.parametrize("descriptor", [0, 1])
-def test_the_app_needs_both(descriptor: int, tmp_path: Path) -> None:
+def test_app_requires_open_stdin_and_stdout(descriptor: int, tmp_path: Path) -> None:
     ran = run_closed(tmp_path, descriptor, arguments=(str(tmp_path),))
     assert ran.returncode == 2
     assert ran.stderr.startswith("donna: the full-screen app needs a terminal")
 
 
 @pytest.mark.parametrize("descriptor", [0, 1])
-def test_a_server_for_agents_needs_both(descriptor: int, tmp_path: Path) -> None:
+def test_mcp_requires_open_stdin_and_stdout(descriptor: int, tmp_path: Path) -> None:
     ran = run_closed(tmp_path, descriptor, arguments=("mcp", "--demo"))
     assert ran.returncode == 2
     assert "is closed" in ran.stderr

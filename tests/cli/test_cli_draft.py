@@ -54,7 +54,7 @@ def listed(donna: Donna, vault: Path, *words: str) -> Ran:
     return donna("draft", "list", *words, "--space", vault, "--json")
 
 
-def test_an_empty_queue(donna: Donna, kept: Path) -> None:
+def test_draft_list_of_an_empty_queue_exits_with_1(donna: Donna, kept: Path) -> None:
     ran = listed(donna, kept)
     assert (ran.code, ran.json["count"], ran.json["drafts"]) == (1, 0, [])
 
@@ -77,25 +77,25 @@ def test_a_draft_is_written_listed_and_shown(donna: Donna, kept: Path) -> None:
     assert "[1]" in human.out
 
 
-def test_a_second_time_is_the_same(donna: Donna, kept: Path) -> None:
+def test_draft_new_twice_returns_the_same_draft(donna: Donna, kept: Path) -> None:
     row, head = new(donna, kept), git(kept, "rev-parse", "HEAD")
     assert new(donna, kept) == row
     assert git(kept, "rev-parse", "HEAD") == head
 
 
-def test_nothing_to_write_about(donna: Donna, kept: Path) -> None:
+def test_draft_new_without_material_exits_with_1(donna: Donna, kept: Path) -> None:
     ran = donna("draft", "new", "daily_reflection", "--day", "2001-01-01", "--space", kept, "--json")
     assert (ran.code, ran.json["count"]) == (1, 0)
 
 
 @pytest.mark.parametrize("words", [("nonsense",), ("daily_reflection", "--day", "yesterday")])
-def test_what_cannot_be_asked_for(donna: Donna, kept: Path, words: tuple[str, ...]) -> None:
+def test_draft_new_rejects_invalid_arguments(donna: Donna, kept: Path, words: tuple[str, ...]) -> None:
     ran = donna("draft", "new", *words, "--space", kept, "--json")
     assert (ran.code, ran.json["ok"], ran.json["reason"]) == (2, False, "usage")
 
 
 @pytest.mark.parametrize("verb", [("show",), ("approve", "--yes"), ("reject", "--yes"), ("edit",), ("regenerate",)])
-def test_a_missing_draft(donna: Donna, kept: Path, verb: tuple[str, ...]) -> None:
+def test_draft_commands_report_an_unknown_draft_id(donna: Donna, kept: Path, verb: tuple[str, ...]) -> None:
     ran = donna("draft", verb[0], "absent", *verb[1:], "--space", kept, "--json", EDITOR="true")
     assert (ran.code, ran.json["reason"]) == (3, "missing")
 
@@ -137,7 +137,7 @@ def test_undoing_an_approval_forgets_what_was_learned_from_it(donna: Donna, kept
 
 
 @pytest.mark.slow
-def test_a_part_is_left_out(donna: Donna, kept: Path) -> None:
+def test_draft_approve_without_a_hunk_omits_it_from_the_note(donna: Donna, kept: Path) -> None:
     row = new(donna, kept)
     shown = donna("draft", "show", row["id"], "--space", kept, "--json").json
     lines = shown["text"].splitlines()
@@ -179,7 +179,7 @@ def test_a_draft_is_edited_in_an_editor(donna: Donna, kept: Path, tmp_path: Path
 
 
 @pytest.mark.slow
-def test_an_editor_that_changes_nothing(donna: Donna, kept: Path, tmp_path: Path) -> None:
+def test_draft_edit_without_changes_commits_nothing(donna: Donna, kept: Path, tmp_path: Path) -> None:
     row, head = new(donna, kept), git(kept, "rev-parse", "HEAD")
     ran = donna("draft", "edit", row["id"], "--space", kept, "--json", EDITOR="true", VISUAL="")
     assert (ran.code, ran.json["changed"]) == (0, False)

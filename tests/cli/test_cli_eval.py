@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.cli.running import Donna, write
 
 
-def test_a_vault_is_asked_about_itself(donna: Donna, vault: Path) -> None:
+def test_eval_generates_questions_from_a_vault(donna: Donna, vault: Path) -> None:
     write(vault, "birds.md", "---\naliases: [feathered friends]\n---\n# Birds\n\n## Where they nest\n\nHigh up.\n")
     ran = donna("eval", vault, "--mode", "keyword", "--by-kind")
     assert ran.code == 0
@@ -17,7 +17,7 @@ def test_a_vault_is_asked_about_itself(donna: Donna, vault: Path) -> None:
     assert donna("status", "--json").json["reason"] == "no_vault", "an evaluated vault is not one of the user's own"
 
 
-def test_a_set_of_questions_is_measured_in_every_way(donna: Donna, vault: Path, tmp_path: Path) -> None:
+def test_eval_of_a_question_set_scores_every_search_mode(donna: Donna, vault: Path, tmp_path: Path) -> None:
     folder = tmp_path / "set"
     folder.mkdir()
     vault.rename(folder / "vault")

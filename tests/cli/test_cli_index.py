@@ -37,7 +37,7 @@ def test_the_vault_itself_is_never_written_to(donna: Donna, vault: Path) -> None
     assert {path: path.stat().st_mtime_ns for path in vault.rglob("*")} == before
 
 
-def test_in_words(donna: Donna, vault: Path) -> None:
+def test_index_prints_a_text_summary(donna: Donna, vault: Path) -> None:
     write(vault, "broken.md", b"\x00\x01\x02" * 1_000)
     ran = donna("index", "--space", vault)
     assert ran.out.startswith("4 of 4 notes, ")
@@ -68,7 +68,7 @@ def test_status_counts_and_names_what_is_not_indexed(donna: Donna, vault: Path) 
     assert "! broken.md: " in words
 
 
-def test_status_says_who_keeps_the_index(donna: Donna, vault: Path) -> None:
+def test_status_names_the_process_that_holds_the_index_lock(donna: Donna, vault: Path) -> None:
     donna("index", "--space", vault)
     (folder,) = (donna.home / "state" / "spaces").iterdir()
     with SpaceLock(folder) as lock:
@@ -145,7 +145,7 @@ def test_get_beyond_the_end_is_empty(donna: Donna, vault: Path) -> None:
 
 
 @pytest.mark.parametrize("args", [("--from", "0"), ("--lines", "0"), ("--from", "x")])
-def test_get_refuses_lines_that_cannot_be(donna: Donna, vault: Path, args: tuple[str, ...]) -> None:
+def test_get_rejects_invalid_line_ranges(donna: Donna, vault: Path, args: tuple[str, ...]) -> None:
     assert donna("get", "Projects/gateway.md", *args, "--space", vault).code == 2
 
 
@@ -188,7 +188,7 @@ def test_refusals_have_a_reason_and_exit_code_3(donna: Donna, vault: Path, path:
     assert in_words.err.startswith("donna: ")
 
 
-def test_the_json_says_that_notes_are_gone(donna: Donna, vault: Path) -> None:
+def test_index_json_reports_a_mass_disappearance(donna: Donna, vault: Path) -> None:
     before = donna("index", "--json", "--space", vault).json["problems"]
     assert "mass_disappearance" not in {each["reason"] for each in before}
     for note in vault.rglob("*.md"):

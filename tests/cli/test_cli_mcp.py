@@ -39,7 +39,7 @@ def test_one_command_answers_a_search(donna: Donna, vault: Path) -> None:
     assert (nothing.code, nothing.json["count"]) == (1, 0)
 
 
-def test_the_demo_vault_answers_from_nothing(donna: Donna) -> None:
+def test_mcp_demo_answers_without_any_setup(donna: Donna) -> None:
     ran = donna("mcp", "--demo", "--call", "memory_search", 'why did we move off "redis"')
     assert ran.code == 0
     assert ran.json["results"][0]["path"] == "Projects/gateway/decisions.md"

@@ -75,7 +75,7 @@ def test_malformed_lines_are_reported_with_an_exit_code(donna: Donna, vault: Pat
     assert donna("chat", "import", tmp_path / "none", "--space", vault).code == 2
 
 
-def test_hostile_chats_cannot_draw_on_the_terminal(donna: Donna, vault: Path, tmp_path: Path) -> None:
+def test_control_characters_in_chats_are_not_printed(donna: Donna, vault: Path, tmp_path: Path) -> None:
     file = jsonl(tmp_path / "t.jsonl", said("s\x1b[2J", "falcon \x1b]0;owned\x07 \x9b31m \u202e and more text"))
     assert donna("chat", "import", file, "--space", vault).code == 0
     for verb in (("search", "falcon"), ("recall", "falcon"), ("recall", "falcon", "--prompt"), ("chat", "list")):
@@ -143,7 +143,7 @@ def test_what_is_wrong_with_a_command_is_reported(
     assert message in ran.err
 
 
-def test_what_is_in_a_note_is_not_forgotten_here(donna: Donna, vault: Path) -> None:
+def test_forget_rejects_a_passage_of_a_note(donna: Donna, vault: Path) -> None:
     ran = donna("forget", "vault:private.md", "--space", vault)
     assert ran.code == 3
     assert "change or delete the note" in ran.err
@@ -204,7 +204,7 @@ def test_a_task_begins_a_note_and_needs_consent_for_the_first_commit(donna: Donn
     assert (vault / "Inbox/Tasks.md").read_text().startswith("- [ ] Feed the kestrel ➕")
 
 
-def test_a_task_that_is_missing_or_not_open(donna: Donna, vault: Path) -> None:
+def test_task_done_rejects_a_missing_or_closed_task(donna: Donna, vault: Path) -> None:
     write(vault, "Projects/plan.md", "- [x] Done already\n")
     assert donna("task", "list", "--space", vault).code == 1
     assert donna("task", "done", "nothing", "--space", vault).code == 3
@@ -276,7 +276,7 @@ def test_a_chatgpt_export_through_the_command_line(donna: Donna, vault: Path, tm
     assert hit["title"] == "Kestrels, 14 November 2023"
 
 
-def test_turns_are_measured(donna: Donna, tmp_path: Path) -> None:
+def test_eval_turns_scores_a_set_of_conversations(donna: Donna, tmp_path: Path) -> None:
     folder = tmp_path / "talks"
     folder.mkdir()
     rows = [{**row, "user_id": person, "dia_id": f"D{row['turn']}"} for person in ("ann", "bo") for row in TALK]

@@ -76,7 +76,7 @@ def doctor(donna: Donna) -> dict[str, str]:
     return found
 
 
-def test_a_model_that_answers(donna: Donna, vault: Path, port: int) -> None:
+def test_model_test_and_doctor_pass_for_a_working_model(donna: Donna, vault: Path, port: int) -> None:
     configure(donna, port)
     ran = donna("model", "test", "--space", vault)
     assert (ran.code, f"✓ drafts: {MODEL} at localhost:{port} answered" in ran.out) == (0, True), ran
@@ -95,7 +95,7 @@ def test_a_model_that_the_server_does_not_have(donna: Donna, vault: Path, port: 
 
 
 @pytest.mark.parametrize("models", [5, {"a": 1}, [1, None, {"name": 7}]])
-def test_a_list_of_models_that_is_none_passes(
+def test_doctor_accepts_an_invalid_model_list_from_the_server(
     donna: Donna, vault: Path, port: int, monkeypatch: pytest.MonkeyPatch, models: object
 ) -> None:
     configure(donna, port)

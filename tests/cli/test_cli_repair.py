@@ -104,7 +104,7 @@ def test_a_repair_leaves_nothing_behind_of_text_that_git_has(donna: Donna, sandb
 
 
 @pytest.mark.slow
-def test_text_of_a_home_that_is_lost_outlives_garbage_collection(
+def test_uncommitted_text_survives_git_gc_after_the_state_folder_is_lost(
     donna: Donna, sandbox: Sandbox, fork_server: ForkServer
 ) -> None:
     stop_in_a_write(sandbox, fork_server, CALLS["write over"])

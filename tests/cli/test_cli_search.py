@@ -69,7 +69,7 @@ def test_every_search_looks_at_the_vault_first(donna: Donna, vault: Path) -> Non
 
 
 @pytest.mark.slow
-def test_filters_and_numbers(donna: Donna, vault: Path) -> None:
+def test_search_options_filter_and_limit_results(donna: Donna, vault: Path) -> None:
     def paths(*args: str) -> list[str]:
         ran = donna("search", *args, "--json", "--space", vault)
         return sorted(hit["source_path"] for hit in ran.json["results"])
@@ -126,12 +126,12 @@ def test_no_question_is_an_error(donna: Donna, vault: Path, query: str) -> None:
     assert ran.json["ok"] is True
 
 
-def test_odd_filters_are_no_error(donna: Donna, vault: Path) -> None:
+def test_search_accepts_filters_with_lone_surrogates(donna: Donna, vault: Path) -> None:
     ran = donna("search", "kestrel", "--path", "\udcff", "--source", "\udcff", "--json", "--space", vault)
     assert (ran.code, ran.json["results"]) == (1, [])
 
 
-def test_a_hostile_note_cannot_draw_on_the_terminal(donna: Donna, vault: Path) -> None:
+def test_search_does_not_print_control_characters_of_a_note(donna: Donna, vault: Path) -> None:
     write(vault, "evil\x1b[2J.md", "falcon \x1b]0;owned\x07 \x9b31m \u202e text")
     ran = donna("search", "falcon", "--space", vault)
     assert ran.code == 0
@@ -184,7 +184,7 @@ def test_a_batch_may_come_from_stdin(donna: Donna, vault: Path) -> None:
     ["not json", "[1]", '{"id": 1}', '{"query": "x"}', '{"id": 1, "query": null}', "[" * 20_000, "\x00"],
     ids=["words", "list", "no query", "no id", "null", "deep", "nul"],
 )
-def test_a_malformed_line_costs_only_itself(donna: Donna, vault: Path, bad: str) -> None:
+def test_batch_search_reports_a_malformed_line_and_continues(donna: Donna, vault: Path, bad: str) -> None:
     asked = "\n".join((questions({"id": 1, "query": "kestrel"}), bad, questions({"id": 2, "query": "kestrel"})))
     ran = donna("search", "--batch", "-", "--space", vault, stdin=asked)
     assert ran.code == 2

@@ -50,7 +50,7 @@ def test_an_unknown_vault_is_refused(donna: Donna, space: str) -> None:
     assert donna("config", "show", "--json", "--space", space).code == 3
 
 
-def test_a_file_is_no_vault(donna: Donna, vault: Path) -> None:
+def test_a_file_is_rejected_as_a_vault(donna: Donna, vault: Path) -> None:
     ran = donna("index", "--json", "--space", vault / "private.md")
     assert (ran.code, ran.json["reason"]) == (2, "no_vault")
 
@@ -90,7 +90,7 @@ def test_a_vault_may_be_named_like_a_command(donna: Donna, tmp_path: Path, name:
     assert donna("search", "falcon", "--space", name).code == 0
 
 
-def test_two_vaults_do_not_mix(donna: Donna, tmp_path: Path) -> None:
+def test_vaults_with_the_same_name_have_separate_indexes(donna: Donna, tmp_path: Path) -> None:
     for parent in ("one", "two"):
         write(tmp_path / parent / "Notes", "a.md", f"falcon {parent}")
         donna("index", "--space", tmp_path / parent / "Notes")
@@ -132,7 +132,7 @@ def test_a_broken_setting_in_the_environment_is_named(donna: Donna, vault: Path)
     assert "DONNA_RETRIEVAL__MAX_K" in ran.err
 
 
-def test_settings_of_a_vault_hold_for_it(donna: Donna, vault: Path) -> None:
+def test_vault_settings_file_applies_to_its_vault(donna: Donna, vault: Path) -> None:
     write(vault, ".donna/memory.yaml", "retrieval:\n  default_k: 1\n")
     assert donna("search", "kestrel", "--json", "--space", vault).json["count"] == 1
 

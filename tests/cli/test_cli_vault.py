@@ -87,7 +87,7 @@ def test_a_repository_is_made_only_after_consent(donna: Donna, vault: Path) -> N
     assert git(vault, "status", "--porcelain").split() == ["??", "photo.png", "??", "private.md"]
 
 
-def test_a_move_takes_the_links_along(donna: Donna, history: Path) -> None:
+def test_mv_rewrites_links_and_undo_restores_them(donna: Donna, history: Path) -> None:
     write(history, "Inbox/links.md", "[[Projects/gateway|the gateway]] and [it](../Projects/gateway.md#cache)\n")
     ran = donna("mv", "Projects/gateway.md", "Projects/edge/door.md", "--space", history)
     assert ran.code == 0
@@ -209,7 +209,7 @@ def test_a_note_that_does_not_exist_has_neither_a_difference_nor_a_history(donna
         ("Projects/Gateway.md", "conflict"),
     ],
 )
-def test_places_that_donna_does_not_write_to(donna: Donna, history: Path, path: str, reason: str) -> None:
+def test_write_rejects_forbidden_paths(donna: Donna, history: Path, path: str, reason: str) -> None:
     before = sorted(history.rglob("*"))
     ran = donna("write", path, "--space", history, "--json", stdin="x\n")
     assert (ran.code, ran.json["reason"]) == (3, reason)
@@ -234,7 +234,7 @@ def test_an_unfinished_merge_refuses_and_changes_nothing(donna: Donna, history: 
 
 
 @pytest.mark.slow
-def test_doctor_examines_the_promises(donna: Donna, history: Path) -> None:
+def test_doctor_checks_the_write_guarantees(donna: Donna, history: Path) -> None:
     donna("write", "Inbox/a.md", "--space", history, stdin="x\n")
     donna("index", "--space", history)
     found = {each["id"]: each for each in donna("doctor", "--space", history, "--json").json["findings"]}

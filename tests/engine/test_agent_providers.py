@@ -44,7 +44,7 @@ def desk_of(tmp_path: Path, server: EmbeddingServer, **search: Any) -> AgentSand
     return sandbox
 
 
-async def test_openai_is_asked_where_it_is_named(tmp_path: Path, server: EmbeddingServer) -> None:
+async def test_openai_embeds_when_configured_as_provider(tmp_path: Path, server: EmbeddingServer) -> None:
     sandbox = desk_of(tmp_path, server, provider="openai")
     async with agent_engine(sandbox) as running:
         outcome = await fresh(running, "boat harbour leaves", mode="semantic")
@@ -73,7 +73,7 @@ async def test_what_is_embedded_is_not_sent_again(tmp_path: Path, server: Embedd
     assert len(sent) <= 3  # for the length, the passage and the question
 
 
-async def test_the_local_model_alone_by_default(tmp_path: Path, server: EmbeddingServer) -> None:
+async def test_only_the_local_model_embeds_by_default(tmp_path: Path, server: EmbeddingServer) -> None:
     sandbox = desk_of(tmp_path, server)
     async with agent_engine(sandbox) as running:
         outcome = await fresh(running, "kestrel", mode="hybrid")
@@ -203,7 +203,9 @@ async def test_another_provider_means_another_index(
     assert [asked.body["model"] for asked in server.requests][-1] == "another-model"
 
 
-async def test_a_reader_with_another_model_compares_nothing(tmp_path: Path, server: EmbeddingServer) -> None:
+async def test_reader_with_a_different_model_falls_back_to_keyword_search(
+    tmp_path: Path, server: EmbeddingServer
+) -> None:
     """Two processes may have chosen different fallbacks: vectors of the same length are still not comparable."""
     sandbox = desk_of(tmp_path, server, provider="openai")
     other = desk_of(tmp_path, server, provider="openai", model="another-model")
@@ -253,7 +255,7 @@ async def test_private_notes_are_never_sent(
     assert not any("quokka" in text for text in server.texts)
 
 
-async def test_a_server_on_this_machine_may_have_them(tmp_path: Path, server: EmbeddingServer) -> None:
+async def test_local_server_may_embed_private_notes(tmp_path: Path, server: EmbeddingServer) -> None:
     sandbox = desk_of(tmp_path, server, provider="openai")
     sandbox.write("memory/private.md", PRIVATE[0])
     async with agent_engine(sandbox) as running:

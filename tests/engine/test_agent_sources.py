@@ -98,7 +98,7 @@ class Opened:
             self.names.append(arguments[0])
 
 
-async def test_nothing_else_is_even_opened(sandbox: AgentSandbox) -> None:
+async def test_files_outside_the_sources_are_never_opened(sandbox: AgentSandbox) -> None:
     opened = Opened()
     opened.on = True
     try:
@@ -114,7 +114,9 @@ async def test_nothing_else_is_even_opened(sandbox: AgentSandbox) -> None:
 
 
 @pytest.mark.parametrize("what", ["link", "folder", "fifo", "link to itself", "link out"])
-async def test_a_memory_file_that_is_no_file(sandbox: AgentSandbox, tmp_path: Path, what: str) -> None:
+async def test_memory_file_that_is_not_a_regular_file_is_ignored(
+    sandbox: AgentSandbox, tmp_path: Path, what: str
+) -> None:
     file = sandbox.root / "MEMORY.md"
     file.unlink()
     if what == "folder":
@@ -130,7 +132,9 @@ async def test_a_memory_file_that_is_no_file(sandbox: AgentSandbox, tmp_path: Pa
     assert not any(CANARY.encode() in data for data in everything_below(sandbox.home))
 
 
-async def test_a_memory_folder_that_leads_out_is_not_followed(sandbox: AgentSandbox, tmp_path: Path) -> None:
+async def test_symlinked_memory_folder_outside_the_workspace_is_not_followed(
+    sandbox: AgentSandbox, tmp_path: Path
+) -> None:
     (sandbox.root / "memory").rename(sandbox.root / "memory-kept")
     (sandbox.root / "memory").symlink_to(tmp_path / "outside")
     async with agent_engine(sandbox, watch=True) as running:
@@ -222,7 +226,7 @@ def test_no_other_folder_is_given_to_the_system(sandbox: AgentSandbox, hints: Hi
 
 
 @pytest.mark.slow
-async def test_a_burst_of_saves_is_one_hint(sandbox: AgentSandbox) -> None:
+async def test_watcher_debounces_a_burst_of_saves_into_one_event(sandbox: AgentSandbox) -> None:
     hints = Hints(sandbox, quiet_ms=1_000)
     wanted = {f"memory/{number}.md" for number in range(20)}
 
@@ -235,7 +239,7 @@ async def test_a_burst_of_saves_is_one_hint(sandbox: AgentSandbox) -> None:
     assert hints.times == 1
 
 
-async def test_folders_that_come_are_watched_too(sandbox: AgentSandbox, hints: Hints) -> None:
+async def test_watcher_covers_folders_created_later(sandbox: AgentSandbox, hints: Hints) -> None:
     async def work() -> None:
         sandbox.write("memory/fresh/one.md", "text")
         await eventually(lambda: hints.everything, "the folder was noticed")
@@ -258,7 +262,7 @@ async def test_a_watched_memory_follows_its_files(sandbox: AgentSandbox, tmp_pat
         assert not (await running.engine.search(SearchRequest(text=CANARY, mode="keyword"))).hits
 
 
-def test_what_is_included() -> None:
+def test_include_matches_only_memory_paths() -> None:
     include = Include(("MEMORY.md",), ("memory",))
     assert all(include.holds(path) for path in SOURCES)
     assert not any(

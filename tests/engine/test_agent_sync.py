@@ -172,7 +172,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     return may
 
 
-async def test_without_time_the_answer_is_stale_and_says_so(tmp_path: Path, held: asyncio.Event) -> None:
+async def test_search_with_an_expired_deadline_returns_stale_results(tmp_path: Path, held: asyncio.Event) -> None:
     sandbox = filled(agent_sandbox(tmp_path, sync=QUIET))
     async with agent_engine(sandbox, watch=True) as running:
         await fresh(running, "kestrel")
@@ -305,7 +305,7 @@ async def test_a_round_that_fails_does_not_stop_the_next() -> None:
 
 
 @pytest.mark.parametrize("on_start", [True, False])
-async def test_at_the_start_of_a_session(tmp_path: Path, on_start: bool) -> None:
+async def test_on_session_start_setting_controls_the_initial_sync(tmp_path: Path, on_start: bool) -> None:
     sync = {"watch": False, "on_search": False, "on_session_start": on_start}
     sandbox = filled(agent_sandbox(tmp_path, sync=sync))
     async with agent_engine(sandbox, watch=True) as running:
@@ -318,7 +318,7 @@ async def test_at_the_start_of_a_session(tmp_path: Path, on_start: bool) -> None
         assert (await fresh(running, "kestrel")).stale is not on_start
 
 
-async def test_every_so_often(tmp_path: Path) -> None:
+async def test_interval_setting_syncs_periodically(tmp_path: Path) -> None:
     sync = {**QUIET, "on_search": False, "interval_minutes": 0.002}
     sandbox = filled(agent_sandbox(tmp_path, sync=sync))
     async with agent_engine(sandbox, watch=True) as running:
@@ -346,9 +346,7 @@ async def test_a_second_process_waits_for_the_first(tmp_path: Path) -> None:
             assert (paths_of(outcome), outcome.stale) == (["MEMORY.md"], False)
 
 
-async def test_it_does_not_wait_for_what_is_written_after_the_question(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_fresh_search_does_not_wait_for_later_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sandbox = filled(agent_sandbox(tmp_path, sync={"watch_debounce_ms": 100}))
     looks: list[frozenset[str]] = []
 
@@ -370,7 +368,7 @@ async def test_it_does_not_wait_for_what_is_written_after_the_question(
             assert looks[-1]
 
 
-async def test_a_second_process_says_when_the_first_does_nothing(tmp_path: Path) -> None:
+async def test_second_process_reports_stale_when_the_first_does_not_sync(tmp_path: Path) -> None:
     sandbox = filled(agent_sandbox(tmp_path, sync=QUIET))
     async with agent_engine(sandbox, watch=True) as first:
         await fresh(first, "kestrel")
@@ -418,7 +416,7 @@ async def test_an_agents_workspace_is_not_the_last_vault(tmp_path: Path) -> None
     assert (row.id, row.kind, row.state, row.notes) == ("peter", "agent", "indexed", 2)
 
 
-async def test_the_store_is_where_the_settings_say(tmp_path: Path) -> None:
+async def test_store_path_setting_determines_the_index_location(tmp_path: Path) -> None:
     sandbox = filled(agent_sandbox(tmp_path, store={"path": str(tmp_path / "memory" / "{agentId}.sqlite")}))
     async with agent_engine(sandbox) as running:
         assert len(paths_of(await fresh(running, "kestrel"))) == 2
@@ -427,7 +425,7 @@ async def test_the_store_is_where_the_settings_say(tmp_path: Path) -> None:
     assert (tmp_path / "memory" / "peter").stat().st_mode & 0o777 == 0o700
 
 
-async def test_an_agent_writes_and_takes_back(tmp_path: Path) -> None:
+async def test_agent_memory_write_and_undo_update_the_index(tmp_path: Path) -> None:
     """The owner can undo what an agent wrote to its memory, and the index follows."""
     sandbox = filled(agent_sandbox(tmp_path))
     writer = open_writer(sandbox.config, sandbox.space)

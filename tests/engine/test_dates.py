@@ -101,9 +101,7 @@ others think so too, because most of them are in books that have been printed. W
 """
 
 
-async def test_a_date_selects_the_note_and_the_rest_of_the_question_the_passage(
-    tmp_path: Path, model_cache: Path
-) -> None:
+async def test_date_in_a_query_selects_the_note_and_other_words_the_passage(tmp_path: Path, model_cache: Path) -> None:
     sandbox = new_sandbox(tmp_path, model_cache)
     sandbox.write("Committee/2024-01-10.md", MINUTES)
     sandbox.write("Committee/2024-02-14.md", MINUTES.replace("2024-01-10", "2024-02-14"))
@@ -135,7 +133,7 @@ async def test_a_note_of_the_year_in_question_is_before_those_of_another_year(
             assert (await running.search(question, mode="hybrid")).hits[0].path == "Plenary.md", question
 
 
-async def test_an_index_of_before_gets_the_dates_without_embedding(tmp_path: Path) -> None:
+async def test_migration_adds_dates_to_an_old_index_without_reembedding(tmp_path: Path) -> None:
     sandbox = new_sandbox(tmp_path)
     sandbox.write("2026-03-12.md", "A day.")
     await index_once(sandbox)

@@ -43,7 +43,7 @@ async def follow(here: DraftEngine, *meetings: Meeting) -> None:
 
 
 @pytest.mark.slow
-async def test_a_meeting_that_moves_takes_its_draft_along(tmp_path: Path) -> None:
+async def test_moving_a_meeting_moves_its_draft(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         type_into(here)
@@ -113,7 +113,7 @@ async def test_a_draft_that_failed_is_dropped_when_its_meeting_is_cancelled(tmp_
         assert await here.engine.drafts.drafts() == ()
 
 
-async def test_a_draft_says_when_its_meeting_is_also_after_it_moved(tmp_path: Path) -> None:
+async def test_draft_start_time_follows_a_moved_meeting(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         assert (await here.row(row.id)).meeting_at == meeting().start.timestamp()
@@ -123,7 +123,7 @@ async def test_a_draft_says_when_its_meeting_is_also_after_it_moved(tmp_path: Pa
         assert start_in(draft.text) == meeting().start.timestamp()
 
 
-async def test_a_draft_under_a_number_keeps_its_name_when_its_meeting_moves(tmp_path: Path) -> None:
+async def test_numbered_draft_keeps_its_path_when_the_meeting_moves(tmp_path: Path) -> None:
     other = "Inbox/2024-01-17-gateway-team.md"
     async with draft_engine(tmp_path, notes={other: "# Mine\n"}, meeting_note={"autonomy_level": "low"}) as here:
         row = await here.write(meeting())
@@ -150,7 +150,7 @@ async def test_a_meeting_that_has_a_note_gets_no_second_one(tmp_path: Path) -> N
         assert not await here.engine.drafts.has_note(meeting(event="gateway-3"))
 
 
-async def test_a_series_that_was_created_again_is_not_drafted_twice_for_one_hour(tmp_path: Path) -> None:
+async def test_recreated_series_gets_no_second_draft_for_the_same_time(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         await here.write(meeting(series_id="weekly"))
         await here.indexed()

@@ -51,7 +51,7 @@ def section(text: str, name: str) -> list[str]:
 # Meetings
 
 
-async def test_a_meeting_of_many_people_at_an_unknown_time(tmp_path: Path) -> None:
+async def test_draft_truncates_a_long_attendee_list(tmp_path: Path) -> None:
     start = meeting().start
     people = (Attendee("Eve [External]"), *(Attendee(f"Person {number}") for number in range(300)))
     async with draft_engine(tmp_path) as here:
@@ -74,7 +74,7 @@ async def test_somebody_known_only_by_an_address_is_no_link(tmp_path: Path) -> N
         assert (await here.engine.drafts.plan_approval(row.id)).paths == (NOTE, "People/Bo.md")
 
 
-async def test_decisions_come_first_and_later_ones_win(tmp_path: Path) -> None:
+async def test_draft_quotes_decisions_first_and_only_the_latest_of_each(tmp_path: Path) -> None:
     async with draft_engine(tmp_path, notes={LAST: WEEKLY}) as here:
         await here.write(meeting())
         assert section(here.text(NOTE), "Last time") == [
@@ -101,7 +101,7 @@ async def test_each_line_has_its_own_source(tmp_path: Path) -> None:
         assert len(draft.evidence) == 4
 
 
-async def test_a_box_is_carried_over_as_a_link_and_no_task_is_doubled(tmp_path: Path) -> None:
+async def test_open_checkbox_is_carried_over_without_duplicating_its_task(tmp_path: Path) -> None:
     async with draft_engine(tmp_path, notes={LAST: WEEKLY}) as here:
         row = await here.write(meeting())
         assert section(here.text(NOTE), "Still open from last time") == [
@@ -183,7 +183,7 @@ https://meet.example/abc
 """
 
 
-async def test_an_agenda_is_without_ways_to_dial_in(tmp_path: Path) -> None:
+async def test_agenda_omits_dial_in_details(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting(description=INVITATION))
         assert section(here.text(row.path), "Agenda") == ["- Redis", "- Costs of the second region"]
@@ -205,7 +205,7 @@ async def test_a_note_is_named_and_placed_as_the_last_of_its_series(tmp_path: Pa
 # Approving
 
 
-async def test_one_key_of_the_machine_remains(tmp_path: Path) -> None:
+async def test_approved_note_keeps_only_donna_id_of_the_generated_keys(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         await here.approve(row)
@@ -279,7 +279,7 @@ class Seen:
         )
 
 
-async def test_a_model_gets_days_and_who_i_am_and_makes_no_tasks(
+async def test_model_prompt_includes_dates_and_the_user_but_no_checkboxes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = Seen()
@@ -301,7 +301,7 @@ async def test_a_model_gets_days_and_who_i_am_and_makes_no_tasks(
         assert "[ ]" not in here.text(NOTE)
 
 
-def test_a_prompt_of_the_users_is_used(tmp_path: Path) -> None:
+def test_custom_prompt_template_overrides_the_default(tmp_path: Path) -> None:
     (tmp_path / "draft_meeting_note.md.j2").write_text("Write for {{ me }} about {{ about }}.\n")
     task = Task(task_type="draft_meeting_note", about="Gateway", schema=MeetingNoteAnswer, passages=(), me="Mara Lind")
     system = Prompts(tmp_path, templates_dir(MemoryConfig()) / "prompts").system(task)
@@ -336,7 +336,7 @@ MINUTES = "---\ntype: meeting\ndate: 2024-01-16\n---\n# Board\n\n## Decisions\n\
 REVIEW = "# Week 2\n\n- It rained\n\n## Next week\n\n- Paint the door\n"
 
 
-async def test_a_day_is_that_of_its_notes(tmp_path: Path) -> None:
+async def test_daily_reflection_uses_only_notes_of_its_day(tmp_path: Path) -> None:
     notes = {
         "Daily/2024-01-17.md": DAILY,
         "Daily/2024-01-18.md": "- Flew to the moon and back\n",
@@ -433,7 +433,7 @@ async def test_a_task_that_was_done_in_another_note_is_not_carried_over(tmp_path
         ]
 
 
-async def test_a_day_of_which_there_is_nothing_to_say_gets_no_note(tmp_path: Path) -> None:
+async def test_reflection_and_review_are_skipped_without_relevant_notes(tmp_path: Path) -> None:
     notes = {"Books/Novel.md": "---\ndate: 2024-01-17\n---\n# Novel\n\nIt was a dark and stormy night.\n"}
     async with draft_engine(tmp_path, notes=notes) as here:
         for skill in ("daily_reflection", "weekly_review"):
@@ -441,7 +441,7 @@ async def test_a_day_of_which_there_is_nothing_to_say_gets_no_note(tmp_path: Pat
             assert (result.skipped, result.reason) == (True, NOTHING)
 
 
-async def test_a_box_that_was_ticked_without_a_date_counts_by_history(tmp_path: Path) -> None:
+async def test_checkbox_without_a_date_is_dated_by_git_history(tmp_path: Path) -> None:
     async with draft_engine(tmp_path, notes={"Projects/House.md": "- [x] Old thing\n- [ ] Paint the fence\n"}) as here:
 
         def committed(text: str, day: str) -> None:
@@ -540,7 +540,7 @@ async def test_a_profile_leaves_greetings_and_thanks_out(tmp_path: Path) -> None
         ]
 
 
-async def test_two_mentions_are_too_few(tmp_path: Path) -> None:
+async def test_person_profile_needs_more_than_two_mentions(tmp_path: Path) -> None:
     notes = {f"Daily/{recently()}.md": ALICE, "People/Bo.md": "# Bo\n\nmine\n"}
     async with draft_engine(tmp_path, notes=notes) as here:
         assert await profiles(here) == []
@@ -558,7 +558,7 @@ async def test_a_profile_of_one_person_is_written_on_demand(tmp_path: Path) -> N
         assert "People/Bo.md" in caught.value.message
 
 
-async def test_a_note_that_says_nothing_is_no_last_time_of_words(tmp_path: Path) -> None:
+async def test_previous_note_without_content_is_only_linked(tmp_path: Path) -> None:
     empty: Meeting = meeting()
     async with draft_engine(tmp_path, notes={LAST: LAST_TIME.partition("## Notes")[0]}) as here:
         await here.write(empty)

@@ -94,7 +94,7 @@ KEYS = {
 
 @pytest.mark.cases(5)
 @pytest.mark.parametrize("order", [*ORDERS, "\n".join(ORDERS), "A" * 5000], ids=lambda order: order[:20])
-async def test_an_obedient_model_gets_nothing_but_words(
+async def test_injected_model_output_is_written_as_plain_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, order: str
 ) -> None:
     monkeypatch.setattr(SkillRunner, "_drafter", Obedient([order, "Ana will write the plan."]))
@@ -116,7 +116,7 @@ async def test_an_obedient_model_gets_nothing_but_words(
 
 @pytest.mark.cases(3)
 @pytest.mark.parametrize("order", ORDERS)
-async def test_an_invitation_gets_nothing_but_words(tmp_path: Path, order: str) -> None:
+async def test_injected_invitation_text_is_written_as_plain_text(tmp_path: Path, order: str) -> None:
     invited: dict[str, Any] = {
         "title": f"Gateway team {order}", "description": order, "location": order,
         "attendees": (Attendee(order, "x@example.org"), Attendee("../../x"), Attendee("Ana ]] [[Bo"), Attendee("\u200b")),
@@ -139,7 +139,7 @@ async def test_an_invitation_gets_nothing_but_words(tmp_path: Path, order: str) 
 
 @pytest.mark.cases(4)
 @pytest.mark.parametrize("order", ORDERS)
-async def test_the_id_of_an_entry_is_a_value_and_nothing_else(tmp_path: Path, order: str) -> None:
+async def test_injected_event_id_is_stored_as_a_plain_value(tmp_path: Path, order: str) -> None:
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting(event=order))
         front = parse_frontmatter(here.text(NOTE))
@@ -152,7 +152,7 @@ async def test_the_id_of_an_entry_is_a_value_and_nothing_else(tmp_path: Path, or
 
 @pytest.mark.cases(7)
 @pytest.mark.parametrize("order", ORDERS)
-async def test_an_earlier_note_gets_nothing_but_words(tmp_path: Path, order: str) -> None:
+async def test_injected_text_of_an_earlier_note_is_quoted_as_plain_text(tmp_path: Path, order: str) -> None:
     notes = {
         "Meetings/2024-01-10-gateway-team.md": f"{LAST_TIME}\nThe gateway team will {order} do it now.\n\n- [ ] {order}\n"
     }

@@ -24,7 +24,7 @@ async def test_nothing_leaks_from_one_meeting_into_another(tmp_path: Path) -> No
     assert all(found.found)
 
 
-def test_what_is_right_is_read_off_the_notes() -> None:
+def test_expected_values_are_parsed_from_notes_and_drafts() -> None:
     weekly = source_of(mixed_notes()["Meetings/2026-01-13-platform-weekly.md"])
     assert words("The cut-over moves to 4 December.") in weekly.decisions
     assert weekly.boxes == [

@@ -54,7 +54,7 @@ async def test_a_draft_is_found_only_when_it_is_asked_for(tmp_path: Path, mode: 
         assert told.cause == "draft"
 
 
-async def test_what_is_approved_is_found_after_what_it_quotes(tmp_path: Path) -> None:
+async def test_approved_note_ranks_below_the_note_it_quotes(tmp_path: Path) -> None:
     """The quote has a word of the question in its title and headings as well."""
     sandbox = new_sandbox(tmp_path)
     sandbox.write("store.md", ORIGINAL)
@@ -71,7 +71,7 @@ async def test_what_is_approved_is_found_after_what_it_quotes(tmp_path: Path) ->
         assert scores == sorted(scores, reverse=True)
 
 
-async def test_a_note_that_says_more_than_it_quotes_keeps_its_place(tmp_path: Path) -> None:
+async def test_note_with_own_content_is_not_ranked_below_its_quoted_source(tmp_path: Path) -> None:
     sandbox = new_sandbox(tmp_path)
     sandbox.write("store.md", ORIGINAL)
     sandbox.write("rollout.md", APPROVED.replace("([[store]])", "Jonas rolls it out in stages ([[store]])."))

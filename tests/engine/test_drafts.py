@@ -35,7 +35,7 @@ pytestmark = pytest.mark.usefixtures("alone")
 # Writing
 
 
-async def test_a_draft_waits_at_its_place(tmp_path: Path) -> None:
+async def test_draft_is_written_to_its_target_path_and_waits(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         before = here.head()
         row = await here.write(meeting())
@@ -51,7 +51,7 @@ async def test_a_draft_waits_at_its_place(tmp_path: Path) -> None:
         assert here.git("log", "-1", "--format=%s").strip() == "autowrite: meeting_note gateway-2"
 
 
-async def test_nothing_is_repeated_and_no_heading_is_empty_except_those_for_the_person(tmp_path: Path) -> None:
+async def test_draft_has_no_duplicate_lines_and_only_the_user_sections_are_empty(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         await here.write(meeting())
         lines = [line for line in here.text(NOTE).splitlines() if line]
@@ -61,7 +61,7 @@ async def test_nothing_is_repeated_and_no_heading_is_empty_except_those_for_the_
         assert ends == ["## Notes", "## Decisions"]
 
 
-async def test_a_second_time_nothing_is_written(tmp_path: Path) -> None:
+async def test_write_now_twice_returns_the_same_draft(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         before = (here.head(), here.text(NOTE))
@@ -69,7 +69,7 @@ async def test_a_second_time_nothing_is_written(tmp_path: Path) -> None:
         assert (here.head(), here.text(NOTE)) == before
 
 
-async def test_two_runs_at_once_are_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_concurrent_draft_requests_create_one_draft(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = Counting(delay=0.2)
     monkeypatch.setattr(SkillRunner, "_drafter", slow)
     async with draft_engine(tmp_path) as here:
@@ -103,7 +103,7 @@ async def test_a_note_of_high_autonomy_needs_no_approval(tmp_path: Path) -> None
         assert await here.engine.drafts.drafts() == ()
 
 
-async def test_a_note_of_the_user_is_left_alone(tmp_path: Path) -> None:
+async def test_draft_does_not_overwrite_an_existing_user_note(tmp_path: Path) -> None:
     async with draft_engine(tmp_path, notes={NOTE: "mine\n"}) as here:
         row = await here.write(meeting())
         assert row.path == "Meetings/2024-01-17-gateway-team-2.md"
@@ -165,7 +165,7 @@ async def test_a_preview_is_what_is_written_and_writes_nothing(tmp_path: Path) -
 # Deciding
 
 
-async def test_a_plan_shows_exactly_what_happens(tmp_path: Path) -> None:
+async def test_approval_plan_matches_the_committed_changes(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         plan = await here.engine.drafts.plan_approval(row.id)
@@ -222,7 +222,7 @@ async def test_what_is_rejected_is_never_drafted_again(tmp_path: Path) -> None:
         assert waiting.state is DraftState.WAITING
 
 
-async def test_a_plan_of_yesterday_is_not_carried_out(tmp_path: Path) -> None:
+async def test_outdated_approval_plan_is_rejected(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         plan = await here.engine.drafts.plan_approval(row.id)
@@ -233,7 +233,7 @@ async def test_a_plan_of_yesterday_is_not_carried_out(tmp_path: Path) -> None:
         assert here.text(NOTE).endswith("\nmore\n")
 
 
-async def test_a_new_draft_says_what_is_known_now(tmp_path: Path) -> None:
+async def test_regenerated_draft_uses_current_notes(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         changed = LAST_TIME.replace("Order two new machines", "Return three old machines")
@@ -318,7 +318,7 @@ async def test_a_new_draft_never_overwrites_what_was_typed(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-async def test_what_was_changed_is_learnt(tmp_path: Path) -> None:
+async def test_edits_to_an_approved_draft_are_applied_to_later_drafts(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         text = here.text(NOTE).replace("Ana will write the migration plan for the gateway", "Bo writes the great plan")
@@ -339,7 +339,7 @@ async def test_what_was_changed_is_learnt(tmp_path: Path) -> None:
         assert "Whether the old cache" not in here.text(NOTE)
 
 
-async def test_a_missing_vault_says_nothing_about_its_drafts(tmp_path: Path) -> None:
+async def test_missing_vault_does_not_change_draft_states(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         away = here.root.with_name("unplugged")
@@ -368,7 +368,7 @@ async def test_a_draft_that_is_moved_is_found(tmp_path: Path) -> None:
         assert (moved.state, moved.path) == (DraftState.WAITING, "Projects/mine.md")
 
 
-async def test_a_draft_that_is_approved_by_hand_waits_no_more(tmp_path: Path) -> None:
+async def test_removing_the_draft_key_by_hand_approves_the_draft(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         here.sandbox.write(NOTE, here.text(NOTE).replace("donna_draft: true\n", ""))
@@ -423,7 +423,7 @@ async def test_a_private_note_is_quoted_only_in_meetings_without_others(tmp_path
         assert here.front(row.path)["donna"] == "local-only"
 
 
-async def test_a_draft_of_open_notes_is_not_private(tmp_path: Path) -> None:
+async def test_draft_from_public_notes_is_public(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         await here.write(meeting())
         assert "donna" not in here.front(NOTE)
@@ -441,7 +441,7 @@ async def test_a_private_project_note_is_no_background_for_others(tmp_path: Path
 
 
 @pytest.mark.slow
-async def test_a_draft_is_no_evidence_and_its_boxes_are_no_tasks(tmp_path: Path) -> None:
+async def test_waiting_draft_is_excluded_from_evidence_and_tasks(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         here.sandbox.write(NOTE, here.text(NOTE) + "\n- [ ] Paint the gateway team room purple\n")
@@ -458,7 +458,7 @@ async def test_a_draft_is_no_evidence_and_its_boxes_are_no_tasks(tmp_path: Path)
         assert any("purple" in each.title for each in await here.engine.memory.tasks())
 
 
-async def test_an_earlier_meeting_is_known_in_any_script(tmp_path: Path) -> None:
+async def test_earlier_meeting_is_matched_by_a_non_ascii_title(tmp_path: Path) -> None:
     notes = {"Meetings/2024-01-09 ÜBERSICHT Größen.md": "# x\n\nThe kestrels were counted in the morning by all.\n"}
     async with draft_engine(tmp_path, notes=notes) as here:
         row = await here.write(meeting("Übersicht größen"))
@@ -473,7 +473,7 @@ async def test_an_earlier_meeting_is_known_in_any_script(tmp_path: Path) -> None
 DONE = "# House\n\n- [x] Paint the door ✅ 2024-01-17\n- [ ] Call the roofer\n"
 
 
-async def test_a_day_with_nothing_is_not_written(tmp_path: Path) -> None:
+async def test_daily_reflection_of_an_empty_day_is_skipped(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         head = here.head()
         (result,) = await here.engine.drafts.write_new("daily_reflection", THIS_WEEK)
@@ -482,7 +482,7 @@ async def test_a_day_with_nothing_is_not_written(tmp_path: Path) -> None:
         assert await here.engine.drafts.drafts(everything=True) == ()
 
 
-async def test_a_day(tmp_path: Path) -> None:
+async def test_daily_reflection_lists_meetings_and_done_tasks(tmp_path: Path) -> None:
     async with draft_engine(tmp_path, notes={"Projects/House.md": DONE}) as here:
         await here.write(meeting())
         (result,) = await here.engine.drafts.write_new("daily_reflection", THIS_WEEK)
@@ -629,7 +629,7 @@ async def test_drafts_of_one_name_and_links_between_them_are_approved_together(t
         assert not {first, second} & here.notes()
 
 
-async def test_a_note_that_is_edited_after_the_look_stops_all_and_is_named(tmp_path: Path) -> None:
+async def test_approve_all_is_aborted_by_a_note_edited_after_the_preview(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         sandbox = here.engine.drafts
         rows = [await here.write(of_team(f"e-{hour}", f"Sync {hour}", hour)) for hour in (9, 11)]

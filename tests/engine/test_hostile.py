@@ -120,7 +120,7 @@ def test_nothing_from_outside_the_vault_is_in_the_index(hostile: Hostile) -> Non
         assert b"qzxoutsidedir" not in data
 
 
-def test_heading_paths_are_those_of_the_manifest(hostile: Hostile) -> None:
+def test_heading_paths_match_the_manifest(hostile: Hostile) -> None:
     client = VaultClient(hostile.sandbox.root)
     for path, wanted in hostile.checks("heading_paths"):
         note = client.read(path)
@@ -204,6 +204,6 @@ def test_search_and_status_print_no_control_bytes(hostile: Hostile) -> None:
         assert not RAW.search(done.stdout + done.stderr), arguments
 
 
-def test_nothing_was_run(hostile: Hostile) -> None:
+def test_indexing_hostile_notes_executes_nothing(hostile: Hostile) -> None:
     for folder in (Path.cwd(), hostile.sandbox.root, hostile.sandbox.root.parent):
         assert not list(folder.glob("*pwned*"))

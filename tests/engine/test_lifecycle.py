@@ -115,7 +115,7 @@ async def test_without_a_model_search_is_by_keyword_and_says_so(
 
 @pytest.mark.slow
 @pytest.mark.model
-async def test_a_model_that_comes_later_builds_a_new_index_beside(tmp_path: Path, model_cache: Path) -> None:
+async def test_installing_a_model_later_builds_a_new_index_generation(tmp_path: Path, model_cache: Path) -> None:
     sandbox = fill(new_sandbox(tmp_path), 60)
     with pytest.MonkeyPatch.context() as patch:
         hide_model(patch)
@@ -136,7 +136,9 @@ async def test_a_model_that_comes_later_builds_a_new_index_beside(tmp_path: Path
     assert sandbox.rows("SELECT count(*) FROM memory_documents") == [(60,)]
 
 
-async def test_other_passages_build_a_new_index_beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_changed_chunk_settings_build_a_new_index_generation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     serve(monkeypatch, FaultyModel())
     sandbox = fill(new_sandbox(tmp_path), 60)
     await index_once(sandbox)
@@ -201,7 +203,7 @@ async def test_quitting_while_the_model_loads_leaves_no_thread(tmp_path: Path, m
     assert not [each.name for each in set(threading.enumerate()) - before if each.name.startswith("donna")]
 
 
-async def test_two_comparisons_at_the_same_time_end_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_overlapping_reconciliations_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The later one mistook the record of the earlier one for its own, since both were empty."""
     hide_model(monkeypatch)
     sandbox = new_sandbox(tmp_path)
@@ -273,9 +275,7 @@ async def test_the_model_is_loaded_despite_constant_questions(tmp_path: Path, mo
         assert await asked == ["1/1.md"]
 
 
-async def test_who_waits_until_all_is_in_does_not_wait_for_the_next_look_at_the_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_sync_does_not_wait_for_the_next_memory_poll(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sandbox = fill(new_sandbox(tmp_path), 3)
     looked = threading.Event()
     serve(monkeypatch, FaultyModel())
@@ -298,7 +298,7 @@ async def test_who_waits_until_all_is_in_does_not_wait_for_the_next_look_at_the_
     assert coverage.vectors == coverage.notes == 3
 
 
-async def test_with_a_tokenizer_that_cannot_be_used_what_is_indexed_is_found(
+async def test_unusable_tokenizer_leaves_indexed_notes_searchable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sandbox = fill(new_sandbox(tmp_path), 3)
@@ -321,9 +321,7 @@ def refused(kind: type[ModelTokens], file: Path) -> ModelTokens:
     raise unusable(file)
 
 
-async def test_the_vault_is_opened_once_however_early_it_is_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_early_access_to_notes_opens_the_vault_only_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hide_model(monkeypatch)
     sandbox = fill(new_sandbox(tmp_path), 3)
     async with open_engine(sandbox) as running:

@@ -94,7 +94,7 @@ async def test_a_hit_that_is_not_a_note_can_be_read_with_its_context(sandbox: Sa
         assert (note.path, note.mark_start) == ("todo.md", 3)
 
 
-async def test_the_budget_and_the_number_are_kept_and_what_is_cut_says_why(sandbox: Sandbox, tmp_path: Path) -> None:
+async def test_recall_respects_limits_and_gives_omission_reasons(sandbox: Sandbox, tmp_path: Path) -> None:
     async with open_engine(sandbox, watch=False) as running:
         memory = running.engine.memory
         await import_talk(memory, tmp_path)
@@ -133,7 +133,7 @@ async def test_a_copy_of_a_note_is_recalled_once(sandbox: Sandbox) -> None:
         assert "1 with the text of another" in result.note
 
 
-async def test_what_matters_little_is_recalled_where_there_is_room(sandbox: Sandbox) -> None:
+async def test_low_importance_memories_are_recalled_if_the_budget_allows(sandbox: Sandbox) -> None:
     async with open_engine(sandbox, watch=False) as running:
         memory = running.engine.memory
         for number in ("one", "two", "three"):
@@ -288,7 +288,7 @@ async def test_a_session_is_summed_up_by_the_configured_model(
     assert summary.is_summary
 
 
-async def test_forgetting_and_correcting(sandbox: Sandbox) -> None:
+async def test_memory_can_be_corrected_and_forgotten(sandbox: Sandbox) -> None:
     async with open_engine(sandbox, watch=False) as running:
         memory = running.engine.memory
         (port,) = await memory.remember("The gateway runs on port 8080.")
@@ -322,7 +322,7 @@ async def test_a_correction_of_a_passage_is_of_that_passage_and_leaves_the_note_
 
 
 @pytest.mark.slow
-async def test_an_engine_that_stays_follows_what_another_process_says(sandbox: Sandbox, tmp_path: Path) -> None:
+async def test_maintaining_engine_indexes_memories_of_another_process(sandbox: Sandbox, tmp_path: Path) -> None:
     async with open_engine(sandbox) as maintainer, open_engine(sandbox, watch=False) as guest:
         await maintainer.settled()
         assert guest.engine.read_only
@@ -333,7 +333,7 @@ async def test_an_engine_that_stays_follows_what_another_process_says(sandbox: S
         await maintainer.until_lost("gateway port in:memory", said_here.source_id)
 
 
-async def test_a_new_index_has_the_memory_before_it_is_used(sandbox: Sandbox, tmp_path: Path) -> None:
+async def test_rebuilt_index_contains_memories_before_it_becomes_current(sandbox: Sandbox, tmp_path: Path) -> None:
     async with open_engine(sandbox, watch=False) as running:
         await import_talk(running.engine.memory, tmp_path)
         await running.engine.memory.remember("The gateway runs on port 8080.")
@@ -414,7 +414,7 @@ async def test_a_reranker_that_is_missing_is_reported(sandbox: Sandbox, tmp_path
         assert "ranked by relevance, importance and age: there is no cross-encoder" in result.note
 
 
-async def test_events_tell_counts_and_no_text(sandbox: Sandbox, tmp_path: Path) -> None:
+async def test_memory_events_contain_no_text(sandbox: Sandbox, tmp_path: Path) -> None:
     sandbox.write("a.md", "- [ ] One\n")
     async with open_engine(sandbox, watch=False) as running:
         await running.engine.sync()
@@ -431,12 +431,12 @@ def _holds(event: EngineEvent, text: str) -> bool:
     return text in str(event).lower()
 
 
-def test_the_configuration_is_that_of_the_seed() -> None:
+def test_recall_defaults_match_the_specification() -> None:
     recall = MemoryConfig().recall
     assert (recall.memories, recall.token_budget, recall.reranker_enabled) == (0, 2_000, False)
 
 
-async def test_a_conversation_that_goes_on(sandbox: Sandbox) -> None:
+async def test_open_session_is_indexed_turn_by_turn(sandbox: Sandbox) -> None:
     async with open_engine(sandbox) as running:
         memory = running.engine.memory
         await running.settled()

@@ -45,7 +45,7 @@ async def test_notes_are_counted_until_the_engine_stops(
         await scrape(port)
 
 
-async def test_a_port_that_is_taken_is_a_problem_and_nothing_worse(
+async def test_metrics_port_in_use_is_reported_as_a_problem(
     tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hide_model(monkeypatch)

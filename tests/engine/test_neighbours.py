@@ -102,7 +102,7 @@ async def test_no_more_hits_than_asked_for(home: Home) -> None:
     assert len(outcome.hits) == 1
 
 
-async def test_a_hit_elsewhere_is_read_there(home: Home, tmp_path: Path) -> None:
+async def test_hit_of_another_space_is_read_from_that_space(home: Home, tmp_path: Path) -> None:
     async with home.open("notes") as engine:
         outcome = await engine.search(EVERYWHERE)
         hit = next(hit for hit in outcome.hits if hit.space == "work")
@@ -122,7 +122,7 @@ async def test_a_space_that_was_not_asked_is_not_read(home: Home) -> None:
             await engine.passage("Zoo/otter.md", 1, 1, "work")
 
 
-async def test_spaces_of_one_name_are_distinguished(home: Home) -> None:
+async def test_spaces_with_the_same_name_get_a_numbered_suffix(home: Home) -> None:
     home.write("old/work", "otter.md", "# Older otter\n")
     await home.index("old/work")
     async with home.open("work") as engine:
@@ -160,13 +160,13 @@ async def test_nothing_is_written_in_the_other_spaces(home: Home) -> None:
     assert home.kept("work") == before
 
 
-def test_names_are_distinguished_whatever_they_are() -> None:
+def test_unique_space_names_avoid_existing_suffixes() -> None:
     names = _unique(["notes", "notes (2)", "notes", "notes"])
     assert len(set(names)) == 4
     assert names[0] == "notes"
 
 
-async def test_an_index_under_an_old_name_is_not_the_old_index(home: Home) -> None:
+async def test_recreated_index_of_another_space_is_reopened(home: Home) -> None:
     async with home.open("notes") as engine:
         assert await found(engine, "Zoo/otter.md") is True
         shutil.rmtree(home.state("work"))
@@ -183,7 +183,7 @@ async def test_many_searches_at_once_open_each_space_once(home: Home) -> None:
     assert {frozenset(places(each.hits)) for each in outcomes} == {frozenset(places(outcomes[0].hits))}
 
 
-def test_a_space_that_knows_little_does_not_come_first() -> None:
+def test_space_with_poor_hits_ranks_below_better_spaces() -> None:
     def answer(space: str, *scores: float) -> SearchOutcome:
         hits = tuple(
             replace(hit(f"{space}{rank}"), score=score, rank_score=0.9 - rank / 10, space=space)

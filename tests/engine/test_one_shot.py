@@ -57,14 +57,14 @@ def complete(running: Running) -> bool:
     return status.model_phase is ModelPhase.READY and coverage.vectors == coverage.text == coverage.notes
 
 
-async def test_where_nothing_has_changed_it_is_not_loaded(sandbox: Sandbox) -> None:
+async def test_model_is_not_loaded_for_an_unchanged_vault(sandbox: Sandbox) -> None:
     again = await index_once(sandbox)
     assert not loaded(again)
     assert complete(again)
     assert again.engine.status().coverage.notes == 5
 
 
-async def test_notes_that_were_only_touched_are_read_without_it(
+async def test_model_is_not_loaded_for_touched_but_unchanged_notes(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ingest, read = VaultSource.ingest, []
@@ -83,7 +83,7 @@ async def test_notes_that_were_only_touched_are_read_without_it(
     assert complete(again)
 
 
-async def test_a_note_that_was_deleted_leaves_without_it(sandbox: Sandbox) -> None:
+async def test_model_is_not_loaded_to_remove_a_deleted_note(sandbox: Sandbox) -> None:
     (sandbox.root / "0.md").unlink()
     again = await index_once(sandbox)
     assert not loaded(again)
@@ -91,7 +91,7 @@ async def test_a_note_that_was_deleted_leaves_without_it(sandbox: Sandbox) -> No
     assert again.engine.status().coverage.notes == 4
 
 
-async def test_a_question_by_words_does_not_need_it(sandbox: Sandbox) -> None:
+async def test_model_is_not_loaded_for_a_keyword_search(sandbox: Sandbox) -> None:
     async with open_engine(sandbox, watch=False, semantic=False) as running:
         await running.engine.sync()
         assert await running.found("serval3") == ["3.md"]
@@ -111,7 +111,7 @@ async def test_the_status_is_counted_only_on_request(sandbox: Sandbox, monkeypat
         assert complete(running)
 
 
-async def test_who_brings_the_index_up_to_date_with_the_question_gets_an_answer_by_meaning(sandbox: Sandbox) -> None:
+async def test_search_fresh_loads_the_model_for_a_semantic_query(sandbox: Sandbox) -> None:
     async with open_engine(sandbox, watch=False, semantic=False) as running:
         outcome = await running.engine.search_fresh(SearchRequest(text="a wild cat that walks", mode="semantic", k=5))
     assert loaded(running)
@@ -133,7 +133,7 @@ async def test_later_notes_are_indexed_and_found_too(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.slow
-async def test_where_another_process_keeps_the_index_it_is_not_loaded(sandbox: Sandbox) -> None:
+async def test_model_is_not_loaded_while_another_process_holds_the_index(sandbox: Sandbox) -> None:
     async with open_engine(sandbox) as keeping:
         await keeping.settled()
         sandbox.write("9.md", "# Note 9\n\nocelots walk\n")
@@ -151,7 +151,7 @@ async def test_a_vault_that_is_gone_is_reported(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.slow
-async def test_what_is_stored_while_others_are_scored_is_scored_too(
+async def test_memories_stored_during_scoring_are_also_scored(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     score, rounds = MemoryIndexer._score, 0
@@ -179,7 +179,7 @@ async def test_what_is_stored_while_others_are_scored_is_scored_too(
         pytest.param(lambda sandbox: (sandbox.root / "0.md").rename(sandbox.root / "9.md"), id="renamed"),
     ],
 )
-async def test_whatever_changed_is_brought_in_whole(sandbox: Sandbox, change: Change) -> None:
+async def test_every_kind_of_change_is_fully_indexed_in_one_run(sandbox: Sandbox, change: Change) -> None:
     change(sandbox)
     again = await index_once(sandbox)
     assert complete(again)
@@ -206,7 +206,7 @@ FIRST = "WHERE chunk_id = (SELECT min(chunk_id) FROM memory_chunks)"
         pytest.param(("UPDATE memory_scores SET novelty = NULL",), id="a score"),
     ],
 )
-async def test_what_was_left_undone_is_done(sandbox: Sandbox, undone: tuple[str, ...]) -> None:
+async def test_interrupted_embedding_and_scoring_are_completed(sandbox: Sandbox, undone: tuple[str, ...]) -> None:
     sandbox.write("tasks.md", "# Tasks\n\n- [ ] feed the serval\n- [ ] brush the ocelot\n")
     await index_once(sandbox)
     database = open_database(sandbox.database)
@@ -220,7 +220,7 @@ async def test_what_was_left_undone_is_done(sandbox: Sandbox, undone: tuple[str,
     assert sandbox.rows("SELECT count(*) FROM memory_scores WHERE novelty IS NULL") == [(0,)]
 
 
-async def test_another_version_of_the_vectors_is_made(sandbox: Sandbox) -> None:
+async def test_changed_version_tag_reembeds_all_chunks(sandbox: Sandbox) -> None:
     again = await index_once(sandbox, quick_config(embedding={"version_tag": "another"}))
     assert loaded(again)
     versions = sandbox.rows("SELECT DISTINCT embedding_version FROM memory_chunks")
@@ -251,7 +251,7 @@ async def test_a_model_that_is_installed_again_replaces_the_old_one(sandbox: San
 
 
 @pytest.mark.slow
-async def test_what_is_remembered_at_the_very_end_does_not_fail_for_want_of_the_model(
+async def test_memory_added_during_shutdown_is_embedded_at_the_next_start(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     close = EmbeddingService.close

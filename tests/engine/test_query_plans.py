@@ -117,7 +117,7 @@ async def test_neither_a_start_nor_a_search_reads_the_text_of_all_notes(
     assert {sql: steps for sql, steps in plans.whole_tables().items() if any(map(_reads_chunks, steps))} == {}
 
 
-async def test_the_question_of_the_start_page_reads_no_table_of_names(
+async def test_example_question_avoids_a_full_scan_of_note_names(
     tmp_path: Path, model_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It kept two processors busy for minutes in a vault of 10,000 notes."""

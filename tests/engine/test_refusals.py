@@ -53,9 +53,7 @@ async def test_short_facts_are_found_in_other_words_and_what_nothing_answers_is_
             assert (await running.search(question, mode="hybrid")).hits == (), question
 
 
-async def test_the_names_of_the_people_in_a_chat_answer_no_question_about_them(
-    sandbox: Sandbox, tmp_path: Path
-) -> None:
+async def test_speaker_names_alone_do_not_make_a_chat_turn_relevant(sandbox: Sandbox, tmp_path: Path) -> None:
     said = [
         ("Caroline", "I painted a sunset for the exhibition in the library."),
         ("Melanie", "It looked wonderful! We camped at the lake with the kids."),
@@ -91,7 +89,7 @@ async def test_a_question_that_the_model_cannot_read_needs_a_word_in_common(sand
         assert (await running.search("Canvas とは何ですか", mode="hybrid")).hits[0].path == "Canvas.md"
 
 
-async def test_a_question_about_oneself_prefers_ones_own_turns(sandbox: Sandbox, tmp_path: Path) -> None:
+async def test_first_person_question_prefers_turns_of_the_user(sandbox: Sandbox, tmp_path: Path) -> None:
     said = [
         ("user", "She eats kibble with salmon, and I ate a pizza at Luigi's yesterday."),
         ("assistant", "Where did you eat? Did you eat well at Luigi's? I like to recommend where to eat."),
@@ -121,7 +119,7 @@ async def test_the_words_of_one_note_are_never_refused_wherever_they_are_in_it(s
             assert found.hits[0].path == "Plants/Ficus.md", question
 
 
-def test_the_bar_is_lower_for_short_texts_but_not_for_turns_of_conversations() -> None:
+def test_cosine_threshold_is_lower_for_short_texts_except_chat_turns() -> None:
     assert clear_cosine("We had lunch.", MemorySource.MEMORY) < CLEAR_COSINE
     assert clear_cosine("We had lunch.", MemorySource.VAULT) < CLEAR_COSINE
     assert clear_cosine("We had lunch.", MemorySource.CHAT) == CLEAR_COSINE

@@ -18,7 +18,7 @@ QUESTIONS = 100
 
 
 @pytest.mark.slow
-async def test_no_neighbours_are_upside_down(vault: Sandbox) -> None:
+async def test_shown_scores_never_increase_down_the_list(vault: Sandbox) -> None:
     """The number drawn beside each row is no larger than that of the row above."""
     lines = (EVAL_VAULT.parent / "queries.dev.jsonl").read_text().splitlines()
     texts = [json.loads(line)["query"] for line in lines]
@@ -44,7 +44,7 @@ async def test_no_neighbours_are_upside_down(vault: Sandbox) -> None:
 
 
 @pytest.mark.slow
-async def test_as_many_as_a_person_asks_for_and_as_few_as_programs_get(vault: Sandbox) -> None:
+async def test_uncapped_search_returns_more_hits_than_the_default_cap(vault: Sandbox) -> None:
     request = SearchRequest(text="tasks query", k=200)
     async with open_engine(vault, watch=False, semantic=False) as running:
         assert len((await running.engine.search(request)).hits) == 32

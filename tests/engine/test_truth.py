@@ -72,7 +72,7 @@ async def until_true(sandbox: Sandbox, running: Running) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
-async def test_many_files_at_once(sandbox: Sandbox, size: int) -> None:
+async def test_index_follows_many_files_created_at_once(sandbox: Sandbox, size: int) -> None:
     sandbox.write("first.md", body("first"))
     async with open_engine(sandbox) as running:
         await running.settled(vectors=False)
@@ -94,7 +94,7 @@ async def test_many_files_in_new_nested_folders(sandbox: Sandbox, size: int) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
-async def test_many_renames(sandbox: Sandbox, size: int) -> None:
+async def test_index_follows_many_renames(sandbox: Sandbox, size: int) -> None:
     for number in range(size):
         sandbox.write(f"old/{number}.md", body(number))
     async with open_engine(sandbox) as running:
@@ -132,7 +132,7 @@ async def test_no_count_exceeds_the_notes_there_are(sandbox: Sandbox, monkeypatc
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
-async def test_a_checkout_of_another_branch(sandbox: Sandbox, size: int) -> None:
+async def test_index_follows_a_git_checkout(sandbox: Sandbox, size: int) -> None:
     def git(*arguments: str) -> None:
         settings = ["user.name=A", "user.email=a@example.org", "commit.gpgsign=false", "gc.auto=0"]
         options = [word for each in settings for word in ("-c", each)]
@@ -235,7 +235,7 @@ def only_touched(file: Path) -> None:
         moved_onto_another, deleted, only_touched,
     ],
 )  # fmt: skip
-async def test_clocks_and_times_hide_nothing(sandbox: Sandbox, change: object, watch: bool) -> None:
+async def test_changes_with_misleading_mtimes_are_indexed(sandbox: Sandbox, change: object, watch: bool) -> None:
     assert callable(change)
     for name in ("first", "second", "third"):
         shifted(sandbox.write(f"{name}.md", body(name)), -3600)

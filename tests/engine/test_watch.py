@@ -168,7 +168,7 @@ async def test_a_new_tree_of_notes_is_found_completely(desk_with_model: Sandbox)
 
 
 @pytest.mark.slow
-async def test_names_that_are_not_utf8_stop_nothing(desk_with_model: Sandbox) -> None:
+async def test_non_utf8_file_names_do_not_stop_indexing(desk_with_model: Sandbox) -> None:
     sandbox = desk_with_model
     sandbox.write("first.md", LIGHTHOUSE)
     async with open_engine(sandbox) as running:
@@ -187,7 +187,7 @@ async def test_names_that_are_not_utf8_stop_nothing(desk_with_model: Sandbox) ->
 
 
 @pytest.mark.slow
-async def test_a_twin_survives_the_other(desk_with_model: Sandbox) -> None:
+async def test_deleting_one_of_two_identical_notes_keeps_the_other(desk_with_model: Sandbox) -> None:
     sandbox = desk_with_model
     sandbox.write("one.md", LIGHTHOUSE)
     sandbox.write("two.md", LIGHTHOUSE)

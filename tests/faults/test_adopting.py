@@ -153,7 +153,7 @@ def test_a_sensitive_note_does_not_get_into_git_by_way_of_an_editor(sandbox: San
     assert refused.value.reason is Reason.SENSITIVE
 
 
-def test_a_note_of_any_size_is_the_persons_to_edit(sandbox: Sandbox) -> None:
+def test_edits_of_a_note_above_the_size_limit_can_be_committed(sandbox: Sandbox) -> None:
     writer, large = sandbox.writer(), b"x" * 70 + b"\n"
     limit = writer.rules.max_note_bytes
     sandbox.put(NOTE, large * (limit // len(large) + 2))
@@ -174,5 +174,5 @@ def test_a_note_of_any_size_is_the_persons_to_edit(sandbox: Sandbox) -> None:
         ("  <<<<<<< HEAD\n=======\n  >>>>>>> x\n", False),
     ],
 )
-def test_conflict_markers(text: str, is_conflict: bool) -> None:
+def test_has_conflict_markers_detects_git_conflicts(text: str, is_conflict: bool) -> None:
     assert has_conflict_markers(text.encode()) is is_conflict

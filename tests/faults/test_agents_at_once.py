@@ -120,7 +120,7 @@ def look(installation: Installation, done: threading.Event) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seconds", SPANS)
-async def test_all_at_once(installation: Installation, seconds: float) -> None:
+async def test_agents_app_and_shell_work_concurrently(installation: Installation, seconds: float) -> None:
     donna, done = (
         Donna(installation.home, installation.root, environ={"HOME": str(installation.root.parent)}),
         threading.Event(),

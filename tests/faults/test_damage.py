@@ -73,7 +73,7 @@ async def test_an_empty_index_file_is_filled_again(sandbox: Sandbox) -> None:
     assert integrity(sandbox.database) == "ok"
 
 
-async def test_after_damage_the_next_start_is_an_ordinary_one(sandbox: Sandbox) -> None:
+async def test_index_rebuilt_after_damage_is_reused_at_the_next_start(sandbox: Sandbox) -> None:
     await index_once(sandbox)
     scribble(sandbox.database)
     await index_once(sandbox)
@@ -84,7 +84,7 @@ async def test_after_damage_the_next_start_is_an_ordinary_one(sandbox: Sandbox) 
     assert not again.events_of(NoteIndexed)
 
 
-async def test_two_damages_leave_two_files_aside(sandbox: Sandbox) -> None:
+async def test_each_damaged_index_is_kept_under_its_own_name(sandbox: Sandbox) -> None:
     await index_once(sandbox)
     scribble(sandbox.database)
     await index_once(sandbox)

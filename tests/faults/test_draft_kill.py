@@ -74,7 +74,7 @@ async def test_a_draft_that_was_cut_short_is_finished(base: Path, user: User, st
     assert f"Promise of answer {asked}" in text
 
 
-async def test_cut_short_again_and_again(base: Path, user: User) -> None:
+async def test_draft_is_completed_after_repeated_interruptions(base: Path, user: User) -> None:
     for step in STEPS:
 
         def reached(now: str, step: str = step) -> None:
@@ -91,7 +91,7 @@ async def test_cut_short_again_and_again(base: Path, user: User) -> None:
     assert PaidDrafter(base / "bill").asked <= 2
 
 
-async def test_what_is_there_is_left_alone(base: Path, user: User) -> None:
+async def test_existing_draft_is_not_written_again(base: Path, user: User) -> None:
     await draft(base)
     before = assert_one_whole_draft(base, user)
     again = await draft(base)

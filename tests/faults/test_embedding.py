@@ -49,7 +49,7 @@ async def test_one_bad_passage_fails_alone(sandbox: Sandbox, monkeypatch: pytest
         assert (coverage.text, coverage.vectors) == (7, 6)
 
 
-async def test_a_failure_delays_no_edit(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_failing_embedding_does_not_delay_later_edits(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     serve(monkeypatch, FaultyModel(poison="nightshade"))
     async with open_engine(sandbox) as running:
         await eventually(lambda: running.events_of(NoteFailed) and len(running.events_of(NoteEmbedded)) == 6)

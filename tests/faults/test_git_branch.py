@@ -106,7 +106,7 @@ def patiently(write: Callable[[], str]) -> str:
 
 
 @pytest.mark.slow
-def test_two_donnas_and_a_user_lose_nothing(base: Path, user: User) -> None:
+def test_concurrent_writers_and_user_commits_lose_nothing(base: Path, user: User) -> None:
     """Every acknowledged write, and every commit of the user's, is an ancestor of the final HEAD."""
     vault = user.repository(base / "repo")
     commits: list[str] = []

@@ -46,7 +46,7 @@ def in_a_file_of_the_users(sandbox: Sandbox, rule: str) -> None:
 @pytest.mark.cases(6)
 @pytest.mark.parametrize("place", [in_the_folder, at_the_top, in_the_repository, in_a_file_of_the_users])
 @pytest.mark.parametrize("name", ["git-crypt", "lfs", "not-even-configured"])
-def test_through_a_filter_nothing_is_written(base: Path, place: Callable[[Sandbox, str], None], name: str) -> None:
+def test_notes_with_a_git_filter_are_not_written(base: Path, place: Callable[[Sandbox, str], None], name: str) -> None:
     sandbox = new_sandbox(base, own)
     sandbox.writer.write(NOTE, "before there was a filter\n", replace=True)
     place(sandbox, f"filter={name}")
@@ -145,7 +145,7 @@ def test_the_users_own_setting_for_line_ends_counts(base: Path, value: str) -> N
     assert not sandbox.git("status", "--porcelain")
 
 
-def test_notes_that_no_rule_names_cost_no_question(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_attr_is_not_run_without_git_attributes(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sandbox = new_sandbox(base, own)
     asked: list[str] = []
     ask = type(sandbox.writer.repo.command).run_unchecked

@@ -139,7 +139,7 @@ def everything(sandbox: Sandbox) -> dict[str, str]:
 
 @pytest.mark.cases(1)
 @pytest.mark.parametrize(("layout", "state"), pairs(AT_REST))
-def test_at_rest_donna_works_and_what_is_the_users_stays(base: Path, layout: Layout, state: State) -> None:
+def test_operations_preserve_user_state_in_every_repository_layout(base: Path, layout: Layout, state: State) -> None:
     sandbox = new_sandbox(base, layout)
     state(sandbox)
     before, start = theirs(sandbox), sandbox.git("rev-parse", "--quiet", "--verify", "HEAD", may_fail=True).strip()
@@ -174,7 +174,7 @@ def assert_only_our_notes_moved(sandbox: Sandbox, start: str) -> None:
 
 @pytest.mark.cases(5)
 @pytest.mark.parametrize(("layout", "state"), pairs(IN_PROGRESS))
-def test_in_the_middle_of_something_donna_refuses_and_changes_nothing(base: Path, layout: Layout, state: State) -> None:
+def test_writes_are_refused_while_a_git_operation_is_in_progress(base: Path, layout: Layout, state: State) -> None:
     sandbox = new_sandbox(base, layout)
     sandbox.writer.write("Inbox/first.md", "first\n")
     sandbox.writer.write("Inbox/second.md", "second\n")

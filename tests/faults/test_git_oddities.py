@@ -15,7 +15,7 @@ from tests.git_vaults import NOTES, User, fill, new_writer, tree_of
 
 @pytest.mark.cases(2)
 @pytest.mark.parametrize("form", ["--split-index", "--untracked-cache", "--index-version=4", "--force-write-index"])
-def test_every_form_of_the_index_is_followed(base: Path, form: str) -> None:
+def test_every_git_index_format_is_supported(base: Path, form: str) -> None:
     sandbox = new_sandbox(base, own)
     sandbox.git("update-index", form)
     work(sandbox)
@@ -23,7 +23,7 @@ def test_every_form_of_the_index_is_followed(base: Path, form: str) -> None:
     assert not sandbox.git("fsck", "--full", "--strict", "--no-dangling").strip()
 
 
-def test_an_edit_in_the_very_second_of_the_index_is_still_seen_by_git(base: Path) -> None:
+def test_racy_edit_is_still_detected_by_git_status_after_a_write(base: Path) -> None:
     """Git detects such an edit because the index is not newer than the file, so Donna's index must not be newer either."""
     sandbox = new_sandbox(base, own)
     sandbox.git("config", "core.trustctime", "false")
@@ -81,7 +81,7 @@ def test_on_an_unborn_branch_work_staged_outside_the_vault_counts(base: Path) ->
     assert user.git(top, "ls-tree", "-r", "--name-only", "HEAD") == "vault/Inbox/a.md\n"
 
 
-def test_a_folder_above_the_vault_may_have_a_name_that_is_no_text(base: Path) -> None:
+def test_vault_below_a_folder_with_a_non_utf8_name_works(base: Path) -> None:
     user = User(base / "home")
     vault = user.repository(base / "repo", vault='caf\udce9 "x\\y"/notes')
     writer = new_writer(vault, base / "state")

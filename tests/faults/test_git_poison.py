@@ -38,7 +38,7 @@ def use_git_plainly(user: User, vault: Path) -> None:
     user.git(vault, "credential", "fill", given="protocol=https\nhost=example.org\n\n", may_fail=True)
 
 
-def test_plain_git_would_run_them(base: Path) -> None:
+def test_plain_git_runs_the_planted_programs(base: Path) -> None:
     bait = new_bait(base)
     user = User(base / "home")
     vault = poisoned(user, base, bait)
@@ -101,7 +101,7 @@ def head_of(user: User, vault: Path) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
-def test_beside_donna_nothing_runs(base: Path, place: Place) -> None:
+def test_operations_run_no_planted_program(base: Path, place: Place) -> None:
     bait = new_bait(base)
     user = User(base / "home")
     vault = poisoned(user, base, bait, place)
@@ -149,7 +149,7 @@ REMOTES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("remote", REMOTES)
-def test_what_is_missing_in_a_partial_clone_is_not_fetched(
+def test_missing_objects_of_a_partial_clone_are_not_fetched(
     base: Path, remote: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bait = new_bait(base)
@@ -239,7 +239,7 @@ def environment_poison(base: Path, bait: Bait, decoy: Path) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_a_poisoned_shell_leads_nowhere(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hostile_git_environment_variables_are_ignored(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bait = new_bait(base)
     user = User(base / "home")
     vault, decoy = user.repository(base / "v"), user.repository(base / "decoy")

@@ -87,7 +87,7 @@ def test_nothing_private_gets_into_the_branch(base: Path, operation: str) -> Non
     assert all(line.startswith("?? ") and "Private/" in line for line in status)
 
 
-def test_what_is_public_of_an_operation_is_committed(base: Path) -> None:
+def test_move_commits_public_notes_and_only_records_private_ones(base: Path) -> None:
     sandbox = begun(base)
     plan = sandbox.writer.planner.move("Projects/one.md", "Projects/uno.md", seen=whatever)
     outcome = sandbox.writer.apply(plan)
@@ -96,7 +96,7 @@ def test_what_is_public_of_an_operation_is_committed(base: Path) -> None:
     assert "[[uno]]" in (sandbox.vault / DIARY).read_text()
 
 
-def test_on_a_branch_without_any_commit(base: Path) -> None:
+def test_private_note_on_an_unborn_branch_is_not_committed(base: Path) -> None:
     user = User(base / "home")
     vault = base / "v"
     fill(vault, {DIARY: PRIVATE})
@@ -109,7 +109,7 @@ def test_on_a_branch_without_any_commit(base: Path) -> None:
 
 
 @pytest.mark.parametrize("step", [Step.PREPARED, Step.INTENDED, Step.PUT, Step.ADVANCED, Step.FOLLOWED])
-def test_stopped_in_the_middle(base: Path, step: Step) -> None:
+def test_interrupted_write_of_a_private_note_keeps_it_out_of_the_branch(base: Path, step: Step) -> None:
     sandbox = begun(base)
 
     def stop(reached: Step) -> None:
@@ -127,7 +127,7 @@ def test_stopped_in_the_middle(base: Path, step: Step) -> None:
     assert not list(sandbox.vault.rglob(".donna-*"))
 
 
-def test_a_private_note_that_the_user_committed_is_committed_further(base: Path) -> None:
+def test_private_note_committed_by_the_user_stays_tracked(base: Path) -> None:
     """It is in the history by the user's decision, and stays there through moves, deletions and their undo."""
     sandbox = begun(base)
     sandbox.user.commit_all(sandbox.vault, "mine")

@@ -58,7 +58,7 @@ def test_the_users_next_commit_holds_what_was_staged_and_nothing_else(base: Path
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_in_every_layout(base: Path, layout: Layout) -> None:
+def test_staged_work_is_preserved_in_every_repository_layout(base: Path, layout: Layout) -> None:
     sandbox = new_sandbox(base, layout)
     stage(sandbox, BETA, "mine\n")
     OPERATIONS["write"](sandbox)
@@ -67,7 +67,7 @@ def test_in_every_layout(base: Path, layout: Layout) -> None:
 
 
 @pytest.mark.parametrize("form", ["--split-index", "--untracked-cache", "--index-version=4", "--fsmonitor"])
-def test_in_every_form_of_the_index(base: Path, form: str) -> None:
+def test_staged_work_is_preserved_in_every_git_index_format(base: Path, form: str) -> None:
     sandbox = new_sandbox(base, own)
     stage(sandbox, BETA, "mine\n")
     sandbox.git("update-index", form)
@@ -77,7 +77,7 @@ def test_in_every_form_of_the_index(base: Path, form: str) -> None:
     assert not sandbox.git("status", "--porcelain")
 
 
-def test_beside_a_sparse_checkout(base: Path) -> None:
+def test_staged_work_is_preserved_in_a_sparse_checkout(base: Path) -> None:
     sandbox = new_sandbox(base, sparse)
     stage(sandbox, BETA, "mine\n")
     OPERATIONS["write"](sandbox)
@@ -111,7 +111,7 @@ def test_a_note_that_is_no_longer_to_be_tracked_is_left_to_the_user(base: Path) 
     assert refused.value.reason is Reason.GIT_BUSY
 
 
-def test_what_is_staged_as_it_is_on_disk_is_what_is_changed(base: Path) -> None:
+def test_write_updates_a_fully_staged_note_in_the_index(base: Path) -> None:
     sandbox = new_sandbox(base, own)
     stage(sandbox, ALPHA, "all of it\n")
     fill(sandbox.vault, {"Inbox/meant.md": "meant\n"})
@@ -139,7 +139,7 @@ def test_what_is_staged_while_donna_writes_stays_staged(base: Path) -> None:
     assert sandbox.git("show", ":Projects/two.md") == "partly\n"
 
 
-def test_stopped_before_the_index_followed_it_follows_at_the_next_start(base: Path) -> None:
+def test_recovery_updates_the_git_index_after_an_interrupted_write(base: Path) -> None:
     sandbox = new_sandbox(base, own)
     stage(sandbox, BETA, "mine\n")
 
@@ -155,7 +155,7 @@ def test_stopped_before_the_index_followed_it_follows_at_the_next_start(base: Pa
     assert commit(sandbox) == {BETA}
 
 
-def test_an_index_that_a_stopped_donna_of_another_home_left_behind_is_brought_up(base: Path) -> None:
+def test_write_updates_an_index_left_outdated_by_another_installation(base: Path) -> None:
     sandbox = new_sandbox(base, own)
     stage(sandbox, BETA, "mine\n")
 
@@ -173,7 +173,7 @@ def test_an_index_that_a_stopped_donna_of_another_home_left_behind_is_brought_up
     assert commit(sandbox) == {BETA}
 
 
-def test_an_operation_on_more_notes_than_a_command_line_holds(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_move_handles_more_paths_than_one_git_command_line_allows(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(git_index, "_MOST_PATHS", 3)
     sandbox = new_sandbox(base, own)
     fill(sandbox.vault, {f"Inbox/{number}.md": "see [[one]]\n" for number in range(10)})

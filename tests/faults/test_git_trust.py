@@ -65,7 +65,7 @@ def test_a_link_that_is_put_there_later_is_refused_as_well(base: Path) -> None:
     refused(sandbox.writer)
 
 
-def test_a_command_in_the_name_of_the_user_gets_into_no_file(base: Path) -> None:
+def test_shell_command_in_user_name_is_not_written_to_reflogs(base: Path) -> None:
     """The name is written to reflogs, and a reflog may be a link to a file that a shell runs."""
     sandbox = new_sandbox(base, own)
     startup = base / "home/.bashrc"
@@ -83,7 +83,7 @@ def test_a_command_in_the_name_of_the_user_gets_into_no_file(base: Path) -> None
     assert "Donna <donna@localhost>" in log.read_text()
 
 
-def test_locks_of_others_behind_a_link_stay(base: Path) -> None:
+def test_lock_files_behind_a_symlink_are_not_removed(base: Path) -> None:
     sandbox = new_sandbox(base, own)
     projects = base / "projects"
     (projects / "app").mkdir(parents=True)
@@ -126,7 +126,7 @@ def test_a_pipe_in_the_repository_hangs_nothing(base: Path, name: str) -> None:
     refused(sandbox.writer)
 
 
-def test_a_pipe_among_the_notes_rules_hangs_nothing(base: Path) -> None:
+def test_fifo_as_gitignore_is_rejected_without_blocking(base: Path) -> None:
     sandbox = new_sandbox(base, own)
     os.mkfifo(sandbox.vault / "Inbox/.gitignore")
     with pytest.raises(VaultWriteError) as caught:

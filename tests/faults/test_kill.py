@@ -52,7 +52,7 @@ def start_and_kill(sandbox: Sandbox, seconds: float) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rounds", [4, pytest.param(300, marks=pytest.mark.stress)])
-async def test_a_killed_run_costs_nothing_but_time(
+async def test_killed_indexing_run_is_completed_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rounds: int
 ) -> None:
     hide_model(monkeypatch)

@@ -54,7 +54,7 @@ async def test_a_locked_index_is_read_until_it_is_free(sandbox: Sandbox) -> None
         await running.until_found("okapi", "late.md")
 
 
-async def test_a_lock_that_is_given_back_is_taken(sandbox: Sandbox) -> None:
+async def test_released_database_lock_is_acquired(sandbox: Sandbox) -> None:
     await index_once(sandbox)
     with contextlib.ExitStack() as other:
         other.enter_context(held(sandbox.database))
@@ -67,7 +67,7 @@ async def test_a_lock_that_is_given_back_is_taken(sandbox: Sandbox) -> None:
             assert running.engine.status().state == "running"
 
 
-async def test_a_lock_in_the_middle_of_the_work_passes(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_index_lock_during_work_is_a_temporary_problem(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("donna_tui.ingest.worker.PAUSE_SECONDS", 0.1)
     async with open_engine(sandbox) as running:
         await running.settled(vectors=False)

@@ -293,7 +293,7 @@ async def test_a_missing_server_is_tried_three_times(dialect: str, db: DbThread)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-async def test_the_figures_of_the_server_are_kept(dialect: str, db: DbThread) -> None:
+async def test_token_counts_and_cost_reported_by_the_server_are_kept(dialect: str, db: DbThread) -> None:
     async with ModelServer(dialect, server.good).running() as port:
         done = await router_harness(db, dialect, port).request()
     assert (done.metadata.tokens_in, done.metadata.tokens_out) == (120, 30)
@@ -302,7 +302,7 @@ async def test_the_figures_of_the_server_are_kept(dialect: str, db: DbThread) ->
 
 
 @pytest.mark.parametrize("figures", [(None, None), (-1, -1), (10**18, 10**18)])
-async def test_what_a_server_does_not_state_counts_in_full(figures: tuple[Any, Any], db: DbThread) -> None:
+async def test_missing_token_counts_are_charged_at_the_maximum(figures: tuple[Any, Any], db: DbThread) -> None:
     async with ModelServer("openai", server.usage(*figures)).running() as port:
         done = await router_harness(db, "openai", port).request()
     assert done.metadata.tokens_out == 500
@@ -310,7 +310,7 @@ async def test_what_a_server_does_not_state_counts_in_full(figures: tuple[Any, A
 
 
 @pytest.mark.parametrize("behaviour", [server.hang, server.reset_mid_body, server.endless_body])
-async def test_what_may_have_been_charged_counts_in_full(behaviour: Behaviour, db: DbThread) -> None:
+async def test_failed_call_is_charged_at_the_maximum(behaviour: Behaviour, db: DbThread) -> None:
     async with ModelServer("openai", behaviour).running() as port:
         with pytest.raises(ModelCallError) as caught:
             await router_harness(db, "openai", port, deadline_seconds=1.0).request()
@@ -349,7 +349,9 @@ async def test_a_cancelled_call_is_in_the_ledger(db: DbThread) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-async def test_only_needed_headers_leave(dialect: str, db: DbThread, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_request_contains_no_unneeded_headers(
+    dialect: str, db: DbThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS", "ANTHROPIC_CUSTOM_HEADERS"):
         monkeypatch.setenv(name, "x-leak: LEAKED")
     for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "OPENAI_ADMIN_KEY"):
@@ -365,7 +367,7 @@ async def test_only_needed_headers_leave(dialect: str, db: DbThread, monkeypatch
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-async def test_what_is_sent_is_the_question_between_marks(dialect: str, db: DbThread) -> None:
+async def test_request_contains_model_prompt_and_note_with_new_markers(dialect: str, db: DbThread) -> None:
     listening = ModelServer(dialect, server.good)
     async with listening.running() as port:
         harness = router_harness(db, dialect, port)
@@ -422,7 +424,7 @@ async def test_an_invalid_key_is_not_sent(key: str, db: DbThread) -> None:
     assert listening.connections == 0
 
 
-async def test_a_question_without_end_is_not_sent(db: DbThread) -> None:
+async def test_oversized_prompt_is_not_sent(db: DbThread) -> None:
     listening = ModelServer("openai", server.good)
     huge = Payload(system="s", segments=(Segment(text="x" * 500_000, sensitivity=Sensitivity.PUBLIC),))
     async with listening.running() as port:

@@ -52,7 +52,7 @@ def test_owner_and_group_are_kept_by_every_operation_and_its_undo(base: Path) ->
 
 @as_root
 @pytest.mark.parametrize(("mode", "may"), [(0o644, False), (0o640, False), (0o664, False), (0o666, True)])
-def test_who_may_not_give_files_away_takes_no_access_from_their_owner(
+def test_write_is_refused_if_it_would_remove_access_of_the_owner(
     base: Path, monkeypatch: pytest.MonkeyPatch, mode: int, may: bool
 ) -> None:
     sandbox = owned(base, mode)
@@ -75,9 +75,7 @@ def test_who_may_not_give_files_away_takes_no_access_from_their_owner(
 
 
 @as_root
-def test_where_the_group_can_be_kept_and_may_write_the_owner_may_change(
-    base: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_write_keeps_the_group_if_the_owner_cannot_be_kept(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sandbox = owned(base, 0o664)
     give = os.fchown
 

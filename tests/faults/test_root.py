@@ -140,7 +140,7 @@ async def test_notes_that_come_back_end_the_hold(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.slow
-async def test_resume_without_a_hold_approves_nothing_in_advance(sandbox: Sandbox) -> None:
+async def test_resume_does_not_confirm_later_mass_deletions(sandbox: Sandbox) -> None:
     async with open_engine(sandbox) as running:
         await running.settled(vectors=False)
         await running.engine.resume()
@@ -150,7 +150,7 @@ async def test_resume_without_a_hold_approves_nothing_in_advance(sandbox: Sandbo
 
 
 @pytest.mark.slow
-async def test_a_few_deletions_are_believed(sandbox: Sandbox) -> None:
+async def test_few_deletions_are_applied_immediately(sandbox: Sandbox) -> None:
     async with open_engine(sandbox) as running:
         await running.settled(vectors=False)
         vanish(sandbox, range(5))

@@ -60,7 +60,9 @@ def attempt(sandbox: Sandbox, call: tuple[str, ...]) -> VaultWriteError | None:
     [range(0, FIRST_LEVELS, FIRST_LEVELS // 8), pytest.param(range(LEVELS), marks=pytest.mark.stress)],
     ids=["8 levels", "256 levels"],
 )
-def test_a_full_disk_costs_nothing(tmp_path: Path, disk: Path, name: str, levels: range) -> None:
+def test_write_on_a_full_disk_fails_cleanly_and_can_be_retried(
+    tmp_path: Path, disk: Path, name: str, levels: range
+) -> None:
     call, template = CALLS[name], prepared(tmp_path / "template", name)
     answers: list[Reason | None] = []
     for level in levels:

@@ -80,7 +80,9 @@ class FailureHarness:
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("for_good", [False, True], ids=["once", "for good"])
 @pytest.mark.parametrize("thorough", [False, pytest.param(True, marks=pytest.mark.stress)], ids=["some", "all"])
-def test_a_failing_request_costs_nothing(tmp_path: Path, name: str, for_good: bool, thorough: bool) -> None:
+def test_failing_system_call_leaves_the_vault_unchanged(
+    tmp_path: Path, name: str, for_good: bool, thorough: bool
+) -> None:
     harness, tries = FailureHarness(tmp_path, name, for_good=for_good), itertools.count(1)
     for nth in itertools.count(1) if thorough else itertools.count(1 + list(CALLS).index(name) % STRIDE, STRIDE):
         codes = ERRORS if thorough else (ERRORS[nth % len(ERRORS)],)
@@ -136,7 +138,7 @@ def test_a_move_is_refused_on_a_failing_disk_and_names_a_note_that_may_not_be_re
 
 
 @pytest.mark.parametrize("reason", [Reason.IO_ERROR, Reason.UNREADABLE])
-def test_a_move_beside_a_folder_that_cannot_be_listed(
+def test_move_reports_a_folder_that_cannot_be_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: Reason
 ) -> None:
     def scan(_: object, __: str = "") -> list[Entry]:
@@ -216,7 +218,7 @@ class CutConversation:
 @pytest.mark.parametrize(
     "how", ["interrupted", pytest.param("killed at its start", marks=pytest.mark.stress), "killed at its end"]
 )
-def test_a_git_that_does_not_answer_costs_nothing(
+def test_interrupted_git_process_leaves_the_vault_consistent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, how: str
 ) -> None:
     """Git is killed before or after its work, or Donna is interrupted without git noticing."""

@@ -116,7 +116,9 @@ def fresh(base: Path, *, staged: bool) -> VaultModel:
 @pytest.mark.slow
 @pytest.mark.parametrize("staged", [False, True], ids=["nothing staged", "work staged"])
 @pytest.mark.parametrize("kills", [25, pytest.param(10_000, marks=pytest.mark.stress)])
-def test_no_kill_loses_a_word(tmp_path: Path, fork_server: ForkServer, kills: int, staged: bool) -> None:
+def test_random_kills_lose_no_acknowledged_write(
+    tmp_path: Path, fork_server: ForkServer, kills: int, staged: bool
+) -> None:
     chance = random.Random(f"{SEED} {staged}")
     vault_model = fresh(tmp_path / "sandbox", staged=staged)
     rounds = []
@@ -147,7 +149,7 @@ with alone(repo.place()):
 
 
 @pytest.mark.slow
-def test_a_git_that_outlives_its_donna_is_waited_for(tmp_path: Path) -> None:
+def test_recovery_waits_for_a_git_process_of_a_killed_run(tmp_path: Path) -> None:
     """It may be the one that moves the branch, so the recovery must not decide before it has finished."""
     sandbox, done, slow = new_sandbox(tmp_path / "sandbox"), tmp_path / "done", tmp_path / "bin" / "git"
     slow.parent.mkdir()
@@ -160,7 +162,7 @@ def test_a_git_that_outlives_its_donna_is_waited_for(tmp_path: Path) -> None:
     assert done.exists()
 
 
-def test_the_check_sees_what_is_broken(tmp_path: Path) -> None:
+def test_vault_model_check_detects_damage(tmp_path: Path) -> None:
     """Check that the check detects what it should."""
     sandbox: Sandbox = new_sandbox(tmp_path / "sandbox")
     vault_model = VaultModel.of(sandbox)

@@ -114,7 +114,7 @@ def test_a_recreated_repository_loses_nothing_unfinished(base: Path, fork_server
     assert not litter(sandbox)
 
 
-def test_two_editors_at_the_note_that_was_displaced(base: Path, fork_server: ForkServer) -> None:
+def test_edits_of_displaced_and_replaced_files_are_both_kept(base: Path, fork_server: ForkServer) -> None:
     """One had the note open and wrote to the displaced file; the other saved a new file."""
     sandbox, first = new_sandbox(base), b"By the editor that had it open.\n"
     stop_in_a_write(sandbox, fork_server)

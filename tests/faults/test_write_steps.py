@@ -57,13 +57,17 @@ class Scene:
 
 @pytest.mark.cases(4)
 @pytest.mark.parametrize("step", Step)
-def test_stopped_at_every_step(tmp_path: Path, fork_server: ForkServer, name: str, step: Step) -> None:
+def test_operation_interrupted_at_any_step_is_recovered(
+    tmp_path: Path, fork_server: ForkServer, name: str, step: Step
+) -> None:
     _stop_at(step, Scene(tmp_path, name), fork_server)
 
 
 @pytest.mark.cases(3)
 @pytest.mark.parametrize("step", Step)
-def test_stopped_at_every_step_beside_staged_work(tmp_path: Path, fork_server: ForkServer, step: Step) -> None:
+def test_operation_interrupted_with_staged_work_is_recovered(
+    tmp_path: Path, fork_server: ForkServer, step: Step
+) -> None:
     _stop_at(step, Scene(tmp_path, "move", staged=True), fork_server)
 
 
@@ -83,7 +87,9 @@ def _stop_at(step: Step, scene: Scene, fork_server: ForkServer) -> None:
 
 @pytest.mark.cases(1)
 @pytest.mark.parametrize("stride", [10, pytest.param(1, marks=pytest.mark.stress)])
-def test_stopped_before_every_request(tmp_path: Path, fork_server: ForkServer, name: str, stride: int) -> None:
+def test_operation_interrupted_at_any_system_call_is_recovered(
+    tmp_path: Path, fork_server: ForkServer, name: str, stride: int
+) -> None:
     scene = Scene(tmp_path, name)
     for nth in range(1, MOST, stride):
         vault_model = scene.fresh()
@@ -97,7 +103,7 @@ def test_stopped_before_every_request(tmp_path: Path, fork_server: ForkServer, n
 @pytest.mark.cases(3)
 @pytest.mark.parametrize("stride", [14, pytest.param(1, marks=pytest.mark.stress)])
 @pytest.mark.parametrize("step", [Step.PUT, Step.ADVANCED])
-def test_stopped_again_while_it_recovers(
+def test_interrupted_recovery_is_completed_by_the_next(
     tmp_path: Path, fork_server: ForkServer, name: str, step: Step, stride: int
 ) -> None:
     scene = Scene(tmp_path, name)
@@ -114,7 +120,7 @@ def test_stopped_again_while_it_recovers(
     assert nth < MOST - stride
 
 
-def test_stopped_and_then_overtaken_by_a_donna_of_another_home(tmp_path: Path, fork_server: ForkServer) -> None:
+def test_recovery_keeps_later_writes_of_another_installation(tmp_path: Path, fork_server: ForkServer) -> None:
     scene = Scene(tmp_path, "move")
     vault_model, after = scene.fresh(), CALLS["write over"]
     assert (
@@ -127,7 +133,7 @@ def test_stopped_and_then_overtaken_by_a_donna_of_another_home(tmp_path: Path, f
     assert vault_model.sandbox.notes() == vault_model.notes
 
 
-def test_stopped_and_then_its_folder_is_replaced_by_a_link(tmp_path: Path, fork_server: ForkServer) -> None:
+def test_recovery_does_not_follow_a_folder_replaced_by_a_symlink(tmp_path: Path, fork_server: ForkServer) -> None:
     scene, outside = Scene(tmp_path, "write over"), tmp_path / "outside"
     sandbox = scene.fresh().sandbox
     assert fork_server.run("operation", sandbox, call=scene.call, step=Step.ADVANCED, occurrence=1)[1] == ENDED
@@ -140,7 +146,7 @@ def test_stopped_and_then_its_folder_is_replaced_by_a_link(tmp_path: Path, fork_
     assert not sandbox.intent.exists(), "the next writes would be refused"
 
 
-def test_stopped_and_then_the_repository_is_recreated(tmp_path: Path, fork_server: ForkServer) -> None:
+def test_recovery_in_a_recreated_repository_removes_no_note(tmp_path: Path, fork_server: ForkServer) -> None:
     scene = Scene(tmp_path, "move")
     vault_model = scene.fresh()
     assert fork_server.run("operation", vault_model.sandbox, call=scene.call, step=Step.PUT, occurrence=1)[1] == ENDED

@@ -92,7 +92,7 @@ NO_MESSAGES = (
 
 
 @pytest.mark.slow
-def test_what_is_no_message_ends_nothing(sandbox: Sandbox) -> None:
+def test_invalid_messages_do_not_stop_the_server(sandbox: Sandbox) -> None:
     with started(sandbox) as process:
         hello(process)
         assert process.stdin

@@ -73,7 +73,7 @@ async def client_of(serving: Serving, mode: str = "auto") -> AsyncIterator[Clien
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_the_official_client_gets_through_every_tool(sandbox: Sandbox, serving: Serving, mode: str) -> None:
+async def test_official_client_can_call_every_tool_over_http(sandbox: Sandbox, serving: Serving, mode: str) -> None:
     async with client_of(serving, mode) as client:
         await through_every_tool(client, sandbox)
 
@@ -111,7 +111,7 @@ ORIGINS = (
 ALLOWED_HOSTS, ALLOWED_ORIGINS = 2, 3
 
 
-def test_the_matrix_has_sixty_rows() -> None:
+def test_host_and_origin_cases_are_complete() -> None:
     assert len(set(HOSTS)) + len(set(ORIGINS)) == 60
 
 
@@ -235,7 +235,7 @@ def test_the_token_is_kept_and_trusted_only_while_it_is_private(tmp_path: Path) 
     assert token_of(tmp_path / "state") != token
 
 
-def test_requests_are_let_in_as_fast_as_they_may_come() -> None:
+def test_rate_limiter_allows_a_burst_and_then_its_rate() -> None:
     now = [1_000.0]
     rate = Rate(clock=lambda: now[0])
     assert sum(rate.take() for _ in range(2_000)) == BURST

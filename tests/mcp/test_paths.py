@@ -63,7 +63,7 @@ async def test_no_folder_lists_what_is_outside(around: Sandbox, harness: ToolHar
         assert folder.strip("/") in ("", "Inbox") or not listed, folder
 
 
-async def test_no_path_is_written_that_the_vault_refuses(around: Sandbox) -> None:
+async def test_vault_write_rejects_paths_that_the_vault_rejects(around: Sandbox) -> None:
     before, outside = tree_of(around.root), sorted(around.root.parent.glob("*.md"))
     config = quick_config(safety={"path_allowlist": list(ALLOWLIST)}, vault={"ignore_globs": IGNORED_GLOBS})
     refused = {path: wrong for path, wrong in TABLE.items() if wrong}
@@ -82,7 +82,7 @@ async def test_no_path_is_written_that_the_vault_refuses(around: Sandbox) -> Non
 @pytest.mark.parametrize(
     "path", ["Inbox/a b.md", "Inbox/\u00fcber.md", "Inbox/deep/er/\u65e5\u672c\u8a9e.md", "Inbox/-rf.md"]
 )
-async def test_what_the_vault_takes_lands_where_it_says(harness: ToolHarness, path: str) -> None:
+async def test_vault_write_writes_valid_paths_inside_the_vault(harness: ToolHarness, path: str) -> None:
     written = await harness.fine("vault_write", path=path, content="mine\n")
     file: Path = harness.sandbox.root / path
     assert file.read_text() == "mine\n"

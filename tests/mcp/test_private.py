@@ -127,7 +127,7 @@ async def test_links_are_those_of_a_vault_without_private_notes(harness: ToolHar
     assert (await harness.fine("vault_links", path="Projects/plan.md"))["links"] == ["Projects/gateway.md"]
 
 
-async def test_who_was_granted_them_sees_them_and_still_does_not_write_them(harness: ToolHarness) -> None:
+async def test_client_with_private_access_can_read_but_not_write_private_notes(harness: ToolHarness) -> None:
     granted = harness.other(sensitive=True)
     assert CANARY in (await granted.fine("memory_get", path="Projects/codes.md"))["text"]
     assert (await granted.fine("vault_list"))["total"] == len(PUBLIC) + len(PRIVATE)
@@ -217,7 +217,7 @@ def frozen(outcome: Any) -> Any:
     return search
 
 
-async def test_what_cannot_be_read_counts_as_missing(harness: ToolHarness) -> None:
+async def test_unreadable_files_are_reported_as_missing(harness: ToolHarness) -> None:
     root = harness.sandbox.root
     write(root, "Inbox/big.md", "x" * 3_000_000)
     write(root, "Inbox/zeros.md", b"\0" * 4_000)
@@ -240,7 +240,7 @@ async def test_a_new_note_beside_a_private_one_of_nearly_its_name_does_not_revea
     assert about(taken, "Inbox/Secret.md") == about(answer, "Inbox/secret.md")
 
 
-async def test_what_derives_from_a_private_note_is_answered_like_something_missing(harness: ToolHarness) -> None:
+async def test_task_of_a_private_note_is_reported_as_missing(harness: ToolHarness) -> None:
     made = harness.sandbox.rows("SELECT source_id, sensitive FROM memory_documents WHERE source_type = 'task'")
     private = [identity for identity, sensitive in made if sensitive]
     public = [identity for identity, sensitive in made if not sensitive]

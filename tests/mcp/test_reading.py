@@ -24,7 +24,7 @@ from tests.mcp.serving import PUBLIC, ToolHarness, open_harness
 ODD = '\ufeff---\r\ntitle: "a\u202etitle"\r\n---\r\n\tfirst\u200b line\x1b[31m\r\nsecond\x07\u2028line\r\n'
 
 
-async def test_no_more_is_given_than_was_asked_for(harness: ToolHarness) -> None:
+async def test_memory_search_respects_max_results_and_folder(harness: ToolHarness) -> None:
     for most in (1, 2, 4):
         found = await harness.fine("memory_search", query="kestrel", maxResults=most, sources=["vault"])
         assert found["count"] == len(found["results"]) == most
@@ -79,7 +79,7 @@ async def test_what_cannot_be_read_comes_with_a_next_step(harness: ToolHarness) 
         assert (await harness("vault_write", path=path, content="mine"))["hint"], path
 
 
-async def test_what_hides_is_shown_for_reading_and_kept_for_editing(harness: ToolHarness) -> None:
+async def test_hidden_characters_are_visible_in_memory_get_and_raw_in_vault_read(harness: ToolHarness) -> None:
     file = write(harness.sandbox.root, "Inbox/odd.md", ODD.encode())
     shown = await harness.fine("memory_get", path="Inbox/odd.md")
     assert "\tfirst␣ line␛[31m\nsecond␇␤line" in shown["text"]

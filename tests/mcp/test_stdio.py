@@ -25,7 +25,7 @@ READING = [tool.name for tool in TOOLS if not tool.writes]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_the_official_client_gets_through_every_tool(sandbox: Sandbox, mode: str) -> None:
+async def test_official_client_can_call_every_tool_over_stdio(sandbox: Sandbox, mode: str) -> None:
     async with over_stdio(sandbox, "--write", mode=mode) as client:
         await through_every_tool(client, sandbox)
 
@@ -51,7 +51,7 @@ async def test_private_notes_are_seen_where_they_are_granted(sandbox: Sandbox) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("calls", [200, pytest.param(1_000, marks=pytest.mark.stress)])
-async def test_hundreds_of_calls_at_once(sandbox: Sandbox, calls: int) -> None:
+async def test_hundreds_of_concurrent_calls_are_answered(sandbox: Sandbox, calls: int) -> None:
     async with over_stdio(sandbox, "--write", "--quota", "5") as client:
         kinds: list[tuple[str, dict[str, Any]]] = [
             ("memory_search", {"query": "kestrel sessions"}),
@@ -104,7 +104,7 @@ ODD_LINES = (
 
 
 @pytest.mark.slow
-def test_no_line_is_met_with_silence(sandbox: Sandbox) -> None:
+def test_every_input_line_gets_a_response(sandbox: Sandbox) -> None:
     with started(sandbox) as process:
         assert process.stdin
         assert process.stdout
@@ -149,7 +149,7 @@ def _send(descriptor: int, data: bytes) -> None:
     os.close(descriptor)
 
 
-def test_whole_pairs_stay_whole() -> None:
+def test_surrogate_pairs_are_decoded_and_lone_surrogates_replaced() -> None:
     line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "x", "params": {"a": "\U0001f427", "b": "\ud83d!"}})
     fixed = readable_message(line)
     assert not isinstance(fixed, Unreadable)

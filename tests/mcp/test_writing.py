@@ -55,7 +55,7 @@ async def test_frontmatter_that_cannot_be_read_is_no_private_note(harness: ToolH
     assert not (harness.sandbox.root / "Inbox/new.md").exists()
 
 
-async def test_who_has_not_read_the_note_does_not_change_it(harness: ToolHarness) -> None:
+async def test_vault_write_requires_the_current_etag(harness: ToolHarness) -> None:
     seen = await etag(harness)
     write(harness.sandbox.root, NOTE, "edited elsewhere\n")
     for given in (None, seen, "0" * 64, ""):
@@ -236,7 +236,7 @@ async def test_what_a_person_forgot_after_an_agent_stays_forgotten(harness: Tool
     assert (await harness("vault_undo_last", everything=True))["reason"] == "nothing_to_undo"
 
 
-async def test_what_a_person_put_right_stays_when_the_session_goes(harness: ToolHarness) -> None:
+async def test_session_undo_keeps_corrections_made_by_the_user(harness: ToolHarness) -> None:
     sandbox = harness.engine.memory
     await harness.fine("remember", text="My favourite colour is red.", type="procedural")
     (fact,) = await sandbox.db.run(lambda db: procedural(db.database))
@@ -286,7 +286,7 @@ async def test_what_is_remembered_is_found_and_read_like_a_note(harness: ToolHar
     assert (await harness.fine("memory_search", query="another session", sources=["memory"]))["count"] == 1
 
 
-async def test_without_leave_to_write_there_are_no_such_tools(harness: ToolHarness, sandbox: Sandbox) -> None:
+async def test_writing_tools_are_unknown_in_read_only_mode(harness: ToolHarness, sandbox: Sandbox) -> None:
     from dataclasses import replace
 
     reading = replace(harness.space, writer=None)
@@ -354,7 +354,7 @@ INERT = (
 
 @pytest.mark.cases(5)
 @pytest.mark.parametrize("code", RUN_BY_PLUGINS)
-async def test_what_plugins_run_is_not_written_by_an_agent(harness: ToolHarness, code: str) -> None:
+async def test_vault_write_rejects_code_that_plugins_execute(harness: ToolHarness, code: str) -> None:
     answer = await harness("vault_write", path="Inbox/new.md", content=f"# New\n\n{code}\n")
     assert (answer["ok"], answer["reason"]) == (False, "executable")
     answer = await harness("vault_write", path=NOTE, content=f"new\n\n{code}\n", etag=await etag(harness))
@@ -365,12 +365,12 @@ async def test_what_plugins_run_is_not_written_by_an_agent(harness: ToolHarness,
 
 
 @pytest.mark.slow
-async def test_what_is_not_run_is_written(harness: ToolHarness) -> None:
+async def test_vault_write_accepts_text_that_plugins_do_not_execute(harness: ToolHarness) -> None:
     for number, text in enumerate(INERT):
         await harness.fine("vault_write", path=f"Inbox/{number}.md", content=f"{text}\n")
 
 
-async def test_code_that_was_in_the_note_stays_there_and_comes_back(harness: ToolHarness) -> None:
+async def test_vault_write_keeps_existing_plugin_code_but_rejects_changed_code(harness: ToolHarness) -> None:
     mine = "# Mine\n\n<% tp.date.now() %>\n\n```dataviewjs\ndv.pages()\n```\n"
     write(harness.sandbox.root, "Inbox/mine.md", mine)
     written = await harness.fine(
@@ -384,12 +384,12 @@ async def test_code_that_was_in_the_note_stays_there_and_comes_back(harness: Too
     assert (harness.sandbox.root / "Inbox/mine.md").read_text() == mine
 
 
-async def test_a_client_that_was_allowed_to_writes_code(harness: ToolHarness) -> None:
+async def test_client_with_executable_access_may_write_plugin_code(harness: ToolHarness) -> None:
     granted = replace(harness, space=replace(harness.space, access=replace(harness.space.access, executable=True)))
     await granted.fine("vault_write", path="Inbox/new.md", content="<% tp.date.now() %>\n")
 
 
-async def test_without_a_repository_an_agent_is_told_who_can_agree_to_one(
+async def test_vault_write_without_a_repository_tells_the_agent_to_ask_the_owner(
     harness: ToolHarness, sandbox: Sandbox
 ) -> None:
     shutil.rmtree(sandbox.root / ".git")

@@ -38,7 +38,7 @@ def outcome(child: subprocess.Popen[str]) -> tuple[int, dict[str, Any]]:
 
 
 @pytest.mark.slow
-def test_two_exports_at_once_replace_a_damaged_one_by_one_intact(tmp_path: Path) -> None:
+def test_concurrent_exports_replace_a_damaged_export(tmp_path: Path) -> None:
     folder = tmp_path / "model"
     folder.mkdir()
     (folder / files.GRAPH).write_bytes(b"half a graph")
@@ -64,7 +64,7 @@ def test_a_damaged_export_is_detected_and_replaced(model_cache: Path, tmp_path: 
     assert files.load_export(files.export_folder(tmp_path)) == model
 
 
-def test_other_weights_are_refused(tmp_path: Path) -> None:
+def test_export_rejects_unpublished_weights(tmp_path: Path) -> None:
     folder = tmp_path / "site" / WEIGHTS_PACKAGE / "model"
     folder.mkdir(parents=True)
     (folder.parent / "__init__.py").touch()

@@ -119,7 +119,7 @@ def test_a_tokenizer_that_does_not_belong_to_the_graph_is_refused_in_plain_words
     assert refusal.value.reason is Reason.EMBEDDING_FAILED
 
 
-def test_a_closed_model_refuses(tmp_path: Path) -> None:
+def test_closed_model_raises_on_embedding(tmp_path: Path) -> None:
     provider = OnnxProvider(model_files(tmp_path, token_vectors_graph(TABLE)))
     provider.close()
     with pytest.raises(ModelError):

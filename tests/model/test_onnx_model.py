@@ -101,7 +101,7 @@ def exact_export(tmp_path_factory: pytest.TempPathFactory) -> ModelFiles:
     return export
 
 
-def test_fifty_texts_are_compared() -> None:
+def test_comparison_texts_are_distinct_and_complete() -> None:
     assert len(set(TEXTS)) == 50
     assert len(many_texts(500)) == 500
 
@@ -154,7 +154,7 @@ def test_a_very_long_question_is_answered(provider: str, request: pytest.Fixture
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("text", ["", "\ud800", "\x00", "\n" * 1000])
-def test_odd_questions_are_answered(provider: str, text: str, request: pytest.FixtureRequest) -> None:
+def test_unusual_query_text_is_embedded(provider: str, text: str, request: pytest.FixtureRequest) -> None:
     served: EmbeddingProvider = request.getfixturevalue(provider)
     check_vectors(served.embed(text)[None], 1, served.dim)
 

@@ -101,7 +101,7 @@ def test_an_installed_donna_indexes_and_searches_by_keyword(installed: Installed
 
 
 @pytest.mark.slow
-def test_an_installed_donna_is_sound(installed: Installed) -> None:
+def test_doctor_reports_no_failure_in_a_fresh_installation(installed: Installed) -> None:
     doctor = installed.donna("doctor", "--json")
     findings = {each["id"]: each["state"] for each in json.loads(doctor.stdout)["findings"]}
     assert doctor.returncode == 4, doctor.stdout
@@ -124,7 +124,9 @@ def test_an_installed_donna_finds_its_screens(installed: Installed) -> None:
 
 
 @pytest.mark.slow
-def test_a_lean_installation_is_small(installed: Installed, record_property: Callable[[str, object], None]) -> None:
+def test_base_installation_stays_below_the_size_limit(
+    installed: Installed, record_property: Callable[[str, object], None]
+) -> None:
     files = [
         path
         for path in installed.packages.rglob("*")

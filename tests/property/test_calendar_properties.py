@@ -31,7 +31,7 @@ def stamp(moment: datetime.datetime) -> str:
 
 @pytest.mark.slow
 @given(zones, zones, moments, st.integers(0, 600))
-def test_a_meeting_is_where_the_clocks_of_its_zone_put_it(
+def test_meeting_start_is_converted_from_its_time_zone(
     zone: str, here: str, start: datetime.datetime, minutes: int
 ) -> None:
     entry = event(f"DTSTART;TZID={zone}:{stamp(start)}", f"DURATION:PT{minutes}M")
@@ -55,7 +55,7 @@ def test_a_time_without_a_zone_is_that_of_the_local_clock(here: str, start: date
 
 
 @given(zones, st.dates(datetime.date(2022, 6, 1), datetime.date(2025, 6, 1)), st.integers(1, 9))
-def test_days_last_from_the_first_to_the_last_of_them(here: str, day: datetime.date, days: int) -> None:
+def test_all_day_event_covers_exactly_its_days(here: str, day: datetime.date, days: int) -> None:
     after = day + datetime.timedelta(days=days)
     entry = event(f"DTSTART;VALUE=DATE:{day:%Y%m%d}", f"DTEND;VALUE=DATE:{after:%Y%m%d}")
     (meeting,) = read(entry, window=WIDE, zone=ZoneInfo(here)).meetings

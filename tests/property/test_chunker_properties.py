@@ -79,7 +79,9 @@ def has_words(text: str, start: int, end: int, first: int) -> bool:
 @settings(deadline=None, max_examples=600)
 @example("word ", "0:0:각", (32, 0), 0)
 @given(TEXTS | st.text(max_size=400), st.text(max_size=80), WINDOWS, st.integers(0, 40))
-def test_promises_by_the_estimate(text: str, title: str, window: tuple[int, int], skipped: int) -> None:
+def test_chunk_invariants_hold_for_estimated_tokens(
+    text: str, title: str, window: tuple[int, int], skipped: int
+) -> None:
     starts = line_starts(text)
     check(text, title, ESTIMATE, *window, start=min(starts[min(skipped, len(starts) - 1)], len(text)))
 
@@ -88,7 +90,7 @@ def test_promises_by_the_estimate(text: str, title: str, window: tuple[int, int]
 @pytest.mark.model
 @settings(deadline=None, max_examples=400)
 @given(text=TEXTS | st.text(max_size=400), title=TEXTS.map(lambda text: text[:300]), window=WINDOWS)
-def test_promises_by_the_real_tokenizer(
+def test_chunk_invariants_hold_for_the_real_tokenizer(
     real_tokens: TokenCounter, text: str, title: str, window: tuple[int, int]
 ) -> None:
     check(text, title, real_tokens, *window)

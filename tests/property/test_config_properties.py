@@ -121,7 +121,7 @@ def test_a_line_in_the_user_file_is_found_again(given_value: tuple[str, Any]) ->
 
 
 @given(st.sampled_from(sorted(SETTINGS)), st.data())
-def test_a_slip_of_the_finger_is_refused_with_the_nearest_name(identifier: str, data: st.DataObject) -> None:
+def test_misspelled_setting_is_rejected_with_a_suggestion(identifier: str, data: st.DataObject) -> None:
     block, _, name = identifier.rpartition(".")
     at = data.draw(st.integers(0, len(name) - 1))
     slip = data.draw(st.sampled_from([name[:at] + name[at + 1 :], name[:at] + "q" + name[at:]]))

@@ -192,7 +192,7 @@ def test_both_engines_return_the_nearest_passages_of_the_scope(
 @pytest.mark.stress
 @settings(max_examples=10_000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(scope=scopes, query=queries, k=st.integers(1, 60))
-def test_ten_thousand_filters(
+def test_both_vector_engines_agree_with_brute_force_for_many_filters(
     filter_store: FilterStore, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]], query: Vector, k: int
 ) -> None:
     check_engines(filter_store, scope, query, k)
@@ -232,7 +232,7 @@ def check_engines(
     wanted=st.integers(1, 60),
     looked_at=st.sampled_from((10, 100, 10_000)),
 )
-def test_the_scan_keeps_the_nearest_in_scope_however_many_it_may_ask(
+def test_scan_returns_the_nearest_in_scope_for_any_candidate_limit(
     filter_store: FilterStore,
     scope: tuple[Filters, tuple[str, ...], tuple[str, ...]],
     order: Random,
@@ -251,7 +251,7 @@ def test_the_scan_keeps_the_nearest_in_scope_however_many_it_may_ask(
 @pytest.mark.slow
 @examples
 @given(scope=scopes, order=st.randoms(use_true_random=False), k=st.integers(0, 300), share=st.floats(0.01, 1.0))
-def test_chunks_that_are_asked_in_parts_keep_their_order(
+def test_first_in_scope_preserves_the_given_chunk_order(
     filter_store: FilterStore,
     scope: tuple[Filters, tuple[str, ...], tuple[str, ...]],
     order: Random,
@@ -292,7 +292,7 @@ def test_the_keyword_leg_returns_every_passage_of_the_scope_with_the_word(
     assert [match.score for match in matches] == sorted((match.score for match in matches), reverse=True)
 
 
-def test_the_library_tests_what_it_should(filter_store: FilterStore) -> None:
+def test_filter_fixtures_select_some_but_not_all_passages(filter_store: FilterStore) -> None:
     """Check that filters make a difference in the store, on which the properties above depend."""
     everything = len(filter_store.passages)
     assert everything == 256

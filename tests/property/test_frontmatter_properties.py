@@ -75,7 +75,7 @@ def test_what_yaml_wrote_is_read_back(data: dict[str, Any], body: str, line_end:
     BLOCKS,
     st.sampled_from(["donna: local-only", "donna_sensitive: true", "'donna': \"local-only\"", "Donna: Local_Only"]),
 )
-def test_a_flag_is_never_lost_between_other_lines(block: str, flag: str) -> None:
+def test_privacy_flag_is_detected_among_arbitrary_frontmatter_lines(block: str, flag: str) -> None:
     if any(line.rstrip() in ("---", "...") for line in block.splitlines()):
         return
     text = f"---\n{flag}\n{block}\n---\nbody"

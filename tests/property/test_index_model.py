@@ -150,10 +150,10 @@ def run(examples: int, steps: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("histories", [40, pytest.param(100, marks=pytest.mark.stress)])
-def test_histories_of_forty_steps(histories: int) -> None:
+def test_index_matches_the_model_after_forty_random_steps(histories: int) -> None:
     run(histories, 40)
 
 
 @pytest.mark.stress
-def test_a_thousand_histories_of_a_hundred_steps() -> None:
+def test_index_matches_the_model_after_a_hundred_random_steps() -> None:
     run(1_000, 100)

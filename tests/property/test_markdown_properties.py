@@ -82,7 +82,7 @@ def test_quotes_and_lists_end_where_commonmark_ends_them(text: str) -> None:
 
 @settings(deadline=None, max_examples=200)
 @given(document(LINES | CONTAINERS | ODD) | st.text(), st.integers(0, 3))
-def test_sections_tile_any_text(text: str, skipped: int) -> None:
+def test_sections_cover_any_text_without_gaps_or_overlap(text: str, skipped: int) -> None:
     starts = line_starts(text)
     start = starts[min(skipped, len(starts) - 1)]
     sections = split_sections(text, start)

@@ -264,7 +264,7 @@ def test_only_changed_keys_change_their_bytes(case: Case) -> None:
 @pytest.mark.stress
 @settings(deadline=None, max_examples=5_000)
 @given(cases())
-def test_five_thousand_edits(case: Case) -> None:
+def test_random_frontmatter_edits_are_merged_correctly(case: Case) -> None:
     check(case)
 
 
@@ -329,5 +329,5 @@ def test_any_two_texts_are_merged_right_or_refused(existing: str, incoming: str)
 @pytest.mark.stress
 @settings(deadline=None, max_examples=50_000)
 @given(WILD_NOTES, WILD_NOTES)
-def test_fifty_thousand_pairs_of_texts(existing: str, incoming: str) -> None:
+def test_random_text_pairs_are_merged_correctly_or_rejected(existing: str, incoming: str) -> None:
     check_wild(existing, incoming)

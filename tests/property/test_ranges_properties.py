@@ -26,19 +26,19 @@ sets_of_keys = st.sets(st.integers(1, 300), max_size=60).map(sorted)
 
 
 @given(ranges(), st.integers(-5, 250), st.integers(-5, 250))
-def test_a_cut_is_the_text_between_two_places(whole: list[Range], start: int, end: int) -> None:
+def test_cut_returns_the_keys_between_two_positions(whole: list[Range], start: int, end: int) -> None:
     assert keys_in(cut(whole, start, end)) == keys_in(whole)[max(0, start) : max(0, end)]
 
 
 @given(ranges())
-def test_halves_are_all_of_it_and_as_large(whole: list[Range]) -> None:
+def test_halves_splits_ranges_evenly_without_loss(whole: list[Range]) -> None:
     older, newer = halves(whole)
     assert keys_in(older) + keys_in(newer) == keys_in(whole)
     assert span(newer) - span(older) in (0, 1)
 
 
 @given(sets_of_keys, st.integers(1, 9))
-def test_ranges_are_around_all_keys_and_leave_the_largest_gaps_out(keys: list[int], most: int) -> None:
+def test_around_covers_all_keys_and_excludes_the_largest_gaps(keys: list[int], most: int) -> None:
     found = around(np.array(keys, dtype=np.int64), most)
     assert len(found) <= most
     assert set(keys) <= set(keys_in(found))

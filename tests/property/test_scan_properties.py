@@ -16,7 +16,7 @@ from donna_tui.index.exact_scan import SAMPLED, _largest
     spread=st.sampled_from([1, 3, 1_000_000]),
     crowded=st.booleans(),
 )
-def test_the_largest_are_those_of_sorting(seed: int, length: int, count: int, spread: int, crowded: bool) -> None:
+def test_largest_agrees_with_sorting(seed: int, length: int, count: int, spread: int, crowded: bool) -> None:
     products = np.random.default_rng(seed).integers(0, spread, length).astype(np.float64)
     if crowded:  # the rows of the sample are the largest of all
         products[::SAMPLED] += spread

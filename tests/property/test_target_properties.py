@@ -221,19 +221,19 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_twenty_thousand_paths(root: Path, seed: int) -> None:
+def test_target_check_agrees_with_the_oracle(root: Path, seed: int) -> None:
     check_many(root, seed, 5_000)
 
 
 @pytest.mark.stress
 @pytest.mark.parametrize("seed", range(100, 120))
-def test_a_million_paths(root: Path, seed: int) -> None:
+def test_target_check_agrees_with_the_oracle_for_many_paths(root: Path, seed: int) -> None:
     check_many(root, seed, 50_000)
 
 
 @settings(deadline=None, max_examples=1_000)
 @given(path=st.text(st.characters(exclude_categories=("Cf",)) | st.sampled_from(LETTERS), max_size=40))
-def test_any_text_as_a_path(path: str) -> None:
+def test_target_check_does_not_raise_for_any_text(path: str) -> None:
     is_target(path)
     is_target(f"Inbox/{path}")
     is_target(f"Inbox/{path}/note.md")
@@ -262,7 +262,7 @@ def test_a_new_name_is_refused_exactly_if_windows_changes_or_reserves_it(part: s
 
 @settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(names=st.lists(st.text("aAéÉe\u0301sSßẞıİ", min_size=1, max_size=3), min_size=2, max_size=6, unique=True))
-def test_twins_are_symmetric_and_a_name_alone_has_none(
+def test_find_twin_is_symmetric_and_ignores_the_name_itself(
     tmp_path_factory: pytest.TempPathFactory, names: list[str]
 ) -> None:
     folder = tmp_path_factory.mktemp("names")

@@ -22,7 +22,7 @@ TEXTS = st.lists(HOSTILE, max_size=20).map("".join) | st.text(st.characters(code
 @pytest.mark.slow
 @settings(deadline=None, max_examples=800)
 @given(TEXTS)
-def test_nothing_that_acts_is_left(text: str) -> None:
+def test_clean_removes_control_and_bidi_characters(text: str) -> None:
     block, line = clean(text), clean_line(text)
     assert not [char for char in block if unicodedata.category(char) in ("Cc", "Cs") and char != "\n"]
     assert not [char for char in line if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp")]
@@ -33,7 +33,7 @@ def test_nothing_that_acts_is_left(text: str) -> None:
 @pytest.mark.slow
 @settings(deadline=None, max_examples=800)
 @given(TEXTS)
-def test_cleaning_twice_is_cleaning_once(text: str) -> None:
+def test_clean_is_idempotent(text: str) -> None:
     assert clean(clean(text)) == clean(text)
     assert clean_line(clean_line(text)) == clean_line(text)
 
@@ -41,7 +41,7 @@ def test_cleaning_twice_is_cleaning_once(text: str) -> None:
 @pytest.mark.slow
 @settings(deadline=None, max_examples=800)
 @given(TEXTS)
-def test_a_row_is_one_row_and_a_block_keeps_its_lines(text: str) -> None:
+def test_clean_line_returns_one_line_and_clean_keeps_line_breaks(text: str) -> None:
     assert len(clean_line(text).splitlines()) <= 1
     assert clean(text).count("\n") == text.replace("\r\n", "\n").replace("\r", "\n").count("\n")
 

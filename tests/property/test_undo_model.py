@@ -360,12 +360,12 @@ def run(examples: int, steps: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("histories", [5, pytest.param(20, marks=pytest.mark.stress)])
-def test_histories_of_twenty_five_steps(histories: int) -> None:
+def test_undo_matches_the_model_after_twenty_five_random_steps(histories: int) -> None:
     run(histories, 25)
 
 
 @pytest.mark.stress
-def test_twenty_thousand_steps_in_histories_of_up_to_a_thousand() -> None:
+def test_undo_matches_the_model_in_long_random_histories() -> None:
     """Hypothesis ends some histories early, so the steps are counted."""
     Vault.steps = 0
     while Vault.steps < 20 * 1_000:

@@ -35,37 +35,37 @@ def on(screen: str, *keys: str) -> Steps:
 
 @pytest.mark.slow
 @drawn(*USED, "hostile-120x36")
-def test_review(camera: Camera, state: str, size: tuple[int, int]) -> None:
+def test_review_screen_snapshot(camera: Camera, state: str, size: tuple[int, int]) -> None:
     assert camera.shows(donna(backend_in(state)), size, on("3"))
 
 
 @pytest.mark.slow
 @drawn(*USED, "hostile-120x36")
-def test_a_draft(camera: Camera, state: str, size: tuple[int, int]) -> None:
+def test_review_of_a_draft_snapshot(camera: Camera, state: str, size: tuple[int, int]) -> None:
     assert camera.shows(donna(backend_in(state)), size, on("3", "enter", "down", "space", "down"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("keys", ["enter d", "enter enter", "x end"], ids=["diff", "evidence", "decided"])
-def test_parts_of_review(camera: Camera, keys: str) -> None:
+def test_review_panels_snapshot(camera: Camera, keys: str) -> None:
     assert camera.shows(donna(backend_in("normal")), MEDIUM, on("3", *keys.split()))
 
 
 @pytest.mark.cases(2)
 @drawn(*USED, "hostile-120x36")
-def test_meetings(camera: Camera, state: str, size: tuple[int, int]) -> None:
+def test_meetings_screen_snapshot(camera: Camera, state: str, size: tuple[int, int]) -> None:
     assert camera.shows(donna(backend_in(state)), size, on("4"))
 
 
 @pytest.mark.cases(1)
 @pytest.mark.parametrize("keys", ["tab", "w"], ids=["note", "day"])
-def test_parts_of_meetings(camera: Camera, keys: str) -> None:
+def test_meetings_panels_snapshot(camera: Camera, keys: str) -> None:
     assert camera.shows(donna(backend_in("normal")), MEDIUM, on("4", *keys.split()))
 
 
 @pytest.mark.cases(1)
 @pytest.mark.parametrize(("window", "key"), [(PlanScreen, "a"), (ApproveAll, "A")], ids=["approve", "all"])
-def test_windows(camera: Camera, window: type, key: str) -> None:
+def test_review_dialogs_snapshot(camera: Camera, window: type, key: str) -> None:
     async def steps(driver: Driver) -> None:
         await on("3", key)(driver)
         await driver.window(window)

@@ -50,20 +50,20 @@ async def recalled(driver: Driver) -> None:
 
 @pytest.mark.cases(1)
 @drawn(*USED, "hostile-120x36")
-def test_memory(camera: Camera, state: str, size: tuple[int, int]) -> None:
+def test_memory_screen_snapshot(camera: Camera, state: str, size: tuple[int, int]) -> None:
     steps = opened if state == "hostile" else listed("j", "j", "j")
     assert camera.shows(donna(getattr(scenarios, state)()), size, steps)
 
 
 @pytest.mark.slow
 @drawn(*USED)
-def test_recall(camera: Camera, state: str, size: tuple[int, int]) -> None:
+def test_recall_panel_snapshot(camera: Camera, state: str, size: tuple[int, int]) -> None:
     assert camera.shows(donna(getattr(scenarios, state)()), size, recalled)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("window", "key"), [(ForgetScreen, "D"), (CorrectScreen, "w")], ids=["forget", "correct"])
-def test_windows(camera: Camera, window: type, key: str) -> None:
+def test_memory_dialogs_snapshot(camera: Camera, window: type, key: str) -> None:
     async def steps(driver: Driver) -> None:
         await listed("j", key)(driver)
         await driver.window(window)

@@ -110,7 +110,7 @@ async def watching(driver: Driver) -> None:
 
 @pytest.mark.slow
 @drawn(*USED, "hostile-120x36", "normal-160x48")
-def test_search(camera: Camera, state: str, size: tuple[int, int]) -> None:
+def test_search_screen_snapshot(camera: Camera, state: str, size: tuple[int, int]) -> None:
     backend = getattr(scenarios, state)()
     assert camera.shows(donna(backend), size, searched)
 
@@ -131,13 +131,15 @@ def test_the_start_page(camera: Camera, monkeypatch: pytest.MonkeyPatch, size: t
 
 @pytest.mark.slow
 @drawn(*USED, "error-120x36")
-def test_activity(camera: Camera, state: str, size: tuple[int, int]) -> None:
+def test_activity_screen_snapshot(camera: Camera, state: str, size: tuple[int, int]) -> None:
     backend = getattr(scenarios, state)()
     assert camera.shows(donna(backend), size, watching)
 
 
 @drawn(*USED, "hostile-120x36")
-def test_first_run(camera: Camera, monkeypatch: pytest.MonkeyPatch, state: str, size: tuple[int, int]) -> None:
+def test_first_run_screen_snapshot(
+    camera: Camera, monkeypatch: pytest.MonkeyPatch, state: str, size: tuple[int, int]
+) -> None:
     for name in ("why_not_a_vault", "what_is_wrong"):
         monkeypatch.setattr(f"donna_tui.tui.shell.first_run.{name}", why_not)
     app = donna(scenarios.loading(), first_run=OFFERS[state])
@@ -159,7 +161,7 @@ def test_the_problems_on_a_small_screen(camera: Camera) -> None:
 
 
 @pytest.mark.slow
-def test_a_problem_in_full(camera: Camera) -> None:
+def test_problem_detail_dialog_snapshot(camera: Camera) -> None:
     async def steps(driver: Driver) -> None:
         await watching(driver)
         await driver.press("tab", "enter")
@@ -187,7 +189,7 @@ OFFERS = {
 
 
 @pytest.mark.slow
-def test_the_spaces(camera: Camera, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_space_picker_snapshot(camera: Camera, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("donna_tui.tui.shell.spaces.why_not_a_vault", why_not)
 
     async def steps(driver: Driver) -> None:

@@ -52,7 +52,7 @@ async def hostile_history(driver: Driver) -> None:
 
 @pytest.mark.slow
 @drawn(*USED, "hostile-120x36")
-def test_vault(camera: Camera, state: str, size: tuple[int, int]) -> None:
+def test_vault_screen_snapshot(camera: Camera, state: str, size: tuple[int, int]) -> None:
     steps = hostile_history if state == "hostile" else on(DECISIONS, "enter")
     assert camera.shows(donna(getattr(scenarios, state)()), size, steps)
 
@@ -64,12 +64,12 @@ def test_vault_in_other_themes(camera: Camera, theme: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_tree(camera: Camera) -> None:
+def test_vault_tree_snapshot(camera: Camera) -> None:
     assert camera.shows(donna(scenarios.normal()), MEDIUM, on(GARDEN))
 
 
 @pytest.mark.slow
-def test_history_and_difference(camera: Camera) -> None:
+def test_vault_history_and_diff_snapshot(camera: Camera) -> None:
     assert camera.shows(donna(scenarios.normal()), MEDIUM, on(DECISIONS, "h", "h"))
 
 
@@ -79,7 +79,7 @@ def test_a_difference_side_by_side_and_unfolded(camera: Camera) -> None:
 
 
 @pytest.mark.slow
-def test_blame(camera: Camera) -> None:
+def test_vault_blame_snapshot(camera: Camera) -> None:
     assert camera.shows(donna(scenarios.normal()), LARGE, on(DECISIONS, "]", "]", "]", "]", "b", "j", "j"))
 
 
@@ -93,7 +93,7 @@ WINDOWS: dict[str, tuple[type, str, str]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("window", WINDOWS)
-def test_windows(camera: Camera, window: str) -> None:
+def test_vault_dialogs_snapshot(camera: Camera, window: str) -> None:
     kind, path, key = WINDOWS[window]
 
     async def steps(driver: Driver) -> None:
@@ -103,7 +103,7 @@ def test_windows(camera: Camera, window: str) -> None:
     assert camera.shows(donna(scenarios.normal()), MEDIUM, steps)
 
 
-def test_three_ways(camera: Camera) -> None:
+def test_three_way_dialog_snapshot(camera: Camera) -> None:
     backend = scenarios.normal()
     files = backend.vault.files
     files[DECISIONS] = files[DECISIONS].replace(b"800 ms, once", b"900 ms, once")
@@ -116,7 +116,7 @@ def test_three_ways(camera: Camera) -> None:
 
 
 @pytest.mark.slow
-def test_a_conflict(camera: Camera, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_edit_conflict_dialog_snapshot(camera: Camera, monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
 
     async def edit(path: Path, line: int) -> None:
@@ -136,7 +136,7 @@ def test_a_conflict(camera: Camera, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("base", [True, False], ids=["three-ways", "two-ways"])
-def test_a_conflict_copy(camera: Camera, base: bool) -> None:
+def test_conflict_copy_dialog_snapshot(camera: Camera, base: bool) -> None:
     backend = scenarios.normal()
     backend.vault = synced(base=base)
 

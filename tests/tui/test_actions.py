@@ -80,7 +80,7 @@ def test_ids_and_texts_hold_no_markup() -> None:
         assert not set(action.title + action.help) & set("[]")
 
 
-def test_an_action_for_a_text_input_has_no_key_that_types() -> None:
+def test_text_input_actions_are_not_bound_to_printable_keys() -> None:
     for action in ACTIONS.values():
         if action.context.endswith(".input"):
             assert not any(map(is_printable, action.keys))
@@ -140,7 +140,7 @@ def test_the_key_table_and_its_markdown_name_every_action() -> None:
     ("key", "shown"),
     [("enter", "↵"), ("ctrl+p", "ctrl+p"), ("+", "+"), ("pagedown", "pgdn"), ("shift+tab", "shift+tab")],
 )
-def test_key_names(key: str, shown: str) -> None:
+def test_key_name_formats_keys_for_display(key: str, shown: str) -> None:
     assert key_name(key) == shown
 
 
@@ -151,7 +151,7 @@ async def test_a_disabled_action_says_why() -> None:
 
 
 @pytest.mark.parametrize("typed", ["q", "wq", "x", ":q"])
-def test_commands_that_quit_vi_find_quit(typed: str) -> None:
+def test_palette_finds_quit_for_vi_quit_commands(typed: str) -> None:
     palette = Palette(ActionState(), DEFAULT_KEYS, "donna-dark")
     assert [choice.value for choice, _ in palette.found(typed)] == ["app.quit"]
     assert len(palette.found("se")) > 1

@@ -110,7 +110,7 @@ async def test_progress_shows_a_graph_only_while_there_is_work() -> None:
         assert "a second" not in donna.screen_text()
 
 
-async def test_nothing_has_happened_yet() -> None:
+async def test_activity_of_an_empty_vault_shows_placeholders() -> None:
     async with activity(scenarios.empty()) as donna:
         text = donna.screen_text()
         assert "No events yet" in text
@@ -156,7 +156,7 @@ async def test_small_screens_show_one_part_at_a_time_by_key_and_click() -> None:
 
 
 @pytest.mark.slow
-async def test_the_log_follows_until_it_is_scrolled_back() -> None:
+async def test_log_follows_new_events_unless_scrolled_back() -> None:
     backend = scenarios.normal()
     async with activity(backend) as donna:
         log = pane(donna).event_log
@@ -262,7 +262,7 @@ async def test_the_log_is_filtered_by_words_and_by_kind() -> None:
         assert "No event matches the filter." in donna.screen_text()
 
 
-async def test_keys_behind_enter_are_keys_of_the_log() -> None:
+async def test_keys_typed_after_enter_go_to_the_log() -> None:
     async with activity(scenarios.normal()) as donna:
         await donna.press("slash")
         donna.queue(*"gateway", "enter", "k")
@@ -280,7 +280,7 @@ async def test_what_is_pasted_into_the_filter_is_one_safe_line() -> None:
 
 
 @pytest.mark.slow
-async def test_the_log_can_be_held() -> None:
+async def test_space_pauses_and_resumes_the_log() -> None:
     backend = scenarios.normal()
     async with activity(backend) as donna:
         await donna.press("space")
@@ -313,7 +313,7 @@ async def test_enter_shows_a_problem_in_full() -> None:
             assert piece in donna.screen_text()
 
 
-async def test_retry_one_retry_all_resume() -> None:
+async def test_keys_retry_one_problem_retry_all_and_resume() -> None:
     backend = scenarios.error()
     async with activity(backend) as donna:
         await donna.press("tab", "j", "j", "j", "r")
@@ -405,7 +405,7 @@ async def test_very_many_problems_are_cut_and_counted() -> None:
 
 
 @pytest.mark.slow
-async def test_escape_leaves_one_thing_after_another_and_never_the_app() -> None:
+async def test_escape_closes_one_state_at_a_time_but_not_the_app() -> None:
     async with activity(scenarios.normal()) as donna:
         await donna.press("k", "slash")
         await donna.press("escape")

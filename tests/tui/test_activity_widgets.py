@@ -32,14 +32,14 @@ def cells_of(drawn: Content, style: str) -> str:
     return "".join(drawn.plain[span.start : span.end] for span in drawn.spans if span.style == style)
 
 
-def test_a_bar_shows_meaning_strong_words_weak_and_the_rest_empty() -> None:
+def test_coverage_bar_shows_semantic_keyword_and_remaining_share() -> None:
     drawn = bar(meaning=5, words=8, total=10, width=10)
     assert cells_of(drawn, ".bar--semantic") == "━" * 5
     assert cells_of(drawn, ".bar--keyword") == "━" * 3
     assert cells_of(drawn, ".bar--rest") == "━" * 2
 
 
-def test_a_half_cell_is_half() -> None:
+def test_coverage_bar_draws_half_cells() -> None:
     assert cells_of(bar(meaning=1, words=1, total=20, width=10), ".bar--semantic") == "╸"
 
 
@@ -51,11 +51,11 @@ def test_a_bar_is_never_empty_or_full_too_early(meaning: int) -> None:
 
 
 @pytest.mark.parametrize(("total", "width"), [(0, 10), (10, 0), (0, 0)])
-def test_a_bar_of_nothing(total: int, width: int) -> None:
+def test_coverage_bar_without_items_fills_its_width(total: int, width: int) -> None:
     assert len(bar(meaning=0, words=0, total=total, width=width).plain) == width
 
 
-def test_the_graph_rises_to_its_peak_and_shows_whatever_is_not_nothing() -> None:
+def test_spark_lines_scale_to_the_peak_and_show_small_values() -> None:
     assert spark_lines((0, 1, 50, 100), width=4, height=1) == [" ▁▄█"]
     assert spark_lines((0, 1, 50, 100), width=4, height=2) == ["   █", " ▁██"]
 
@@ -68,7 +68,7 @@ def test_the_graph_keeps_the_newest_values_at_the_right() -> None:
 
 
 @given(path=words, detail=words, stages=words, width=st.integers(0, 240))
-def test_a_row_of_the_log_is_exactly_as_wide_as_it_must_be(path: str, detail: str, stages: str, width: int) -> None:
+def test_log_row_has_exactly_the_requested_width(path: str, detail: str, stages: str, width: int) -> None:
     sentence = Sentence(Kind.NOTES, Tone.ERROR, "Indexed", path, detail, "41 ms", stages)
     content = row_content(LogRow(1, NOW, sentence, times=3), width)
     assert content.cell_length == width
@@ -76,7 +76,7 @@ def test_a_row_of_the_log_is_exactly_as_wide_as_it_must_be(path: str, detail: st
 
 
 @pytest.mark.parametrize("width", range(40, 240, 10))
-def test_columns_never_ask_for_more_than_there_is(width: int) -> None:
+def test_column_widths_never_exceed_the_available_width(width: int) -> None:
     widths = columns(width)
     assert min(widths.path, widths.rest, widths.times) >= 0
     assert widths.path + widths.rest <= width
@@ -97,7 +97,7 @@ def test_numbers_are_aligned() -> None:
     assert second.plain == "Passages           2,914  84 %"
 
 
-def test_problems_weigh_by_what_they_concern() -> None:
+def test_problem_severity_depends_on_its_kind() -> None:
     assert tone_of(scenarios.VANISHED) is Tone.ERROR
     assert tone_of(scenarios.BROKEN_NOTE) is Tone.WARNING
 

@@ -50,13 +50,13 @@ def test_the_log_uses_the_words_of_the_history(kind: str, verb: str, what: str) 
     assert said.what == what
 
 
-def test_a_next_try_is_never_in_the_past() -> None:
+def test_next_try_does_not_show_a_past_time() -> None:
     assert next_try(None) == "not automatically"
     assert next_try(100.0, now=200.0) == "in a moment"
     assert ":" in next_try(300.0, now=200.0)
 
 
-def test_words_are_ready_once_every_note_is_read_and_meaning_has_an_estimate() -> None:
+def test_status_strip_shows_keyword_readiness_and_semantic_progress() -> None:
     building = replace(scenarios.AT_REST, coverage=Coverage(notes=100, text=40, vectors=10), seconds_left=60.0)
     assert "keyword ready" not in strip_content(building, 200).plain
     embedding = replace(building, coverage=Coverage(notes=100, text=100, vectors=10))

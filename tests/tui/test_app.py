@@ -109,7 +109,7 @@ async def test_a_broken_installation_is_reported() -> None:
         assert "apsw cannot be loaded" in screen_text(app)
 
 
-async def test_leaving_while_the_vault_is_being_opened() -> None:
+async def test_quitting_while_the_vault_opens_stops_the_backend() -> None:
     backend = scenarios.normal()
     backend.gates.hold("start")
     async with driving(backend, connected=False) as donna:
@@ -173,7 +173,7 @@ async def test_neither_escape_nor_control_c_leaves() -> None:
 
 
 @pytest.mark.slow
-async def test_opening_is_heard_from_its_first_event_on() -> None:
+async def test_app_listens_before_the_backend_starts() -> None:
     backend, heard = scenarios.normal(), list[int]()
     start = backend.start
 
@@ -214,7 +214,7 @@ async def test_earlier_events_reach_a_screen_that_is_mounted_later() -> None:
         await donna.until(lambda: "gone before.md" in donna.screen_text(), "it is in the list of events")
 
 
-async def test_leaving_while_screens_are_being_drawn() -> None:
+async def test_quitting_while_screens_are_mounted_exits_cleanly() -> None:
     async with driving(scenarios.normal(), connected=False) as donna:
         await donna.until(lambda: len(donna.main.switcher.children) > 1, "the second screen is begun")
         await donna.press("ctrl+q")
@@ -305,7 +305,7 @@ async def test_jump_labels_have_two_letters_where_one_is_not_enough() -> None:
 
 
 @pytest.mark.slow
-async def test_only_the_keyboard_from_question_to_link() -> None:
+async def test_search_to_copied_link_works_with_the_keyboard_alone() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.search_for("rate limits")
         await donna.press("tab")
@@ -341,7 +341,7 @@ async def test_the_status_strip_follows_the_engine() -> None:
     ],
     ids=["some", "others"],
 )
-async def test_any_size_is_survived(scenario: str, sizes: tuple[tuple[int, int], ...]) -> None:
+async def test_app_works_at_every_terminal_size(scenario: str, sizes: tuple[tuple[int, int], ...]) -> None:
     async with driving(getattr(scenarios, scenario)()) as donna:
         await donna.search_for("redis")
         for size in sizes:
@@ -363,7 +363,7 @@ async def test_too_small_a_terminal_is_reported() -> None:
 
 
 @pytest.mark.slow
-async def test_every_theme_draws() -> None:
+async def test_every_theme_renders() -> None:
     async with driving(scenarios.normal(), theme=THEME_NAMES[-1]) as donna:
         assert donna.app.theme == THEME_NAMES[-1]
         await donna.search_for("redis")
@@ -383,7 +383,7 @@ async def test_an_unknown_theme_becomes_the_default_and_is_mentioned() -> None:
 
 
 @pytest.mark.parametrize("theme", OWN_THEMES, ids=lambda theme: theme.name)
-def test_text_can_be_read(theme: Theme) -> None:
+def test_theme_text_has_sufficient_contrast(theme: Theme) -> None:
     for background in (theme.background, theme.surface, theme.variables["row-selected"]):
         assert contrast(theme.foreground, background) >= 7
         for colour in (theme.variables["text-muted"], theme.accent, theme.warning, theme.error):
@@ -404,7 +404,7 @@ def _luminance(colour: Color) -> float:
 
 
 @pytest.mark.slow
-async def test_no_colour_is_respected(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_color_environment_variable_disables_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     async with driving(scenarios.normal()) as donna:
         await donna.search_for("redis")
@@ -464,7 +464,7 @@ async def test_errors_with_control_bytes_are_shown_harmless() -> None:
 
 
 @pytest.mark.slow
-async def test_nothing_runs_while_nothing_happens() -> None:
+async def test_no_worker_runs_while_the_app_is_idle() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.search_for("redis")
         await donna.press("escape")
@@ -489,7 +489,7 @@ async def test_a_message_that_expires_while_it_is_created_is_removed(monkeypatch
         await donna.until(lambda: not donna.app.screen.query(Toast), "it is removed")
 
 
-def test_a_malformed_key_sequence_is_read_as_something_or_nothing() -> None:
+def test_malformed_key_sequences_do_not_raise() -> None:
     """Textual raises ValueError in the thread that reads the terminal."""
     parser = XTermParser()
     for sequence in ("\x1b[:5S", "\x1b[1:2:3:4u", "\x1b[;u", "\x1b[99999999u"):

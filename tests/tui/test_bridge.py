@@ -64,7 +64,7 @@ async def test_a_thousand_events_from_a_thread_are_one_batch_and_one_status_per_
         assert len(pane.messages) <= 6
 
 
-async def test_more_than_can_be_kept_is_counted() -> None:
+async def test_bridge_counts_events_dropped_above_its_limit() -> None:
     backend, pane = scenarios.normal(), Pane()
     bridge = EngineBridge(backend, (pane,))  # type: ignore[arg-type]
     bridge.open()
@@ -88,7 +88,7 @@ async def test_progress_is_the_status_at_the_time_of_forwarding() -> None:
     assert message.status.queued == 42
 
 
-async def test_without_events_nothing_is_sent_and_after_closing_neither() -> None:
+async def test_bridge_sends_nothing_without_events_or_after_closing() -> None:
     backend, pane = scenarios.normal(), Pane()
     bridge = EngineBridge(backend, (pane,))  # type: ignore[arg-type]
     bridge.open()
@@ -179,7 +179,7 @@ def search_done() -> SearchDone:
     return SearchDone(mode="hybrid", k=25, hits=3, latency_ms=12.0, sources="")
 
 
-async def test_that_a_search_is_done_waits_until_its_results_are_drawn() -> None:
+async def test_search_done_event_is_delayed_until_results_are_drawn() -> None:
     backend, pane = scenarios.normal(), Pane()
     bridge = EngineBridge(backend, (pane,))  # type: ignore[arg-type]
     bridge.open()
@@ -190,7 +190,7 @@ async def test_that_a_search_is_done_waits_until_its_results_are_drawn() -> None
     assert [type(message) for message in pane.messages] == [EngineEvents, StatusChanged]
 
 
-async def test_an_event_after_a_search_does_not_wait_with_it() -> None:
+async def test_other_events_are_not_delayed_by_a_search_done_event() -> None:
     backend, pane = scenarios.normal(), Pane()
     bridge = EngineBridge(backend, (pane,))  # type: ignore[arg-type]
     bridge.open()

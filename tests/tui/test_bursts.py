@@ -108,7 +108,7 @@ async def test_a_click_on_a_just_removed_widget_goes_to_what_is_there_now() -> N
 
 
 @pytest.mark.slow
-async def test_enter_picks_what_the_letters_before_it_leave_first() -> None:
+async def test_palette_enter_uses_the_filter_typed_before_it() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.press("ctrl+p")
         await donna.window(Palette)
@@ -133,7 +133,7 @@ async def test_two_keys_that_both_close_a_dialog_close_one() -> None:
 
 
 @pytest.mark.slow
-async def test_a_key_typed_twice_asks_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_repeated_key_opens_only_one_dialog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with bursting(tmp_path, monkeypatch) as donna:
         donna.main.show_pane("vault")
         await donna.until(lambda: donna.vault.note_tree.notes, "the tree is shown")

@@ -158,7 +158,7 @@ def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_from_the_first_start_to_the_next_brief_and_back(tmp_path: Path) -> None:
+async def test_brief_workflow_from_first_start_to_undo(tmp_path: Path) -> None:
     async with life(tmp_path) as here:
         donna = here.donna
         (failed,) = await here.until(lambda rows: bool(rows), "the brief is tried before the meeting")

@@ -157,13 +157,15 @@ def walk(vault: Path, home: dict[str, str], expected: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_meeting_ends_and_its_note_is_approved(vault: Path, tmp_path: Path) -> None:
+def test_ended_meeting_gets_a_note_that_can_be_approved(vault: Path, tmp_path: Path) -> None:
     ended = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=30)
     walk(vault, settings(tmp_path, calendar(tmp_path, ended)), "## Last time")
 
 
 @pytest.mark.stress
-def test_the_same_with_a_model_on_this_machine(vault: Path, tmp_path: Path, model: ThreadingHTTPServer) -> None:
+def test_ended_meeting_gets_a_note_drafted_by_a_local_model(
+    vault: Path, tmp_path: Path, model: ThreadingHTTPServer
+) -> None:
     ended = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=30)
     home = settings(tmp_path, calendar(tmp_path, ended))
     route = {"dialect": "ollama", "model": "small", "base_url": f"http://127.0.0.1:{model.server_port}"}

@@ -25,7 +25,7 @@ time.sleep(60)
 
 
 @pytest.mark.slow
-def test_what_an_editor_saved_outlives_the_terminal(tmp_path: Path) -> None:
+def test_text_saved_in_an_editor_survives_a_closed_terminal(tmp_path: Path) -> None:
     vault, saved, editor = tmp_path / "vault", tmp_path / "saved", tmp_path / "vi"
     shutil.copytree(resource("vault_templates", "demo"), vault)
     editor.write_text(EDITOR.format(python=sys.executable, saved=str(saved)))

@@ -92,7 +92,7 @@ def test_a_signal_leaves_the_terminal_as_it_was_and_keeps_what_was_typed(
 
 
 @pytest.mark.slow
-def test_bytes_that_are_no_utf8_do_not_end_it(terminal: Terminal) -> None:
+def test_invalid_utf8_input_does_not_end_the_app(terminal: Terminal) -> None:
     os.write(terminal.descriptor, b"\xff\xfe\xe9")
     terminal.rest(0.3)
     terminal.press(b"qqzz", until="Nothing relevant")
@@ -100,7 +100,7 @@ def test_bytes_that_are_no_utf8_do_not_end_it(terminal: Terminal) -> None:
 
 
 @pytest.mark.slow
-def test_a_closed_terminal_keeps_what_was_typed(terminal: Terminal, tmp_path: Path) -> None:
+def test_unsaved_text_is_kept_when_the_terminal_closes(terminal: Terminal, tmp_path: Path) -> None:
     type_into_a_note(terminal)
     terminal.rest(0.3)
     instead = os.open(os.devnull, os.O_RDWR)

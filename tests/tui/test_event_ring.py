@@ -44,7 +44,7 @@ def test_a_filter_finds_every_word_in_any_case_and_follows_new_rows() -> None:
     assert not ring.filtered
 
 
-def test_a_kind_alone() -> None:
+def test_event_ring_filters_by_kind() -> None:
     ring = EventRing()
     ring.add(1, note("a.md"))
     ring.add(2, note("b.md", Kind.PROBLEMS))
@@ -53,7 +53,7 @@ def test_a_kind_alone() -> None:
     assert ring.filtered
 
 
-def test_while_paused_rows_wait_and_what_is_shown_stays_even_if_it_is_forgotten() -> None:
+def test_paused_event_ring_keeps_shown_rows_and_queues_new_ones() -> None:
     ring = filled(5)
     ring.pause()
     for number in range(5, 12):
@@ -65,7 +65,7 @@ def test_while_paused_rows_wait_and_what_is_shown_stays_even_if_it_is_forgotten(
     assert ring.waiting == 0
 
 
-def test_a_filter_changed_while_paused_lets_nothing_new_in() -> None:
+def test_changing_the_filter_while_paused_shows_no_new_events() -> None:
     ring = filled(3)
     ring.pause()
     ring.add(9.0, note("new.md"))

@@ -65,7 +65,7 @@ def test_without_a_variable_a_usual_editor_is_found() -> None:
     assert found.edit(NOTE, 3).argv[0] == "micro"
 
 
-def test_reasons() -> None:
+def test_missing_editor_or_desktop_is_explained() -> None:
     nothing = {"which": lambda name: None}
     assert "No editor is set" in external(**nothing).no_editor
     assert "nosuch is not installed" in external("nosuch", **nothing).no_editor
@@ -131,7 +131,7 @@ async def test_an_editor_that_fails_or_is_missing_is_reported(tmp_path: Path) ->
     assert terminal.steps == ["suspended", "resumed"] * 2
 
 
-def test_copying_never_claims_more_than_it_knows_and_takes_any_text() -> None:
+def test_copy_accepts_lone_surrogates_and_notifies() -> None:
     terminal = Terminal()
     ExternalPrograms(terminal, External()).copy("bad\ud800name", "The passage")  # type: ignore[arg-type]
     assert terminal.copied == "bad?name"

@@ -64,19 +64,19 @@ def vaults(tmp_path: Path) -> FirstRun:
     return FirstRun(known, tmp_path / "demo")
 
 
-async def test_a_known_vault_is_two_keys_away(vaults: FirstRun) -> None:
+async def test_known_vault_is_chosen_from_the_list(vaults: FirstRun) -> None:
     start = FirstRunHarness(vaults)
     await start.run("j", "enter")
     assert start.choices == [VaultChoice(vaults.known[1].root)]
 
 
-async def test_the_demo_vault(vaults: FirstRun) -> None:
+async def test_demo_vault_can_be_chosen(vaults: FirstRun) -> None:
     start = FirstRunHarness(vaults)
     await start.run("down", "down", "enter")
     assert start.choices == [VaultChoice(vaults.demo_folder or Path(), is_demo=True)]
 
 
-async def test_a_typed_folder(vaults: FirstRun, tmp_path: Path) -> None:
+async def test_typed_folder_is_chosen_as_the_vault(vaults: FirstRun, tmp_path: Path) -> None:
     start = FirstRunHarness(vaults)
     await start.run("tab", typed=str(tmp_path / "work"), then="enter")
     assert start.choices == [VaultChoice(tmp_path / "work")]
@@ -139,7 +139,7 @@ async def test_tab_completes_a_path_as_a_shell_does(tmp_path: Path) -> None:
         assert field.has_focus
 
 
-def test_completions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_path_completion_behaves_like_a_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     for name in ("Documents", "Downloads", ".config", "a\x1b[31m"):
         (tmp_path / name).mkdir()
@@ -198,7 +198,7 @@ async def test_the_first_start_can_be_quit_without_choosing(vaults: FirstRun) ->
     assert start.choices == []
 
 
-def test_why_not(tmp_path: Path) -> None:
+def test_why_not_a_vault_explains_invalid_folders(tmp_path: Path) -> None:
     file = tmp_path / "note.md"
     file.touch()
     assert why_not_a_vault(tmp_path) == ""
@@ -206,7 +206,7 @@ def test_why_not(tmp_path: Path) -> None:
     assert "no such folder" in why_not_a_vault(tmp_path / "nowhere")
 
 
-def test_typed_paths(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_typed_path_expands_home_and_removes_quotes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     assert typed_path(" ~/notes ") == tmp_path / "notes"

@@ -21,7 +21,7 @@ from tests.tui.vault_scenarios import RUNBOOK
         ("a\nb", "a", range(1, 2)),
     ],
 )
-def test_what_differs_is_found_from_both_ends(before: str, after: str, lines: range) -> None:
+def test_changed_lines_excludes_common_start_and_end(before: str, after: str, lines: range) -> None:
     assert changed_lines(before, after) == lines
 
 

@@ -52,14 +52,14 @@ def most_alive() -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("phase", [ModelPhase.READY, ModelPhase.MISSING, ModelPhase.FAILED])
-def test_lines_that_were_drawn_do_not_pile_up(phase: ModelPhase) -> None:
+def test_drawn_lines_are_garbage_collected(phase: ModelPhase) -> None:
     GcTuning()(ModelStateChanged(phase=phase))
     youngest, waiting = COLLECT_AFTER[0], COLLECT_AFTER[1] * COLLECT_AFTER[2] * IN_SIGHT
     assert most_alive() < 2 * youngest + waiting
 
 
 @pytest.mark.slow
-def test_nothing_changes_while_the_model_is_still_to_come() -> None:
+def test_gc_thresholds_stay_until_the_model_is_loaded() -> None:
     tuning = GcTuning()
     for phase in (ModelPhase.PREPARING, ModelPhase.LOADING):
         tuning(ModelStateChanged(phase=phase))
@@ -67,7 +67,7 @@ def test_nothing_changes_while_the_model_is_still_to_come() -> None:
 
 
 @pytest.mark.slow
-def test_what_another_space_leaves_behind_is_not_kept_for_good() -> None:
+def test_second_ready_event_does_not_freeze_more_objects() -> None:
     tuning = GcTuning()
     tuning(ModelStateChanged(phase=ModelPhase.READY))
     kept = gc.get_freeze_count()
@@ -75,7 +75,7 @@ def test_what_another_space_leaves_behind_is_not_kept_for_good() -> None:
     assert gc.get_freeze_count() == kept
 
 
-def test_the_app_settles_with_its_engine(tmp_path: Path) -> None:
+def test_engine_ready_event_sets_the_gc_thresholds(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     vault.mkdir()
     paths = app_paths({"DONNA_HOME": str(tmp_path / "home")}).make()
@@ -85,7 +85,7 @@ def test_the_app_settles_with_its_engine(tmp_path: Path) -> None:
     assert gc.get_threshold() == COLLECT_AFTER
 
 
-async def test_garbage_is_looked_for_in_the_pause_after_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_gc_runs_once_in_the_pause_after_the_last_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("donna_tui.tui.gc_tuning.PAUSES", ((0, 0.0),))
     tuning = GcTuning()
     gc.set_threshold(0)

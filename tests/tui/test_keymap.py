@@ -28,11 +28,11 @@ def test_every_preset_is_valid_and_no_action_hangs_on_a_key_that_others_keep(pre
 
 
 @pytest.mark.parametrize("preset", [name for name in PRESETS if name != "default"])
-def test_every_other_preset_differs(preset: str) -> None:
+def test_every_non_default_preset_differs_from_the_default(preset: str) -> None:
     assert load_keymap(preset).keys != DEFAULT_KEYS
 
 
-def test_the_defaults_do_not_clash() -> None:
+def test_default_keys_have_no_conflicts() -> None:
     assert list(check_keys(DEFAULT_KEYS, changed=frozenset())) == []
 
 
@@ -89,7 +89,7 @@ def test_keys_that_terminals_send_are_accepted(key: str) -> None:
     assert load_keymap("default", {"search.copy-text": [key]}).keys["search.copy-text"] == (canonical(key),)
 
 
-def test_spellings_are_one_key() -> None:
+def test_alternative_key_spellings_are_treated_as_one_key() -> None:
     assert faults({"search.more": ["slash"]}) == [
         "stolen_key: / for search.more is already used by search.focus, which works there too."
     ]

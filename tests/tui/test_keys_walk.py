@@ -16,7 +16,7 @@ __all__ = ["start", "vault"]
 
 @pytest.mark.slow
 @both_ways
-def test_switching(start: Start, burst: bool) -> None:
+def test_note_and_screen_switching_works_in_a_terminal(start: Start, burst: bool) -> None:
     with start() as terminal:
         terminal.press(b"cache", until="passages")
         terminal.press(b"\x1b2", until="Blame")
@@ -47,7 +47,7 @@ def git(vault: Path, *arguments: str) -> str:
 
 @pytest.mark.slow
 @both_ways
-def test_editing_the_note_itself(start: Start, vault: Path, tmp_path: Path, burst: bool) -> None:
+def test_editing_a_note_in_place_works_in_a_terminal(start: Start, vault: Path, tmp_path: Path, burst: bool) -> None:
     editor = tmp_path / "vi"
     editor.write_text(EDITOR.format(python=sys.executable, vault=str(vault)))
     editor.chmod(0o700)

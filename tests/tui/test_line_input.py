@@ -25,7 +25,7 @@ class BusyApp(App[None]):
             yield LineInput()
 
 
-async def test_a_key_that_edits_does_not_come_after_letters_that_were_typed_later() -> None:
+async def test_editing_keys_and_letters_are_handled_in_typing_order() -> None:
     app = BusyApp()
     async with app.run_test() as pilot:
         field = app.query_one(LineInput)
@@ -43,7 +43,7 @@ class TwoInputs(App[None]):
         yield LineInput(id="next")
 
 
-async def test_keys_after_one_that_moves_the_focus_reach_what_has_it_now() -> None:
+async def test_keys_typed_after_a_focus_change_reach_the_new_focus() -> None:
     app = TwoInputs()
     async with app.run_test() as pilot:
         first, following = app.query_one("#first", LineInput), app.query_one("#next", LineInput)

@@ -185,7 +185,7 @@ async def test_a_link_to_a_missing_note_offers_to_create_it() -> None:
 
 
 @pytest.mark.slow
-async def test_a_link_that_leads_nowhere_says_why() -> None:
+async def test_following_a_broken_link_shows_the_reason() -> None:
     fake = backend()
     fake.vault.files["Home.md"] = b"[[Plants#Nettles]]\n"
     async with driving(fake) as donna:
@@ -212,7 +212,7 @@ async def test_escape_from_more_like_this_returns_to_its_row() -> None:
 
 
 @pytest.mark.slow
-async def test_steps_back_in_a_burst_are_one_after_the_other() -> None:
+async def test_repeated_back_actions_are_handled_in_sequence() -> None:
     async with driving(backend()) as donna:
         await donna.open_note("Home.md")
         for path in ("Garden/Plants.md", "Garden/Block.md"):
@@ -225,7 +225,7 @@ async def test_steps_back_in_a_burst_are_one_after_the_other() -> None:
         await at(donna, "Garden/Plants.md", 1)
 
 
-def test_places_are_two_stacks() -> None:
+def test_places_keep_a_back_and_a_forward_stack() -> None:
     places, one, two = Places(), NotePlace("one.md"), NotePlace("two.md", 3)
     asked = QuestionPlace(Question(text="q"), "a")
     assert places.back(one) is None

@@ -97,7 +97,7 @@ async def test_a_week_begins_on_monday_names_its_days_and_says_why_a_note_failed
 
 
 @pytest.mark.slow
-async def test_the_cursor_passes_over_the_lines_between() -> None:
+async def test_agenda_cursor_skips_heading_rows() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
         await donna.press("home")
@@ -145,13 +145,13 @@ def test_a_day_is_from_midnight_to_midnight_in_the_local_zone(zone: str, monkeyp
     assert hours == (25 if zone == "Europe/Berlin" else 24)
 
 
-def test_time_has_two_ends() -> None:
+def test_agenda_does_not_step_beyond_the_supported_dates() -> None:
     first, last = Agenda(datetime.date.min, Span.DAY), Agenda(datetime.date.max, Span.DAY)
     assert first.step(-1) == first
     assert last.step(1) == last
 
 
-def test_days_near_today_are_named() -> None:
+def test_day_title_marks_today() -> None:
     assert day_title(TODAY, TODAY) == "Fri 20 Nov 2026, today"
     assert day_title(datetime.date(2026, 12, 1), TODAY) == "Tue 1 Dec 2026"
 
@@ -289,7 +289,7 @@ async def test_without_a_calendar_it_says_what_to_do() -> None:
 
 
 @pytest.mark.slow
-async def test_what_cannot_be_read_says_why_and_can_be_tried_again() -> None:
+async def test_meetings_loading_error_is_shown_and_can_be_retried() -> None:
     backend = backend_in("error")
     async with driving(backend) as donna:
         await donna.press("escape", "4")
@@ -355,7 +355,7 @@ async def test_a_narrow_screen_shows_one_part_at_a_time() -> None:
 
 
 @pytest.mark.slow
-async def test_all_six_tabs_fit_where_there_is_little_room() -> None:
+async def test_tab_names_are_shortened_on_a_narrow_terminal() -> None:
     async with driving(backend_in("normal"), size=(60, 20)) as donna:
         await donna.until(lambda: "3 ②" in donna.screen_text(), "the count is there")
         head = donna.screen_text().splitlines()[0]
@@ -370,7 +370,7 @@ async def test_all_six_tabs_fit_where_there_is_little_room() -> None:
         assert "6 Activity" in donna.screen_text().splitlines()[0]
 
 
-def test_a_count_behind_a_name() -> None:
+def test_counted_formats_counts_as_circled_numbers() -> None:
     assert [counted(number) for number in (0, 1, 20, 21)] == ["", " ①", " ⑳", " (21)"]
 
 

@@ -122,7 +122,7 @@ async def test_the_card_says_why_in_words_and_figures() -> None:
         (("s", "s", "s", "s"), MemorySource.TASK, "tasks"),
     ],
 )
-async def test_a_key_narrows_by_source(keys: tuple[str, ...], source: MemorySource, words: str) -> None:
+async def test_key_filters_memories_by_source(keys: tuple[str, ...], source: MemorySource, words: str) -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
         await opened(donna)
@@ -139,7 +139,7 @@ async def test_a_key_narrows_by_source(keys: tuple[str, ...], source: MemorySour
 
 
 @pytest.mark.slow
-async def test_time_narrows_by_days() -> None:
+async def test_key_filters_memories_by_age() -> None:
     async with driving(scenarios.normal()) as donna:
         await opened(donna)
         await donna.press("d", "d")
@@ -180,7 +180,7 @@ async def test_a_click_in_a_scrolled_list_selects_the_row_under_the_mouse() -> N
 
 
 @pytest.mark.parametrize("key", ["f", "slash"])
-async def test_keys_behind_enter_are_keys_of_the_list(key: str) -> None:
+async def test_keys_typed_after_enter_go_to_the_list(key: str) -> None:
     async with driving(scenarios.normal()) as donna:
         await opened(donna)
         in_list = donna.memory.words, donna.memory.rows
@@ -335,7 +335,7 @@ async def test_a_task_is_added_with_its_deadline() -> None:
         ("pay what is due soon", "pay what is due soon", ""),
     ],
 )
-def test_the_last_due_of_a_task_is_its_deadline(typed: str, title: str, due: str) -> None:
+def test_typed_task_is_split_into_title_and_due_date(typed: str, title: str, due: str) -> None:
     assert task_typed(typed, date(2026, 3, 12)) == (title, due)
 
 
@@ -587,7 +587,7 @@ async def test_what_was_forgotten_stays_visible_and_can_be_restored() -> None:
 
 
 @pytest.mark.slow
-async def test_for_good_asks_for_its_key_a_second_time() -> None:
+async def test_permanent_forgetting_needs_a_second_key_press() -> None:
     backend = scenarios.normal()
     async with driving(backend, size=LARGE) as donna:
         await opened(donna)
@@ -641,7 +641,7 @@ async def test_correcting_begins_with_the_present_words_and_stores_what_is_right
 
 
 @pytest.mark.slow
-async def test_leaving_the_correction_stores_nothing() -> None:
+async def test_escape_discards_a_correction() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
         await opened(donna)

@@ -51,11 +51,11 @@ def styles(text: str) -> dict[str, str]:
         ("a\tb", "a   b"),
     ],
 )
-def test_marks_are_taken_away(source: str, shown: str) -> None:
+def test_preview_hides_markdown_markers(source: str, shown: str) -> None:
     assert lines(source) == [shown]
 
 
-def test_styles() -> None:
+def test_preview_styles_inline_markdown() -> None:
     found = styles("a **b** `c` [[d]] #e")
     assert found == {"b": "strong", "c": "code", "d": "link", "#e": "link"}
     assert styles("**a *c* [[b]]**") == {"a c b": "strong", "c": "emphasis", "b": "link"}
@@ -91,7 +91,7 @@ def test_block_ids_are_not_shown() -> None:
     ]
 
 
-def test_properties_are_chips() -> None:
+def test_preview_shows_frontmatter_as_chips() -> None:
     text = "---\ntitle: Gateway\ntags: [a, b]\nempty:\nwho:\n  - '[[Priya Raman]]'\n---\n# Head"
     first, second = markdown_blocks(text)
     assert first.content.plain == "title Gateway   tags a · b   who Priya Raman"
@@ -192,7 +192,7 @@ def test_hostile_repetition_is_read_in_linear_time(text: str) -> None:
 
 
 @pytest.mark.parametrize("payload", hostile.ALL.values(), ids=hostile.ALL)
-def test_nothing_that_a_terminal_obeys_is_left(payload: str) -> None:
+def test_preview_contains_no_control_characters(payload: str) -> None:
     for line in lines(
         f"# {payload}\n\n- {payload}\n> {payload}\n\n`{payload}` **{payload}** [[{payload}]]\n\n```{payload}"
     ):

@@ -76,7 +76,7 @@ def step(results: ResultList, chance: random.Random) -> None:
 
 
 @pytest.mark.slow
-async def test_every_line_that_is_another_now_is_drawn() -> None:
+async def test_result_list_redraws_every_changed_line() -> None:
     chance = random.Random(20261123)  # chooses the steps
     app = Lists()
     async with app.run_test(size=(60, 20)) as pilot:
@@ -93,7 +93,7 @@ async def test_every_line_that_is_another_now_is_drawn() -> None:
             assert [line[:-1] for line in on_the_terminal] == [line[:-1] for line in app.in_sight]
 
 
-async def test_lines_that_say_the_same_are_left_alone() -> None:
+async def test_result_list_does_not_redraw_unchanged_lines() -> None:
     app = Lists()
     async with app.run_test(size=(60, 20)) as pilot:
         results = app.query_one(Watched)

@@ -90,7 +90,7 @@ async def test_the_tab_counts_waiting_drafts_even_if_hidden_and_follows_an_appro
         await donna.until(lambda: "3 Review ①" in donna.screen_text(), "the tab counts what is left")
 
 
-async def test_nothing_waits() -> None:
+async def test_empty_review_queue_explains_how_to_get_drafts() -> None:
     async with driving(scenarios.empty()) as donna:
         await donna.press("escape", "3")
         await donna.until(lambda: "No draft is waiting." in donna.screen_text(), "the notice is shown")
@@ -101,7 +101,7 @@ async def test_nothing_waits() -> None:
 
 
 @pytest.mark.slow
-async def test_what_cannot_be_read_says_why_and_can_be_tried_again() -> None:
+async def test_review_loading_error_is_shown_and_can_be_retried() -> None:
     backend = backend_in("error")
     async with driving(backend) as donna:
         await donna.press("escape", "3")
@@ -268,7 +268,7 @@ async def test_a_part_is_left_out_shown_as_such_and_is_not_in_what_is_approved()
         assert backend.called("plan_approval")[-1][:2] == (SYNC, frozenset({2}))
 
 
-async def test_every_line_of_a_part_belongs_to_it() -> None:
+async def test_every_line_of_a_hunk_selects_that_hunk() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
         view = donna.review.text
@@ -395,7 +395,7 @@ async def test_e_opens_the_note_of_a_passage_at_its_line_and_a_chat_has_none(mon
 
 
 @pytest.mark.slow
-async def test_what_can_be_copied() -> None:
+async def test_link_text_and_evidence_can_be_copied_in_review() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
         await donna.press("y")
@@ -500,7 +500,7 @@ async def test_a_refusal_is_reported_with_its_next_step_and_can_be_tried_again()
 
 
 @pytest.mark.slow
-async def test_the_foot_says_why_a_draft_cannot_be_approved() -> None:
+async def test_review_footer_explains_why_a_draft_cannot_be_approved() -> None:
     backend = backend_in("normal")
     backend.fail("plan_approval", VaultWriteError(Reason.CONFLICT, "there is a note of yours already"), key=SYNC)
     async with driving(backend) as donna:

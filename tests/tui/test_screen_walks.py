@@ -160,7 +160,7 @@ def state_of(terminal: Terminal) -> str:
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the state of a process is read from /proc")
 @both_ways
-def test_it_is_suspended_and_resumed_and_left_as_vi_is(start: Start, burst: bool) -> None:
+def test_app_can_be_suspended_resumed_and_quit_with_colon_q(start: Start, burst: bool) -> None:
     with start() as terminal:
         play(terminal, *letters("printer"), burst=burst, shows="passages in")
         play(terminal, ESC, burst=burst, shows="v show in Vault")

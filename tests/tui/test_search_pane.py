@@ -230,7 +230,7 @@ async def test_a_filter_that_nothing_matches_is_named_and_marked_in_the_box() ->
 
 
 @pytest.mark.slow
-async def test_letters_work_where_there_are_no_results() -> None:
+async def test_list_keys_work_without_results() -> None:
     backend = backend_with()
     async with driving(backend) as donna:
         await donna.search_for("zebra")
@@ -266,7 +266,7 @@ async def test_the_notice_of_the_engine_is_below_the_results() -> None:
         assert "keyword only: the model is loading" in donna.screen_text()
 
 
-async def test_what_is_typed_before_the_vault_is_open_is_asked_then() -> None:
+async def test_query_typed_before_the_vault_opens_is_searched_afterwards() -> None:
     backend = backend_with("one")
     backend.gates.hold("start")
     async with driving(backend, connected=False) as donna:
@@ -278,7 +278,7 @@ async def test_what_is_typed_before_the_vault_is_open_is_asked_then() -> None:
 
 
 @pytest.mark.slow
-async def test_more_like_this_and_back() -> None:
+async def test_more_like_this_shows_similar_notes_and_escape_returns() -> None:
     backend = backend_with("one", "two")
     async with driving(backend) as donna:
         await donna.search_for("x")

@@ -105,7 +105,7 @@ async def test_a_path_that_is_typed_adds_a_folder(spaces: Spaces, tmp_path: Path
 
 
 @pytest.mark.slow
-async def test_back_and_forth_again(spaces: Spaces) -> None:
+async def test_spaces_can_be_switched_repeatedly(spaces: Spaces) -> None:
     async with spaces.app.run_test(size=SIZE) as pilot:
         donna = Driver(spaces.app, pilot)
         for name in ("work", "notes", "work"):
@@ -170,7 +170,7 @@ async def test_switching_the_space_warns_about_an_edit_that_would_be_lost(
 
 
 @pytest.mark.slow
-async def test_hostile_names_are_only_names(spaces: Spaces) -> None:
+async def test_space_picker_contains_no_control_characters(spaces: Spaces) -> None:
     spaces.known += [KnownVault(text, Path("/nowhere"), text) for text in hostile.ALL.values()]
     async with spaces.app.run_test(size=SIZE) as pilot:
         donna = Driver(spaces.app, pilot)
@@ -220,7 +220,7 @@ def reads_elsewhere(backend: FakeBackend) -> bool:
 
 
 @pytest.mark.slow
-async def test_what_needs_the_open_space_names_the_other_one(spaces: Spaces) -> None:
+async def test_action_on_a_hit_of_another_space_names_that_space(spaces: Spaces) -> None:
     spaces.backends["notes"].answers = from_two
     async with spaces.app.run_test(size=SIZE, notifications=True) as pilot:
         donna = Driver(spaces.app, pilot)
@@ -235,7 +235,7 @@ async def test_what_needs_the_open_space_names_the_other_one(spaces: Spaces) -> 
 
 
 @pytest.mark.slow
-async def test_a_second_wish_waits_until_the_first_is_done(spaces: Spaces) -> None:
+async def test_space_switch_requested_during_a_switch_is_not_started_twice(spaces: Spaces) -> None:
     """Otherwise the engine that is stopping would be left half stopped, with its lock."""
     spaces.backends["notes"].gates.hold("stop")
     async with spaces.app.run_test(size=SIZE) as pilot:
@@ -263,7 +263,7 @@ async def test_settings_that_cannot_be_read_are_reported(spaces: Spaces) -> None
 
 
 @pytest.mark.slow
-async def test_two_spaces_in_one_folder_are_two(spaces: Spaces) -> None:
+async def test_spaces_sharing_a_folder_are_distinguished(spaces: Spaces) -> None:
     spaces.known.append(KnownVault("peter", spaces.known[0].root, "agent", "peter"))
     async with spaces.app.run_test(size=SIZE) as pilot:
         donna = Driver(spaces.app, pilot)

@@ -66,7 +66,7 @@ async def furnished_page(donna: Driver) -> None:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36), (60, 15)])
-async def test_an_empty_box_shows_what_there_is(size: tuple[int, int]) -> None:
+async def test_empty_search_box_shows_the_start_page(size: tuple[int, int]) -> None:
     async with driving(furnished(), size=size) as donna:
         await furnished_page(donna)
         for text in ("Garden", "redis failover", "Platform weekly", "Call Priya back", "time-outs"):
@@ -131,7 +131,7 @@ async def test_the_first_answer_takes_the_place_of_the_page_and_an_empty_box_bri
 
 
 @pytest.mark.slow
-async def test_keys_ask_the_engine_nothing_for_the_page() -> None:
+async def test_typing_does_not_reload_the_start_page() -> None:
     backend = furnished()
     async with driving(backend) as donna:
         await furnished_page(donna)

@@ -91,7 +91,7 @@ async def test_it_opens_on_every_screen() -> None:
 
 
 @pytest.mark.slow
-async def test_letters_and_enter_in_one_burst_open_what_the_letters_mean() -> None:
+async def test_switcher_enter_opens_the_match_for_letters_typed_before_it() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
         backend.gates.hold("names", "")
@@ -149,7 +149,7 @@ async def test_a_new_name_is_created_and_opened_in_the_editor(monkeypatch: pytes
         assert "Nothing was changed." not in notices(donna.app)
 
 
-async def test_a_slash_at_the_beginning_is_the_top_of_the_vault() -> None:
+async def test_leading_slash_means_the_vault_root_in_the_switcher() -> None:
     async with driving(scenarios.normal()) as donna:
         switcher = await opened(donna, "/Zzq/new")
         assert rows(switcher) == ["Create note “Zzq/new”"]
@@ -184,7 +184,7 @@ async def test_a_note_is_opened_in_the_editor(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.slow
-def test_a_walk_in_a_terminal(tmp_path: Path) -> None:
+def test_switcher_creates_a_note_in_a_terminal(tmp_path: Path) -> None:
     root, home = tmp_path / "vault", {"DONNA_HOME": str(tmp_path / "home"), "HOME": str(tmp_path), "EDITOR": "true"}
     shutil.copytree(resource("vault_templates", "demo"), root)
     with python_in_terminal("-m", "tests.cli.without_model", str(root), **home) as terminal:

@@ -155,7 +155,7 @@ def assert_only_text(output: bytes) -> None:
 @pytest.mark.parametrize(
     "stolen", [b"\x1b]52;c;eA==\x07", b"\x1b]0;title\x1b\\", "\x9b31m".encode(), b"\x1bc", b"\x1b[?1003s", b"\x07"]
 )
-def test_the_check_itself_finds_what_it_is_there_for(stolen: bytes) -> None:
+def test_assert_only_text_detects_forbidden_escape_sequences(stolen: bytes) -> None:
     harmless = "␛]52;c;RE9OTkEtU1RPTEUtVEhJUw==␇".encode() + b"\x1b[1;31mred\x1b[0m"
     assert_only_text(harmless)
     with pytest.raises(AssertionError):

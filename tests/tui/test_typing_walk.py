@@ -12,7 +12,7 @@ from tests.terminal import plain, python_in_terminal
 
 
 @pytest.mark.slow
-def test_alt_and_a_letter_are_a_key_and_no_letter(tmp_path: Path) -> None:
+def test_alt_letter_key_does_not_insert_the_letter(tmp_path: Path) -> None:
     root, home = tmp_path / "vault", {"DONNA_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
     shutil.copytree(resource("vault_templates", "demo"), root)
     with python_in_terminal("-m", "tests.cli.without_model", str(root), **home) as terminal:

@@ -40,7 +40,7 @@ async def made(donna: Driver) -> None:
 
 
 @pytest.mark.slow
-async def test_the_tree_says_what_it_is() -> None:
+async def test_tree_marks_a_conflict_copy() -> None:
     async with driving(backend_with(), size=SIZE) as donna:
         await to_copy(donna)
         text = donna.screen_text()
@@ -79,7 +79,7 @@ async def test_only_a_conflict_copy_can_be_resolved() -> None:
 
 @pytest.mark.cases(1)
 @pytest.mark.parametrize("key", ["m", "t", "b"])
-async def test_one_key_and_a_look_settle_it(key: str) -> None:
+async def test_one_key_and_a_preview_resolve_a_conflict_copy(key: str) -> None:
     backend = backend_with()
     mine, theirs = backend.vault.files[DECISIONS], backend.vault.files[COPY]
     async with driving(backend, size=SIZE) as donna:
@@ -98,7 +98,7 @@ async def test_one_key_and_a_look_settle_it(key: str) -> None:
 
 
 @pytest.mark.slow
-async def test_leaving_changes_nothing() -> None:
+async def test_closing_the_conflict_dialog_changes_nothing() -> None:
     backend = backend_with()
     before = dict(backend.vault.files)
     async with driving(backend, size=SIZE) as donna:
@@ -115,7 +115,7 @@ async def test_leaving_changes_nothing() -> None:
 
 
 @pytest.mark.slow
-async def test_without_a_history_the_two_are_compared() -> None:
+async def test_conflict_copy_without_a_base_is_compared_with_the_note() -> None:
     async with driving(backend_with(base=False), size=SIZE) as donna:
         await opened(donna)
         text = donna.screen_text()
@@ -157,7 +157,7 @@ async def test_what_is_saved_meanwhile_is_not_lost() -> None:
 
 
 @pytest.mark.slow
-async def test_hostile_texts_and_names_are_shown_and_not_obeyed() -> None:
+async def test_conflict_dialog_contains_no_control_characters() -> None:
     backend = backend_with(base=False)
     vault = backend.vault
     copy = f"Inbox/{hostile.EVERYTHING.replace('/', '-')} (Ana's conflicted copy 2026-11-18).md"

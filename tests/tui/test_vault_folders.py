@@ -138,7 +138,7 @@ async def test_what_is_selected_is_deleted_or_left_alone() -> None:
 
 
 @pytest.mark.slow
-async def test_a_folder_that_is_selected_stands_for_what_is_in_it() -> None:
+async def test_marking_a_folder_replaces_marks_inside_it() -> None:
     backend = scenarios.normal()
     inside = backend.vault.inside(FOLDER)
     async with driving(backend) as donna:

@@ -281,7 +281,7 @@ async def test_blame_of_the_section_and_the_change_behind_a_line() -> None:
 
 
 @pytest.mark.slow
-async def test_lines_that_are_not_in_the_history_are_the_users() -> None:
+async def test_blame_attributes_uncommitted_lines_to_the_user() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.open_note(GARDEN)
         await donna.press("]", "]", "b")
@@ -457,7 +457,7 @@ async def test_a_vault_that_cannot_be_listed_says_why_and_tries_again() -> None:
 
 
 @pytest.mark.parametrize(("method", "key"), [("history", "h"), ("blame", "b")])
-async def test_without_a_history_the_parts_say_so(method: str, key: str) -> None:
+async def test_vault_views_report_a_missing_repository(method: str, key: str) -> None:
     backend = scenarios.normal()
     backend.fail(method, VaultWriteError(Reason.NO_REPOSITORY, ""))
     async with driving(backend) as donna:

@@ -59,7 +59,7 @@ def acted(text: str) -> bool:
     return any(ord(char) < 32 or 0x7F <= ord(char) < 0xA0 or 0xD800 <= ord(char) < 0xE000 for char in text)
 
 
-def test_folders_come_before_notes_and_both_in_the_order_of_people() -> None:
+def test_tree_lists_folders_before_notes_in_case_insensitive_order() -> None:
     shown = tree_rows(rows("b.md", "A.md", "z/1.md", "Z/y/2.md"), folded=())
     assert [(row.name, row.depth) for row in shown] == [
         ("Z", 0),
@@ -86,7 +86,7 @@ def test_a_filter_looks_at_every_word_and_opens_folders() -> None:
 
 
 @given(st.text(max_size=300), st.integers(1, 40))
-def test_pages_tile_a_note_and_know_their_lines(text: str, repeat: int) -> None:
+def test_pages_cover_a_note_and_know_their_lines(text: str, repeat: int) -> None:
     text = f"# one\n{text}\n\n## two\n" * repeat
     found = pages_of(text)
     assert "".join(page.text for page in found.pages) == text
@@ -114,7 +114,7 @@ def test_rows_of_a_difference_fit_and_hold_nothing_that_acts(
 
 
 @given(TEXTS, TEXTS)
-def test_every_line_is_once_on_its_side(before: str, after: str) -> None:
+def test_side_by_side_diff_shows_every_line_once_on_its_side(before: str, after: str) -> None:
     diff = diff_bytes("a.md", before.encode("utf-8", "replace"), after.encode("utf-8", "replace"))
     for hunk in diff.hunks:
         pairs = list(pairs_of(hunk.lines))
@@ -167,7 +167,7 @@ def test_templates_are_filled_as_obsidian_fills_them() -> None:
     assert formatted(MOMENT, "YYYY-[W]WW hh:mm a") == "2026-W45 09:07 am"
 
 
-def test_templates_lie_in_their_folder() -> None:
+def test_only_notes_in_the_templates_folder_are_templates() -> None:
     notes = rows("Templates/b.md", "templates/a.md", "Templates.md", "x/Templates/c.md")
     assert templates_of(notes) == ["Templates/b.md", "templates/a.md"]
 
@@ -202,7 +202,7 @@ def test_the_message_of_the_engine_is_first_and_is_sanitised() -> None:
     assert sentence("") == ""
 
 
-def test_who_did_something() -> None:
+def test_actor_and_author_names_are_displayed_safely() -> None:
     assert [actor_name(name) for name in ("you", "Donna", "agent:claude", "", "a\x1bb")] == [
         "you",
         "Donna",
@@ -214,7 +214,7 @@ def test_who_did_something() -> None:
     assert (author_of(by_hand), what_of(by_hand)) == ("Noor␇", "tidy⏎")
 
 
-def test_what_was_done() -> None:
+def test_operations_are_described_by_kind_and_path() -> None:
     new, edit = BlobChange(path="a.md", before=None, after="1"), BlobChange(path="b.md", before="1", after="2")
     gone = BlobChange(path="c.md", before="1", after=None)
     assert done_by(operation(OperationKind.WRITE, new)) == "created a.md"
@@ -233,13 +233,13 @@ def test_a_decision_about_a_draft_has_the_name_that_review_gives_it() -> None:
     assert done_by(agents) == "deleted a.md"
 
 
-def test_when_names_the_year_only_where_it_is_another() -> None:
+def test_when_shows_the_year_only_for_other_years() -> None:
     assert when(NOW, NOW) == "20 Nov 14:32"
     assert when(NOW - 400 * 86_400, NOW) == "16 Oct 2025"
     assert when(1e30, NOW) == "–"
 
 
-def test_what_was_taken_back_and_done_again() -> None:
+def test_undone_contains_operations_undone_but_not_redone() -> None:
     def revision(number: int, **fields: object) -> Revision:
         done = operation(id=str(number), **fields)
         return Revision(commit=str(number), at=NOW, author="", subject="", paths=(), operation=done)
@@ -253,5 +253,5 @@ def test_what_was_taken_back_and_done_again() -> None:
     ("typed", "path"),
     [("a", "a.md"), (" a/b.md ", "a/b.md"), ("a.markdown", "a.markdown"), ("a/", ""), ("  ", ""), ("v1.2", "v1.2.md")],
 )
-def test_a_typed_name_becomes_a_path(typed: str, path: str) -> None:
+def test_typed_note_name_is_converted_to_a_path(typed: str, path: str) -> None:
     assert note_path(typed) == path

@@ -269,7 +269,7 @@ async def test_a_note_is_edited_on_the_screen() -> None:
 
 
 @pytest.mark.slow
-async def test_nothing_typed_on_the_screen_asks_nothing() -> None:
+async def test_closing_an_unchanged_editor_asks_nothing() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
         await donna.open_note(PRIYA)
@@ -324,7 +324,7 @@ async def test_what_is_pasted_into_the_text_field_is_inserted_once_and_without_h
 
 
 @pytest.mark.slow
-async def test_typed_joiners_are_inserted() -> None:
+async def test_typed_zero_width_joiners_are_inserted() -> None:
     async with driving(scenarios.normal()) as donna:
         field = await text_field(donna)
         before = field.text
@@ -813,7 +813,7 @@ async def test_the_first_commit_of_a_note_that_was_private_is_asked_about(agreed
 
 
 @pytest.mark.slow
-async def test_what_is_kept_out_of_git_is_said() -> None:
+async def test_change_kept_out_of_git_is_reported() -> None:
     backend = scenarios.normal()
     backend.vault.untracked = frozenset({PRIYA})
     async with driving(backend) as donna:
@@ -862,7 +862,7 @@ async def test_a_refusal_says_what_it_is_and_changes_nothing() -> None:
 
 
 @pytest.mark.slow
-async def test_what_the_planner_remarks_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_remarks_of_a_plan_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     made = backend.vault.plan_delete
     remark = "2 links to it will lead nowhere"
@@ -958,7 +958,7 @@ async def test_outside_edits_are_committed_with_one_key(monkeypatch: pytest.Monk
 
 
 @pytest.mark.slow
-async def test_redo_in_a_preview_means_redo(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_redo_key_in_a_preview_reduces_the_steps_to_undo(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
         for path in (PRIYA, RUNBOOK):

@@ -45,13 +45,13 @@ class KeyPlayer:
         return not self._left
 
 
-def test_no_walk_is_long() -> None:
+def test_every_walk_stays_below_the_key_limit() -> None:
     assert all(len(walk.keys) < MOST_KEYS for walk in WALKS.values())
     assert len(WALKS) == 9
 
 
 @pytest.mark.slow
-async def test_open() -> None:
+async def test_walk_opens_a_note() -> None:
     async with driving(scenarios.normal()) as donna:
         hand = KeyPlayer(donna, "open")
         await hand.press()
@@ -63,7 +63,7 @@ async def test_open() -> None:
 
 
 @pytest.mark.slow
-async def test_links() -> None:
+async def test_walk_follows_links_and_goes_back() -> None:
     notes = {
         "Home.md": "# Home\n\nTo [[Plants]].\n",
         "Plants.md": "# Plants\n\n[[List]] or [[Home]].\n",
@@ -92,7 +92,7 @@ async def test_links() -> None:
 
 
 @pytest.mark.slow
-async def test_find() -> None:
+async def test_walk_finds_a_passage_and_opens_its_note() -> None:
     backend = scenarios.normal()
     found = hit("Runbook", path=RUNBOOK, start_line=3, end_line=4)
     backend.answers = lambda request: SearchOutcome(
@@ -108,7 +108,7 @@ async def test_find() -> None:
 
 
 @pytest.mark.slow
-async def test_rename() -> None:
+async def test_walk_renames_a_note() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
         await donna.open_note(RUNBOOK)
@@ -124,7 +124,7 @@ async def test_rename() -> None:
 
 
 @pytest.mark.slow
-async def test_undo() -> None:
+async def test_walk_undoes_an_earlier_change() -> None:
     backend = scenarios.normal()
     vault = backend.vault
     before = vault.files[RUNBOOK]
@@ -144,7 +144,7 @@ async def test_undo() -> None:
 
 
 @pytest.mark.slow
-async def test_conflict(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_walk_merges_a_conflicting_edit(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
 
     async def edit(path: Path, line: int) -> None:
@@ -165,7 +165,7 @@ async def test_conflict(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-async def test_daily(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_walk_opens_the_daily_note(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     opened: list[Path] = []
 
@@ -197,7 +197,7 @@ async def test_the_daily_note_is_filled_from_the_template_of_obsidian(monkeypatc
 
 
 @pytest.mark.slow
-async def test_tick() -> None:
+async def test_walk_completes_a_task() -> None:
     backend = scenarios.normal()
     text = "# Tasks\n\n- [ ] Call Priya\n"
     backend.vault.files["Tasks.md"] = backend.vault.recorded["Tasks.md"] = text.encode()
@@ -219,7 +219,7 @@ async def test_tick() -> None:
 
 
 @pytest.mark.slow
-async def test_why() -> None:
+async def test_walk_explains_why_a_note_is_not_found() -> None:
     backend = scenarios.normal()
     backend.answers = no_hits
     async with driving(backend) as donna:

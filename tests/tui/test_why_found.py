@@ -16,7 +16,7 @@ from tests.tui.vault_scenarios import GARDEN
 
 
 @pytest.mark.slow
-async def test_w_on_a_hit_says_why_it_is_found() -> None:
+async def test_why_key_on_a_hit_explains_its_rank() -> None:
     backend = scenarios.normal()
     backend.answers = lambda request: outcome(request, "one", "two")
     async with driving(backend) as donna:
@@ -30,7 +30,7 @@ async def test_w_on_a_hit_says_why_it_is_found() -> None:
 
 
 @pytest.mark.slow
-async def test_on_the_empty_page_a_note_is_chosen_first() -> None:
+async def test_why_key_without_hits_asks_for_a_note_first() -> None:
     backend = scenarios.normal()
     backend.answers = no_hits
     async with driving(backend) as donna:

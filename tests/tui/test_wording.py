@@ -89,7 +89,7 @@ def test_every_kind_of_event_is_in_words_or_left_to_the_machine() -> None:
     assert set(_DESCRIBE) == {*get_args(IndexEvent), *get_args(DraftEvent), *get_args(CalendarEvent)}
 
 
-def test_a_new_note_says_where_its_time_went() -> None:
+def test_new_note_event_shows_the_time_of_each_stage() -> None:
     stages = StageTimes(read=1.2, chunk=2.4, store=3.1, embed=40.6)
     event = NoteIndexed(path="a.md", why="new", chunks=4, embedded=0, stages=stages, found_after_ms=214)
     sentence = describe(event)
@@ -138,7 +138,7 @@ def test_a_search_that_found_nothing_is_reported() -> None:
     assert sentence.detail == "nothing · semantic"
 
 
-def test_a_brief_is_not_called_the_note_of_a_meeting_that_is_over() -> None:
+def test_meeting_events_distinguish_briefs_from_notes() -> None:
     over, soon = (describe(MeetingEndDetected(calendar="Work", event_id="1", is_over=each)) for each in (True, False))
     assert over is not None
     assert soon is not None
@@ -184,7 +184,7 @@ def test_a_model_call_says_what_it_was_for_and_what_it_cost() -> None:
     ("part", "whole", "shown"),
     [(0, 501, "0 %"), (1, 501, "1 %"), (421, 501, "84 %"), (500, 501, "99 %"), (501, 501, "100 %"), (0, 0, "100 %")],
 )
-def test_percent_is_complete_only_when_everything_is(part: int, whole: int, shown: str) -> None:
+def test_percent_shows_100_only_when_complete(part: int, whole: int, shown: str) -> None:
     assert humanize.percent(part, whole) == shown
 
 
@@ -207,7 +207,7 @@ def test_estimates_are_not_more_exact_than_they_can_be(seconds: float, shown: st
     ("value", "shown"),
     [(None, "–"), (0.2, "<1 ms"), (41.4, "41 ms"), (999.6, "1.0 s"), (12_300, "12 s"), (180_000, "3 min")],
 )
-def test_milliseconds(value: float | None, shown: str) -> None:
+def test_milliseconds_are_formatted(value: float | None, shown: str) -> None:
     assert humanize.milliseconds(value) == shown
 
 
@@ -215,7 +215,7 @@ def test_milliseconds(value: float | None, shown: str) -> None:
     ("number", "shown"),
     [(1, "1 byte"), (999, "999 bytes"), (90_112, "90 kB"), (38_273_024, "38 MB"), (1_400_000_000, "1.4 GB")],
 )
-def test_sizes(number: int, shown: str) -> None:
+def test_file_sizes_are_formatted(number: int, shown: str) -> None:
     assert humanize.size(number) == shown
 
 
@@ -239,7 +239,7 @@ def test_a_path_of_wide_characters_fits_too() -> None:
 
 
 @pytest.mark.parametrize("at", [1e300, float("nan"), float("-inf")])
-def test_impossible_times_are_a_dash(at: float) -> None:
+def test_invalid_timestamps_are_shown_as_a_dash(at: float) -> None:
     assert humanize.clock(at) == "–"
 
 
@@ -257,7 +257,7 @@ def test_when_every_text_is_in_only_the_meaning_is_counted() -> None:
     assert headline(status).text == "All 120 notes can be found by keyword, 4 % by semantic search, about 50 s left"
 
 
-def test_at_rest_it_says_when_the_folder_was_compared() -> None:
+def test_idle_status_shows_the_time_of_the_last_rescan() -> None:
     whole = replace(AT_REST, coverage=Coverage(notes=501, text=501, vectors=501))
     assert headline(whole).text == "All 501 notes can be found"
     assert doing(whole) == "Nothing waiting · rescanned at 14:28:05"
@@ -272,12 +272,12 @@ def test_without_a_model_it_says_what_still_works() -> None:
 
 
 @pytest.mark.parametrize("state", ["starting", "paused", "failed", "read_only", "stopping", "stopped"])
-def test_every_other_state_says_why(state: str) -> None:
+def test_status_headline_includes_the_state_detail(state: str) -> None:
     line = headline(replace(AT_REST, state=state, state_detail="the reason"))
     assert line.text.endswith(": the reason")
 
 
-def test_speed_ignores_the_second_that_is_not_over() -> None:
+def test_throughput_ignores_the_current_second() -> None:
     assert speed_now(replace(AT_REST, throughput=(0.0, 100.0, 200.0, 3.0))) == 150.0
     assert speed_now(replace(AT_REST, throughput=())) == 0.0
 

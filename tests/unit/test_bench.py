@@ -107,7 +107,7 @@ def test_percentiles_are_values_that_were_measured(percent: float, expected: flo
     assert percentile([3.0, 1.0, 4.0, 2.0], percent) == expected
 
 
-def test_there_is_no_percentile_of_nothing() -> None:
+def test_percentile_of_no_values_raises() -> None:
     with pytest.raises(ValueError, match="no values"):
         percentile([], 50)
 
@@ -125,7 +125,7 @@ def test_there_is_no_percentile_of_nothing() -> None:
         (float("inf"), "inf"),
     ],
 )
-def test_three_digits_are_shown(figure: float | None, text: str) -> None:
+def test_figures_are_shown_with_three_digits(figure: float | None, text: str) -> None:
     assert shown(figure) == text
 
 
@@ -220,7 +220,7 @@ def test_neither_a_missed_budget_nor_missing_data_is_a_failure(
         ("\x1bP+q544e\x1b\\after", "\nafter"),
     ],
 )
-def test_only_words_are_read_from_a_terminal(written: str, words: str) -> None:
+def test_words_of_removes_terminal_escape_sequences(written: str, words: str) -> None:
     assert words_of(written) == words
 
 

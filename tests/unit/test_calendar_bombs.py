@@ -50,7 +50,7 @@ async def test_a_series_without_bounds_is_refused_and_the_rest_is_read(line: str
 
 
 @pytest.mark.slow
-async def test_every_second_in_disguise_is_cut_off() -> None:
+async def test_series_recurring_every_second_is_truncated() -> None:
     minutes = ",".join(str(minute) for minute in range(60))
     fetched = await read_bytes(
         calendar(event(*MAY_6, f"RRULE:FREQ=HOURLY;BYMINUTE={minutes};BYSECOND={minutes}"), FINE)
@@ -61,7 +61,7 @@ async def test_every_second_in_disguise_is_cut_off() -> None:
 
 
 @pytest.mark.slow
-async def test_a_series_from_long_ago_is_given_up() -> None:
+async def test_series_that_takes_too_long_to_expand_is_skipped() -> None:
     old = event("DTSTART:16010101T000000Z", "RRULE:FREQ=HOURLY", uid="old")
     fetched = await read_bytes(calendar(old, FINE))
     assert ids(fetched.meetings) == ["fine"]
@@ -128,7 +128,7 @@ NESTED = {
 
 
 @pytest.mark.parametrize("bomb", NESTED.values(), ids=NESTED)
-async def test_whatever_is_nested_or_long_the_next_entry_is_read(bomb: str) -> None:
+async def test_entry_after_a_hostile_one_is_read(bomb: str) -> None:
     assert "fine" in ids((await read_bytes(calendar(bomb, FINE))).meetings)
 
 
@@ -200,12 +200,12 @@ async def test_cancelling_ends_the_child(monkeypatch: pytest.MonkeyPatch, tmp_pa
         os.kill(int(pid_file.read_text()), 0)
 
 
-async def test_a_child_that_dies_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_crashed_ics_reader_process_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ics, "CHILD_MODULE", "tests.unit.no_such_module")
     assert told(await read_bytes(calendar(FINE))) == ["reading it exceeded the limit of time or memory"]
 
 
-def test_the_child_can_write_no_file(tmp_path: Path) -> None:
+def test_calendar_reader_process_cannot_write_files(tmp_path: Path) -> None:
     """Its rights are limited before it reads a byte: opening a file for writing fails."""
     code = (
         "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"

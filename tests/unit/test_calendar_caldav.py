@@ -305,6 +305,6 @@ async def test_a_server_that_answers_too_much_for_any_period_is_reported(tmp_pat
     assert "more than Donna reads" in error.message
 
 
-async def test_a_child_that_dies_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+async def test_crashed_caldav_reader_process_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("donna_tui.calendar.caldav.CHILD_MODULE", "tests.unit.no_such_module")
     assert "time or memory" in (await refusal("http://127.0.0.1:1/", tmp_path)).message

@@ -117,7 +117,7 @@ async def test_all_pages_of_the_window_are_read(harness: TokensHarness) -> None:
     assert google.renewals == []
 
 
-async def test_times_days_and_series(harness: TokensHarness) -> None:
+async def test_google_entries_are_parsed_with_times_days_and_series(harness: TokensHarness) -> None:
     google = Google(
         [[
             item("timed"),
@@ -175,7 +175,7 @@ async def test_people_are_named_once_and_rooms_are_not_people(harness: TokensHar
         {**item("x"), "start": {"dateTime": "2024-05-06T09:00:00", "timeZone": "../../etc/passwd"}},
     ],
 )  # fmt: skip
-async def test_an_odd_entry_costs_only_itself(harness: TokensHarness, odd: Any) -> None:
+async def test_malformed_google_entry_is_skipped(harness: TokensHarness, odd: Any) -> None:
     fetched = await harness.fetch(Google([[odd, item("fine")]]))
     assert ids(fetched.meetings) == ["fine"]
     assert [problem.number for problem in fetched.problems] == [1]
@@ -261,7 +261,7 @@ async def test_an_unreadable_token_is_reported(harness: TokensHarness, given: by
     assert harness.kept()["access_token"] == "t1"
 
 
-async def test_a_listing_without_an_end_is_left(harness: TokensHarness) -> None:
+async def test_endless_paging_is_stopped(harness: TokensHarness) -> None:
     endless = json.dumps({"items": [item("a")], "nextPageToken": "0"}).encode()
     fetched = await harness.fetch(Google(listing=lambda asked: Reply(body=endless)))
     assert not fetched.complete
@@ -310,7 +310,7 @@ async def test_the_user_agrees_in_the_browser(harness: TokensHarness) -> None:
     assert (harness.kept()["refresh_token"], harness.kept()["access_token"]) == ("r9", "t9")
 
 
-async def test_the_user_may_say_no(harness: TokensHarness) -> None:
+async def test_denied_consent_keeps_the_stored_token(harness: TokensHarness) -> None:
     with pytest.raises(DonnaError, match="denied, by Google or by you"):
         await consent(harness, Google(), lambda asked: f"error=access_denied&state={asked['state'][0]}")
     assert harness.kept()["refresh_token"] == "r1"

@@ -66,7 +66,7 @@ def test_a_meeting_is_read_as_it_was_stored(db: MemoryDb) -> None:
     assert meeting_of(db.database, "none") is None
 
 
-def test_doing_it_twice_changes_nothing(db: MemoryDb) -> None:
+def test_storing_the_same_fetch_twice_changes_nothing(db: MemoryDb) -> None:
     early, late = meeting("early", utc(2024, 5, 2)), meeting("late", utc(2024, 5, 30))
     assert keep(db, early, FULL, late) == Stored(new=3)
     assert keep(db, early, FULL, late) == Stored()
@@ -115,7 +115,7 @@ def test_a_past_entry_deleted_in_its_calendar_is_cancelled(db: MemoryDb) -> None
     assert all_of(db)["second"].cancelled
 
 
-def test_calendars_are_apart(db: MemoryDb) -> None:
+def test_events_of_different_calendars_are_stored_separately(db: MemoryDb) -> None:
     keep(db, FULL)
     keep(db, replace(FULL, calendar="Home", title="At home"), calendar="Home", at=NOW + 1)
     assert keep(db, calendar="Home", at=NOW + 2) == Stored(gone=1)
@@ -187,7 +187,7 @@ def test_what_is_followed_no_longer_leaves_its_past_and_what_was_imported(db: Me
     assert [row.name for row in calendar_rows(db.database)] == ["file.ics"]
 
 
-def test_all_or_nothing_of_a_fetch_is_kept(db: MemoryDb) -> None:
+def test_failed_fetch_is_rolled_back(db: MemoryDb) -> None:
     keep(db, FULL)
     broken = replace(FULL, event_id="broken", title=b"\xff")  # type: ignore[arg-type]
     unfit = replace(FULL, event_id="unfit", title=object())  # type: ignore[arg-type]

@@ -166,7 +166,7 @@ async def test_after_a_restart_meetings_that_go_on_are_handed_on_again(harness: 
     assert await harness.mark() == 10 * MINUTE
 
 
-async def test_the_first_look_goes_back_as_far_as_is_configured(harness: PollerHarness) -> None:
+async def test_first_poll_uses_the_configured_lookback(harness: PollerHarness) -> None:
     harness.add("just over", -4 * MINUTE)
     harness.add("long over", -6 * MINUTE)
     assert await harness.poll(0) == ["just over"]
@@ -230,7 +230,7 @@ async def test_a_failed_meeting_is_tried_again_after_a_restart(harness: PollerHa
     assert await harness.poll(2 * MINUTE + 1) == ["a"]
 
 
-async def test_the_watermark_stays_when_it_all_ends_in_the_middle(harness: PollerHarness) -> None:
+async def test_cancelled_poll_does_not_advance_the_watermark(harness: PollerHarness) -> None:
     harness.add("a", MINUTE)
     await harness.poll(0)
     harness.fails = {"a": asyncio.CancelledError()}
@@ -344,7 +344,7 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_it_runs_until_it_is_cancelled_and_looks_when_asked(harness: PollerHarness) -> None:
+async def test_poller_runs_until_cancelled_and_polls_on_request(harness: PollerHarness) -> None:
     harness.add("a", MINUTE)
     harness.add("b", HOUR)
     running = asyncio.create_task(harness.poller.run())

@@ -161,7 +161,7 @@ def test_the_last_day_of_a_series_may_be_written_in_three_ways(until: str) -> No
     assert times(read(daily).meetings) == ["0506T0900–1000", "0507T0900–1000", "0508T0900–1000"]
 
 
-def test_days_recur_as_days() -> None:
+def test_all_day_series_recurs_by_local_days() -> None:
     daily = event("DTSTART;VALUE=DATE:20240330", "RRULE:FREQ=DAILY;UNTIL=20240401T235959Z")
     fetched = read(daily)
     assert ids(fetched.meetings) == ["one/20240330", "one/20240331", "one/20240401"]
@@ -203,7 +203,7 @@ def test_a_long_entry_that_began_before_the_window_is_in_it() -> None:
     assert YEAR.start > utc(2023, 10, 1)
 
 
-def test_the_ends_of_time_are_survived() -> None:
+def test_events_at_the_limits_of_datetime_are_read() -> None:
     ancient = event("DTSTART:16010101T000000Z", "DTEND:16010101T010000Z", uid="past")
     last = event("DTSTART:99991231T230000Z", "DTEND:99991231T235959Z", uid="future")
     for zone in (BERLIN, NEW_YORK):

@@ -77,7 +77,7 @@ async def test_a_redirect_to_another_server_is_not_followed() -> None:
     assert other.requests == []
 
 
-async def test_a_redirect_in_circles_ends() -> None:
+async def test_redirect_loop_is_reported() -> None:
     with serving(lambda asked: Reply(302, headers={"Location": asked.path})) as site:
         assert (await refusal(site.url)).message == "127.0.0.1 redirects in a loop"
     assert len(site.requests) == 4

@@ -53,7 +53,7 @@ def test_a_series_can_be_left_without_notes_and_be_wanted_again(tmp_path: Path) 
         db.close()
 
 
-def test_without_their_names_the_user_counts_as_one_of_those_invited() -> None:
+def test_unnamed_user_is_counted_among_the_attendees() -> None:
     assert why_no_draft(WEEKLY, (), "meetings", ()) == ""
     assert why_no_draft(replace(WEEKLY, attendees=(BEN,)), (), "meetings", ()) == "No one else is invited."
     assert why_no_draft(replace(WEEKLY, attendees=(BEN,)), ME, "meetings", ()) == ""

@@ -29,14 +29,14 @@ def set_to(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     tzlocal.reload_localzone()
 
 
-def test_the_zone_is_that_of_the_machine(zone_of_the_machine: pytest.MonkeyPatch) -> None:
+def test_local_zone_is_the_system_time_zone(zone_of_the_machine: pytest.MonkeyPatch) -> None:
     set_to(zone_of_the_machine, "Asia/Kathmandu")
     assert local_zone().key == "Asia/Kathmandu"
     assert zone_named("").key == zone_named("No/Where").key == zone_named("../../etc/passwd").key == "Asia/Kathmandu"
     assert zone_named("Europe/Berlin").key == "Europe/Berlin"
 
 
-async def test_a_zone_without_a_name_is_found_by_the_child_as_well(zone_of_the_machine: pytest.MonkeyPatch) -> None:
+async def test_child_process_resolves_an_unnamed_time_zone(zone_of_the_machine: pytest.MonkeyPatch) -> None:
     set_to(zone_of_the_machine, "Asia/Kathmandu")
     data = (files("tzdata.zoneinfo.Asia") / "Kathmandu").read_bytes()
     nameless = ZoneInfo.from_file(BytesIO(data), key="local")

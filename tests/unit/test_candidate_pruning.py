@@ -79,7 +79,7 @@ def test_a_passage_with_only_the_common_word_is_not_ranked(store: MemoryStore) -
 
 
 @pytest.mark.usefixtures("pruning")
-def test_of_words_that_are_as_common_both_must_be_there(store: MemoryStore) -> None:
+def test_equally_common_words_are_both_required(store: MemoryStore) -> None:
     fill(store, {"heron": 40, "water": 40})
     level = level_for(store, '"heron"', '"water"')
     assert level.within == '("heron" AND "water")'
@@ -106,7 +106,7 @@ def test_a_level_admits_passages_with_enough_weight_of_terms(weights: list[int],
 
 
 @pytest.mark.usefixtures("pruning")
-def test_a_word_in_most_passages_ranks_nothing_unless_it_is_alone(store: MemoryStore) -> None:
+def test_very_common_word_is_used_for_ranking_only_if_alone(store: MemoryStore) -> None:
     fill(store, {"heron": 20, "water": 110})
     assert level_for(store, '"heron"', '"water"').ranked_by == '"heron"'
     assert level_for(store, '"water"').ranked_by == '"water"'
@@ -114,7 +114,7 @@ def test_a_word_in_most_passages_ranks_nothing_unless_it_is_alone(store: MemoryS
 
 
 @pytest.mark.usefixtures("pruning")
-def test_of_one_common_word_the_notes_that_are_named_after_it_are_ranked(store: MemoryStore) -> None:
+def test_query_of_one_common_word_ranks_only_title_matches(store: MemoryStore) -> None:
     fill(store, {"water": 60})
     for number in range(12):
         store.upsert(note(f"t{number}.md", "other text", title=f"water {number}"))
@@ -143,7 +143,7 @@ def test_the_few_that_hold_all_words_are_ranked_beside_the_notes_that_are_named_
 
 
 @pytest.mark.usefixtures("pruning")
-def test_halves_ranked_in_parallel_yield_the_same(store: MemoryStore) -> None:
+def test_parallel_ranking_returns_the_same_matches(store: MemoryStore) -> None:
     for number in range(120):
         held = (("heron", number % 2), ("water", number % 3), ("marsh", number % 5))
         store.upsert(note(f"{number}.md", " ".join(f"{word} " * count for word, count in held) + f" {number}"))
@@ -165,7 +165,7 @@ def test_halves_ranked_in_parallel_yield_the_same(store: MemoryStore) -> None:
 
 
 @pytest.mark.usefixtures("pruning")
-def test_a_level_that_was_judged_wrongly_costs_no_hit(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_pruning_level_loses_no_matches(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(store, {"heron": 3, "water": 50})
     wrong = Level('"heron" OR "water"', '"heron"')
     monkeypatch.setattr("donna_tui.index.keyword.choose_level", lambda *_: wrong)
@@ -193,14 +193,14 @@ def test_the_best_are_the_same_with_levels_and_without(
 
 
 @pytest.mark.parametrize("last", [0, 1, SAMPLED_FROM - 1, SAMPLED_FROM, 1_000_000])
-def test_stretches_are_inside_and_apart(last: int) -> None:
+def test_stretches_stay_in_bounds_and_do_not_overlap(last: int) -> None:
     parts = stretches([(1, last)])
     assert parts[-1][1] == last
     assert all(before[1] < after[0] for before, after in pairwise(parts))
     assert last == 0 or parts[0][0] == 1
 
 
-def test_stretches_of_several_ranges_are_inside_them() -> None:
+def test_stretches_stay_inside_the_given_ranges() -> None:
     ranges = [(1_000, 1_999), (50_000, 69_999), (200_000, 220_000)]
     parts = stretches(ranges)
     assert span(parts) == STRETCHES * STRETCH
@@ -209,7 +209,7 @@ def test_stretches_of_several_ranges_are_inside_them() -> None:
 
 
 @pytest.mark.usefixtures("pruning")
-def test_in_a_part_of_the_index_that_part_is_counted(store: MemoryStore) -> None:
+def test_choose_level_counts_only_the_given_range(store: MemoryStore) -> None:
     for number in range(120):
         heron, marsh = number % 16 == 0 or number > 90, number % 2 == 1 and number < 90
         store.upsert(note(f"{number}.md", f"number{number} {'heron' * heron} {'marsh' * marsh}"))

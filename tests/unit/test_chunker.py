@@ -85,7 +85,7 @@ def test_blank_lines_are_the_best_places_to_cut() -> None:
     assert len(chunks) == 2
 
 
-def test_lines_are_the_next_best() -> None:
+def test_chunker_prefers_line_breaks_after_blank_lines() -> None:
     chunks = chunks_of("- an item of the list\n" * 40)
     assert len(chunks) > 1
     assert all(chunk.text.startswith("- an") and chunk.text.endswith("list") for chunk in chunks)
@@ -115,7 +115,7 @@ def test_text_without_spaces_is_cut_after_its_own_marks() -> None:
     assert all(chunk.text.endswith("、") for chunk in chunks)
 
 
-def test_neighbours_share_text_that_begins_at_a_sentence() -> None:
+def test_overlap_of_chunks_starts_at_a_sentence() -> None:
     text = " ".join(f"Sentence number {number} is here." for number in range(60))
     chunks = chunks_of(text, overlap=16)
     for before, after in pairwise(chunks):
@@ -124,7 +124,7 @@ def test_neighbours_share_text_that_begins_at_a_sentence() -> None:
         assert len(ESTIMATE.spans(text[after.start : before.end])) <= 16
 
 
-def test_sections_share_nothing() -> None:
+def test_chunks_of_different_sections_do_not_overlap() -> None:
     chunks = chunks_of(f"# A\n\n{PARAGRAPH}# B\n\n{PARAGRAPH}", overlap=30)
     assert all(before.end <= after.start for before, after in pairwise(chunks) if after.text[0] == "#")
 
@@ -144,7 +144,7 @@ BOMBS = {
 @pytest.mark.cases(1)
 @pytest.mark.parametrize("overlap", [0, pytest.param(16, marks=pytest.mark.stress), 1000])
 @pytest.mark.parametrize("text", BOMBS.values(), ids=BOMBS.keys())
-def test_nothing_is_lost_or_too_long_whatever_the_text(text: str, overlap: int) -> None:
+def test_chunks_cover_any_text_within_the_token_limit(text: str, overlap: int) -> None:
     chunks = chunks_of(text, overlap=overlap)
     assert all(chunk.token_count <= 62 for chunk in chunks)
     covered = 0

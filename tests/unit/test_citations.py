@@ -21,7 +21,7 @@ def hit(path: str, *headings: str, lines: tuple[int, int] = (41, 58)) -> Hit:
     )  # fmt: skip
 
 
-def test_for_people() -> None:
+def test_citation_is_formatted_for_people() -> None:
     assert citation(hit("Projects/a.md", "A", "B")) == "Projects/a.md › A › B : 41–58"
     assert citation(hit("a.md", lines=(7, 7))) == "a.md : 7"
     assert location(hit("a.md")) == "a.md:41–58"
@@ -35,7 +35,7 @@ def test_a_link_names_the_note_and_its_headings() -> None:
     assert citation_link(hit("v1.2.md")) == "[[v1.2]]"
 
 
-def test_what_breaks_a_link_is_left_out_as_obsidian_does_it() -> None:
+def test_citation_link_removes_characters_that_break_wikilinks() -> None:
     assert citation_link(hit("a.md", "Plan: Q3 | [[x]] #1")) == "[[a#Plan Q3 x 1]]"
     assert citation_link(hit("a.md", "##", "B")) == "[[a#B]]"
     assert citation_link(hit("a.md", "100 %% hidden")) == "[[a#100 hidden]]"

@@ -24,7 +24,7 @@ PUBLIC, LOCAL_ONLY, DONNA_SENSITIVE = Sensitivity.PUBLIC, Sensitivity.LOCAL_ONLY
         {"donna": True},
     ],
 )
-def test_local_only(metadata: dict[str, Any]) -> None:
+def test_classify_detects_local_only(metadata: dict[str, Any]) -> None:
     assert classify(metadata, "") is LOCAL_ONLY
 
 
@@ -43,7 +43,7 @@ def test_local_only(metadata: dict[str, Any]) -> None:
         {"donna_sensitive": True, "donna": "local-only"},
     ],
 )
-def test_donna_sensitive(metadata: dict[str, Any]) -> None:
+def test_classify_detects_the_sensitive_flag(metadata: dict[str, Any]) -> None:
     assert classify(metadata, "") is DONNA_SENSITIVE
 
 
@@ -61,7 +61,7 @@ def test_donna_sensitive(metadata: dict[str, Any]) -> None:
         {"private": True},
     ],
 )
-def test_public(metadata: dict[str, Any]) -> None:
+def test_classify_detects_public_notes(metadata: dict[str, Any]) -> None:
     assert classify(metadata, "") is PUBLIC
 
 
@@ -116,5 +116,5 @@ def test_metadata_that_was_read_decides_over_the_text() -> None:
 
 
 @pytest.mark.parametrize("head", ["---\n" + "donna" * 900, "{" * 5000, "---\ndonna" + ":" * 4000, "donna" + " " * 4090])
-def test_odd_heads_are_bounded(head: str) -> None:
+def test_classify_of_unusual_text_without_a_flag_is_public(head: str) -> None:
     assert classify(None, head) is PUBLIC

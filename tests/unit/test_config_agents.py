@@ -93,7 +93,7 @@ def refused(home: Path, text: str) -> str:
     [json.dumps(SEED), json.dumps(SEED, indent=2), SNAKE, CAMEL],
     ids=["JSON", "JSON in lines", "snake_case", "camelCase"],
 )
-def test_every_spelling_means_the_same(tmp_path: Path, text: str) -> None:
+def test_yaml_and_json_spellings_of_agent_settings_are_equivalent(tmp_path: Path, text: str) -> None:
     peter = agent(tmp_path, text)
     search = peter.search
     assert (search.enabled, search.provider, search.fallback) == (True, "local", "openai")
@@ -257,7 +257,7 @@ def test_settings_in_a_workspace_do_not_count(tmp_path: Path) -> None:
     assert found.config.retrieval.default_k == 6
 
 
-def test_variables_may_name_them(tmp_path: Path) -> None:
+def test_environment_variables_can_define_agents(tmp_path: Path) -> None:
     environ = {
         "DONNA_HOME": str(tmp_path),
         "DONNA_AGENTS__LIST": "[{id: peter, workspace: /w}]",

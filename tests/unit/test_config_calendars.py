@@ -99,7 +99,7 @@ def test_a_file_in_the_vault_may_not_name_a_calendar(tmp_path: Path) -> None:
         load_config(environ={"DONNA_HOME": str(tmp_path)}, overrides={"vault.root": str(vault)})
 
 
-def test_a_variable_may_name_them_all() -> None:
+def test_environment_variable_can_define_calendars() -> None:
     config = load_config(
         environ={"DONNA_HOME": "/nowhere", "DONNA_CALENDARS": "[{name: A, kind: ics, path: /a.ics}]"}
     ).config

@@ -19,7 +19,7 @@ def test_keys_and_items_know_their_lines() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "# only a comment\n", "---\n", "~"])
-def test_nothing_in_the_file_is_no_setting(text: str) -> None:
+def test_empty_settings_file_has_no_settings(text: str) -> None:
     assert parse_document(text, FILE).data == {}
 
 

@@ -254,7 +254,7 @@ def test_two_names_of_one_setting_in_the_environment_are_refused(home: Home) -> 
     assert "retrieval.default_k is set twice, here and in DONNA_RETRIEVAL__TOP_K" in message
 
 
-def test_the_one_who_spoke_last_is_told_about_a_conflict(home: Home) -> None:
+def test_conflicting_settings_are_reported_for_the_higher_layer(home: Home) -> None:
     home.write("embedding:\n  max_tokens: 100\n")
     with pytest.raises(ConfigError, match=r"^DONNA_EMBEDDING__CHUNK_OVERLAP: "):
         home.load({"DONNA_EMBEDDING__CHUNK_OVERLAP": "51"})
@@ -301,14 +301,14 @@ def test_a_byte_order_mark_does_not_hide_the_first_block(home: Home) -> None:
     assert home.load().config.ui.theme == "light"
 
 
-def test_values_never_change_after_loading(home: Home) -> None:
+def test_loaded_config_is_immutable(home: Home) -> None:
     config = home.load().config
     with pytest.raises(ValueError, match="frozen"):
         config.retrieval.default_k = 3  # type: ignore[misc]  # that it is refused is what is tested
 
 
 @pytest.mark.parametrize("model", ["/models/mine", "~/models/mine", "./mine"])
-def test_a_folder_can_serve_the_model(home: Path, model: str) -> None:
+def test_embedding_provider_may_be_a_model_folder(home: Path, model: str) -> None:
     assert load_config(overrides={"embedding.provider": model}).config.embedding.provider == model
 
 

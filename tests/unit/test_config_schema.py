@@ -12,7 +12,7 @@ from donna_tui.config.models import MemoryConfig
 from donna_tui.config.schema import SETTINGS, json_schema, value_of
 
 
-def test_the_shipped_file_is_fresh() -> None:
+def test_packaged_default_file_is_up_to_date() -> None:
     assert packaged_file().read_text(encoding="utf-8") == default_file()
 
 

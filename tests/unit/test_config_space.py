@@ -93,7 +93,7 @@ def test_lists_must_be_lists(space: Space) -> None:
 
 
 @pytest.mark.parametrize("identifier", sorted(set(SETTINGS) - OPEN_TO_THE_SPACE))
-def test_everything_else_is_closed(space: Space, identifier: str) -> None:
+def test_vault_settings_file_rejects_other_settings(space: Space, identifier: str) -> None:
     *blocks, name = identifier.split(".")
     lines = [f"{'  ' * depth}{block}:" for depth, block in enumerate(blocks)]
     message = space.refusal("\n".join([*lines, f"{'  ' * len(blocks)}{name}: x", ""]))
@@ -104,12 +104,12 @@ def test_switching_a_source_is_closed_too(space: Space) -> None:
     assert "may not set sources.chat.enabled" in space.refusal("sources:\n  chat: true\n")
 
 
-def test_the_user_has_the_last_word(space: Space) -> None:
+def test_user_settings_override_the_vault_settings(space: Space) -> None:
     loaded = space.load("vault:\n  ignore_globs: ['**']\n", DONNA_VAULT__IGNORE_GLOBS=".git/**")
     assert loaded.config.vault.ignore_globs == (".git/**",)
 
 
-def test_links_are_not_followed(space: Space, tmp_path: Path) -> None:
+def test_symlinked_vault_settings_are_rejected(space: Space, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "memory.yaml").write_text("retrieval: {max_k: 9}\n")
     space.file.symlink_to(tmp_path / "elsewhere" / "memory.yaml")

@@ -62,7 +62,7 @@ def test_the_names_of_each_program_are_known(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NO_COPIES)
-def test_false_friends_are_notes(name: str) -> None:
+def test_similar_names_are_not_conflict_copies(name: str) -> None:
     assert not is_conflict_copy(name)
     assert original_of(f"x/{name}") is None
 
@@ -89,7 +89,9 @@ BASE = "one\ntwo\nthree\nfour\n"
         ("\ufeffa\n", "b\n", None, "\ufeffa\nb\n", False),
     ],
 )
-def test_both_versions_are_put_together(mine: str, theirs: str, base: str | None, both: str, is_clean: bool) -> None:
+def test_conflict_copy_is_merged_with_its_note(
+    mine: str, theirs: str, base: str | None, both: str, is_clean: bool
+) -> None:
     data, remarks = merged(mine.encode(), theirs.encode(), base.encode() if base is not None else None)
     assert data.decode() == both
     assert bool(remarks) is not is_clean
@@ -239,7 +241,7 @@ def test_a_copy_that_the_history_has_is_what_both_began_with(harness: ConflictHa
     assert (harness.vault / NOTE).read_text() == MINE
 
 
-def test_what_a_guessed_beginning_leaves_out_is_reported(harness: ConflictHarness) -> None:
+def test_lines_lost_by_a_guessed_merge_base_are_reported(harness: ConflictHarness) -> None:
     """The phone's version is based on one before a line in the history, so a merge takes that line for deleted."""
     (harness.vault / NOTE).write_text(OLD + "since then\n")
     harness.user.git(harness.vault, "add", NOTE)

@@ -99,7 +99,7 @@ def test_a_file_with_other_endings_throughout_needs_no_remarks() -> None:
     assert not any(line.remark for hunk in diff.hunks for line in hunk.lines)
 
 
-def test_new_and_deleted_files() -> None:
+def test_diff_of_a_new_or_deleted_file_counts_all_lines() -> None:
     new, gone = diff_bytes("a.md", None, NOTE), diff_bytes("a.md", NOTE, None)
     assert (new.before_exists, new.added, new.removed) == (False, 10, 0)
     assert (gone.after_exists, gone.added, gone.removed) == (False, 0, 10)
@@ -107,7 +107,7 @@ def test_new_and_deleted_files() -> None:
     assert as_unified(new).startswith("--- /dev/null\n+++ b/a.md\n@@ -0,0 +1,10 @@")
 
 
-def test_unified_text() -> None:
+def test_as_unified_formats_a_diff_like_git() -> None:
     diff = diff_bytes("a.md", b"1\n2\n3\n4\n5\n", b"1\n2\n3\n4\nfive")
     assert as_unified(diff) == (
         "--- a/a.md\n+++ b/a.md\n@@ -2,4 +2,4 @@\n 2\n 3\n 4\n-5\n+five\n\\ No newline at end of file\n"
@@ -165,7 +165,7 @@ def test_hostile_texts_are_compared_in_bounded_steps(before: str, after: str) ->
 
 
 @given(st.lists(st.integers(0, 4), max_size=24), st.lists(st.integers(0, 4), max_size=24))
-def test_common_runs_are_the_longest_common_subsequence(left: list[int], right: list[int]) -> None:
+def test_common_runs_form_the_longest_common_subsequence(left: list[int], right: list[int]) -> None:
     runs = common_runs(left, right)
     for run in runs:
         assert left[run.left : run.left + run.size] == right[run.right : run.right + run.size] != []
@@ -176,7 +176,7 @@ def test_common_runs_are_the_longest_common_subsequence(left: list[int], right: 
 
 
 @given(st.lists(st.integers(0, 30), max_size=60), st.lists(st.integers(0, 30), max_size=60))
-def test_beyond_the_limit_runs_are_still_common(left: list[int], right: list[int]) -> None:
+def test_common_runs_are_valid_beyond_the_edit_limit(left: list[int], right: list[int]) -> None:
     for run in common_runs(left, right, most_edits=2):
         assert left[run.left : run.left + run.size] == right[run.right : run.right + run.size]
 
@@ -201,14 +201,14 @@ def test_a_merge_with_one_unchanged_side_is_the_other_side(base: str, mine: str,
     assert merged.text == mirrored.text
 
 
-def test_edits_apart_are_merged_and_edits_of_one_line_collide() -> None:
+def test_merge_texts_combines_separate_edits_and_reports_collisions() -> None:
     base = "one\ntwo\nthree\nfour\nfive\n"
     mine, theirs = base.replace("one", "1"), base.replace("five", "5")
     assert merge_texts(base, mine, theirs).text == "1\ntwo\nthree\nfour\n5\n"
     assert merge_texts(base, mine, base.replace("one", "I")).collisions == ((1, 1),)
 
 
-def test_lines_find_their_versions_and_strangers_do_not() -> None:
+def test_similar_lines_are_paired_and_unrelated_lines_are_not() -> None:
     assert list(partners(["a b c d", "zzz"], ["new", "a b c e"])) == [(0, 1)]
     assert changed_words("all of this", "nothing there at all like it") == ((), ())
     assert changed_words("来週の会議", "来週の予定") == (((3, 5),), ((3, 5),))

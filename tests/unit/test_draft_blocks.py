@@ -149,7 +149,7 @@ def test_a_nested_bullet_is_quoted_below_its_own() -> None:
         "N/A",
     ],
 )
-def test_what_says_nothing_is_not_quoted(line: str) -> None:
+def test_decision_lines_without_content_are_not_quoted(line: str) -> None:
     assert texts(quoted(f"## Decisions\n- {line}\n- We keep one queue\n").decisions) == ["We keep one queue"]
 
 
@@ -181,7 +181,7 @@ def test_a_decision_in_ordinary_words_is_quoted(line: str) -> None:
     assert texts(quoted(f"## Decisions\n- {line}\n").decisions) == [line]
 
 
-def test_only_a_name_before_it_makes_to_an_outcome() -> None:
+def test_name_followed_by_to_marks_an_action_item() -> None:
     remarks = "".join(f"- remark {word} made to us about costs\n" for word in "abcdefghijkl")
     text = f"## Notes\n{remarks}- Ruben to write the runbook\n"
     assert "Ruben to write the runbook" in texts(quoted(text).notes)
@@ -308,7 +308,7 @@ def test_of_a_note_of_donnas_only_what_the_person_wrote_is_read() -> None:
         ("会議は終わった。次は五月。", ["会議は終わった。", "次は五月。"]),
     ],
 )
-def test_sentences(text: str, sentences: list[str]) -> None:
+def test_sentence_spans_split_text_into_sentences(text: str, sentences: list[str]) -> None:
     assert [text[start:end] for start, end in sentence_spans(text)] == sentences
 
 
@@ -391,7 +391,7 @@ def test_a_long_discussion_leaves_room_for_the_outcomes_of_later_topics() -> Non
     assert "Ben will book the hut" in notes
 
 
-def test_a_ballot_is_no_decision_but_its_result_is_quoted() -> None:
+def test_vote_question_is_not_quoted_without_its_result() -> None:
     text = (
         "## Agenda\n- npm\n  - We agreed to vote: remove npm? Yes/No\n  - We agree our goal is to remove npm:  Yes/No\n"
     )

@@ -57,7 +57,7 @@ def bare(said: str) -> str:
     return re.sub(r"\s*\[\d+\]", "", said)
 
 
-def test_promises() -> None:
+def test_extract_finds_promises_with_their_passages() -> None:
     assert set(extracted([LAST_TIME, CHAT], "gateway", 6, promised=True)) == {
         "Order two new machines [1]",
         "Ana will write the migration plan for the gateway. [1]",
@@ -79,7 +79,7 @@ def test_an_open_box_comes_first() -> None:
         "Ana will write the plan, but it is still unclear to everybody.",
     ],
 )
-def test_what_is_no_promise(text: str) -> None:
+def test_extract_ignores_sentences_that_are_not_promises(text: str) -> None:
     assert extracted([passage(1, text)], "", 6, promised=True) == []
 
 
@@ -134,7 +134,7 @@ HOSTILE = st.text(alphabet="abA .\n-*[]()#<>%`!?\u202e\x1b{}|:/1", max_size=200)
 
 
 @given(st.lists(HOSTILE, max_size=4))
-def test_any_passages_yield_an_answer(texts: list[str]) -> None:
+def test_extract_returns_an_answer_for_any_passages(texts: list[str]) -> None:
     passages = tuple(passage(number, text) for number, text in enumerate(texts, 1))
     answer = extract(Task(task_type="t", about="a b", schema=MeetingNoteAnswer, passages=passages))
     assert isinstance(answer, MeetingNoteAnswer)
@@ -160,7 +160,7 @@ def test_an_excluded_line_is_not_repeated() -> None:
     assert answer == made(summary="First said. [2] Last said. [3]")
 
 
-def test_only_whole_statements_are_replaced() -> None:
+def test_corrected_does_not_replace_parts_of_a_statement() -> None:
     said = "Perhaps Ana will write the plan. [1]"
     assert corrected(made(said), [Corrected(LINE, "")]) == made(said)
 

@@ -105,7 +105,7 @@ def test_a_heading_stays_for_what_is_below_the_headings_in_it() -> None:
 
 
 @pytest.mark.parametrize("end", ["\r\n", "\r"])
-def test_line_ends_of_other_systems(end: str) -> None:
+def test_hunks_are_the_same_for_all_line_endings(end: str) -> None:
     note = NOTE.replace("\n", end)
     assert [(h.start_line, h.end_line) for h in hunks_of(note)] == [(h.start_line, h.end_line) for h in hunks_of(NOTE)]
     assert "Bo reads" not in without_hunks(note, {5})
@@ -118,7 +118,7 @@ def test_a_heading_in_a_code_block_does_not_count() -> None:
     assert without_hunks(note, {1}) == "# Title\n\nend\n"
 
 
-def test_claims_are_where_their_words_stand() -> None:
+def test_claims_are_located_at_the_lines_that_contain_them() -> None:
     note = "# T\n\n- Ana will write\\_it.\n- both: one said. two said.\n- nothing\n"
     said = [("Ana will write_it.", (2,)), ("one said.", (1, 3)), ("two said.", (3,)), ("", (9,))]
     assert claims_of(note, said) == (Claim(3, 3, (2,)), Claim(4, 4, (1, 3)))

@@ -66,13 +66,13 @@ def test_a_text_is_rendered_as_itself(text: str) -> None:
 
 
 @given(HOSTILE)
-def test_words_are_taken_only_once(text: str) -> None:
+def test_words_only_is_idempotent(text: str) -> None:
     once = words_only(text)
     assert words_only(once) == once
 
 
 @given(HOSTILE)
-def test_escapes_do_not_grow(text: str) -> None:
+def test_inline_is_idempotent(text: str) -> None:
     assert inline(inline(text)) == inline(text)
 
 
@@ -88,7 +88,7 @@ def test_a_long_text_is_cut_between_words() -> None:
 
 
 @given(HOSTILE)
-def test_a_name_for_a_file_is_always_one(text: str) -> None:
+def test_slug_is_always_a_valid_file_name(text: str) -> None:
     name = slug(text, otherwise="meeting")
     assert name
     assert len(name.encode()) <= 200
@@ -103,7 +103,7 @@ def test_a_name_of_wide_letters_is_cut_at_a_letter(text: str) -> None:
 
 
 @given(HOSTILE)
-def test_a_link_is_one_link_to_its_note(text: str) -> None:
+def test_wikilink_with_any_text_stays_one_link(text: str) -> None:
     link = wikilink("Meetings/a note.md", text)
     assert re.fullmatch(r"\[\[Meetings/a note(?:\|[^\[\]|#^\\]+)?\]\]", link)
 
@@ -142,7 +142,7 @@ def test_a_name_that_can_be_linked_is_no_path(text: str) -> None:
         ("\u200b\u2060", ""),
     ],
 )
-def test_words(text: str, words: str) -> None:
+def test_words_only_reduces_text_to_plain_words(text: str, words: str) -> None:
     assert words_only(text) == words
 
 
@@ -160,5 +160,5 @@ def test_words(text: str, words: str) -> None:
         ("100% sure", "100% sure"),
     ],
 )
-def test_markdown(text: str, line: str) -> None:
+def test_inline_escapes_markdown(text: str, line: str) -> None:
     assert inline(text) == line

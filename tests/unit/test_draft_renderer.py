@@ -129,7 +129,7 @@ def refused(folder: Path, source: str | None, name: str = "bomb", **context: Any
 
 @pytest.mark.cases(21)
 @pytest.mark.parametrize("name", ESCAPES)
-def test_no_way_leads_out_of_a_template(folder: Path, name: str) -> None:
+def test_template_cannot_escape_the_sandbox(folder: Path, name: str) -> None:
     error = refused(folder, ESCAPES[name])
     assert "root:" not in error.message
     assert "uid=" not in error.message
@@ -166,7 +166,7 @@ def test_a_template_adds_keys_and_its_thematic_breaks_stay_text(folder: Path) ->
 
 
 @pytest.mark.parametrize("text", ["{{ 7 * 7 }}", "{% raw %}", "{# x #}", "{{ title }}", "\ud83d"])
-def test_what_data_says_is_no_template(folder: Path, text: str) -> None:
+def test_template_syntax_in_data_is_not_evaluated(folder: Path, text: str) -> None:
     (folder / "note.md.j2").write_text("{{ said }}\n")
     assert VaultTemplateRenderer(folder).render("note", {"said": text})[0] == f"{text}\n"
 
@@ -203,12 +203,12 @@ def test_a_slip_in_the_template_names_its_line(folder: Path, source: str, line: 
     "name",
     ["../x", "..", ".", "", "a/b", "/etc/passwd", "a\\b", "a.b", "a b", "___", "x\n", "x\0", "note.md.j2", "x" * 300],
 )
-def test_a_template_is_one_of_its_folder(folder: Path, name: str) -> None:
+def test_template_outside_its_folder_is_rejected(folder: Path, name: str) -> None:
     (folder.parent / "x.md.j2").write_text("outside")
     refused(folder, None, name)
 
 
-def test_a_missing_template(folder: Path) -> None:
+def test_missing_template_is_reported(folder: Path) -> None:
     assert "there is no template" in refused(folder, None, "absent").message
 
 
@@ -229,11 +229,11 @@ def test_a_folder_is_no_template(folder: Path) -> None:
     refused(folder, None)
 
 
-def test_a_template_has_an_end(folder: Path) -> None:
+def test_oversized_template_is_rejected(folder: Path) -> None:
     refused(folder, "x" * (LARGEST_TEMPLATE + 1))
 
 
-def test_a_template_is_text(folder: Path) -> None:
+def test_non_utf8_template_is_rejected(folder: Path) -> None:
     (folder / "bomb.md.j2").write_bytes(b"\xff\xfe\x00")
     refused(folder, None)
 

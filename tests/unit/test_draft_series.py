@@ -100,17 +100,17 @@ def test_only_a_heading_above_the_whole_note_is_a_title_of_it(tmp_path: Path, te
     store.database.close()
 
 
-def test_a_title_of_little_words_is_one() -> None:
+def test_title_of_stop_words_only_keeps_its_words() -> None:
     assert title_key("where the where") == {"where"}
     assert title_key("Planning") != title_key("where the where")
 
 
-def test_nothing_is_padded() -> None:
+def test_unrelated_notes_are_not_matched_to_a_meeting() -> None:
     notes = Notes(gateway=at(5, "Ana", "Ben"), notes_on_planning={"date": "2026-01-06"})
     assert found(notes, invited("Planning of the gateway", "Cleo", "Dana")) == []
 
 
-def test_the_same_people_are_the_last_resort() -> None:
+def test_meeting_without_a_title_match_is_matched_by_attendees() -> None:
     notes = Notes(one=at(5, "Ana", "Ben"), two=at(6, "Ana", "Ben", "Cleo"))
     assert found(notes, invited("Something else", "Ben", "Ana")) == ["one"]
 
@@ -120,7 +120,7 @@ def test_a_name_with_brackets_is_known_in_the_note_of_a_draft() -> None:
     assert found(Notes(one=front), invited("Something else", "Eve [External]")) == ["one"]
 
 
-def test_a_note_of_the_future_is_not_earlier() -> None:
+def test_later_note_is_not_matched_as_an_earlier_meeting() -> None:
     assert found(Notes(weekly={"date": "2026-02-11"}), invited("Weekly", "Ana")) == []
 
 
@@ -148,7 +148,7 @@ def test_the_user_is_not_one_of_the_others() -> None:
 
 
 @pytest.mark.parametrize("title", ["Customer call", "Interview", "Catch-up", "Intro call"])
-def test_a_title_for_anybody_tells_no_meeting(title: str) -> None:
+def test_generic_title_matches_only_with_the_same_people(title: str) -> None:
     notes = Notes(one=at(5, "Dana", "Ben", title=title))
     assert found(notes, invited(title, "Erik", "Ben")) == []
     assert found(notes, invited(title, "Dana", "Ben")) == [title]

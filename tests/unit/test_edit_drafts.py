@@ -80,7 +80,7 @@ def test_the_copy_for_an_editor_is_private_and_has_a_harmless_name(tmp_path: Pat
     assert not list((tmp_path / "edits").iterdir())
 
 
-def test_what_an_editor_saved_is_on_the_shelf_at_once(tmp_path: Path) -> None:
+def test_text_saved_by_an_editor_is_listed_immediately(tmp_path: Path) -> None:
     file = EditDrafts(tmp_path).begin(EDIT)
     file.write_text("typed in the editor\n", encoding="utf-8")
     saved = Edit(EDIT.path, EDIT.base, EDIT.etag, "typed in the editor\n")

@@ -183,7 +183,7 @@ async def test_localhost_uses_only_the_addresses_that_are_this_machine() -> None
         "https://224.0.0.1/",
     ],
 )
-async def test_some_places_are_never_called(url: str, connects: list[object]) -> None:
+async def test_forbidden_urls_are_never_connected(url: str, connects: list[object]) -> None:
     with carrying(Sensitivity.PUBLIC):
         await refused(url, ["192.0.2.1"])
     assert connects == []
@@ -264,7 +264,7 @@ async def test_an_answer_is_bounded() -> None:
     assert "SECRET" not in caught.value.message
 
 
-async def test_the_environment_has_no_say(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_proxy_environment_variables_are_ignored_by_the_egress_client(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     listener = Listener()
@@ -399,7 +399,7 @@ async def test_no_canary_leaves_and_all_reach_a_model_on_this_machine(
     assert (asked, connects) == ([], [])
 
 
-async def test_the_canaries_go_to_this_machine(segments: list[Segment]) -> None:
+async def test_private_segments_may_be_sent_to_this_machine(segments: list[Segment]) -> None:
     listener = Listener()
     async with listener.at("127.0.0.1") as port, open_client(timeout_seconds=5, max_bytes=100) as client:
         for segment in segments:

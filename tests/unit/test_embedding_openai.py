@@ -47,7 +47,7 @@ def provider(server: EmbeddingServer, *, timeout: float = 20.0, pause: Pauses | 
     return OpenAICompatible("text-embedding-3-small", remote, environ=ENVIRON, pause=pause or Pauses())
 
 
-def test_it_asks_as_openais_server_is_asked(server: EmbeddingServer) -> None:
+def test_openai_provider_sends_embedding_requests_in_openai_format(server: EmbeddingServer) -> None:
     built = provider(server)
     rows = built.embed_batch(["the kestrel", "a boat"])
     asked = server.requests[-1]
@@ -105,7 +105,7 @@ def busy(status: int, times: int, **headers: str) -> Callable[[ReceivedRequest, 
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 529])
-def test_what_passes_is_tried_again(server: EmbeddingServer, status: int) -> None:
+def test_transient_server_errors_are_retried(server: EmbeddingServer, status: int) -> None:
     pauses = Pauses()
     built = provider(server, pause=pauses)
     server.behaviour = busy(status, MOST_TRIES - 1)
@@ -152,7 +152,7 @@ def test_a_stated_pause_is_kept_if_it_is_short(server: EmbeddingServer) -> None:
         (204, True, "refused the request"),
     ],
 )
-def test_what_does_not_pass_is_not_tried_again(server: EmbeddingServer, status: int, away: bool, told: str) -> None:
+def test_permanent_server_errors_are_not_retried(server: EmbeddingServer, status: int, away: bool, told: str) -> None:
     built = provider(server)
     server.behaviour = busy(status, 1_000)
     with pytest.raises(ModelError, match=told) as caught:
@@ -229,7 +229,7 @@ def test_a_server_that_hangs_is_given_up(server: EmbeddingServer) -> None:
     assert caught.value.passing
 
 
-def test_a_missing_server() -> None:
+def test_unreachable_embedding_server_is_reported_as_temporary() -> None:
     remote = RemoteConfig(base_url="http://127.0.0.1:1/v1")
     with pytest.raises(ModelAwayError, match="cannot be reached") as caught:
         OpenAICompatible("m", remote)
@@ -250,7 +250,7 @@ async def test_closing_does_not_wait_for_a_server_that_hangs(server: EmbeddingSe
             await task
 
 
-def test_giving_up_while_it_is_built(server: EmbeddingServer) -> None:
+def test_stop_event_cancels_provider_construction(server: EmbeddingServer) -> None:
     stop = threading.Event()
     stop.set()
     server.behaviour = lambda asked, number: Response("{}", wait=60)
@@ -272,7 +272,7 @@ def test_a_redirect_is_not_followed(server: EmbeddingServer) -> None:
         assert other.requests == []
 
 
-async def test_the_door_refuses_a_host_that_is_not_configured(server: EmbeddingServer) -> None:
+async def test_egress_client_rejects_an_unconfigured_host(server: EmbeddingServer) -> None:
     async with egress.open_client(timeout_seconds=5, max_bytes=1_000, hosts=("api.openai.com",)) as client:
         with pytest.raises(Exception, match="not the host that is configured") as caught:
             await client.post(f"{server.url}/embeddings", json={"input": ["x"]})
@@ -280,7 +280,7 @@ async def test_the_door_refuses_a_host_that_is_not_configured(server: EmbeddingS
     assert server.requests == []
 
 
-def test_what_leaves_and_what_stays() -> None:
+def test_remote_config_detects_local_servers() -> None:
     assert RemoteConfig(base_url="http://localhost:11434/v1").is_local
     assert RemoteConfig(base_url="http://[::1]:1/v1").is_local
     assert not RemoteConfig(base_url="https://localhost.example/v1").is_local
@@ -337,7 +337,7 @@ def test_the_key_and_the_text_are_in_no_error(
         assert secret not in out.out + out.err
 
 
-def test_nothing_but_the_door_is_asked(
+def test_openai_provider_ignores_proxy_environment_variables(
     server: EmbeddingServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No proxy, certificate or password from the environment is used."""

@@ -117,7 +117,7 @@ async def test_known_texts_are_not_embedded_again(harness: Harness) -> None:
     assert harness.without_vector() == 0
 
 
-async def test_an_edit_overtakes_an_import(harness: Harness) -> None:
+async def test_edited_note_is_embedded_before_imported_notes(harness: Harness) -> None:
     harness.store.upsert_many(note(f"{number}.md", f"text {number}") for number in range(3 * BATCH))
 
     def edit() -> None:
@@ -131,7 +131,7 @@ async def test_an_edit_overtakes_an_import(harness: Harness) -> None:
     assert harness.service.batches[1][0] == "edited\njust saved"
 
 
-async def test_a_failing_batch_costs_only_the_culprit(harness: Harness) -> None:
+async def test_failing_passage_in_a_batch_does_not_affect_the_others(harness: Harness) -> None:
     harness.store.upsert_many(
         note(f"{number}.md", "poison" if number == 3 else f"text {number}") for number in range(8)
     )

@@ -140,7 +140,7 @@ async def test_a_query_is_answered_while_every_document_thread_is_busy() -> None
     assert len(provider.seen) == len(DOCUMENTS) + 1
 
 
-async def test_no_document_begins_while_a_query_is_open() -> None:
+async def test_query_is_embedded_before_further_documents() -> None:
     begun, release = threading.Event(), threading.Event()
     ingest_gate = Gate()
 
@@ -258,7 +258,7 @@ class Poisoned(FakeProvider):
         pytest.param([None], id="nothing"),
     ],
 )
-async def test_poisoned_vectors_are_refused_and_the_service_goes_on(rows: object) -> None:
+async def test_invalid_vectors_are_rejected_and_the_service_continues(rows: object) -> None:
     async with serving(Poisoned(rows)) as service:
         with pytest.raises(ModelError):
             await service.embed_documents(["poison"])

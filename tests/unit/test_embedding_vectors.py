@@ -21,7 +21,7 @@ def test_unit_vectors_pass_unchanged() -> None:
     assert check_vectors(UNIT, 3, 4) is UNIT
 
 
-def test_the_tolerance_is_a_thousandth() -> None:
+def test_check_vectors_accepts_norms_within_one_thousandth() -> None:
     assert check_vectors((UNIT * 1.0009).astype(np.float32), 3, 4).shape == (3, 4)
 
 
@@ -38,7 +38,7 @@ def test_the_tolerance_is_a_thousandth() -> None:
         pytest.param(UNIT.astype(np.float64), id="double precision"),
     ],
 )
-def test_anything_else_is_refused(rows: Matrix) -> None:
+def test_check_vectors_rejects_invalid_vectors(rows: Matrix) -> None:
     with pytest.raises(ModelError) as refusal:
         check_vectors(rows, 3, 4)
     assert refusal.value.reason is Reason.EMBEDDING_FAILED

@@ -66,7 +66,7 @@ def vault(tmp_path: Path) -> VaultClient:
     return VaultClient(tmp_path)
 
 
-def test_a_vault_asks_about_itself(vault: VaultClient) -> None:
+def test_own_questions_are_made_from_aliases_headings_and_links(vault: VaultClient) -> None:
     made = {(each.kind, each.text, each.gold[0].path, each.exclude) for each in own_questions(vault)}
     assert made == {
         ("alias", "the fast store", "cache.md", ()),
@@ -75,7 +75,7 @@ def test_a_vault_asks_about_itself(vault: VaultClient) -> None:
     }
 
 
-def test_grep_counts_words(vault: VaultClient) -> None:
+def test_grep_baseline_ranks_by_matching_words(vault: VaultClient) -> None:
     found = Grep(vault).search(Question("q", "redis slow", ()), 5)
     assert [(each.path, each.heading_path[-1:]) for each in found] == [("cache.md", ("Moving off Redis",))]
     assert Grep(vault).search(Question("q", "redis", (), exclude=("cache.md",)), 5) == []

@@ -13,7 +13,7 @@ def sort(root: Path, *paths: str) -> FileEvents:
     return sort_events(VaultClient(root, ignore=("Templates/**",)), root, paths)
 
 
-def test_notes_folders_and_what_is_gone(tmp_path: Path) -> None:
+def test_file_events_are_sorted_into_notes_folders_and_gone(tmp_path: Path) -> None:
     (tmp_path / "P").mkdir()
     (tmp_path / "P" / "a.md").write_text("x")
     found = sort(tmp_path, "P/a.md", "P", "gone.md", "gone")

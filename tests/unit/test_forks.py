@@ -30,7 +30,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("how", ["raise", "text", "none", "number"])
-def test_a_fork_is_like_a_new_interpreter(tmp_path: Path, how: str) -> None:
+def test_forked_run_behaves_like_a_new_interpreter(tmp_path: Path, how: str) -> None:
     (tmp_path / "a_program.py").write_text(PROGRAM)
     env = environment(TZ="Asia/Tokyo", HERE="wörd")
     forked = run_module("a_program", [how, "ä"], cwd=tmp_path, env=env, timeout=60, given="told\n")
@@ -43,7 +43,7 @@ def test_a_fork_is_like_a_new_interpreter(tmp_path: Path, how: str) -> None:
     assert first_and_last[0] == first_and_last[1]
 
 
-def test_what_does_not_end_is_ended(tmp_path: Path) -> None:
+def test_forked_run_is_killed_after_its_timeout(tmp_path: Path) -> None:
     (tmp_path / "a_sleeper.py").write_text("import time\ntime.sleep(600)\n")
     with pytest.raises(subprocess.TimeoutExpired):
         run_module("a_sleeper", [], cwd=tmp_path, env=environment(), timeout=0.1)

@@ -37,7 +37,7 @@ def data_of(block: str) -> dict[str, Any]:
         ("---\ntitle: x\n---", ""),
     ],
 )
-def test_where_the_body_begins(text: str, body: str) -> None:
+def test_body_starts_after_the_frontmatter_block(text: str, body: str) -> None:
     found = parse_frontmatter(text)
     assert found.data == {"title": "x"}
     assert text[found.body_start :] == body
@@ -167,7 +167,7 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("block", BOMBS.values(), ids=BOMBS.keys())
-def test_bombs_are_refused(block: str) -> None:
+def test_yaml_bombs_are_rejected(block: str) -> None:
     found = parse_frontmatter(f"---\n{block}\n---\nbody")
     assert found.data == {}
     assert found.problem
@@ -207,14 +207,14 @@ def test_only_plain_lines_of_a_huge_block_are_read() -> None:
         ({"title": {"a": 1}}, "stem"),
     ],
 )
-def test_titles(data: dict[str, Any], title: str) -> None:
+def test_title_of_uses_frontmatter_or_file_name(data: dict[str, Any], title: str) -> None:
     assert title_of(data, "folder/stem.md") == title
 
 
 @pytest.mark.parametrize(
     ("path", "title"), [("a/b.c.md", "b.c"), ("a/B.MD", "B"), ("a/two\nrows.md", "two rows"), ("dots..md", "dots.")]
 )
-def test_a_file_name_as_title(path: str, title: str) -> None:
+def test_title_of_falls_back_to_the_file_name(path: str, title: str) -> None:
     assert title_of({}, path) == title
 
 
@@ -229,7 +229,7 @@ def test_a_file_name_as_title(path: str, title: str) -> None:
         ({}, ()),
     ],
 )
-def test_aliases(data: dict[str, Any], aliases: tuple[str, ...]) -> None:
+def test_aliases_of_reads_frontmatter(data: dict[str, Any], aliases: tuple[str, ...]) -> None:
     assert aliases_of(data) == aliases
 
 
@@ -245,7 +245,7 @@ def test_aliases(data: dict[str, Any], aliases: tuple[str, ...]) -> None:
         ({}, "http://x/#frag #a/", ("a",)),
     ],
 )
-def test_tags(data: dict[str, Any], body: str, tags: tuple[str, ...]) -> None:
+def test_tags_of_reads_frontmatter_and_body(data: dict[str, Any], body: str, tags: tuple[str, ...]) -> None:
     assert tags_of(data, body) == tags
 
 
@@ -256,5 +256,5 @@ def test_tags_are_bounded() -> None:
 @pytest.mark.parametrize(
     ("data", "note_type"), [({"type": "meeting"}, "meeting"), ({"type": ["a"]}, ""), ({"type": None}, ""), ({}, "")]
 )
-def test_note_types(data: dict[str, Any], note_type: str) -> None:
+def test_note_type_of_reads_frontmatter(data: dict[str, Any], note_type: str) -> None:
     assert note_type_of(data) == note_type

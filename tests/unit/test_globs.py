@@ -27,7 +27,7 @@ from donna_tui.vault.include import GlobSet
         ("*", "two\nlines.md"),
     ],
 )
-def test_ignored(pattern: str, path: str) -> None:
+def test_glob_set_matches_ignored_paths(pattern: str, path: str) -> None:
     assert GlobSet([pattern]).matches(path)
 
 
@@ -44,7 +44,7 @@ def test_ignored(pattern: str, path: str) -> None:
         ("a.b", "aXb"),
     ],
 )
-def test_not_ignored(pattern: str, path: str) -> None:
+def test_glob_set_does_not_match_other_paths(pattern: str, path: str) -> None:
     assert not GlobSet([pattern]).matches(path)
 
 
@@ -55,5 +55,5 @@ def test_any_pattern_suffices_and_none_ignores_nothing() -> None:
 
 
 @pytest.mark.parametrize("pattern", ["*a" * 60 + "b", "**/a/" * 60 + "b", "?*" * 60 + "b"])
-def test_patterns_cannot_explode(pattern: str) -> None:
+def test_glob_matching_of_hostile_patterns_is_fast(pattern: str) -> None:
     assert not GlobSet([pattern]).matches("a/" * 200 + "a" * 250)

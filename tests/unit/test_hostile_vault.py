@@ -115,7 +115,7 @@ def test_heading_paths_are_complete(hostile: Hostile) -> None:
         assert [list(each.heading_path) for each in sections if each.level] == wanted, note.path
 
 
-def test_headings_that_are_and_headings_that_are_not(hostile: Hostile) -> None:
+def test_headings_of_hostile_notes_match_the_manifest(hostile: Hostile) -> None:
     for note, wanted in hostile.checks("has_headings"):
         assert set(wanted) <= _headings(note), note.path
     for note, unwanted in hostile.checks("not_headings"):
@@ -130,17 +130,17 @@ def test_conflict_markers_are_no_heading(hostile: Hostile) -> None:
     assert _headings(hostile.notes["structure/git conflict.md"]) == {"G"}
 
 
-def test_titles(hostile: Hostile) -> None:
+def test_titles_of_hostile_notes_match_the_manifest(hostile: Hostile) -> None:
     for note, wanted in hostile.checks("title"):
         assert note.title == wanted, note.path
 
 
-def test_frontmatter(hostile: Hostile) -> None:
+def test_frontmatter_of_hostile_notes_matches_the_manifest(hostile: Hostile) -> None:
     for note, wanted in hostile.checks("frontmatter"):
         assert note.frontmatter.data == ({} if wanted == "ignored" else wanted), note.path
 
 
-def test_sensitivity(hostile: Hostile) -> None:
+def test_sensitivity_of_hostile_notes_matches_the_manifest(hostile: Hostile) -> None:
     for note, wanted in hostile.checks("sensitive"):
         assert (note.sensitivity is not Sensitivity.PUBLIC) is wanted, note.path
 
@@ -158,5 +158,5 @@ def test_twins_in_other_forms_are_two_notes(hostile: Hostile) -> None:
     assert "names/note.md" in hostile.listed
 
 
-def test_nothing_was_run(hostile: Hostile) -> None:
+def test_reading_hostile_notes_executes_nothing(hostile: Hostile) -> None:
     assert not list(Path.cwd().glob("*pwned*"))

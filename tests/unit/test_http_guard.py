@@ -22,7 +22,7 @@ class Door:
         return self.door.enter(address, lambda: self.closed.append(name))
 
 
-def test_the_idlest_of_an_address_makes_room_for_the_next() -> None:
+def test_longest_idle_connection_of_an_address_is_closed_first() -> None:
     here = Door()
     for name in "abc":
         here.enter(name, "10.0.0.1")
@@ -35,7 +35,7 @@ def test_the_idlest_of_an_address_makes_room_for_the_next() -> None:
     assert len(here.door) == 4
 
 
-def test_who_has_shown_the_secret_stays_and_gets_in_where_all_is_full() -> None:
+def test_authenticated_connections_are_not_evicted() -> None:
     here = Door()
     known = [here.enter(f"known{number}", f"10.0.0.{number}") for number in range(5)]
     for each in known:
@@ -61,7 +61,7 @@ def test_a_connection_whose_secret_is_being_checked_is_not_the_first_to_go() -> 
     assert here.closed == ["second"]
 
 
-def test_without_the_secret_a_connection_lasts_so_long() -> None:
+def test_unauthenticated_connection_is_closed_after_a_timeout() -> None:
     here = Door()
     visitor = here.enter("a", "10.0.0.1")
     here.door.leave(here.enter("b", "10.0.0.1"))
@@ -74,7 +74,7 @@ def test_without_the_secret_a_connection_lasts_so_long() -> None:
 
 
 @pytest.mark.slow
-def test_a_line_is_told_once_a_minute_with_how_often_it_came() -> None:
+def test_repeated_log_lines_are_limited_to_one_a_minute() -> None:
     now, told = [0.0], list[str]()
     say = OncePerMinute(told.append, lambda: now[0])
     for port in range(1_000):

@@ -69,7 +69,7 @@ def test_a_shared_word_is_never_cut_by_the_threshold_of_the_vectors(store: Memor
     assert word.score == 0.0
 
 
-def test_a_far_passage_that_shares_no_word_is_no_hit(store: MemoryStore) -> None:
+def test_passage_below_the_cosine_threshold_without_shared_words_is_no_hit(store: MemoryStore) -> None:
     add(store, "far.md", "nothing in common", leaning(0.49))
     add(store, "near.md", "neither has this", leaning(0.51))
     assert paths(asked(store, "kestrel")) == ["near.md"]
@@ -119,7 +119,7 @@ def test_beside_hits_near_misses_are_shown_on_request_only(store: MemoryStore) -
     assert paths(asked_for) == ["hit.md"]
 
 
-def test_the_modes_use_their_legs_only(store: MemoryStore) -> None:
+def test_keyword_and_semantic_modes_use_only_their_own_results(store: MemoryStore) -> None:
     add(store, "word.md", "kestrel", leaning(0.1))
     add(store, "near.md", "other", leaning(0.9))
     assert paths(asked(store, "kestrel", mode="keyword")) == ["word.md"]
@@ -157,7 +157,7 @@ def test_a_hit_has_its_place_and_its_reasons(store: MemoryStore) -> None:
 
 
 @pytest.mark.parametrize(("k", "expected"), [(-1, 0), (0, 0), (3, 3), (20, 20), (10_000, 20)])
-def test_k_is_bounded(store: MemoryStore, k: int, expected: int) -> None:
+def test_result_count_is_clamped(store: MemoryStore, k: int, expected: int) -> None:
     for number in range(25):
         add(store, f"{number}.md", f"kestrel {number}")
     assert len(asked(store, "kestrel", k=k).hits) == expected

@@ -117,7 +117,7 @@ def test_the_screens_load_neither_database_nor_model_nor_watcher(tmp_path: Path)
 
 
 @pytest.mark.parametrize("words", [("--version",), ("--help",), ("search", "--help"), ("keys",), ("keys", "--check")])
-def test_small_commands_load_little(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_simple_commands_import_no_heavy_modules(tmp_path: Path, words: tuple[str, ...]) -> None:
     loaded = loaded_after(verb(*words), tmp_path)
     assert "donna_tui" in loaded
     assert not loaded & {"apsw", "numpy", "onnxruntime", "textual", "watchfiles", "tokenizers", *TORCH}
@@ -183,7 +183,7 @@ def test_only_embedding_knows_the_models_libraries() -> None:
         assert {each.split("/")[0] for each in importers(filter_store) - examined} <= {"embedding"}, filter_store
 
 
-def test_bytes_leave_by_one_door() -> None:
+def test_network_modules_are_imported_only_by_egress_modules() -> None:
     for filter_store in NETWORK:
         users = {each for each in importers(filter_store) if not uses(each, filter_store) <= NO_NETWORK}
         assert {each for each in users if not each.startswith(tuple(DOORS))} == set(), filter_store
@@ -200,14 +200,14 @@ LISTENERS = {
 }
 
 
-def test_only_the_door_opens_clients_and_few_listen() -> None:
+def test_only_the_egress_module_opens_network_clients() -> None:
     for module in MODULES:
         called = {ast.unparse(call.func).split(".")[-1] for call in calls(module)}
         assert name(module) == "safety/egress.py" or not called & OPENING, name(module)
         assert name(module) in LISTENERS or not called & LISTENING, name(module)
 
 
-def test_every_library_that_calls_out_is_given_the_client_of_the_door() -> None:
+def test_library_clients_receive_the_egress_http_client() -> None:
     built = [call for module in MODULES for call in calls(module) if ast.unparse(call.func).endswith(LIBRARY_CLIENTS)]
     assert built
     for call in built:
@@ -226,7 +226,7 @@ def uses(module: str, filter_store: str) -> set[str]:
     return {each for each in imports(PACKAGE / module) if each.split(".")[0] == filter_store}
 
 
-def test_only_its_room_knows_the_sdk_of_mcp() -> None:
+def test_mcp_sdk_is_imported_only_by_the_agents_package() -> None:
     for filter_store in ("mcp", "mcp_types", "uvicorn", "starlette"):
         assert {each.split("/")[0] for each in importers(filter_store)} <= {"agents"}, filter_store
 
@@ -303,7 +303,7 @@ SPECIALISED = {
 """Base classes with one subclass in another file that are useful without it, and why."""
 
 
-def test_no_class_is_spread_over_files() -> None:
+def test_no_class_is_split_across_modules() -> None:
     where: dict[str, set[str]] = {}
     below: dict[str, list[str]] = {}
     for module in MODULES:
@@ -318,7 +318,7 @@ def test_no_class_is_spread_over_files() -> None:
     assert spread == set(SPECIALISED)
 
 
-def test_no_module_only_forwards() -> None:
+def test_no_module_only_reexports_names() -> None:
     def forwards(module: Path) -> bool:
         body = tree_of(module).body
         rest = [each for each in body if not isinstance(each, ast.Import | ast.ImportFrom | ast.Expr)]
@@ -333,7 +333,7 @@ def test_no_module_is_too_long_to_read_in_one_go() -> None:
     assert {name(each): lines for each in MODULES if (lines := len(each.read_text("utf-8").splitlines())) > 800} == {}
 
 
-def test_the_layers_hold() -> None:
+def test_import_linter_contracts_pass() -> None:
     ran = subprocess.run(
         [Path(sys.executable).with_name("lint-imports"), "--no-cache"],
         cwd=ROOT,

@@ -48,7 +48,7 @@ def test_a_state_is_loaded_as_it_was_saved(tmp_path: Path) -> None:
     database.close()
 
 
-def test_saving_notes_the_time(tmp_path: Path) -> None:
+def test_save_state_records_the_check_time(tmp_path: Path) -> None:
     database = opened(tmp_path)
     before = time.time()
     save_state(database, state("a.md"))
@@ -89,7 +89,7 @@ CHECKED = LONG_AGO / 1e9 + 3600
         (3, LONG_AGO, LONG_AGO, 8, False),
     ],
 )
-def test_all_four_must_agree(size: int, mtime: int, ctime: int, inode: int, same: bool) -> None:
+def test_same_stat_requires_all_four_values(size: int, mtime: int, ctime: int, inode: int, same: bool) -> None:
     assert state("a.md", checked_at=CHECKED).same_stat(size, mtime, ctime, inode) is same
 
 

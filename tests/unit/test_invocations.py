@@ -26,7 +26,7 @@ def row(number: int) -> Invocation:
     return Invocation("embed_vault_chunk", "model@1", float(number), f"hash{number}")
 
 
-def test_rows_come_back(database: Database) -> None:
+def test_recorded_invocations_are_stored(database: Database) -> None:
     record(database, [row(1), Invocation("embed_memory_query", "model@1", 2.5, "h")])
     sql = "SELECT task_type, model_alias, latency_ms, input_hash, tokens_in, cost_usd FROM invocation_log ORDER BY id"
     assert database.rows(sql) == [
@@ -35,7 +35,7 @@ def test_rows_come_back(database: Database) -> None:
     ]
 
 
-def test_recording_nothing_is_no_error(database: Database) -> None:
+def test_recording_no_invocations_is_allowed(database: Database) -> None:
     record(database, [])
     assert database.value("SELECT count(*) FROM invocation_log") == 0
 

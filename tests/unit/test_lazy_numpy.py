@@ -25,9 +25,9 @@ def said(**environ: str) -> list[str]:
     return subprocess.run(command, env=clean | environ, check=True, capture_output=True, text=True).stdout.split()
 
 
-def test_it_starts_no_threads() -> None:
+def test_lazy_numpy_uses_one_blas_thread() -> None:
     assert said() == ["1", "None"]
 
 
-def test_who_says_how_many_is_left_alone() -> None:
+def test_lazy_numpy_keeps_a_configured_thread_count() -> None:
     assert said(**{BLAS_THREADS: "2"})[1] == "2"

@@ -45,7 +45,7 @@ def graph(tmp_path: Path) -> LinkGraph:
         ("Home.md", "https://example.org/a?b=1", False, Destination(url="https://example.org/a?b=1")),
     ],
 )
-def test_where_a_link_leads(graph: LinkGraph, note: str, written: str, is_wiki: bool, expected: Destination) -> None:
+def test_follow_resolves_links(graph: LinkGraph, note: str, written: str, is_wiki: bool, expected: Destination) -> None:
     assert graph.follow(note, written, is_wiki=is_wiki) == expected
 
 
@@ -62,7 +62,7 @@ def test_where_a_link_leads(graph: LinkGraph, note: str, written: str, is_wiki: 
         ("|only an alias", True, "This link does not name a note.", ""),
     ],
 )
-def test_a_link_that_leads_nowhere_says_why(
+def test_follow_returns_the_problem_of_a_broken_link(
     graph: LinkGraph, written: str, is_wiki: bool, problem: str, path: str
 ) -> None:
     found = graph.follow("Home.md", written, is_wiki=is_wiki)

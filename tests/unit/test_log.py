@@ -70,7 +70,7 @@ def test_only_its_owner_can_read_it(log: LogFile, tmp_path: Path) -> None:
     assert (tmp_path / "donna.log").stat().st_mode & 0o777 == 0o600
 
 
-def test_it_is_rotated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log_file_is_rotated_at_its_size_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_module, "MAX_BYTES", 2_000)
     log = LogFile(tmp_path / "donna.log")
     for number in range(200):

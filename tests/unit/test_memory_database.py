@@ -83,7 +83,7 @@ def test_a_stored_fact_is_found_in_the_index(sandbox: Sandbox, tmp_path: Path) -
     assert content == "In “priority” of “call the bank”, “low” was changed to “high”."
 
 
-def test_a_second_look_changes_nothing(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_following_the_memory_database_twice_changes_nothing(sandbox: Sandbox, tmp_path: Path) -> None:
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too")))
     sandbox.follow()
     rows = sandbox.store.database.rows("SELECT * FROM memory_documents")
@@ -122,7 +122,7 @@ def test_new_turns_replace_the_run_that_they_belong_to(sandbox: Sandbox) -> None
     assert sandbox.ids("chat") == ["s:1-2", "s:3-3"]
 
 
-def test_a_new_index_gets_everything(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_new_index_is_filled_from_the_memory_database(sandbox: Sandbox, tmp_path: Path) -> None:
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too")))
     set_label(sandbox, fact("m1", "The gateway runs on port 8080"))
     (tmp_path / "other").mkdir()
@@ -219,7 +219,7 @@ def test_forgetting_or_restoring_twice_changes_nothing(sandbox: Sandbox, tmp_pat
     assert [forget(sandbox.db, target, at) for at in (START, START + 1, None, None)] == [True, False, True, False]
 
 
-def test_what_is_forgotten_for_good_is_nowhere_and_stays_away(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_permanently_forgotten_memory_is_erased_and_not_reimported(sandbox: Sandbox, tmp_path: Path) -> None:
     secret = "the osprey code is 4711 and nobody else may know"
     file = jsonl(tmp_path / "t.jsonl", said("s1", LONG, secret, f"{LONG} again"))
     import_file(sandbox.db, file)

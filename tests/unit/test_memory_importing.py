@@ -83,7 +83,7 @@ def test_sessions_of_one_name_and_two_people_are_distinguished(db: MemoryDb, tmp
     assert import_file(db, file, one_user=True).turns == 0
 
 
-def test_roles_and_speakers(db: MemoryDb, tmp_path: Path) -> None:
+def test_imported_turns_have_normalised_roles_and_speakers(db: MemoryDb, tmp_path: Path) -> None:
     rows = [
         {"session_id": "s", "speaker": "Caroline", "text": "a"},
         {"session_id": "s", "role": "Human", "text": "b"},
@@ -244,7 +244,7 @@ def test_of_a_chatgpt_export_the_last_branch_is_imported(db: MemoryDb, tmp_path:
     assert import_file(db, tmp_path / "conversations.json").turns == 0
 
 
-def test_a_circle_of_messages_ends(db: MemoryDb, tmp_path: Path) -> None:
+def test_cyclic_message_tree_is_imported(db: MemoryDb, tmp_path: Path) -> None:
     export = chatgpt()
     export["mapping"]["b"]["parent"] = "d"
     assert import_file(db, write_json(tmp_path / "c.json", [export])).turns == 3
@@ -284,7 +284,7 @@ def claude() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def test_a_claude_export(db: MemoryDb, tmp_path: Path) -> None:
+def test_claude_export_is_imported(db: MemoryDb, tmp_path: Path) -> None:
     report = import_file(db, write_json(tmp_path / "conversations.json", [claude(), {**claude(), "uuid": 5}]))
     assert (report.format, report.turns, report.malformed) == ("Claude export", 2, 1)
     assert texts(db, "claude/77-c") == ["What do falcons eat?", "Mostly birds.\n\nSome eat insects."]
@@ -300,7 +300,7 @@ def code_line(uuid: str, role: str, content: object, **others: Any) -> dict[str,
     }  # fmt: skip
 
 
-def test_a_claude_code_log(db: MemoryDb, tmp_path: Path) -> None:
+def test_claude_code_session_log_is_imported(db: MemoryDb, tmp_path: Path) -> None:
     rows: list[object] = [
         {"type": "summary", "summary": "Fix the gateway", "leafUuid": "u9"},
         {"type": "file-history-snapshot", "messageId": "x", "snapshot": {}},
@@ -340,7 +340,7 @@ def test_a_claude_code_log(db: MemoryDb, tmp_path: Path) -> None:
         ({}, None),
     ],
 )
-def test_times(value: object, moment: float | None) -> None:
+def test_moment_of_parses_timestamps(value: object, moment: float | None) -> None:
     assert moment_of(value) == moment
 
 
@@ -382,12 +382,12 @@ hostile = st.recursive(
 
 
 @given(hostile)
-def test_no_value_whatever_is_an_error(value: Any) -> None:
+def test_turns_of_accepts_any_json_value(value: Any) -> None:
     for found in importers.turns_of(value, 1):
         assert isinstance(found, NewTurn | SkippedValue | BadLine)
 
 
 @given(st.binary(max_size=300))
-def test_no_bytes_whatever_are_an_error(data: bytes) -> None:
+def test_json_readers_accept_any_bytes(data: bytes) -> None:
     for piece in (*json_lines(io.BytesIO(data)), *array_elements(io.BytesIO(b"[" + data))):
         assert isinstance(piece, Piece | BadLine)

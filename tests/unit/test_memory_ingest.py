@@ -39,7 +39,7 @@ def test_cleaning_keeps_formatting_and_code() -> None:
     assert clean_text(text) == text
 
 
-def test_what_cannot_be_stored_becomes_visible() -> None:
+def test_clean_text_replaces_characters_that_cannot_be_stored() -> None:
     assert clean_text("a\ud800b\0c") == "a?b�c"
 
 
@@ -69,7 +69,7 @@ def test_short_neighbours_are_merged_until_they_are_long_enough() -> None:
     assert [len(piece.split()) for piece in pieces(text)] == [60, 60]
 
 
-def test_a_short_end_joins_what_is_before_it() -> None:
+def test_short_last_paragraph_is_merged_with_the_previous_piece() -> None:
     text = f"{sentence(60)}\n\n{sentence(20)}"
     assert [len(piece.split()) for piece in pieces(text)] == [80]
 
@@ -130,12 +130,12 @@ def test_salience_is_the_sum_of_its_signals(text: str, value: float, signals: tu
 @pytest.mark.parametrize(
     "text", ["Everything is fine. It works", "I am here", "The end", "On Monday in May", "the Dr. is in", ""]
 )
-def test_capitals_that_are_no_names(text: str) -> None:
+def test_names_something_ignores_other_capitalised_words(text: str) -> None:
     assert not names_something(text)
 
 
 @pytest.mark.parametrize("text", ["we use GitHub", "by Dr. No", "ask Caroline", "Jane Smith left", "an AWS bill"])
-def test_names(text: str) -> None:
+def test_names_something_detects_names(text: str) -> None:
     assert names_something(text)
 
 

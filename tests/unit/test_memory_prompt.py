@@ -22,7 +22,7 @@ from tests.unit.memory_parts import DAY, START, Words, memory
 LABELS = re.compile(r"^\[(WORKING|EPISODIC|SEMANTIC|PROCEDURAL)\] ")
 
 
-def test_the_block_is_that_of_the_seed() -> None:
+def test_assembled_prompt_block_matches_the_specification() -> None:
     memories = [
         memory("a", "User is a backend engineer.", MemoryType.SEMANTIC),
         memory("b", "Communication style: direct.", MemoryType.PROCEDURAL),
@@ -62,14 +62,14 @@ def test_no_content_can_end_the_block_or_pass_for_another_memory(contents: list[
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u200b\u202e]", block)
 
 
-def test_lines_of_a_memory_stay_lines() -> None:
+def test_harmless_keeps_lines_and_escapes_markup() -> None:
     assert harmless("def f(x):\n    return x < 1") == "def f(x):\n      return x &lt; 1"
 
 
 # The budget
 
 
-def test_a_memory_costs_its_line_and_the_block_its_frame() -> None:
+def test_pack_counts_tokens_of_memories_and_of_the_block_frame() -> None:
     packed = pack([], [memory("a", "one two three")], top_k=5, budget=100, counter=Words())
     assert packed.tokens == 2 + 4
     assert [each.tokens for each in packed.memories] == [4]
@@ -86,7 +86,7 @@ def test_preferences_come_first_and_do_not_count_among_the_others() -> None:
     ]
 
 
-def test_what_does_not_fit_is_passed_over_for_what_does() -> None:
+def test_pack_skips_memories_over_the_budget_and_continues() -> None:
     others = [memory("big", "w " * 20), memory("small", "w w"), memory("medium", "w w w w")]
     packed = pack([], others, top_k=5, budget=2 + 3 + 5, counter=Words())
     assert [each.source_id for each in packed.memories] == ["small", "medium"]

@@ -66,7 +66,7 @@ def novelties(store: MemoryStore) -> dict[str, float]:
     return dict(rows)
 
 
-def test_the_first_memory_is_wholly_new_and_its_like_is_not(store: MemoryStore) -> None:
+def test_novelty_decreases_with_similarity_to_earlier_memories(store: MemoryStore) -> None:
     for name, vector, at in (("a", EAST, 1.0), ("b", EAST, 2.0), ("c", NORTH, 3.0), ("d", BETWEEN, 4.0)):
         put(store, name, vector, at)
     assert waiting(store.database)
@@ -87,7 +87,7 @@ def test_the_turns_of_a_session_are_as_new_as_the_session(store: MemoryStore) ->
     assert novelties(store) == pytest.approx({"s1:1-1": 1.0, "s1:2-2": 1.0, "s2:1-1": 0.0}, abs=1e-3)
 
 
-def test_what_is_opposite_is_not_more_than_wholly_new(store: MemoryStore) -> None:
+def test_novelty_never_exceeds_one(store: MemoryStore) -> None:
     put(store, "a", EAST, 1.0)
     put(store, "b", -EAST, 2.0)
     score(store)
@@ -188,7 +188,7 @@ vectors = st.lists(st.integers(0, 10_000).map(lambda seed: np.random.default_rng
 
 
 @given(vectors, st.randoms(use_true_random=False))
-def test_adding_and_taking_away_in_any_order_is_exact(raw: list[np.ndarray], chance: object) -> None:
+def test_centroid_returns_to_zero_after_removals_in_any_order(raw: list[np.ndarray], chance: object) -> None:
     stored = [unpacked(packed(unit(each))) for each in raw]
     centroid = Centroid(np.zeros(DIM, dtype=np.int64), 0)
     for each in stored:

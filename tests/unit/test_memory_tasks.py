@@ -22,7 +22,7 @@ def sandbox(tmp_path: Path) -> Iterator[Sandbox]:
     yield from sandboxes(tmp_path)
 
 
-def test_everything_that_obsidian_tasks_writes() -> None:
+def test_parse_task_reads_every_obsidian_tasks_field() -> None:
     line = "Pay rent #home 🔺 🔁 every month ➕ 2026-01-01 🛫 2026-01-02 ⏳ 2026-01-03 📅 2026-01-04 🆔 rent1 ⛔ a1,b2 ^blk"
     task = parse_task(" ", line)
     assert task == Task(
@@ -36,7 +36,7 @@ def test_everything_that_obsidian_tasks_writes() -> None:
     ("mark", "status"),
     [(" ", "todo"), ("x", "done"), ("X", "done"), ("-", "cancelled"), ("/", "in_progress"), (">", "todo")],
 )
-def test_marks(mark: str, status: str) -> None:
+def test_checkbox_mark_determines_the_task_status(mark: str, status: str) -> None:
     assert parse_task(mark, "Do it").status == status
 
 
@@ -127,13 +127,13 @@ def test_a_move_within_the_note_changes_the_lines_and_embeds_nothing(sandbox: Sa
     assert list_tasks(sandbox.store.database)[0].priority == "high"
 
 
-def test_done_is_embedded_again_even_if_it_was_done_before(sandbox: Sandbox) -> None:
+def test_marking_a_task_done_always_reembeds_it(sandbox: Sandbox) -> None:
     for status, embedded in ((" ", 1), ("x", 1), (" ", 0), ("x", 1), ("/", 1), ("-", 1)):
         follow(sandbox, "a.md", f"- [{status}] One\n")
         assert embed_all(sandbox.store) == embedded, status
 
 
-def test_a_notes_namesake_keeps_its_tasks(sandbox: Sandbox) -> None:
+def test_removing_a_note_keeps_tasks_of_a_note_with_a_similar_path(sandbox: Sandbox) -> None:
     follow(sandbox, "a.md", "- [ ] One\n")
     follow(sandbox, "a.md.md", "- [ ] One\n")
     sandbox.follower.tasks.removed("a.md")
@@ -177,7 +177,7 @@ def test_a_backfill_reads_every_note_and_forgets_those_that_are_gone(sandbox: Sa
 # Writing
 
 
-def test_a_task_as_a_line() -> None:
+def test_task_line_formats_a_task() -> None:
     assert task_line("Pay\nrent", due="2026-01-04", priority="high", created="2026-01-01") == (
         "- [ ] Pay rent ⏫ ➕ 2026-01-01 📅 2026-01-04"
     )

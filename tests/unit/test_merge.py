@@ -145,7 +145,7 @@ def test_a_note_merged_with_itself_stays(text: str) -> None:
         (note("a: !!str 5\n"), note("a: 5\n"), note("a: 5\n")),
     ],
 )  # fmt: skip
-def test_what_is_written(existing: str, incoming: str, merged: str) -> None:
+def test_merge_frontmatter_writes_expected_text_and_is_idempotent(existing: str, incoming: str, merged: str) -> None:
     assert merge_frontmatter(existing, incoming) == merged
     assert merge_frontmatter(merged, incoming) == merged
     assert merge_frontmatter(merged, merged) == merged
@@ -224,7 +224,7 @@ UNSURE = {
 
 @pytest.mark.parametrize("block", UNSURE.values(), ids=UNSURE)
 @pytest.mark.parametrize("value", ["2", "null", "\n- x"])
-def test_an_edit_that_is_not_sure_is_refused(block: str, value: str) -> None:
+def test_merge_frontmatter_rejects_ambiguous_edits(block: str, value: str) -> None:
     refusal(note(block), note(f"a: {value}\nc: 2\n"))
 
 
@@ -250,12 +250,12 @@ def test_a_new_value_of_unsure_form_is_refused(block: str) -> None:
     ],
     ids=lambda text: re.sub(r"x{9,}", "…", text),
 )  # fmt: skip
-def test_what_would_not_read_as_it_was_meant_is_refused(existing: str, incoming: str) -> None:
+def test_merge_frontmatter_rejects_results_that_parse_differently(existing: str, incoming: str) -> None:
     refusal(existing, incoming)
 
 
 @pytest.mark.parametrize("prose", ["---\n\nText: with\ntwo rules\n\n---\n", "---\n", "---\nno key\n", "---\n\na: b\n"])
-def test_prose_after_a_rule_is_body(prose: str) -> None:
+def test_text_after_a_thematic_break_is_not_frontmatter(prose: str) -> None:
     assert merge_frontmatter(note("a: 1\n"), prose) == note("a: 1\n", prose)
     assert merge_frontmatter(prose, "new") == "new"
 
@@ -272,7 +272,7 @@ def test_a_long_block_is_edited_in_place() -> None:
     assert merged == note("".join(keys))
 
 
-def test_nodes_end_where_their_text_ends() -> None:
+def test_top_level_nodes_have_exact_text_spans() -> None:
     block = "é: |\n  x\n\n# c\nb: [1,\n 2] # c\n\nc:\n- y\n-\n# c\nd: |+\n  z\n\ne:\n"
     nodes = top_level_nodes(block)
     assert [block[node.start : node.end] for node in nodes] == [

@@ -156,7 +156,7 @@ def test_what_has_no_labels_begins_at_nought_and_nothing_else_is_served() -> Non
     assert "_created" not in page_of(*EVENTS)
 
 
-def test_names_without_end_do_not_fill_the_memory() -> None:
+def test_metrics_limit_the_number_of_label_values() -> None:
     found = counted(*(Autowritten(template=f"t{number}", path="p", key="k") for number in range(MOST_SERIES + 50)))
     assert sum(name == "donna_template_writes_total" for name, _ in found) == MOST_SERIES + 1
     assert value(found, "donna_template_writes_total", template="other") == 50
@@ -279,7 +279,7 @@ async def test_a_web_page_elsewhere_cannot_read_it(host: str) -> None:
 @pytest.mark.parametrize(
     ("path", "method", "status"), [("/", "GET", 404), ("/metrics/x", "GET", 404), ("/metrics", "POST", 405)]
 )
-async def test_there_is_one_page(path: str, method: str, status: int) -> None:
+async def test_metrics_server_rejects_other_paths_and_methods(path: str, method: str, status: int) -> None:
     async with serving(EventHub()) as port:
         assert (await get(port, path, method))[0] == status
 
@@ -294,7 +294,7 @@ async def test_there_is_one_page(path: str, method: str, status: int) -> None:
         b"GET /metrics HTTP/1.1\r\n" + b"x: y\r\n" * 20_000,
     ],
 )
-async def test_nonsense_is_answered_and_does_no_harm(data: bytes) -> None:
+async def test_malformed_requests_do_not_break_the_metrics_server(data: bytes) -> None:
     async with serving(EventHub()) as port:
         with contextlib.suppress(ConnectionError):
             assert (await say(port, data))[:12] in (b"HTTP/1.1 400", b"")

@@ -25,7 +25,7 @@ def row(text: str) -> tuple[tuple[str, str, str, bool, bool], ...]:
     return ((text, "#ffffff", "#131519", False, False),)
 
 
-def test_rows_that_stay_are_drawn_once_and_others_in_turn(movie: ModuleType) -> None:
+def test_movie_draws_unchanged_rows_once(movie: ModuleType) -> None:
     frames = [([row("head"), row("one")], 1.0), ([row("head"), row("two & <3")], 2.0), ([row("head"), row("one")], 1.0)]
     shown = [(line, piece[0][0], begin, end) for line, piece, begin, end in movie.intervals(frames)]
     assert shown == [

@@ -7,7 +7,7 @@ from dataclasses import replace
 from bench.mutants import first_failure, problems, read_mutants, related_tests
 
 
-def test_every_fault_can_be_applied() -> None:
+def test_every_mutant_can_be_applied() -> None:
     assert problems(read_mutants()) == []
 
 

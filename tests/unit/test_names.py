@@ -99,7 +99,7 @@ def test_a_name_obeys_filters_and_forbidden_words(store: MemoryStore) -> None:
 
 
 @pytest.mark.parametrize(("lookup", "key"), [(exact_names, "harbour"), (similar_names, "harbuor")])
-def test_no_number_of_private_namesakes_hides_a_public_note(
+def test_private_notes_with_the_same_name_do_not_hide_a_public_one(
     store: MemoryStore, lookup: Callable[[Database, str, Scope, int], list[Name]], key: str
 ) -> None:
     for number in range(MOST_NAMESAKES + 1):
@@ -122,7 +122,7 @@ def test_the_words_that_a_name_begins_with_find_it_where_nothing_else_is_found(s
     assert [hit.path for hit in found(store, "2026-03-12")] == ["2026-03-12-standup.md"]
 
 
-def test_at_most_a_few_notes_of_one_name_come_before_the_rest(store: MemoryStore) -> None:
+def test_name_matches_ahead_of_other_hits_are_limited(store: MemoryStore) -> None:
     for number in range(9):
         store.upsert(note(f"{number}/README.md", f"words {number}\n", modified_at=float(number)))
     store.upsert(note("About.md", "Readme readme readme readme.\n"))
@@ -195,7 +195,7 @@ def test_a_misspelt_name_is_never_found_for_a_word_of_the_vault(store: MemorySto
 @pytest.mark.parametrize(
     ("left", "right", "edits"), [("", "", 0), ("abc", "abc", 0), ("abcd", "abdc", 1), ("abc", "xyz", 3), ("a", "", 1)]
 )
-def test_edits_are_counted_with_swaps_as_one(left: str, right: str, edits: int) -> None:
+def test_edit_distance_counts_a_swap_as_one_edit(left: str, right: str, edits: int) -> None:
     assert edit_distance(left, right, 5) == edit_distance(right, left, 5) == edits
     assert edit_distance(left, right, 0) == min(edits, 1)
 

@@ -79,7 +79,7 @@ def test_a_time_with_a_zone_is_that_moment() -> None:
     assert note_date({"event_start": "2026-03-12T10:00:00+02:00"}, "x.md", CHANGED) == 1773302400.0
 
 
-def test_which_one_wins() -> None:
+def test_note_date_keys_have_a_fixed_precedence() -> None:
     keys = {"created": "2026-01-01", "event_start": "2026-01-02", "date": "2026-01-03"}
     assert day_of("2026-01-04.md", **keys) == "2026-01-03"
     assert day_of("2026-01-04.md", created="2026-01-01", event_start="2026-01-02") == "2026-01-02"

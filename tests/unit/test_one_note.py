@@ -67,5 +67,5 @@ def test_forbidden_words_are_left_out_of_the_note(store: MemoryStore) -> None:
         (Filters(within=("Notes/none.md",)), False),
     ],
 )
-def test_what_is_one_note(store: MemoryStore, filters: Filters, expected: bool) -> None:
+def test_is_one_note_detects_single_note_scopes(store: MemoryStore, filters: Filters, expected: bool) -> None:
     assert is_one_note(store.database, Scope(filters, required=(quoted("shape"),))) is expected

@@ -61,7 +61,7 @@ OPERATIONS = st.builds(
 @pytest.mark.slow
 @settings(deadline=None, max_examples=400)
 @given(OPERATIONS)
-def test_what_a_message_tells_is_what_was_done(operation: Operation) -> None:
+def test_operation_survives_a_commit_message_round_trip(operation: Operation) -> None:
     found = parse_message(message_of(operation), commit="c", at=1.0)
     assert found is not None
     same = ("id", "kind", "changes", "undoes", "redoes", "at", "commit")
@@ -87,7 +87,7 @@ def test_a_message_is_plain_text_of_one_subject_and_trailers(operation: Operatio
 
 @settings(deadline=None, max_examples=400)
 @given(st.text() | HOSTILE)
-def test_any_other_message_is_no_operation(message: str) -> None:
+def test_other_commit_messages_are_not_parsed_as_operations(message: str) -> None:
     assert parse_message(message, commit="c", at=0.0) is None
 
 
@@ -128,7 +128,7 @@ def test_a_message_that_is_not_whole_is_no_operation(old: str, new: str) -> None
 
 
 @pytest.mark.parametrize("clock", [-(10**18), 0, 1, 10**9, 1_800_000_000 * 10**9, 2**63 - 1])
-def test_ids_sort_whatever_the_clock_says(monkeypatch: pytest.MonkeyPatch, clock: int) -> None:
+def test_operation_ids_are_sorted_for_any_clock(monkeypatch: pytest.MonkeyPatch, clock: int) -> None:
     before = [new_operation_id()]
     monkeypatch.setattr(time, "time_ns", lambda: clock)
     for _ in range(50):
@@ -139,7 +139,7 @@ def test_ids_sort_whatever_the_clock_says(monkeypatch: pytest.MonkeyPatch, clock
 
 
 @pytest.mark.parametrize("after", ["", "f" * 20, "f" * 14 + "000000", "no id", "F" * 20, "0" * 20])
-def test_an_id_is_an_id_whatever_came_before(after: str) -> None:
+def test_new_operation_id_is_valid_after_any_previous_id(after: str) -> None:
     found = parse_message(message_of(WHOLE).replace("0" * 20, new_operation_id(after)), commit="c", at=0.0)
     assert found is not None
 
@@ -196,14 +196,14 @@ def by_hand(history: Sequence[Operation]) -> Stacks:
 @pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(histories())
-def test_the_stacks_follow_every_history(history: list[Operation]) -> None:
+def test_undo_and_redo_stacks_match_a_reference_implementation(history: list[Operation]) -> None:
     assert stacks(reversed(history)) == by_hand(history)
 
 
 @pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(histories(), st.integers(0, 40))
-def test_of_a_history_cut_short_the_stacks_hold_less_but_nothing_wrong(history: list[Operation], cut: int) -> None:
+def test_stacks_of_a_truncated_history_are_prefixes_of_the_full_ones(history: list[Operation], cut: int) -> None:
     """If there are more operations than are read, the next one to undo must still be the right one."""
     whole, found = stacks(reversed(history)), stacks(reversed(history[cut:]))
     assert found.undoable == whole.undoable[: len(found.undoable)]
@@ -303,7 +303,7 @@ def test_a_decomposed_name_may_stay_and_a_new_one_is_refused(base: Path) -> None
 @pytest.mark.parametrize(
     "message", ["x\n\nDonna-Op: " + "2" * 20, " ", "\x1b]0;x\x07", "#comment", "-m", "a" * 10_000, "\udc80"]
 )
-def test_a_message_of_the_callers_is_a_subject_and_no_more(base: Path, message: str) -> None:
+def test_custom_commit_message_cannot_forge_trailers(base: Path, message: str) -> None:
     user = User(base / "home")
     vault = user.repository(base / "v")
     writer = new_writer(vault, base / "state")

@@ -85,7 +85,7 @@ def run(code: str, stdout: int | None = None) -> subprocess.CompletedProcess[byt
     return subprocess.run([sys.executable, "-c", program], cwd=ROOT, stdout=stdout, stderr=subprocess.PIPE, check=False)
 
 
-def test_a_reader_that_left_is_no_error() -> None:
+def test_broken_stdout_pipe_is_no_error() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     result = run("emit({}, ['x' * 100] * 10_000, as_json=False)", stdout=writer)

@@ -91,7 +91,7 @@ async def test_a_missing_note_stays_for_the_rename_window(clock: Clock) -> None:
     assert not vault.deletions.waiting
 
 
-async def test_expecting_again_does_not_start_over(clock: Clock) -> None:
+async def test_expecting_a_deletion_again_does_not_restart_its_window(clock: Clock) -> None:
     vault = Vault(100)
     async with watched(vault):
         vault.deletions.expect(["a.md"])
@@ -159,7 +159,7 @@ async def test_held_notes_are_removed_once_the_user_confirms(clock: Clock) -> No
     assert vault.problems == ["ProblemRaised", "ProblemCleared"]
 
 
-async def test_consent_covers_what_was_asked_about_and_nothing_later(clock: Clock) -> None:
+async def test_accept_does_not_cover_later_mass_deletions(clock: Clock) -> None:
     vault = Vault(200)
     async with watched(vault):
         vault.deletions.accept()
@@ -171,7 +171,7 @@ async def test_consent_covers_what_was_asked_about_and_nothing_later(clock: Cloc
     assert vault.deletions.held == 150
 
 
-async def test_an_accepted_disappearance_needs_no_second_word(clock: Clock) -> None:
+async def test_accepted_mass_deletion_needs_no_further_confirmation(clock: Clock) -> None:
     vault = Vault(100)
     async with watched(vault):
         vault.deletions.expect(some(100), accept=True)
@@ -215,13 +215,13 @@ async def test_a_complete_comparison_without_anything_held_says_nothing(clock: C
         (20, 20, True),
     ],
 )
-def test_what_is_suspicious(gone: int, known: int, expected: bool) -> None:
+def test_suspicious_detects_mass_deletions(gone: int, known: int, expected: bool) -> None:
     assert suspicious(gone, known) is expected
 
 
 @pytest.mark.slow
 @given(st.integers(0, 5_000), st.integers(0, 5_000))
-def test_more_missing_is_never_less_suspicious(gone: int, known: int) -> None:
+def test_suspicious_is_monotonic_in_missing_notes(gone: int, known: int) -> None:
     if suspicious(gone, known):
         assert suspicious(gone + 1, known)
         assert gone > SHARE * known

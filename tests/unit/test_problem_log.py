@@ -29,7 +29,7 @@ def indexed(embedded: int, found_after_ms: float | None = None) -> NoteIndexed:
     )
 
 
-def test_percentiles() -> None:
+def test_latency_percentiles_are_computed() -> None:
     assert percentiles([]) == Latency()
     assert percentiles([7.0]) == Latency(p50=7.0, p95=7.0, samples=1)
     assert percentiles(float(each) for each in range(101)) == Latency(p50=50.0, p95=95.0, samples=101)
@@ -90,14 +90,14 @@ def test_the_rate_is_counted_by_the_second() -> None:
     assert rate.per_second(103) == 6.0
 
 
-def test_the_present_second_does_not_count_until_it_is_over() -> None:
+def test_rate_excludes_the_current_second() -> None:
     rate = Rate()
     rate.add(10, 100)
     assert rate.per_second(100) == 0.0
     assert rate.per_second(101) == 10.0
 
 
-def test_work_of_long_ago_is_no_rate() -> None:
+def test_rate_excludes_work_outside_its_window() -> None:
     rate = Rate()
     rate.add(10, 100)
     assert rate.per_second(200) == 0.0

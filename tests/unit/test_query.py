@@ -34,7 +34,7 @@ def test_stop_words_count_only_where_there_is_nothing_else() -> None:
     assert parse_query('who "are you"').terms == ("who", "are you")
 
 
-def test_an_open_quote_is_a_phrase_so_far() -> None:
+def test_unclosed_quote_is_parsed_as_a_phrase() -> None:
     assert parse_query('redis "cache st').phrases == ("cache st",)
     assert parse_query('redis "').phrases == ()
 
@@ -53,7 +53,7 @@ def test_a_text_without_words_asks_nothing(text: str) -> None:
     assert query.filters == Filters()
 
 
-def test_filters() -> None:
+def test_query_filters_are_parsed() -> None:
     query = parse_query("redis path:Projects/gateway tag:#work tag:urgent type:meeting in:Vault IN:chat")
     assert query.words == ("redis",)
     assert query.filters == Filters(
@@ -115,7 +115,7 @@ def test_an_unknown_filter_is_a_word() -> None:
 
 
 @pytest.mark.parametrize("text", ["-path:Archive", "-tag:work", "-type:meeting"])
-def test_a_filter_with_a_minus_never_means_its_opposite(text: str) -> None:
+def test_negated_filter_is_not_applied_as_a_filter(text: str) -> None:
     assert parse_query(text).filters == Filters()
 
 
@@ -131,7 +131,7 @@ def test_a_filter_with_a_minus_never_means_its_opposite(text: str) -> None:
         ("0d", "2026-03-12"),
     ],
 )
-def test_dates(value: str, expected: str) -> None:
+def test_parse_day_resolves_date_expressions(value: str, expected: str) -> None:
     assert parse_day(value, NOW) == day(expected)
 
 
@@ -141,13 +141,13 @@ def test_invalid_dates_are_ignored(value: str) -> None:
     assert parse_query(f'before:"{value}"', now=NOW).filters == Filters()
 
 
-def test_before_and_after() -> None:
+def test_before_and_after_filters_are_parsed() -> None:
     filters = parse_query("after:2026-01-01 before:2026-02-01", now=NOW).filters
     assert (filters.after, filters.before) == (day("2026-01-01"), day("2026-02-01"))
 
 
 @pytest.mark.parametrize("text", ["before:9999d", "after:0001", "before:9999-12-31", "after:0001-01-01"])
-def test_the_farthest_dates_are_no_error(text: str) -> None:
+def test_extreme_dates_in_a_query_do_not_raise(text: str) -> None:
     parse_query(text)
 
 
@@ -161,28 +161,28 @@ def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("berlin")
-def test_a_day_begins_at_its_own_midnight_in_summer_and_in_winter() -> None:
+def test_date_filters_use_local_midnight_across_dst() -> None:
     filters = parse_query("after:2026-01-15 before:2026-07-15").filters
     assert filters.after == datetime(2026, 1, 14, 23, tzinfo=UTC).timestamp()
     assert filters.before == datetime(2026, 7, 14, 22, tzinfo=UTC).timestamp()
 
 
-def test_the_last_word_may_be_a_beginning() -> None:
+def test_last_query_word_is_treated_as_a_prefix() -> None:
     query = parse_query("redis sess")
     assert query.literals == ('"redis"', '"sess"')
     assert query.begun == "sess"
 
 
-def test_a_phrase_is_never_a_beginning() -> None:
+def test_phrase_is_not_treated_as_a_prefix() -> None:
     assert parse_query('redis "a b"').begun == ""
 
 
-def test_quotes_are_doubled() -> None:
+def test_quotes_in_fts_literals_are_escaped() -> None:
     query = parse_query('say"hi')
     assert all(literal.count('"') % 2 == 0 for literal in query.literals)
 
 
-def test_a_sentence_quotes_where_a_search_demands() -> None:
+def test_quoted_phrase_is_required_except_in_a_sentence() -> None:
     assert parse_query('"cache stampede" draft').required == ('"cache stampede"',)
     sentence = parse_query('when did we first talk about the "cache stampede"')
     assert sentence.required == ()
@@ -196,7 +196,7 @@ def test_a_minus_is_an_operator_only_in_front_of_a_word() -> None:
         assert parse_query(text).without == ()
 
 
-def test_a_question_is_about_its_subject() -> None:
+def test_question_words_are_not_search_terms() -> None:
     assert parse_query("summarize the discussion about redis").terms == ("redis",)
     assert parse_query("summarize discussion").terms == ("summarize", "discussion")
 

@@ -27,7 +27,7 @@ async def test_a_path_waits_once_with_the_newest_reason() -> None:
     assert await queue.take() == [Job("a", "changed"), Job("b", "new")]
 
 
-async def test_an_edit_overtakes_an_import() -> None:
+async def test_edited_note_is_queued_before_imported_notes() -> None:
     queue = MemoryIngestQueue()
     queue.put(Job(str(number), "new") for number in range(100))
     queue.put([Job("edited", "changed", 5.0), Job("50", "changed", 6.0)])
@@ -35,14 +35,14 @@ async def test_an_edit_overtakes_an_import() -> None:
     assert len(queue) == 101 - FLUSH
 
 
-async def test_an_edit_stays_an_edit_when_a_comparison_finds_it_too() -> None:
+async def test_queued_edit_keeps_its_priority_when_reconciled() -> None:
     queue = MemoryIngestQueue()
     queue.put([Job("import", "new"), Job("edited", "changed", 5.0)])
     queue.put([Job("edited", "changed")])
     assert paths(await queue.take()) == ["edited", "import"]
 
 
-async def test_a_flush_holds_sixteen() -> None:
+async def test_queue_take_returns_at_most_sixteen_jobs() -> None:
     queue = MemoryIngestQueue()
     queue.put(Job(str(number), "new") for number in range(40))
     assert [len(await queue.take()) for _ in range(3)] == [16, 16, 8]
@@ -58,7 +58,7 @@ async def test_taking_waits_for_work() -> None:
     assert paths(await taker) == ["a"]
 
 
-async def test_putting_nothing_wakes_no_thread() -> None:
+async def test_empty_put_does_not_wake_the_queue_consumer() -> None:
     queue = MemoryIngestQueue()
     queue.put([])
     taker = asyncio.create_task(queue.take())
@@ -68,7 +68,7 @@ async def test_putting_nothing_wakes_no_thread() -> None:
     taker.cancel()
 
 
-async def test_beyond_the_bound_nothing_new_is_kept() -> None:
+async def test_full_queue_drops_new_paths() -> None:
     queue = MemoryIngestQueue(bound=3)
     queue.put(Job(str(number), "new") for number in range(5))
     assert len(queue) == 3

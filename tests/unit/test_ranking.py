@@ -51,7 +51,7 @@ def test_every_candidate_appears_once_with_a_score_from_0_to_1(
 
 
 @given(st.dictionaries(chunks, bm25, min_size=2), st.dictionaries(chunks, cosines, min_size=2))
-def test_who_is_better_in_both_legs_is_never_behind(words: dict[int, float], meaning: dict[int, float]) -> None:
+def test_passage_better_in_both_rankings_never_ranks_lower(words: dict[int, float], meaning: dict[int, float]) -> None:
     ranked = ranked_by(words, meaning)
     both = sorted(words.keys() & meaning.keys())
     for one in both:
@@ -77,7 +77,7 @@ def test_by_meaning_alone_the_order_is_that_of_the_cosines(meaning: dict[int, fl
     assert all(one.keyword_rank is None for one in ranked)
 
 
-def test_both_legs_together() -> None:
+def test_fuse_combines_keyword_and_vector_scores() -> None:
     ranked = fused({1: 8.0, 2: 4.0}, {3: 0.9, 1: 0.45}, {2: 0.09})
     by_id = {one.id: one for one in ranked}
     assert [one.id for one in ranked] == [1, 3, 2]
@@ -92,7 +92,7 @@ def test_a_passage_without_a_vector_yet_keeps_its_place_among_words() -> None:
     assert {one.id: one.cosine for one in ranked} == {1: None, 2: 0.4}
 
 
-def test_a_good_neighbour_lifts_a_passage() -> None:
+def test_neighbour_of_a_good_passage_is_ranked_higher() -> None:
     lonely, beside = Candidate(1, "a", 0, 5.0, None), Candidate(2, "b", 3, 5.0, None)
     ranked = fuse([lonely, beside, Candidate(3, "b", 4, 10.0, None)], [3, 1, 2], [])
     assert [one.id for one in ranked] == [3, 2, 1]
@@ -159,7 +159,7 @@ def test_nothing_is_ranked_where_nothing_was_found() -> None:
     assert fuse([], [], []) == []
 
 
-def test_a_lead_moves_a_passage_up_and_scores_stay_below_1() -> None:
+def test_lifted_raises_a_passage_with_scores_at_most_one() -> None:
     ranked = fused({1: 9.0, 2: 8.0, 3: 7.0}, {})
     reordered = lifted(ranked, {1: 0.0, 3: 1.0})
     assert [one.id for one in reordered] == [3, 1, 2]

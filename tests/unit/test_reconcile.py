@@ -56,7 +56,7 @@ def harness(tmp_path: Path) -> Iterator[ReconcileHarness]:
     made.database.close()
 
 
-def test_new_changed_gone_and_unchanged(harness: ReconcileHarness) -> None:
+def test_compare_finds_new_changed_and_missing_notes(harness: ReconcileHarness) -> None:
     for name in ("same.md", "changed.md", "gone.md"):
         harness.write(name)
         harness.know(name)
@@ -68,7 +68,7 @@ def test_new_changed_gone_and_unchanged(harness: ReconcileHarness) -> None:
 
 
 @pytest.mark.parametrize("field", ["size", "mtime_ns", "ctime_ns", "inode"])
-def test_one_differing_number_is_enough_to_read_a_note(harness: ReconcileHarness, field: str) -> None:
+def test_note_is_reread_if_any_stat_field_differs(harness: ReconcileHarness, field: str) -> None:
     harness.write("a.md")
     harness.know("a.md")
     assert harness.compare().changed == ()

@@ -43,5 +43,7 @@ def test_characters_without_spaces_are_covered_by_pairs() -> None:
         ("what happened on May 2nd", 0.1, "2026-05-02 a walk", True),
     ],
 )
-def test_both_legs_together_decide(question: str, cosine: float | None, text: str, answered: bool) -> None:
+def test_answers_considers_words_and_cosine_together(
+    question: str, cosine: float | None, text: str, answered: bool
+) -> None:
     assert answers(query_content(parse_query(question), partial=False), cosine, text) is answered

@@ -120,7 +120,7 @@ def test_links_follow_the_note(before: str, after: str) -> None:
         "[[" + "x/" * 200 + "old]]",
     ],
 )
-def test_what_is_no_link_to_the_note_stays(text: str) -> None:
+def test_relink_leaves_other_text_unchanged(text: str) -> None:
     assert moved(text) == text
 
 
@@ -195,7 +195,7 @@ def test_unicode_form_and_case_do_not_matter(written: str) -> None:
         assert moved(f"[[{written}]] [x](a/{written}.md)", old=old) == "[[new]] [x](b/new.md)"
 
 
-def test_a_bare_name_stays_bare_only_if_it_is_the_only_one() -> None:
+def test_relink_keeps_a_bare_name_only_if_unambiguous() -> None:
     assert moved("[[old]]", new="c/note.md") == "[[c/note]]"
     assert moved("[[old]]", new="note.md") == "[[note]]"
     assert moved("[[old]]", new="c/old.md") == "[[old]]"
@@ -207,7 +207,7 @@ def test_a_bare_name_stays_bare_only_if_it_is_the_only_one() -> None:
     assert moved("[[old]]", old="a/old.md", new="c/old.md", note="x/old.md") == "[[old]]"
 
 
-def test_markdown_links_go_the_way_from_their_own_folder() -> None:
+def test_relinked_markdown_links_are_relative_to_their_note() -> None:
     assert moved("[x](old.md)", note="a/z.md") == "[x](../b/new.md)"
     assert moved("[x](../a/old.md)", note="b/z.md") == "[x](new.md)"
     assert moved("[x](./old.md)", note="a/z.md", new="a/z2.md") == "[x](./z2.md)"
@@ -307,7 +307,7 @@ RANKED = (
         ("xa/n", "x.md", None),
     ],
 )
-def test_resolve(target: str, note: str, path: str | None) -> None:
+def test_link_index_resolves_targets(target: str, note: str, path: str | None) -> None:
     assert LinkIndex(RANKED).resolve(target, note) == path
 
 

@@ -50,7 +50,7 @@ def test_a_vault_reached_by_a_link_is_in_the_same_place(base: Path, user: User) 
     assert GitRepo(base / "link").place() == GitRepo(vault).place()
 
 
-def test_a_vault_that_is_away_is_not_looked_for_elsewhere(
+def test_missing_vault_does_not_use_the_repository_of_the_current_folder(
     base: Path, user: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Git must not run in the folder in which Donna was started, and find another repository there."""
@@ -62,7 +62,9 @@ def test_a_vault_that_is_away_is_not_looked_for_elsewhere(
         assert refused.value.reason is Reason.ROOT_MISSING
 
 
-def test_a_relative_vault_is_that_of_the_start(base: Path, user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_relative_vault_path_is_resolved_at_construction(
+    base: Path, user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     user.repository(base / "repo/vault")
     monkeypatch.chdir(base)
     repo = GitRepo(Path("repo/vault"))
@@ -154,7 +156,9 @@ def test_each_vault_and_work_tree_has_its_own_refs() -> None:
     assert not [one for one in refs for other in refs if other.startswith(f"{one}/")]
 
 
-def test_our_index_is_used_whatever_the_shell_says(base: Path, user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_git_environment_variables_do_not_change_the_index(
+    base: Path, user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
     vault = user.repository(base / "repo")
     monkeypatch.setenv("GIT_INDEX_FILE", str(base / "decoy"))
     monkeypatch.setenv("GIT_DIR", str(base / "decoy"))
@@ -163,7 +167,7 @@ def test_our_index_is_used_whatever_the_shell_says(base: Path, user: User, monke
     assert command.run("rev-parse", "--absolute-git-dir").line == str(vault / ".git")
 
 
-def test_a_path_is_never_a_pattern(base: Path, user: User) -> None:
+def test_git_paths_are_literal(base: Path, user: User) -> None:
     vault = user.repository(base / "repo")
     command = GitCommand(vault)
     for path in ("Projects/*.md", ":(top)Projects", ":/", "Projects/[o]ne.md", "Projects/?ne.md"):
@@ -224,7 +228,7 @@ def test_what_git_ignores_is_determined_by_the_path_alone(base: Path, user: User
     assert repo.ignored([]) == []
 
 
-def test_the_tip_follows_what_is_checked_out(base: Path, user: User) -> None:
+def test_tip_follows_symbolic_refs_and_detached_heads(base: Path, user: User) -> None:
     vault = user.repository(base / "repo")
     head = user.git(vault, "rev-parse", "HEAD").strip()
     repo = GitRepo(vault)
@@ -261,7 +265,7 @@ def test_a_quoted_path_is_read_as_it_was(base: Path, user: User, path: str) -> N
 
 @pytest.mark.parametrize("name", ["Donna", "", "<>", "A\nB", " spaced ", "ü\u202e", "x\0y", "\udc80"])
 @pytest.mark.parametrize("email", ["d@x", "", "<a@b>", "a\nauthor Mallory <m@x> 1 +0000"])
-def test_any_author_makes_a_sound_commit(base: Path, user: User, name: str, email: str) -> None:
+def test_any_author_name_produces_a_valid_commit(base: Path, user: User, name: str, email: str) -> None:
     vault = user.repository(base / "repo")
     line = Author(name, email).line(1_700_000_000.9)
     stream = f"commit refs/heads/q\nauthor {line}\ncommitter {line}\ndata 0\n\ndone\n"

@@ -59,7 +59,7 @@ def test_what_the_user_sets_takes_the_place_of_the_default(home: Path) -> None:
     assert loaded.summarizer.cost(1_000_000, 100_000) == pytest.approx(4.5)
 
 
-def test_a_file_in_the_vault_has_no_say(home: Path) -> None:
+def test_models_file_in_the_vault_is_ignored(home: Path) -> None:
     (home / ".donna").mkdir()
     (home / ".donna" / "models.yaml").write_text(f"reasoner: {REMOTE}\n")
     assert load(home) == Routes()

@@ -91,7 +91,7 @@ def test_a_scope_is_listed_once_at_a_time(database: Database, monkeypatch: pytes
     assert keys(database) == list(range(6, 12))
 
 
-def test_a_wide_one_is_not_listed(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wide_scope_is_not_cached(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scope_module, "LISTED_AT_ONCE", 2)
     runner = CountingRunner(database)
     wide = Scope(Filters(path_prefix="Garden"))
@@ -123,7 +123,7 @@ def test_after_a_change_of_a_document_it_is_listed_anew(
     assert after != before
 
 
-def test_vectors_that_come_change_no_scope(store: MemoryStore, database: Database) -> None:
+def test_new_vectors_do_not_invalidate_cached_scopes(store: MemoryStore, database: Database) -> None:
     estimate_scope(database, FOLDER)
     store.mark_failed([chunk.id for chunk in store.pending(5)])
     assert keys(database) == list(range(6, 12))

@@ -57,7 +57,7 @@ def test_notes_of_a_path_are_looked_up_by_it(database: Database, filters: Filter
 
 
 @pytest.mark.parametrize("last", [0, 1, 2 * SPREAD, 2 * SPREAD + 1, 18_000, 1_000_000])
-def test_a_spread_is_inside_and_in_order(last: int) -> None:
+def test_spread_returns_sorted_rows_in_range(last: int) -> None:
     rows = list(spread(last))
     assert rows == sorted(set(rows))
     assert not rows or (rows[0] >= 1 and rows[-1] <= last)
@@ -65,6 +65,6 @@ def test_a_spread_is_inside_and_in_order(last: int) -> None:
 
 
 @pytest.mark.parametrize("step", range(2, 32))
-def test_a_spread_is_in_step_with_nothing(step: int) -> None:
+def test_spread_is_not_periodic(step: int) -> None:
     rows = spread(140_000)
     assert sum(row % step == 0 for row in rows) / len(rows) == pytest.approx(1 / step, abs=0.05)

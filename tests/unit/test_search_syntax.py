@@ -42,14 +42,14 @@ def paths(outcome: SearchOutcome) -> list[str]:
         "sétting up",
     ],
 )
-def test_a_phrase_is_these_words_side_by_side(text: str) -> None:
+def test_holds_phrase_matches_adjacent_words(text: str) -> None:
     assert holds_phrase("setting up", text)
 
 
 @pytest.mark.parametrize(
     "text", ["settings up", "set up", "up setting", "setting it up", "resetting up", "setting upon"]
 )
-def test_a_phrase_is_no_other_words(text: str) -> None:
+def test_holds_phrase_rejects_other_words(text: str) -> None:
     assert not holds_phrase("setting up", text)
 
 

@@ -64,7 +64,7 @@ def test_the_heading_line_is_left_out_where_there_is_text() -> None:
     assert make_snippet("## Cache", ["cache"]).text == "Cache"
 
 
-def test_lines_become_one() -> None:
+def test_snippet_joins_lines() -> None:
     assert make_snippet("one\n\n- two\n\tthree", []).text == "one • two three"
 
 
@@ -104,7 +104,7 @@ def test_short_words_keep_their_endings() -> None:
     assert stem("red") == "red"
 
 
-def test_a_late_snippet_is_the_same() -> None:
+def test_late_snippet_equals_make_snippet() -> None:
     content, terms = f"# Cache\n{LONG} redis sessions", ("redis", "sess")
     late, made = LateSnippet(content, terms, partial=True), make_snippet(content, terms, partial=True)
     assert marked(made) == ["redis", "sessions"]

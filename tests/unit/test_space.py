@@ -33,7 +33,7 @@ def test_a_vault_has_one_space_however_it_is_written(tmp_path: Path, paths: AppP
     assert space.state.name.startswith("my-notes-")
 
 
-def test_namesakes_have_spaces_of_their_own(tmp_path: Path, paths: AppPaths) -> None:
+def test_vaults_with_the_same_name_have_separate_state_folders(tmp_path: Path, paths: AppPaths) -> None:
     one, two = vault(tmp_path, "one/Notes"), vault(tmp_path, "two/Notes")
     assert space_at(one, paths).state != space_at(two, paths).state
 

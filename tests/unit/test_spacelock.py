@@ -46,7 +46,7 @@ def test_another_process_keeps_the_lock_until_it_is_killed(tmp_path: Path) -> No
         lock.release()
 
 
-def test_two_locks_of_one_process_exclude_each_other(tmp_path: Path) -> None:
+def test_locks_in_one_process_exclude_each_other(tmp_path: Path) -> None:
     one, two = SpaceLock(tmp_path), SpaceLock(tmp_path)
     assert one.acquire("one")
     assert not two.acquire("two")
@@ -72,7 +72,7 @@ def test_an_unknown_owner_is_empty(tmp_path: Path) -> None:
         assert lock.owner() == ""
 
 
-def test_a_shorter_name_leaves_nothing_of_a_longer_one(tmp_path: Path) -> None:
+def test_lock_owner_is_fully_replaced_by_a_shorter_one(tmp_path: Path) -> None:
     lock = SpaceLock(tmp_path)
     for what in ("a very long description of a program", "x"):
         assert lock.acquire(what)

@@ -41,7 +41,7 @@ def of_another(question: str, *passages: str) -> bool:
         "Who sews the sails of Anna's boat?",
     ],
 )
-def test_what_only_the_other_one_did_is_attributed_to_another(question: str) -> None:
+def test_of_another_detects_actions_of_the_other_speaker(question: str) -> None:
     assert of_another(question)
 
 
@@ -54,11 +54,11 @@ def test_what_only_the_other_one_did_is_attributed_to_another(question: str) -> 
         "Who sews the sails of Ben's boat?",
     ],
 )
-def test_what_the_named_one_did_is_not(question: str) -> None:
+def test_of_another_rejects_actions_of_the_named_speaker(question: str) -> None:
     assert not of_another(question)
 
 
-def test_you_is_the_listener() -> None:
+def test_second_person_refers_to_the_listener() -> None:
     talk = "Anna: How was your trip to the glacier in Norway?\nBen: Wonderful! Did you stay at home?\nAnna: I did."
     assert not of_another("When was Ben at the glacier in Norway?", talk)
     assert of_another("When was Anna at the glacier in Norway?", talk)
@@ -115,7 +115,7 @@ def test_only_people_in_a_conversation_of_two_are_compared() -> None:
     assert not of_another(question, TALK.replace("**Ben:**", "**Anna:**"))
 
 
-def test_in_a_language_without_i_and_you_nothing_is_judged() -> None:
+def test_speaker_attribution_is_skipped_for_other_languages() -> None:
     talk = "Anna: Ich lerne Töpfern im Gemeindehaus.\nBen: Wie schön! Ich repariere mein Segelboot.\n"
     assert not of_another("Wo lernt Ben Töpfern im Gemeindehaus?", talk)
 

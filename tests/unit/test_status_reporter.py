@@ -77,7 +77,7 @@ async def test_before_anything_is_known_there_is_a_status(tmp_path: Path) -> Non
     assert status.database_bytes == 0
 
 
-async def test_counting_again_only_when_something_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_status_is_recounted_only_after_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(status_reporter, "INTERVAL_SECONDS", 0.0)
     monkeypatch.setattr(status_reporter, "LEAST_REST", 0)
     harness = Harness()
@@ -102,7 +102,7 @@ async def let_tasks_run() -> None:
         await asyncio.sleep(0)
 
 
-async def test_once_closed_nothing_is_heard(tmp_path: Path) -> None:
+async def test_closed_status_reporter_ignores_events(tmp_path: Path) -> None:
     harness = Harness()
     harness.reporter.close()
     harness.hub.post(EngineStateChanged(state="failed"))

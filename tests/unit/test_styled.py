@@ -67,7 +67,7 @@ def test_a_word_that_is_wider_than_a_row_is_broken() -> None:
     assert [plain(row) for row in wrapped([("abcdefg 漢字漢字", "one")], 4, 9)] == ["abcd", "efg", "漢字", "漢字"]
 
 
-def test_no_rows_are_asked_of_a_line_and_none_of_an_empty_one() -> None:
+def test_wrapping_to_zero_rows_or_empty_text_returns_nothing() -> None:
     assert wrapped([("text", "one")], 9, 0) == []
     assert wrapped([("", "one")], 9, 3) == []
     assert cell_len(plain(cut([], 3))) == 0

@@ -26,7 +26,7 @@ class Harness:
         return [event for event in self.events if isinstance(event, ProblemRaised)]
 
 
-async def test_work_that_returns_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_finished_task_is_not_restarted(monkeypatch: pytest.MonkeyPatch) -> None:
     harness, done = Harness(), asyncio.Event()
 
     async def work() -> None:
@@ -151,7 +151,7 @@ async def test_waiting_for_an_event_ends_with_it_or_with_the_time() -> None:
     assert await set_within(event, None)
 
 
-async def test_what_comes_after_something_waits_for_it() -> None:
+async def test_task_started_after_an_event_waits_for_it() -> None:
     harness, first, said = Harness(), asyncio.Event(), list[str]()
 
     async def before() -> None:

@@ -94,12 +94,12 @@ def verdict(path: str, *, allowlist: tuple[str, ...] = ALLOWLIST) -> Reason | No
     return None
 
 
-def test_the_table_is_large_enough() -> None:
+def test_target_table_has_enough_cases() -> None:
     assert len(TABLE) >= 400
 
 
 @pytest.mark.parametrize("reason", [None, *sorted({reason for reason in TABLE.values() if reason})])
-def test_targets(reason: Reason | None) -> None:
+def test_target_table_paths_get_the_expected_verdict(reason: Reason | None) -> None:
     paths = [path for path, expected in TABLE.items() if expected is reason]
     assert {path: verdict(path) for path in paths} == dict.fromkeys(paths, reason)
 
@@ -223,7 +223,7 @@ def root(tmp_path: Path) -> VaultRoot:
         ("LINK", "link"),
     ],
 )
-def test_twins(root: VaultRoot, path: str, twin: str | None) -> None:
+def test_find_twin_detects_equivalent_names(root: VaultRoot, path: str, twin: str | None) -> None:
     assert find_twin(root, path) == twin
 
 

@@ -24,7 +24,7 @@ from donna_tui.safety.terminal import clean, clean_line
         ("tag\U000e0041", "tag␣"),
     ],
 )
-def test_what_acts_or_hides_becomes_visible(text: str, shown: str) -> None:
+def test_clean_makes_control_and_hidden_characters_visible(text: str, shown: str) -> None:
     assert clean(text) == shown
     assert clean_line(text) == shown
 
@@ -53,7 +53,7 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["a\u200db", "\u200d", "👩\u200d", "\u200d💻", "a\u200c", "ا\u200d\u200dا"])
-def test_a_joiner_that_joins_nothing_is_shown(text: str) -> None:
+def test_clean_shows_stray_joiners(text: str) -> None:
     assert "␣" in clean(text)
 
 

@@ -23,7 +23,7 @@ TOKENS = EstimatedTokens()
         ("a›b", ["a", "›", "b"]),
     ],
 )
-def test_pieces(text: str, pieces: list[str]) -> None:
+def test_estimated_token_spans_split_text(text: str, pieces: list[str]) -> None:
     assert [text[start:end] for start, end in TOKENS.spans(text)] == pieces
 
 

@@ -247,7 +247,7 @@ def test_a_note_that_changes_while_it_is_read_is_read_again(vault: Vault, monkey
     assert (note.text, note.size) == ("new and longer", 14)
 
 
-def test_sixty_levels_are_no_problem(vault: Vault) -> None:
+def test_note_sixty_folders_deep_is_read(vault: Vault) -> None:
     path = "/".join(["deep"] * 60) + "/bottom.md"
     vault.write(path)
     assert vault.client.list() == [path]
@@ -270,7 +270,7 @@ def test_sixty_levels_are_no_problem(vault: Vault) -> None:
         (b"", "", False),
     ],
 )
-def test_decoding(data: bytes, text: str, lossy: bool) -> None:
+def test_decode_handles_encodings_and_reports_loss(data: bytes, text: str, lossy: bool) -> None:
     assert decode(data) == (text, lossy)
 
 

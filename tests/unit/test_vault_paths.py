@@ -74,7 +74,7 @@ def test_odd_names_are_names(vault: VaultRoot) -> None:
     assert [read(vault, name).decode() for name in names] == names
 
 
-def test_the_forms_of_a_name_are_different_files(vault: VaultRoot) -> None:
+def test_composed_and_decomposed_names_are_different_files(vault: VaultRoot) -> None:
     (vault.path / "Caf\u00e9.md").write_bytes(b"composed")
     (vault.path / "Cafe\u0301.md").write_bytes(b"decomposed")
     assert (read(vault, "Caf\u00e9.md"), read(vault, "Cafe\u0301.md")) == (b"composed", b"decomposed")
@@ -194,5 +194,5 @@ def _attempt(vault: VaultRoot, path: str) -> bytes:
         return b"refused"
 
 
-def test_parts_are_given_as_they_are() -> None:
+def test_check_relative_returns_unchanged_path_parts() -> None:
     assert check_relative("a/b c/.d.md") == ["a", "b c", ".d.md"]

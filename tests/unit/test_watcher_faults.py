@@ -97,7 +97,7 @@ async def test_file_events_are_tried_again_after_they_failed_for_a_while(
         await heard.until(lambda: _touched(tmp_path / "new.md") and heard.names("new.md"))
 
 
-async def test_after_a_storm_everything_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_event_storm_triggers_a_full_rescan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def storm(*folders: Path, **options: Any) -> AsyncIterator[set[tuple[int, str]]]:
         yield {(1, str(tmp_path / f"{number}.md")) for number in range(STORM)}
         await asyncio.sleep(PATIENCE_SECONDS)

@@ -51,7 +51,7 @@ def explained(store: MemoryStore, path: str, text: str, *, k: int = 8, mode: Mod
     return why_not(store.database, store.vectors, asked, SETTINGS, path)
 
 
-def test_a_hit_has_no_cause(store: MemoryStore) -> None:
+def test_why_not_for_a_hit_reports_no_cause(store: MemoryStore) -> None:
     found = explained(store, "Projects/near.md", "kestrel")
     assert (found.cause, found.rank, found.keyword_rank, found.vector_rank) == (Cause.NOTHING, 1, 2, 1)
     assert found.cosine == pytest.approx(0.9, abs=1e-3)

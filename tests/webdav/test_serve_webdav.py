@@ -145,7 +145,7 @@ def test_private_notes_are_served_only_on_request(donna: Donna, vault: Path) -> 
         (("--password-file", "none"), {}, "cannot be read"),
     ],
 )
-def test_it_says_what_is_missing(
+def test_serve_webdav_reports_missing_requirements(
     donna: Donna, vault: Path, options: tuple[str, ...], environ: dict[str, str], what: str
 ) -> None:
     ran = donna("serve-webdav", *options, "--port", "0", "--space", vault, **environ)

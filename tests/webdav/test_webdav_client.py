@@ -75,7 +75,7 @@ def test_folders_are_made_listed_moved_copied_and_removed(served: Served) -> Non
 
 @pytest.mark.cases(4)
 @pytest.mark.parametrize("name", NAMES)
-def test_names_stay_what_they_are(served: Served, name: str) -> None:
+def test_file_names_are_preserved_over_webdav(served: Served, name: str) -> None:
     served.put(name, name.encode())
     assert (served.root / name).read_bytes() == name.encode()
     assert name in served.names()
@@ -121,7 +121,7 @@ def test_a_folder_is_not_replaced_nor_put_over_anything(served: Served) -> None:
     assert (served.root / "a.md").is_file()
 
 
-def test_case_alone_can_change(served: Served) -> None:
+def test_move_can_change_only_the_case_of_a_name(served: Served) -> None:
     served.client().move("a.md", "A.md")
     assert sorted(each for each in os.listdir(served.root) if each.lower() == "a.md") == ["A.md"]
 
@@ -212,7 +212,7 @@ def test_a_note_that_is_saved_meanwhile_at_the_same_size_is_not_overwritten(vaul
     assert temporary_files(vault) == []
 
 
-def test_conditions_on_the_version_hold(served: Served) -> None:
+def test_etag_preconditions_are_enforced(served: Served) -> None:
     etag = served.request("HEAD", "/vault/a.md").headers["ETag"]
     assert served.status("PUT", "/vault/a.md", b"two", If_Match=etag) == 204
     assert served.status("PUT", "/vault/a.md", b"three", If_Match=etag) == 412
@@ -220,13 +220,13 @@ def test_conditions_on_the_version_hold(served: Served) -> None:
     assert (served.root / "a.md").read_bytes() == b"two"
 
 
-def test_rights_stay_and_a_replaced_file_is_another_one(served: Served) -> None:
+def test_put_preserves_file_permissions(served: Served) -> None:
     (served.root / "a.md").chmod(0o640)
     served.put("a.md", b"two")
     assert (served.root / "a.md").stat().st_mode & 0o777 == 0o640
 
 
-def test_locks_keep_others_out_for_a_while(served: Served) -> None:
+def test_webdav_lock_blocks_writes_without_its_token(served: Served) -> None:
     body = (
         b'<?xml version="1.0"?><D:lockinfo xmlns:D="DAV:"><D:lockscope><D:exclusive/></D:lockscope>'
         b"<D:locktype><D:write/></D:locktype></D:lockinfo>"
@@ -246,7 +246,7 @@ def test_locks_keep_others_out_for_a_while(served: Served) -> None:
     assert served.status("UNLOCK", "/vault/fresh.md", Lock_Token=token) == 204
 
 
-def test_many_clients_at_once_leave_each_note_whole(served: Served) -> None:
+def test_concurrent_puts_leave_complete_files(served: Served) -> None:
     bodies = [bytes([65 + number]) * 50_000 for number in range(6)]
     problems: list[Exception] = []
 
@@ -322,7 +322,7 @@ def test_a_port_in_use_is_reported(vault: Path) -> None:
             pass
 
 
-def test_what_a_killed_server_left_is_removed(vault: Path) -> None:
+def test_sweep_removes_uploads_left_by_a_killed_server(vault: Path) -> None:
     for path in (".donna-upload-0123", "Projects/.donna-upload-4567"):
         (vault / path).write_text("half")
     (vault / ".donna-0123-0").write_text("of a write, which its recovery settles")

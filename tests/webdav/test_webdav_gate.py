@@ -124,13 +124,15 @@ def test_web_pages_do_not_get_in(served: Served, host: str, origin: str, answer:
         ("POST", {}, 405),
     ],
 )
-def test_what_does_not_fit_is_refused(served: Served, method: str, headers: dict[str, str], answer: int) -> None:
+def test_invalid_or_unsupported_requests_are_rejected(
+    served: Served, method: str, headers: dict[str, str], answer: int
+) -> None:
     assert served.status(method, "/vault/a.md", **headers) == answer
     assert served.status("PROPFIND", "/vault/", b" " * 70_000, Depth="1") == 413
     assert (served.root / "a.md").read_text() == "# A\n"
 
 
-def test_xml_that_wants_to_grow_is_refused(served: Served) -> None:
+def test_xml_entity_expansion_is_rejected(served: Served) -> None:
     bomb = (
         b'<?xml version="1.0"?><!DOCTYPE b [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;">]>'
         b'<D:propfind xmlns:D="DAV:"><D:prop><D:x>&b;</D:x></D:prop></D:propfind>'
@@ -186,12 +188,12 @@ def test_a_password_comes_from_the_environment_or_a_private_file(tmp_path: Path)
     assert not Password.of(PASSWORD).matches("x" * 5_000)
 
 
-def test_what_loopback_is() -> None:
+def test_is_loopback_recognises_loopback_addresses() -> None:
     assert all(map(is_loopback, ("127.0.0.1", "127.1.2.3", "::1", "localhost")))
     assert not any(map(is_loopback, ("0.0.0.0", "::", "10.0.0.1", "localhost.example", "", "::ffff:10.0.0.1")))
 
 
-def test_of_a_refused_body_little_is_read_and_nothing_is_taken_for_a_request(served: Served) -> None:
+def test_rejected_request_body_is_not_parsed_as_a_second_request(served: Served) -> None:
     hidden = f"GET /vault/a.md HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: {basic()}\r\n\r\n".encode()
     for length in ("Content-Length: 3000000", "Transfer-Encoding: chunked"):
         sent = b"x" * MOST_REFUSED_BYTES if length.startswith("Content") else b""
@@ -234,7 +236,7 @@ TARGETS = (
 
 
 @pytest.mark.slow
-def test_no_target_makes_the_server_fail(served: Served) -> None:
+def test_no_request_target_causes_a_server_error(served: Served) -> None:
     (served.root / "kept.md").write_text("kept\n")
     odd = ((b"", {}), (b"x", {"Destination": "TARGET", "Depth": "infinity"}), (b"<x/>", {"If": "(<x>"}))
     with ThreadPoolExecutor(4) as pool:

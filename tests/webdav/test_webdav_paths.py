@@ -50,7 +50,7 @@ def everything(folder: Path) -> dict[str, bytes | str]:
 
 @pytest.mark.cases(4)
 @pytest.mark.parametrize("target", CLOSED)
-def test_closed_places_are_neither_read_nor_changed(served: Served, tmp_path: Path, target: str) -> None:
+def test_webdav_denies_access_to_forbidden_paths(served: Served, tmp_path: Path, target: str) -> None:
     before = everything(tmp_path)
     url = f"/vault/{target}"
     for method in ("GET", "PUT", "DELETE", "MKCOL", "MOVE", "COPY", "PROPFIND", "LOCK"):
@@ -78,7 +78,7 @@ def test_a_folder_with_hidden_files_stays_when_it_is_removed(served: Served) -> 
 
 
 @pytest.mark.slow
-def test_a_folder_that_becomes_a_link_leads_nowhere(served: Served, tmp_path: Path) -> None:
+def test_folder_swapped_for_a_symlink_is_not_followed(served: Served, tmp_path: Path) -> None:
     outside, old = tmp_path / "outside", tmp_path / "old"
     old.mkdir()
     stop = threading.Event()
@@ -160,7 +160,7 @@ def test_answers_can_not_act_in_a_browser(served: Served) -> None:
     assert served.status("GET", "/vault/%3Cscript%3E.md", Authorization=basic()) == 404
 
 
-def test_who_judges_a_note_judges_the_version_that_was_seen(vault: Path) -> None:
+def test_privacy_check_applies_to_the_version_that_was_found(vault: Path) -> None:
     note, root = vault / "diary.md", VaultRoot(vault)
     note.write_text("---\ndonna_sensitive: true\n---\n")
     seen = ServedTree(root, GlobSet(())).find("diary.md")

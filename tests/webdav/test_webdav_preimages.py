@@ -63,7 +63,7 @@ def undo(donna: Donna, vault: Path) -> None:
 
 
 @pytest.mark.slow
-def test_whatever_a_client_destroys_can_be_undone(donna: Donna, vault: Path, user: User) -> None:
+def test_webdav_overwrites_and_deletions_can_be_undone(donna: Donna, vault: Path, user: User) -> None:
     (vault / "Deep").mkdir()
     with served_by(donna, vault) as (served, _):
         for request in (put_over, delete, move_over, copy_over):
@@ -107,7 +107,7 @@ def test_deleted_files_that_undo_cannot_restore_are_kept_in_git(donna: Donna, va
 
 
 @pytest.mark.slow
-def test_without_a_history_it_goes_to_the_trash(donna: Donna, vault: Path) -> None:
+def test_overwritten_files_without_a_repository_go_to_the_trash(donna: Donna, vault: Path) -> None:
     with served_by(donna, vault) as (served, _):
         for request in (put_over, delete, move_over, copy_over):
             (vault / "n.md").write_bytes(TEXT)
