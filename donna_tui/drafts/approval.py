@@ -69,9 +69,7 @@ class Approver:
         target = self._free(entry, taken)
         plan = self._placed(entry.path, target, note.etag, approved)
         stubs = ensure_person_stubs(_body(approved), self._client, self._writer.planner, self._allowlist)
-        remarks = plan.remarks
-        if stubs:
-            remarks += (f"{plural(len(stubs), 'person', 'people')} without a page get an empty one in People.",)
+        remarks = (*plan.remarks, *_stub_remarks(stubs))
         return replace(plan, subject=f"Approve {target}", changes=(*plan.changes, *stubs), remarks=remarks)
 
     def carry_out(self, plan: Plan) -> Outcome:
@@ -273,10 +271,6 @@ def _changes(before: str, after: str) -> Iterator[tuple[str, str, str]]:
         if tag != "equal" and was != now and any(char.isalnum() for char in was):
             above = headings("\n".join(old[:low]) + "\n")
             yield above[-1].text if above else WHOLE_NOTE, was, now
-
-
-def _is_new_page(change: Change) -> bool:
-    return change.before is None and change.path.startswith(f"{FOLDER}/") and is_stub(change.after)
 
 
 def _stub_remarks(stubs: Sequence[Change]) -> list[str]:
