@@ -59,7 +59,7 @@ def examine(space: Space | None, config: MemoryConfig | None, paths: AppPaths) -
         refusal = not_indexed(config)
         return [*findings, Finding("vault", "warn", refusal.message, refusal.hint or "", refusal.reason)]
     vault = _vault(space)
-    findings += [vault, *_sync(space, config), *_daily_notes(space.root), *_index(space, config, paths)]
+    findings += [vault, *_sync(space, config), *_daily_notes(vault, space.root), *_index(space, config, paths)]
     return [*findings, *examine_promises(space, config)] if vault.state == "ok" else findings
 
 
@@ -155,7 +155,9 @@ def _syncs_git(root: Path, shared: Path) -> bool:
     return not any(_GIT_IGNORED.fullmatch(line.strip()) for line in lines)
 
 
-def _daily_notes(root: Path) -> Iterator[Finding]:
+def _daily_notes(vault: Finding, root: Path) -> Iterator[Finding]:
+    if vault.state != "ok":
+        return
     daily = daily_note(root, datetime.now())
     if daily.problem:
         hint = f"until it is changed in Obsidian, daily notes are created in {DAILY}"

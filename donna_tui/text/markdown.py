@@ -333,18 +333,43 @@ _EMBEDDED = re.compile(r"!\[\[([^\[\]|\n]+)")
 _PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
 
 
-def _literal(code: re.Match[str]) -> str:
-    """Escape a code block or span, so that the rules after this one keep it as it is."""
-    return _PUNCTUATION.sub(r"\\\g<0>", code[2])
+_FENCED = (
+    r"^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?P<fence>```+|~~~+)(?P<language>[^\n`]*)\n"
+    r"(?P<text>(?s:.*?))(?:^[ \t]*(?P=fence)[ \t]*$|(?P<cut>\Z))"
+)
+_CODE = r"(?<![\\`])(?P<ticks>`+)(?P<text>(?:[^`\n]|\n(?!\n))+)(?P=ticks)(?!`)"
+
+
+_IMAGE = rf"(?<![ \t])[ \t]*!\[\[[^\[\]|\n]*\.(?:{IMAGES})(?:#[^\[\]|\n]*)?(?:\\?\|\d+(?:x\d+)?)?\]\]"
+
+
+def _literal(code: str) -> str:
+    """Escape code, so that the rules after this one, and the conversion of entities, keep it as it is."""
+    return _PUNCTUATION.sub(r"\\\g<0>", code).replace("\\&", "&amp\\;")
+
+
+def _code_block(found: re.Match[str]) -> str:
+    """Keep a block as it is, unless its fence may be the end of a block that began before the passage."""
+    is_end = found["cut"] is not None and found.start() > 0 and not found["language"].strip()
+    return found[0] if is_end else _literal(found["text"])
+
+
+def _code(found: re.Match[str]) -> str:
+    return _literal(found["text"])
+
+
+def _comment(found: re.Match[str]) -> str:
+    """Remove a comment, unless it is code."""
+    return found[0] if found["ticks"] else " "
 
 
 _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = tuple(
     (re.compile(pattern, flags), replacement)
     for pattern, replacement, flags in (
-        (r"<!--.*?(?:-->|\Z)|%%.*?(?:%%|\Z)", " ", re.DOTALL),
         (r"^(?:[ \t]*>)+[ \t]?(?:\[![\w-]+\][+-]?[ \t]*)?", "", re.MULTILINE),
-        (r"^[ \t]*(```|~~~).*\n((?s:.*?))(?:^[ \t]*\1.*$|\Z)", _literal, re.MULTILINE),
-        (r"^[ \t]*(?:```|~~~).*$", " ", re.MULTILINE),
+        (_FENCED, _code_block, re.MULTILINE),
+        (rf"{_CODE}|<!--(?s:.*?)(?:-->|\Z)|%%(?s:.*?)(?:%%|\Z)", _comment, 0),
+        (r"^[ \t]*(?:```+|~~~+)[^`\n]*$", " ", re.MULTILINE),
         (r"^[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+$", " ", re.MULTILINE),
         (r"^[ \t]*(?:[-*_][ \t]*){3,}$|^[ \t]*=+[ \t]*$", " ", re.MULTILINE),
         (r"^[ \t]*#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$", r"\1", re.MULTILINE),
@@ -353,10 +378,14 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         (r"^[ \t]*[-*+][ \t]+", "• ", re.MULTILINE),
         (r"[ \t]+\^[A-Za-z0-9-]+[ \t]*$", "", re.MULTILINE),
         (r"^(?:[ \t]*\|.*(?:\n|\Z))+", _table_cells, re.MULTILINE),
-        (r"[ \t]*(?<!\\)\|[ \t]*\n", " · ", 0),
-        (r"[ \t]*(?<!\\)\|[ \t]*\Z", "", 0),
-        (r"(?<![\\`])(`+)((?:[^`\n]|\n(?!\n))+)\1(?!`)", _literal, 0),
-        (rf"[ \t]*!\[\[[^\[\]|\n]*\.(?:{IMAGES})(?:#[^\[\]|\n]*)?(?:\\?\|\d+(?:x\d+)?)?\]\]", "", re.IGNORECASE),
+        (r"(?<![ \t])[ \t]*(?<!\\)\|[ \t]*\n", " · ", 0),
+        (r"(?<![ \t])[ \t]*(?<!\\)\|[ \t]*\Z", "", 0),
+        (_CODE, _code, 0),
+        (
+            rf"(?<![ \t])[ \t]*!\[\[[^\[\]|\n]*\.(?:{IMAGES})(?:#[^\[\]|\n]*)?(?:\\?\|\d+(?:x\d+)?)?\]\]",
+            "",
+            re.IGNORECASE,
+        ),
         (r"!?\[\[[^\[\]|\n]*\|([^\[\]\n]+)\]\]", r"\1", 0),
         (r"!?\[\[#?\^?([^\[\]\n]+)\]\]", r"\1", 0),
         (r"[ \t]\|[ \t]", " · ", 0),
@@ -373,7 +402,7 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         (r"\\([!-/:-@\[-`{-~])", r"\1", 0),
     )
 )
-"""Rules in order: comments, quotes and callouts, code blocks, delimiter rows of tables without outer pipes, rules;
+"""Rules in order: quotes and callouts, code blocks, comments, delimiter rows of tables without outer pipes, rules;
 headings, lists, block ids, tables, ends of rows that are cut off; code, images without a caption, links and embeds,
 cells, footnotes, HTML; emphasis, backticks of code that is cut off, escapes.
 """

@@ -194,6 +194,10 @@ async def test_the_daily_note_is_filled_from_the_template_of_obsidian(monkeypatc
         await donna.press("alt+d")
         await donna.until(lambda: "Journal/5 March.md" in backend.vault.files, "it is created")
         assert backend.vault.files["Journal/5 March.md"] == b"# 5 March\n"
+        backend.daily = DailyNote("Daily/2026-03-05.md", problem="its date format has “Do”, which is not supported")
+        await donna.until(lambda: donna.app.screen is donna.main, "no window is left")
+        await donna.press("escape", "1", "alt+d")
+        await donna.until(lambda: "which is not supported." in donna.screen_text(), "the problem is shown")
 
 
 @pytest.mark.slow

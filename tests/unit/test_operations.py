@@ -298,6 +298,10 @@ def test_a_decomposed_name_may_stay_and_a_new_one_is_refused(base: Path) -> None
     writer.write(f"{folder}/new.md", "x\n")
     with pytest.raises(VaultWriteError, match="composed form"):
         writer.write("Inbox/e\u0301.md", "x\n")
+    user.git(vault, "config", "core.precomposeUnicode", "true")
+    with pytest.raises(VaultWriteError, match="decomposed on disk"):
+        writer.delete(old)
+    assert (vault / old).read_text() == "mine\n"
 
 
 @pytest.mark.parametrize(

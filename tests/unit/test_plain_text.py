@@ -36,6 +36,10 @@ from donna_tui.text.markdown import plain_text
         ),
         ("```\n- [ ] **not closed** <b>", "- [ ] **not closed** <b>"),
         ("end of `code` | `b |\n| c` | `**d**` |", "end of code · b · c · **d**"),
+        ("cut code\n```\nAfter **it** [[a|b]]", "cut code After it b"),
+        ("1. ```py\n   **a**\n   ```\n2. **b**", "**a** 2. b"),
+        ("```x``` **y**", "x y"),
+        ("`%%time` and `&lt;` %%gone%% &lt;", "%%time and &lt; <"),
         ("", ""),
     ],
 )

@@ -428,6 +428,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
             if error.reason is not Reason.MISSING:
                 self.notify(clean_line(error.message), severity="error", timeout=8, markup=False)
                 return
+            if daily.problem:
+                problem = f"Obsidian’s setting for daily notes is not used: {clean_line(daily.problem)}."
+                self.notify(problem, severity="warning", timeout=8, markup=False)
             self._vault.create(daily.path, daily.template)
         else:
             await self._show_note(daily.path, 1)

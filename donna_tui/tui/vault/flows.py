@@ -48,8 +48,8 @@ class VaultFlows(PlanFlow):
         super().__init__(pane, keys, backend)
         self._outside = outside
         self.edits = WaitingEdits(backend)
-        self._redone: set[str] = set()
-        """The sessions of agents whose memories were redone with their notes, and are undone with them."""
+        self._redone: dict[str, str] = {}
+        """The operations with which the memories of an agent's session were redone, and are undone: ids and session."""
 
     async def edit(self, path: str, file: Path, line: int, as_it_was: str = "Nothing was changed.") -> Outcome | None:
         """Open the note itself in the user's editor, and commit the saved text; report `as_it_was` if it is the same.
@@ -454,17 +454,17 @@ class VaultFlows(PlanFlow):
         self, kind: OperationKind, chosen: Sequence[Operation], left: Sequence[Operation]
     ) -> None:
         """Redo the memories of agents' sessions of which nothing is left to redo, or undo them again with the notes."""
-        memory, sessions = self._backend.memory, {each.session for each in chosen}
+        memory = self._backend.memory
         try:
             if kind is OperationKind.UNDO:
-                for session in sessions & self._redone:
+                for session in {self._redone[each.id] for each in chosen if each.id in self._redone}:
                     await memory.undo_session(session)
-                    self._redone.remove(session)
+                    self._redone = {each: other for each, other in self._redone.items() if other != session}
                     self._report("The agent's changes of the memory are undone too.")
                 return
-            for session in sessions - {each.session for each in left} - {""}:
+            for session in {each.session for each in chosen} - {each.session for each in left} - {""}:
                 if await memory.redo_session(session) != SessionChange():
-                    self._redone.add(session)
+                    self._redone |= {each.id: session for each in chosen if each.session == session}
                     self._report("The agent's changes of the memory are redone too.")
         except DonnaError as error:
             self._report(f"The memory was not changed: {refusal_of(error).what}")

@@ -257,6 +257,10 @@ class GitRepo:
         """Return whether the file system supports the executable bit. If not, all files may look executable."""
         return self.find() is None or self.settings().get("core.filemode", "true").lower() not in _NO
 
+    def composes_names(self) -> bool:
+        """Return whether git, as on macOS, tracks the composed form of a name that is decomposed on disk."""
+        return self.settings().get("core.precomposeunicode", "false").lower() not in _NO
+
     def settings(self) -> Mapping[str, str]:
         """Return the settings of the user and the repository that affect how files are stored, by lower-case name."""
         place, home = self.place(), Path(os.environ.get("HOME", "/"))
@@ -264,7 +268,7 @@ class GitRepo:
         files = (place.common_dir / "config", place.git_dir / "config.worktree", home / ".gitconfig", own)
         known = tuple(map(_stamp, files))
         if self._settings is None or self._settings[0] != known:
-            pattern = r"^core\.(attributesfile|autocrlf|filemode)$"
+            pattern = r"^core\.(attributesfile|autocrlf|filemode|precomposeunicode)$"
             answer = self.command.run_unchecked("config", "-z", "--get-regexp", pattern, as_configured=_OF_THE_USER)
             entries = (os.fsdecode(each).partition("\n") for each in answer.output.split(b"\0") if each)
             self._settings = known, {name.lower(): value if has_one else "true" for name, has_one, value in entries}

@@ -6,6 +6,7 @@ The branch may be pushed. The record, below refs/donna, is local, and is suffici
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -38,6 +39,11 @@ def unstorable(
         refuse(path, message, "check it out first: git sparse-checkout add FOLDER")
     for path in repo.ignored([change.path for change in rest]):
         refuse(path, "git ignores this note, so a change could not be undone", "remove it from .gitignore")
+    decomposed = [change.path for change in rest if not unicodedata.is_normalized("NFC", change.path)]
+    if decomposed and repo.composes_names():
+        message = "the name is decomposed on disk (NFD) and composed in git (NFC), so a change could not be undone"
+        for path in decomposed:
+            refuse(path, message, "rename the note in Obsidian to the same name, typed again")
     unstored = filter(None, (why_not_stored(path, each) for path, each in rules.items()))
     return refusals | {refusal.path: refusal for refusal in unstored}
 
