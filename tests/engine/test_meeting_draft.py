@@ -125,7 +125,7 @@ async def test_the_end_of_a_meeting_brings_its_draft_once(sandbox: Sandbox, monk
         assert git(sandbox, "status", "--porcelain") == ""
 
         async def found() -> bool:
-            outcome = await engine.search(SearchRequest(text="node tsc corepack package manager", mode="keyword"))
+            outcome = await engine.search(SearchRequest(text="yagiz corepack redesign of the website", mode="keyword"))
             return any(hit.path == NOTE and "donna_draft" not in str(hit.metadata) for hit in outcome.hits)
 
         await settled(found)
