@@ -18,7 +18,7 @@ from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.types.memory import SessionChange
 from donna_tui.vault.client import NOTE_ENDINGS
 from donna_tui.vault.note.read import DRAFT_KEY
-from donna_tui.vault.write.changes import Change, Plan, Revision, etag_of
+from donna_tui.vault.write.changes import Change, Plan, Revision, etag_of, whole_sessions
 from donna_tui.vault.write.file_names import EVERYWHERE
 from donna_tui.vault.write.writer import VaultWriter
 
@@ -154,9 +154,9 @@ def redo(
         return _restore_session(session, space, redo=True, agreed=agreed, as_json=as_json)
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
     plan = writer.restorer.redo(n)
-    sessions = [each.session for each in writer.redoable()]
+    sessions = whole_sessions(writer.redoable(), n)
     if _restore(writer, plan, space, agreed=agreed, as_json=as_json):
-        for identity in sorted({*sessions[:n]} - {*sessions[n:], ""}):  # of which nothing is left to redo
+        for identity in sorted(sessions):
             _report(_change_memories(space, identity, redo=True), redo=True)
 
 

@@ -179,7 +179,7 @@ class MeetingNoteSkill:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Notes:
-    """What a draft quotes of earlier notes of the series and of its background."""
+    """The notes that a draft quotes: earlier ones of its series, and its background."""
 
     last: tuple[Earlier, Read, Points] | None
     still_open: tuple[tuple[Read, Block], ...]

@@ -30,7 +30,16 @@ from donna_tui.tui.vault.wording import actor_name, done_by, names_of
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.types.memory import SessionChange
 from donna_tui.types.notes import Edit, NoteRow, NoteText
-from donna_tui.vault.write.changes import Clash, Operation, OperationKind, Outcome, Plan, Version, etag_of
+from donna_tui.vault.write.changes import (
+    Clash,
+    Operation,
+    OperationKind,
+    Outcome,
+    Plan,
+    Version,
+    etag_of,
+    whole_sessions,
+)
 
 MARKER = "<<<<<<< "
 """The beginning of the first line of a conflict."""
@@ -338,7 +347,7 @@ class VaultFlows(PlanFlow):
                 if answer not in (Answer.MORE, Answer.FEWER):
                     outcome = await self._carry_out(plan) if answer is Answer.DO else None
                     if outcome is not None:
-                        await self._change_memories(kind, operations[:steps], operations[steps:])
+                        await self._change_memories(kind, operations, steps)
                     return outcome
                 steps += 1 if answer is Answer.MORE else -1
             except DonnaError as error:
@@ -450,11 +459,9 @@ class VaultFlows(PlanFlow):
 
     # Undo and redo
 
-    async def _change_memories(
-        self, kind: OperationKind, chosen: Sequence[Operation], left: Sequence[Operation]
-    ) -> None:
+    async def _change_memories(self, kind: OperationKind, operations: Sequence[Operation], steps: int) -> None:
         """Redo the memories of agents' sessions of which nothing is left to redo, or undo them again with the notes."""
-        memory = self._backend.memory
+        memory, chosen = self._backend.memory, operations[:steps]
         try:
             if kind is OperationKind.UNDO:
                 for session in {self._redone[each.id] for each in chosen if each.id in self._redone}:
@@ -462,7 +469,7 @@ class VaultFlows(PlanFlow):
                     self._redone = {each: other for each, other in self._redone.items() if other != session}
                     self._report("The agent's changes of the memory are undone too.")
                 return
-            for session in {each.session for each in chosen} - {each.session for each in left} - {""}:
+            for session in whole_sessions(operations, steps):
                 if await memory.redo_session(session) != SessionChange():
                     self._redone |= {each.id: session for each in chosen if each.session == session}
                     self._report("The agent's changes of the memory are redone too.")

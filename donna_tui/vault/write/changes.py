@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -151,6 +151,11 @@ class Operation:
     @property
     def is_record_only(self) -> bool:
         return bool(self.changes) and len(self.hidden) == len(self.changes)
+
+
+def whole_sessions(redoable: Sequence[Operation], steps: int) -> set[str]:
+    """Return the sessions of agents of which nothing is left to redo after so many steps."""
+    return {each.session for each in redoable[:steps]} - {each.session for each in redoable[steps:]} - {""}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 
 from donna_tui.types.errors import Reason, VaultWriteError
@@ -77,8 +78,9 @@ class PlanContext:
         `besides` is the note that is moved there.
         """
         check_new_name(path)
-        folders = (folder.rpartition("/")[2] for folder in folders_above(path) if self._files.is_folder(folder))
-        check_composed(path, {*besides.split("/"), *folders})
+        if not unicodedata.is_normalized("NFC", path):
+            folders = (folder.rpartition("/")[2] for folder in folders_above(path) if self._files.is_folder(folder))
+            check_composed(path, {*besides.split("/"), *folders})
         self.check_free(path, besides=besides)
 
     def check_free(self, path: str, *, besides: str = "") -> None:
