@@ -6,13 +6,13 @@ import math
 import re
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from donna_tui.index.database import Database
 from donna_tui.memory.facts import Fact
-from donna_tui.memory.listing import memory_of_fact, memory_of_hit
+from donna_tui.memory.listing import iso_day, memory_of_fact, memory_of_hit
 from donna_tui.memory.scores import importance_of
 from donna_tui.memory.tokens import PromptTokens
 from donna_tui.safety.terminal import clean
@@ -26,6 +26,12 @@ SPEAKER_WEIGHT = 0.15
 
 IMPORTANCE_WEIGHT, RECENCY_WEIGHT = 0.1, 0.02
 """Bonuses for full importance and for an age of zero, added to a relevance of at most 1. They never exclude."""
+
+REPLY_WEIGHT = 0.05
+"""Share of the relevance of a turn that ends with a question, added to the next turn, which mostly answers it."""
+
+QUESTION_WEIGHT = 0.06
+"""Deduction for a turn that only asks: it has the words of the question, and no answer."""
 
 # Measured with `python -m bench.recall` on the development questions; docs/memory.md has the figures.
 
@@ -56,7 +62,14 @@ def rerank(
             note = f"ranked by relevance, importance and age: {error.message}"
     if not scores:
         named = words_of(query)
-        scores = [blend(memory, named, now) for memory in memories]
+        asked = {
+            (each.session_id, each.end_line + 1): each.score
+            for each in memories
+            if each.source is MemorySource.CHAT and _ASKS.search(each.content)
+        }
+        scores = [
+            blend(memory, named, now, asked.get((memory.session_id, memory.start_line), 0.0)) for memory in memories
+        ]
     rescored = [replace(memory, score=float(score)) for memory, score in zip(memories, scores, strict=True)]
     return sorted(rescored, key=lambda memory: -memory.score), note
 
@@ -65,17 +78,34 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.casefold()))
 
 
-def blend(memory: MemoryChunk, named: frozenset[str], now: float) -> float:
-    """Return relevance plus weighted speaker, importance and recency, from 0 to 1. `named` are the query's words."""
-    speaker = memory.heading_path[0] if memory.source is MemorySource.CHAT and memory.heading_path else ""
+_ASKS = re.compile(r"[?？؟]\W*$")
+_SENTENCE_GAP = re.compile(r"(?<=[.!?؟])\s+|(?<=[。！？])|\n")
+
+
+def question_share(text: str) -> float:
+    """Return the share of a text that is questions, in characters."""
+    sentences = _SENTENCE_GAP.split(text)
+    asking = sum(len(sentence) for sentence in sentences if _ASKS.search(sentence))
+    return asking / max(1, sum(map(len, sentences)))
+
+
+def blend(memory: MemoryChunk, named: frozenset[str], now: float, asked: float = 0.0) -> float:
+    """Return relevance plus weighted speaker, reply, importance and recency, less for questions, from 0 to 1.
+
+    `named` are the words of the query, `asked` is the relevance of the question that the turn before asks.
+    """
+    is_turn = memory.source is MemorySource.CHAT
+    speaker = memory.heading_path[0] if is_turn and memory.heading_path else ""
     known = memory.importance.value if memory.importance else None
     importance = 1.0 if memory.pinned or memory.is_summary else UNKNOWN_IMPORTANCE if known is None else known
     extra = (
         SPEAKER_WEIGHT * (not named.isdisjoint(words_of(speaker)))
         + IMPORTANCE_WEIGHT * importance
         + RECENCY_WEIGHT * recency(memory.at, now)
+        + is_turn * (REPLY_WEIGHT * asked - QUESTION_WEIGHT * question_share(memory.content))
     )
-    return (memory.score + extra) / (1.0 + SPEAKER_WEIGHT + IMPORTANCE_WEIGHT + RECENCY_WEIGHT)
+    highest = 1.0 + SPEAKER_WEIGHT + IMPORTANCE_WEIGHT + RECENCY_WEIGHT + REPLY_WEIGHT
+    return max(0.0, memory.score + extra) / highest
 
 
 def recency(at: float, now: float) -> float:
@@ -84,21 +114,53 @@ def recency(at: float, now: float) -> float:
 
 
 OPENING, CLOSING = "<memory>", "</memory>"
-CONTINUED = "  "
-"""Indentation of each line of a memory but its first, so that only a memory begins at the left edge."""
+FOLLOWING, CONTINUED = "  ", "    "
+"""Indentation of a memory below one of the same note or conversation, and of each line of a memory but its first: only
+a memory begins left of `CONTINUED`.
+"""
 
 _ANGLES = str.maketrans({"<": "&lt;", ">": "&gt;", "＜": "&lt;", "＞": "&gt;", "﹤": "&lt;", "﹥": "&gt;"})
 _LABEL = re.compile(rf"^(\s*)\[(?=\s*(?:{'|'.join(MemoryType)})\s*\])", re.IGNORECASE)
 _LINE_BREAKS = re.compile(r"[\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
-def assemble(memories: Iterable[MemoryChunk]) -> str:
-    lines = [memory_line(memory) for memory in memories]
-    return "\n".join((OPENING, *lines, CLOSING)) if lines else ""
+def assemble(memories: Sequence[MemoryChunk]) -> str:
+    return "\n".join((OPENING, *_lines(memories), CLOSING)) if memories else ""
 
 
-def memory_line(memory: MemoryChunk) -> str:
+def _lines(memories: Sequence[MemoryChunk]) -> Iterator[str]:
+    """Render each memory. One of the same note or conversation as that above has no label, path and day."""
+    above = None
+    for memory in memories:
+        shared = _shared(memory)
+        yield _line(memory, follows=shared is not None and shared == above)
+        above = shared
+
+
+def _line(memory: MemoryChunk, *, follows: bool) -> str:
+    if follows:
+        return FOLLOWING + harmless(memory.content.removeprefix(_prefix(memory)))
     return f"[{memory.memory_type.upper()}] {harmless(memory.content)}"
+
+
+def _prefix(memory: MemoryChunk) -> str:
+    """Return the beginning that passages of a note and turns of the same day share: its path, or their day."""
+    if memory.source is MemorySource.VAULT:
+        return f"{memory.source_id}: "
+    return f"{iso_day(memory.at)} " if memory.source is MemorySource.CHAT else ""
+
+
+def _shared(memory: MemoryChunk) -> tuple[str, str] | None:
+    """Return the note, or the conversation and its day, to which a memory belongs; None for others."""
+    return (memory.session_id, prefix) if (prefix := _prefix(memory)) else None
+
+
+def _grouped(memories: Iterable[MemoryChunk]) -> list[MemoryChunk]:
+    """Move the passages of a note or of a conversation together, in their order, to the place of the first."""
+    groups: dict[object, list[MemoryChunk]] = {}
+    for place, memory in enumerate(memories):
+        groups.setdefault(_shared(memory) or place, []).append(memory)
+    return [memory for group in groups.values() for memory in sorted(group, key=lambda each: each.start_line)]
 
 
 def harmless(text: str) -> str:
@@ -130,29 +192,36 @@ def pack(
     counter: PromptTokens,
 ) -> Packed:
     """Pack greedily: every procedural memory that fits, then the others, best first, up to `top_k` or until the budget
-    is full if that is None.
+    is full if that is None. Then put those of one note or conversation together.
 
     The budget covers the block as it is pasted, including labels and the two lines around the memories.
     """
     room = budget - counter.count(f"{OPENING}\n{CLOSING}")
     packed: list[MemoryChunk] = []
     cut: list[Omitted] = []
+    shared: set[tuple[str, str]] = set()
     taken = 0
     for memory, is_preference in (*((each, True) for each in procedural), *((each, False) for each in others)):
         if not is_preference and top_k is not None and taken >= top_k:
             cut.append(Omitted(memory, OmittedReason.COUNT))
             continue
-        counted = replace(memory, tokens=counter.count(f"\n{memory_line(memory)}"))
+        key = _shared(memory)
+        counted = replace(memory, tokens=counter.count(f"\n{_line(memory, follows=key in shared)}"))
         if counted.tokens > room:
             cut.append(Omitted(counted, OmittedReason.BUDGET))
             continue
         room -= counted.tokens
         packed.append(counted)
+        if key:
+            shared.add(key)
         taken += not is_preference
     # The joined text can have other tokens than its lines.
-    while packed and (total := counter.count(assemble(packed))) > budget:
+    while packed and (total := counter.count(assemble(_grouped(packed)))) > budget:
         cut.append(Omitted(packed.pop(), OmittedReason.BUDGET))
-    return Packed(tuple(packed), total if packed else 0, tuple(cut))
+    ordered = _grouped(packed)
+    tokens = [counter.count(f"\n{line}") for line in _lines(ordered)]
+    memories = (replace(memory, tokens=each) for memory, each in zip(ordered, tokens, strict=True))
+    return Packed(tuple(memories), total if packed else 0, tuple(cut))
 
 
 TOKEN_BUDGET = 2_000

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from donna_tui.memory import tokens
-from donna_tui.memory.recall import assemble, harmless, pack, recency, rerank
+from donna_tui.memory.recall import assemble, harmless, pack, question_share, recency, rerank
 from donna_tui.memory.tokens import ESTIMATE, prompt_tokens
 from donna_tui.types.errors import ModelError, Reason
 from donna_tui.types.memory import Importance, MemoryChunk, MemoryType, OmittedReason
@@ -37,6 +37,33 @@ def test_assembled_prompt_block_matches_the_specification() -> None:
     )
 
 
+def test_turns_of_a_conversation_and_passages_of_a_note_are_together_and_name_it_once() -> None:
+    turns = [turn(f"2023-11-14 {words}", "", 0.5) for words in ("Ann: Where?", "Ben: In Rome.", "Ann: When?")]
+    turns = [replace(each, session_id="s1", start_line=n, end_line=n, at=START) for n, each in enumerate(turns, 1)]
+    later = replace(turns[0], content="2023-11-15 Ann: And then?", start_line=4, at=START + DAY)
+    note = replace(memory("a.md", "a.md: One.", MemoryType.SEMANTIC), source=MemorySource.VAULT, start_line=1)
+    below = replace(note, content="a.md: Nine.\nTen.", start_line=9)
+    packed = pack([], [turns[2], below, turns[0], later, note, turns[1]], top_k=None, budget=100, counter=Words())
+    assert assemble(packed.memories) == (
+        "<memory>\n"
+        "[EPISODIC] 2023-11-14 Ann: Where?\n"
+        "  Ben: In Rome.\n"
+        "  Ann: When?\n"
+        "[SEMANTIC] a.md: One.\n"
+        "  Nine.\n"
+        "    Ten.\n"
+        "[EPISODIC] 2023-11-15 Ann: And then?\n"
+        "</memory>"
+    )
+    assert [each.tokens for each in packed.memories] == [4, 3, 2, 3, 2, 5]
+    assert packed.tokens == 21
+
+
+def test_memories_without_a_conversation_or_note_have_their_own_labels() -> None:
+    facts = [memory("a", "One."), memory("a", "Two.")]
+    assert assemble(pack([], facts, top_k=None, budget=50, counter=Words()).memories).count("[EPISODIC]") == 2
+
+
 def test_without_memories_there_is_no_block() -> None:
     assert assemble([]) == ""
 
@@ -50,20 +77,24 @@ hostile_text = st.lists(
 ).map("".join) | st.text(max_size=60)  # fmt: skip
 
 
-@given(st.lists(hostile_text, min_size=1, max_size=4))
-def test_no_content_can_end_the_block_or_pass_for_another_memory(contents: list[str]) -> None:
-    block = assemble([memory(str(n), content) for n, content in enumerate(contents)])
+@given(st.lists(hostile_text, min_size=1, max_size=4), st.sampled_from([MemorySource.MEMORY, MemorySource.CHAT]))
+def test_no_content_can_end_the_block_or_pass_for_another_memory(contents: list[str], source: MemorySource) -> None:
+    memories = [memory(str(n), content, session_id="s1", at=START) for n, content in enumerate(contents)]
+    block = assemble([replace(each, source=source) for each in memories])
     lines = block.split("\n")
     assert (lines[0], lines[-1]) == ("<memory>", "</memory>")
     assert block.count("<") == block.count(">") == 2
-    assert sum(LABELS.match(line) is not None for line in lines) == len(contents)
+    assert sum(LABELS.match(line) is not None for line in lines) == (
+        1 if source is MemorySource.CHAT else len(contents)
+    )
+    assert sum(not line.startswith("    ") for line in lines[1:-1]) == len(contents)
     assert all(LABELS.match(line) or line.startswith("  ") for line in lines[1:-1])
     assert not any(LABELS.match(line.strip()) for line in lines[1:-1] if line.startswith(" "))
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u200b\u202e]", block)
 
 
 def test_harmless_keeps_lines_and_escapes_markup() -> None:
-    assert harmless("def f(x):\n    return x < 1") == "def f(x):\n      return x &lt; 1"
+    assert harmless("def f(x):\n    return x < 1") == "def f(x):\n        return x &lt; 1"
 
 
 # The budget
@@ -220,6 +251,23 @@ def test_turns_of_whom_the_question_names_come_before_those_of_others() -> None:
     assert order("What does Ana's garden need?", *turns) == ["said by her", "said to her"]
     assert order("What does the garden need?", *turns) == ["said to her", "said by her"]
     assert order("Anna's garden", *turns) == ["said to her", "said by her"]
+
+
+def test_a_turn_that_answers_comes_before_one_that_asks_as_relevantly() -> None:
+    asks = replace(turn("asks", "", 0.6), content="Nice! What is your favourite game?", session_id="s", start_line=2)
+    asks = replace(asks, end_line=2)
+    reply, other = (replace(turn(name, "", 0.59), session_id="s") for name in ("reply", "other"))
+    reply, other = replace(reply, start_line=3), replace(other, start_line=9)
+    assert order("q", asks, other, reply) == ["reply", "other", "asks"]
+    assert order("q", other, replace(reply, session_id="t"), asks) == ["other", "reply", "asks"]
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [("Who?", 1.0), ("In Rome.", 0.0), ("", 0.0), ("Rome. When?", 0.5), ("ローマ。誰？", 1 / 3), ("See a?b=c.", 0.0)],
+)
+def test_the_share_of_questions_is_counted_in_characters(text: str, share: float) -> None:
+    assert question_share(text) == share
 
 
 def test_recency_halves_every_thirty_days() -> None:
