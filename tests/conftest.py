@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from donna_tui.embedding import files
 from donna_tui.embedding.prepare import prepare_model
@@ -18,8 +18,8 @@ from tests.git_vaults import MEMORY, in_memory, memory_folder, remove_stale_fold
 
 REPOSITORY = Path(__file__).parent.parent
 
-settings.register_profile("check", derandomize=True)
-settings.register_profile("search")
+settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("check", settings.get_profile("search"), derandomize=True)
 settings.load_profile("check")  # the same examples in each run; `make stress` tries new ones
 
 

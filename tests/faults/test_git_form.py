@@ -181,7 +181,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> tuple[User, Path]:
 def test_every_text_is_stored_as_git_stores_it(plain: tuple[User, Path]) -> None:
     user, vault = plain
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(st.lists(PIECES, min_size=8, max_size=8))
     def same(texts: list[list[bytes]]) -> None:
         paths = [f"{number}.{form}" for number in range(len(texts)) for form in ("auto", "text")]

@@ -76,7 +76,7 @@ def has_words(text: str, start: int, end: int, first: int) -> bool:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=600)
+@settings(max_examples=600)
 @example("word ", "0:0:각", (32, 0), 0)
 @given(TEXTS | st.text(max_size=400), st.text(max_size=80), WINDOWS, st.integers(0, 40))
 def test_chunk_invariants_hold_for_estimated_tokens(
@@ -88,7 +88,7 @@ def test_chunk_invariants_hold_for_estimated_tokens(
 
 @pytest.mark.slow
 @pytest.mark.model
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=400)
 @given(text=TEXTS | st.text(max_size=400), title=TEXTS.map(lambda text: text[:300]), window=WINDOWS)
 def test_chunk_invariants_hold_for_the_real_tokenizer(
     real_tokens: TokenCounter, text: str, title: str, window: tuple[int, int]
@@ -96,7 +96,7 @@ def test_chunk_invariants_hold_for_the_real_tokenizer(
     check(text, title, real_tokens, *window)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(
     st.lists(st.text("abc.,-é日", min_size=1, max_size=25).map("a".__add__), min_size=1, max_size=120),
     st.integers(0, 16),
@@ -106,7 +106,7 @@ def test_words_that_fit_are_never_cut(words: list[str], overlap: int) -> None:
     assert {word for chunk in chunks for word in chunk.text.split()} == set(words)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.lists(PIECES, max_size=40).map("".join))
 def test_a_passage_lies_in_the_section_whose_path_it_has(text: str) -> None:
     sections = split_sections(text)
@@ -116,13 +116,13 @@ def test_a_passage_lies_in_the_section_whose_path_it_has(text: str) -> None:
 
 
 @pytest.mark.model
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.text(max_size=200) | TEXTS)
 def test_no_text_has_more_than_four_real_tokens_for_an_estimated_one(real_tokens: TokenCounter, text: str) -> None:
     assert len(real_tokens.spans(text)) <= 4 * len(ESTIMATE.spans(text))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.text(max_size=200) | TEXTS)
 def test_estimated_spans_cover_every_word_in_order(text: str) -> None:
     spans = ESTIMATE.spans(text)

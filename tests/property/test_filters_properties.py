@@ -177,7 +177,7 @@ def ids(matches: list[VectorMatch]) -> list[int]:
     return [match.id for match in matches]
 
 
-examples = settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+examples = settings(max_examples=250, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.mark.slow
@@ -190,7 +190,7 @@ def test_both_engines_return_the_nearest_passages_of_the_scope(
 
 
 @pytest.mark.stress
-@settings(max_examples=10_000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10_000, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(scope=scopes, query=queries, k=st.integers(1, 60))
 def test_both_vector_engines_agree_with_brute_force_for_many_filters(
     filter_store: FilterStore, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]], query: Vector, k: int

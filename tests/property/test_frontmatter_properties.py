@@ -41,7 +41,7 @@ def is_storable(value: Any) -> bool:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=800)
+@settings(max_examples=800)
 @given(BLOCKS | BLOCKS.map(lambda block: f"---\n{block}\n---\nbody"))
 def test_any_text_is_read(text: str) -> None:
     found = parse_frontmatter(text)
@@ -55,7 +55,7 @@ def test_any_text_is_read(text: str) -> None:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.dictionaries(NAMES, VALUES, max_size=5), st.text(max_size=40), st.sampled_from(["\n", "\r\n"]))
 def test_what_yaml_wrote_is_read_back(data: dict[str, Any], body: str, line_end: str) -> None:
     block = yaml.safe_dump(data, allow_unicode=True) if data else ""
@@ -70,7 +70,7 @@ def test_what_yaml_wrote_is_read_back(data: dict[str, Any], body: str, line_end:
             assert found.data[name] == value
 
 
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=400)
 @given(
     BLOCKS,
     st.sampled_from(["donna: local-only", "donna_sensitive: true", "'donna': \"local-only\"", "Donna: Local_Only"]),

@@ -142,9 +142,7 @@ class Index(RuleBasedStateMachine):
 
 
 def run(examples: int, steps: int) -> None:
-    limits = settings(
-        max_examples=examples, stateful_step_count=steps, deadline=None, suppress_health_check=list(HealthCheck)
-    )
+    limits = settings(max_examples=examples, stateful_step_count=steps, suppress_health_check=list(HealthCheck))
     run_state_machine_as_test(Index, settings=limits)
 
 

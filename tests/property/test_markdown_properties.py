@@ -67,20 +67,20 @@ def expected(text: str) -> list[tuple[int, int, str]]:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(document(LINES))
 def test_headings_are_those_of_commonmark(text: str) -> None:
     assert found(text) == expected(text)
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(document(PLAIN_LINES | CONTAINERS))
 def test_quotes_and_lists_end_where_commonmark_ends_them(text: str) -> None:
     assert found(text) == expected(text)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(document(LINES | CONTAINERS | ODD) | st.text(), st.integers(0, 3))
 def test_sections_cover_any_text_without_gaps_or_overlap(text: str, skipped: int) -> None:
     starts = line_starts(text)
@@ -98,7 +98,7 @@ def test_sections_cover_any_text_without_gaps_or_overlap(text: str, skipped: int
         assert (section.level == 0) == (section.start == start and section.body_start == start)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(document(LINES | CONTAINERS | ODD) | st.text())
 def test_the_opening_heading_is_the_first_of_all_headings(text: str) -> None:
     first = next(iter(headings(text)), None)

@@ -255,20 +255,20 @@ def check(case: Case) -> None:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(cases())
 def test_only_changed_keys_change_their_bytes(case: Case) -> None:
     check(case)
 
 
 @pytest.mark.stress
-@settings(deadline=None, max_examples=5_000)
+@settings(max_examples=5_000)
 @given(cases())
 def test_random_frontmatter_edits_are_merged_correctly(case: Case) -> None:
     check(case)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(blocks(), BODIES, st.sampled_from(["", "new", "# new\n\ntext"]), LINE_ENDS)
 def test_without_frontmatter_in_the_new_text_the_block_stays_whole(
     block: list[Line | Key], old_body: str, body: str, line_end: str
@@ -278,7 +278,7 @@ def test_without_frontmatter_in_the_new_text_the_block_stays_whole(
     assert merge_frontmatter(head + old_body.replace("\n", line_end), body) == head + new_body
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(blocks(), BODIES)
 def test_a_new_note_is_written_as_it_is_but_for_its_nulls(block: list[Line | Key], body: str) -> None:
     kept = [part for part in block if isinstance(part, Line) or part.value is not None]
@@ -320,14 +320,14 @@ def check_wild(existing: str, incoming: str) -> None:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=500)
 @given(WILD_NOTES, WILD_NOTES)
 def test_any_two_texts_are_merged_right_or_refused(existing: str, incoming: str) -> None:
     check_wild(existing, incoming)
 
 
 @pytest.mark.stress
-@settings(deadline=None, max_examples=50_000)
+@settings(max_examples=50_000)
 @given(WILD_NOTES, WILD_NOTES)
 def test_random_text_pairs_are_merged_correctly_or_rejected(existing: str, incoming: str) -> None:
     check_wild(existing, incoming)

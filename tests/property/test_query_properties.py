@@ -42,7 +42,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStore]:
 
 
 @pytest.mark.slow
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=typed, partial=st.booleans())
 @example(text="word " * 2_000, partial=True)
 @example(text='"' + "phrase " * 2_000 + '"', partial=False)

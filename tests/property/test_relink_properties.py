@@ -203,7 +203,7 @@ def test_links_keep_their_targets_after_many_random_moves(start: int) -> None:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=500)
 @given(text=st.lists(st.sampled_from((*NOISE, "[[n]]", "[t](n.md)", "[r]: n.md")) | st.text(max_size=4)).map("".join))
 def test_a_text_is_only_changed_in_targets(text: str) -> None:
     found = relink(text, note="z.md", moves={"n.md": "c/m.md"}, notes=LinkIndex(["n.md", "z.md"]))
@@ -214,7 +214,7 @@ def test_a_text_is_only_changed_in_targets(text: str) -> None:
     assert back.count == found.count
 
 
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=500)
 @given(
     names=st.lists(
         st.text(st.characters(exclude_characters="[]|#\r\n\\`", exclude_categories=("Cs",)), min_size=1, max_size=8)

@@ -351,7 +351,6 @@ def run(examples: int, steps: int) -> None:
     limits = settings(
         max_examples=examples,
         stateful_step_count=steps,
-        deadline=None,
         suppress_health_check=list(HealthCheck),
         phases=[Phase.generate, Phase.shrink],
     )

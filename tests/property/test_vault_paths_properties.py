@@ -37,7 +37,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=1000, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(path=PATHS)
 def test_a_path_opens_its_own_file_or_nothing(root: Path, path: str) -> None:
     try:
@@ -48,7 +48,7 @@ def test_a_path_opens_its_own_file_or_nothing(root: Path, path: str) -> None:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=500)
 @given(path=PATHS)
 def test_listing_a_folder_stays_below_it(root: Path, path: str) -> None:
     client = VaultClient(root)
@@ -61,7 +61,7 @@ def test_listing_a_folder_stays_below_it(root: Path, path: str) -> None:
     assert all(note in notes and (not prefix or note == prefix or note.startswith(f"{prefix}/")) for note in listed)
 
 
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=500)
 @given(path=PATHS)
 def test_what_counts_as_a_note_by_name_is_what_can_be_read(root: Path, path: str) -> None:
     client = VaultClient(root)

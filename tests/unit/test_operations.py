@@ -59,7 +59,7 @@ OPERATIONS = st.builds(
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=400)
 @given(OPERATIONS)
 def test_operation_survives_a_commit_message_round_trip(operation: Operation) -> None:
     found = parse_message(message_of(operation), commit="c", at=1.0)
@@ -71,7 +71,7 @@ def test_operation_survives_a_commit_message_round_trip(operation: Operation) ->
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=400)
 @given(OPERATIONS)
 def test_a_message_is_plain_text_of_one_subject_and_trailers(operation: Operation) -> None:
     message = message_of(operation)
@@ -85,7 +85,7 @@ def test_a_message_is_plain_text_of_one_subject_and_trailers(operation: Operatio
     assert sum(line.startswith("Donna-Op: ") for line in trailers) == 1
 
 
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=400)
 @given(st.text() | HOSTILE)
 def test_other_commit_messages_are_not_parsed_as_operations(message: str) -> None:
     assert parse_message(message, commit="c", at=0.0) is None
@@ -194,14 +194,14 @@ def by_hand(history: Sequence[Operation]) -> Stacks:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(histories())
 def test_undo_and_redo_stacks_match_a_reference_implementation(history: list[Operation]) -> None:
     assert stacks(reversed(history)) == by_hand(history)
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(histories(), st.integers(0, 40))
 def test_stacks_of_a_truncated_history_are_prefixes_of_the_full_ones(history: list[Operation], cut: int) -> None:
     """If there are more operations than are read, the next one to undo must still be the right one."""
