@@ -40,10 +40,7 @@ class IcsFiles:
     name: str
     path: Path
     zone: ZoneInfo
-
-    @property
-    def kind(self) -> CalendarKind:
-        return "ics"
+    kind: CalendarKind = "ics"
 
     async def fetch(self, window: Window) -> Fetched:
         """Read the meetings of all its files. One of several that is too large or cannot be read is skipped."""

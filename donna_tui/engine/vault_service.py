@@ -26,9 +26,9 @@ from donna_tui.vault.edit_drafts import EditDrafts, edited_text
 from donna_tui.vault.note.read import DRAFT_KEY
 from donna_tui.vault.obsidian import DailyNote, daily_note
 from donna_tui.vault.open import open_writer, vault_client
-from donna_tui.vault.write.changes import Change, Plan, Revision, etag_of, expecting
+from donna_tui.vault.write.changes import Change, Outcome, Plan, Revision, etag_of, expecting
 from donna_tui.vault.write.file_names import EVERYWHERE
-from donna_tui.vault.write.writer import LOCAL_ACTOR, VaultWriter, Written
+from donna_tui.vault.write.writer import LOCAL_ACTOR, OnWritten, VaultWriter
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -219,18 +219,17 @@ def writer_of(context: SpaceContext, allowlist: tuple[str, ...] | None = None) -
     return open_writer(context.config, context.space, announce(hub), on_recovered=report_to(hub), allowlist=allowlist)
 
 
-def announce(hub: EventHub) -> Callable[[Written], None]:
+def announce(hub: EventHub) -> OnWritten:
 
-    def post(written: Written) -> None:
-        outcome = written.outcome
+    def post(outcome: Outcome, actor: str, subject: str) -> None:
         hub.post(
             VaultWritten(
                 kind=outcome.kind.value,
                 operation=outcome.operation,
                 commit=outcome.commit,
                 paths=outcome.paths,
-                actor=written.actor,
-                verb=written.subject.partition(" ")[0] if written.actor == LOCAL_ACTOR else "",
+                actor=actor,
+                verb=subject.partition(" ")[0] if actor == LOCAL_ACTOR else "",
             )
         )
 

@@ -273,6 +273,13 @@ UPDATE file_states SET mtime_ns = 0 WHERE state = 'indexed' AND path IN (
 """
 """Notes with a date of their own are read again, so that they are found by it (`Document.search_title`)."""
 
+LACKING = """
+DROP INDEX ix_memory_chunks_version;
+CREATE INDEX ix_memory_chunks_version ON memory_chunks (user_id, embedding_version)
+    WHERE embedding_version IN ('', 'failed');
+"""
+"""Only passages without a vector are looked up by version. A query uses this index if it has the same condition."""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_base", BASE),
     ("0002_memories", MEMORIES),
@@ -286,6 +293,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0010_drafts", DRAFTS),
     ("0011_names", NAMES),
     ("0012_date_words", DATE_WORDS),
+    ("0013_lacking", LACKING),
 )
 """Ordered and append-only: a released migration never changes."""
 

@@ -228,13 +228,15 @@ class MemoryStore:
 
     def lacks_vectors(self) -> bool:
         """Return whether any chunk has no vector yet, or its embedding failed."""
-        lacking = "SELECT 1 FROM memory_chunks WHERE embedding_version IN ('', ?) LIMIT 1"
-        return self.database.value(lacking, (FAILED,)) is not None
+        lacking = "SELECT 1 FROM memory_chunks WHERE embedding_version IN ('', 'failed') LIMIT 1"
+        return self.database.value(lacking) is not None
 
     def retry_failed(self) -> None:
         """Mark the chunks whose embedding failed as pending again."""
-        failed = "SELECT id FROM memory_chunks WHERE embedding_version = ?"  # uses an index: rows contain all text
-        self.database.run(f"UPDATE memory_chunks SET embedding_version = '' WHERE id IN ({failed})", (FAILED,))  # noqa: S608
+        self.database.run(
+            "UPDATE memory_chunks SET embedding_version = ''"
+            " WHERE embedding_version IN ('', 'failed') AND embedding_version <> ''"
+        )
 
     def tidy(self) -> None:
         """Delete cached vectors that no chunk uses any more, rebuild a worn vector table, and release free pages."""
@@ -278,6 +280,7 @@ class MemoryStore:
         return self.database.value(known, (chunk.embed_hash,)) is not None
 
     def _stamp(self, ids: Sequence[int]) -> None:
+        ids = sorted(ids)  # in the order of the table, in which fewer pages are split as rows grow
         self.database.run_many(
             "UPDATE memory_chunks SET embedding_version = ? WHERE id = ?", [(self.version, each) for each in ids]
         )

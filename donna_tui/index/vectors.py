@@ -181,10 +181,17 @@ def stored_vectors(database: Database, ids: Sequence[int]) -> dict[int, bytes]:
     return dict(rows)
 
 
+_EMBEDDED = (
+    "SELECT id FROM memory_places WHERE id NOT IN"
+    " (SELECT id FROM memory_chunks WHERE embedding_version IN ('', 'failed'))"
+)
+"""The chunks with a vector, without reading the rows of chunks, which contain all text."""
+
+
 def rebuild(database: Database, table: VectorIndex) -> None:
     """Rebuild the vector table from the stored vectors; this also releases the space of deleted rows."""
     database.run("DELETE FROM vec_memory_chunks")
-    ids = database.rows("SELECT id FROM memory_chunks WHERE embedding_version <> '' AND embedding_version <> 'failed'")
+    ids = database.rows(_EMBEDDED)
     for start in range(0, len(ids), AT_ONCE):
         table.add(database, [each for (each,) in ids[start : start + AT_ONCE]])
 
@@ -199,7 +206,7 @@ def is_worn(database: Database) -> bool:
 def vector_counts(database: Database) -> tuple[int, int]:
     """Return the number of vectors in the vector table, and the number that it should have."""
     held = database.value("SELECT count(*) FROM vec_memory_chunks_rowids")
-    wanted = database.value("SELECT count(*) FROM memory_chunks WHERE embedding_version NOT IN ('', 'failed')")
+    wanted = database.value(f"SELECT count(*) FROM ({_EMBEDDED})")  # noqa: S608
     return held, wanted
 
 
@@ -221,4 +228,4 @@ def shorten_log(database: Database) -> None:
     if logged > 2 * chunks + SHORT_LOG:
         with database.transaction():
             database.run("DELETE FROM vector_log")
-            database.run("INSERT INTO vector_log (chunk) SELECT id FROM memory_chunks WHERE embedding_version <> ''")
+            database.run(f"INSERT INTO vector_log (chunk) {_EMBEDDED}")

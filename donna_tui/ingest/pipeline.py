@@ -273,7 +273,6 @@ class Pipeline:
                 new=len(found.new),
                 changed=len(found.changed),
                 deleted=len(found.missing),
-                renamed=0,
                 skipped=len(found.skipped),
                 latency_ms=(time.perf_counter() - started) * 1000,
             )

@@ -66,8 +66,9 @@ def count(database: Database) -> Coverage:
     indexed, failed = database.rows(
         "SELECT count(*) FILTER (WHERE state = 'indexed'), count(*) FILTER (WHERE state = 'failed') FROM file_states"
     )[0]
-    chunks, embedded = database.rows(
-        "SELECT count(*), count(*) FILTER (WHERE embedding_version NOT IN ('', 'failed')) FROM memory_chunks"
+    chunks, lacking = database.rows(
+        "SELECT (SELECT count(*) FROM memory_chunks),"
+        " (SELECT count(*) FROM memory_chunks WHERE embedding_version IN ('', 'failed'))"
     )[0]
     waiting = database.value(  # through memory_places, because the rows of chunks contain all text
         "SELECT count(*) FROM (SELECT DISTINCT document_id FROM memory_places WHERE id IN"
@@ -79,7 +80,7 @@ def count(database: Database) -> Coverage:
         text=indexed,
         vectors=indexed - waiting,
         chunks=chunks,
-        chunks_embedded=embedded,
+        chunks_embedded=chunks - lacking,
         skipped=skipped,
         failed=failed,
         sensitive=database.value("SELECT count(*) FROM memory_documents WHERE sensitive AND source_type = 'vault'"),

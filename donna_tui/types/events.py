@@ -79,7 +79,6 @@ class ReconcileDone(Event):
     new: int
     changed: int
     deleted: int
-    renamed: int
     skipped: int
     latency_ms: float
 

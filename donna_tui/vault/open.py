@@ -14,7 +14,7 @@ from donna_tui.vault.include import EVERYTHING, Include
 
 if TYPE_CHECKING:
     from donna_tui.types.errors import VaultWriteError
-    from donna_tui.vault.write.writer import VaultWriter, Written
+    from donna_tui.vault.write.writer import OnWritten, VaultWriter
 
 
 def indexed_client(config: MemoryConfig, root: Path) -> VaultClient:
@@ -31,7 +31,7 @@ def vault_client(config: MemoryConfig, root: Path) -> VaultClient:
 def open_writer(
     config: MemoryConfig,
     space: Space,
-    on_written: Callable[[Written], None] = lambda _: None,
+    on_written: OnWritten = lambda *_: None,
     *,
     on_recovered: Callable[[VaultWriteError], None] = lambda _: None,
     allowlist: Sequence[str] | None = None,

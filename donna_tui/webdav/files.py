@@ -18,7 +18,7 @@ from donna_tui.vault.client import NOTE_ENDINGS, decode
 from donna_tui.vault.include import GlobSet
 from donna_tui.vault.note.read import parse_frontmatter
 from donna_tui.vault.paths import VaultRoot, refused
-from donna_tui.vault.write.atomic import NO_LINKS, read_at
+from donna_tui.vault.write.atomic import read_at, rename_new
 from donna_tui.vault.write.changes import OperationKind
 from donna_tui.vault.write.file_names import check_place, find_twin
 from donna_tui.vault.write.files import changed_meanwhile, vault_errors
@@ -234,18 +234,11 @@ def _unlink_version(item: Item, folder: int, name: str) -> None:
 
 
 def _rename_file(item: Item, old_folder: int, old: str, new_folder: int, new: str) -> None:
-    """Rename without ever replacing a file created meanwhile: add a hard link, then remove the old name."""
-    try:
-        os.link(old, new, src_dir_fd=old_folder, dst_dir_fd=new_folder, follow_symlinks=False)
-    except FileExistsError:
-        if not _is_same(item, os.stat(new, dir_fd=new_folder, follow_symlinks=False)):
-            raise changed_meanwhile(item.path) from None
-    except OSError as error:
-        if error.errno not in NO_LINKS:
-            raise
-    else:
-        os.unlink(old, dir_fd=old_folder)
+    """Rename without ever replacing a file created meanwhile; a new name may be the same file, in another case."""
+    if rename_new(old_folder, old, new_folder, new):
         return
+    if not _is_same(item, os.stat(new, dir_fd=new_folder, follow_symlinks=False)):
+        raise changed_meanwhile(item.path)
     os.rename(old, new, src_dir_fd=old_folder, dst_dir_fd=new_folder)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.paths import VaultRoot
-from donna_tui.vault.write.atomic import NO_LINKS, dress, exchange, read_at, remove
+from donna_tui.vault.write.atomic import NEW_FILE, NO_LINKS, dress, exchange, read_at, remove, rename_new
 from donna_tui.vault.write.changes import REGULAR_FILE, Change, OperationKind
 from donna_tui.vault.write.files import changed_meanwhile, vault_errors
 from donna_tui.vault.write.orphans import UPLOAD
@@ -27,8 +27,6 @@ MOST_RECORDED_BYTES = 64 * 1024 * 1024
 """Larger files are moved to the trash instead of being read into memory and into git."""
 
 MOST_NAMES = 10_000
-
-_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +120,7 @@ def _linked(lost: Touched, trash: int) -> str:
 
 def _copied(lost: Touched, trash: int, name: str) -> bool:
     try:
-        descriptor = os.open(name, _NEW_FILE, 0o666, dir_fd=trash)
+        descriptor = os.open(name, NEW_FILE, 0o666, dir_fd=trash)
     except FileExistsError:
         return False
     with os.fdopen(descriptor, "wb") as copy:
@@ -165,7 +163,7 @@ class Upload:
         self._name = path.rpartition("/")[2]
         self._waiting = f"{UPLOAD}{secrets.token_hex(8)}"
         with vault_errors(path):
-            self._file = os.fdopen(os.open(self._waiting, _NEW_FILE, 0o666, dir_fd=folder), "wb")
+            self._file = os.fdopen(os.open(self._waiting, NEW_FILE, 0o666, dir_fd=folder), "wb")
         self._folder: int | None = os.dup(folder)
         self.size = 0
 
@@ -183,7 +181,8 @@ class Upload:
             dress(folder, self._name if self._expected else None, self._file.fileno(), REGULAR_FILE)
             os.fsync(self._file.fileno())
             if self._expected is None:
-                self._create(folder)
+                if not rename_new(folder, self._waiting, folder, self._name):
+                    raise changed_meanwhile(self._path)
             else:
                 self._expect(folder, self._expected)
                 new = partial(read_at, folder, self._waiting)
@@ -212,20 +211,6 @@ class Upload:
             with contextlib.suppress(OSError):
                 remove(folder, self._waiting)
             os.close(folder)
-
-    def _create(self, folder: int) -> None:
-        try:
-            os.link(self._waiting, self._name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
-        except FileExistsError:
-            raise changed_meanwhile(self._path) from None
-        except OSError as error:
-            if error.errno not in NO_LINKS:
-                raise
-            try:  # reserve the name, and replace the empty file
-                os.close(os.open(self._name, _NEW_FILE, 0o666, dir_fd=folder))
-            except FileExistsError:
-                raise changed_meanwhile(self._path) from None
-            os.rename(self._waiting, self._name, src_dir_fd=folder, dst_dir_fd=folder)
 
     def _replace(self, folder: int, expected: Item) -> None:
         """Exchange the two files and check the displaced one: if it was saved meanwhile, exchange them back."""

@@ -19,7 +19,7 @@ from donna_tui.vault.client import VaultClient
 from donna_tui.vault.git.objects import Author
 from donna_tui.vault.write.protocol import Step
 from donna_tui.vault.write.rules import WriteRules
-from donna_tui.vault.write.writer import VaultWriter, Written
+from donna_tui.vault.write.writer import OnWritten, VaultWriter
 from tests.git_vaults import in_memory, new_folder
 
 Notes = dict[str, bytes]
@@ -51,7 +51,7 @@ class Sandbox:
     def writer(
         self,
         reached: Callable[[Step], None] = lambda _: None,
-        on_written: Callable[[Written], None] = lambda _: None,
+        on_written: OnWritten = lambda *_: None,
         *,
         on_recovered: Callable[[VaultWriteError], None] = lambda _: None,
         home: str = "state",
@@ -275,7 +275,7 @@ class CallRunner:
         self._done: list[str] = []
         self.writer = sandbox.writer(
             reached,
-            lambda written: self._done.append(written.outcome.operation),
+            lambda outcome, *_: self._done.append(outcome.operation),
             home=home,
             on_recovered=on_recovered,
         )

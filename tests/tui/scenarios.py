@@ -231,9 +231,7 @@ def morning() -> tuple[EngineEvent, ...]:
     return (
         EngineStateChanged(at=next(at), state="running"),
         WatcherStateChanged(at=next(at), mode="native"),
-        ReconcileDone(
-            at=next(at), why="start", seen=501, new=0, changed=1, deleted=0, renamed=0, skipped=6, latency_ms=312.0
-        ),
+        ReconcileDone(at=next(at), why="start", seen=501, new=0, changed=1, deleted=0, skipped=6, latency_ms=312.0),
         ModelStateChanged(at=next(at), phase=ModelPhase.READY, model=MODEL),
         NoteIndexed(
             at=next(at), path=decisions, why="changed", chunks=4, embedded=1, stages=first, found_after_ms=214.0

@@ -29,7 +29,7 @@ def test_the_log_on_the_screen_shows_the_question_and_the_log_file_does_not() ->
 
 
 def test_a_scan_without_changes_is_not_listed() -> None:
-    looked = ReconcileDone(why=CHANGED, seen=9, new=0, changed=0, deleted=0, renamed=0, skipped=0, latency_ms=1.0)
+    looked = ReconcileDone(why=CHANGED, seen=9, new=0, changed=0, deleted=0, skipped=0, latency_ms=1.0)
     assert describe(looked) is None
     assert describe(replace(looked, new=1)) is not None
 

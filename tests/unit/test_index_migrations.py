@@ -10,6 +10,7 @@ import pytest
 from donna_tui.index import migrations
 from donna_tui.index.database import Database, open_database
 from donna_tui.index.migrations import MIGRATIONS, get_meta, migrate, set_meta
+from donna_tui.index.store import MemoryStore
 from donna_tui.types.errors import DatabaseError, Reason
 
 
@@ -90,3 +91,29 @@ def test_an_older_index_gets_the_words_and_the_centroid_of_what_is_public(
     assert database.rows("SELECT rowid FROM memory_public_fts WHERE memory_public_fts MATCH 'kestrel'") == [(1,)]
     assert database.rows("SELECT counted, novelty FROM memory_scores ORDER BY chunk") == [(1, None), (0, None)]
     assert database.value("SELECT count(*) FROM memory_centroids") == 0
+
+
+def test_an_older_index_keeps_only_passages_without_a_vector_in_the_index_by_version(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migrations, "MIGRATIONS", MIGRATIONS[:12])
+    migrate(database)
+    database.run(
+        "INSERT INTO memory_documents (id, user_id, source_type, source_id, content_hash, created_at, updated_at)"
+        " VALUES ('d', 'me', 'vault', 'a.md', '', 0, 0)"
+    )
+    for number, version in enumerate(("", "failed", "model@1")):
+        database.run(
+            "INSERT INTO memory_chunks (chunk_id, document_id, user_id, chunk_index, content, content_hash, embed_hash,"
+            " embedding_version, token_count, start_line, end_line, start_offset, end_offset, created_at)"
+            " VALUES (?, 'd', 'me', ?, 'kestrel', '', '', ?, 1, 1, 1, 0, 7, 0)",
+            (version, number, version),
+        )
+    monkeypatch.setattr(migrations, "MIGRATIONS", MIGRATIONS)
+    migrate(database)
+    assert database.value("SELECT sum(ncell) FROM dbstat WHERE name = 'ix_memory_chunks_version'") == 2
+    store = MemoryStore(database, lambda _: [])
+    assert store.lacks_vectors()
+    store.retry_failed()
+    versions = database.rows("SELECT embedding_version FROM memory_chunks ORDER BY id")
+    assert versions == [("",), ("",), ("model@1",)]

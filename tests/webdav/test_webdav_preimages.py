@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import threading
 from pathlib import Path
 
@@ -143,6 +145,36 @@ def test_a_record_that_was_cut_short_is_kept(vault: Path, tmp_path: Path, user: 
     assert touched in user.git(vault, "log", "--format=%B", "refs/donna/operations")
     user.git(vault, "gc", "--quiet", "--prune=now")
     assert user.git(vault, "show", "refs/donna/operations:before/0") == TEXT.decode()
+
+
+def test_a_disk_without_hard_links_loses_no_file_that_is_saved_under_the_new_name(
+    vault: Path, tree: ServedTree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved_meanwhile = list[Path]()
+
+    def link(*_: object, **__: object) -> None:
+        for path in saved_meanwhile:
+            path.write_bytes(TEXT)
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", link)
+    moved, upload = tree.find("a.md"), tree.begin_upload("o.md", None)
+    assert moved is not None
+    upload.write(OTHER)
+    upload.keep()
+    assert (vault / "o.md").read_bytes() == OTHER
+    saved_meanwhile.append(vault / "n.md")
+    with pytest.raises(VaultWriteError):
+        tree.begin_upload("n.md", None).keep()
+    (vault / "n.md").unlink()
+    with pytest.raises(VaultWriteError):
+        tree.move(moved, "n.md", None)
+    assert (vault / "n.md").read_bytes() == TEXT
+    saved_meanwhile.clear()
+    tree.move(moved, "m.md", None)
+    assert (vault / "m.md").read_text() == "# A\n"
+    assert not (vault / "a.md").exists()
+    assert not temporary_files(vault)
 
 
 def test_two_clients_at_once_lose_nothing(vault: Path, tree: ServedTree, user: User) -> None:

@@ -211,7 +211,6 @@ def _reconciled(event: events.ReconcileDone) -> Sentence | None:
     changes = {
         "new": event.new,
         "edited": event.changed,
-        "moved": event.renamed,
         "deleted": event.deleted,
         "left out": event.skipped,
     }

@@ -20,6 +20,7 @@ from donna_tui.vault.git.objects import blob_id
 from donna_tui.vault.git.operations import last_operation
 from donna_tui.vault.git.repository import OWN_REFS, PATIENCE_SECONDS, GitRepo, RepoLocation, Tip
 from donna_tui.vault.git.trust import read_small
+from donna_tui.vault.write.atomic import NEW_FILE
 from donna_tui.vault.write.changes import BlobChange
 from donna_tui.vault.write.journal import Intent
 
@@ -179,8 +180,7 @@ def _copy(source: Path, target: Path) -> None:
     """Copy a file to a new one. An existing target is unlinked, never written through."""
     with contextlib.suppress(FileNotFoundError):
         target.unlink()
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    with source.open("rb") as old, open(target, "wb", opener=lambda path, _: os.open(path, flags, 0o666)) as new:
+    with source.open("rb") as old, open(target, "wb", opener=lambda path, _: os.open(path, NEW_FILE, 0o666)) as new:
         shutil.copyfileobj(old, new, 1 << 20)
 
 

@@ -84,6 +84,8 @@ _NO_FILE = frozenset({Reason.NOT_REGULAR, Reason.PATH_ESCAPE})
 NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EMLINK})
 """Errors of a disk that does not support hard links."""
 
+NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
 
 class SavedMeanwhileError(Exception):
     """The file does not hold the expected bytes: another program saved it in the meantime."""
@@ -180,25 +182,27 @@ def remove(folder: int, name: str) -> None:
 
 def _create(folder: int, name: str, waiting: str, change: Change) -> None:
     _write(folder, waiting, change, None)
+    if not rename_new(folder, waiting, folder, name):
+        raise SavedMeanwhileError
+
+
+def rename_new(folder: int, name: str, new_folder: int, new: str) -> bool:
+    """Rename a file without ever replacing another one. Return False if the new name is taken."""
     try:
-        os.link(waiting, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        os.link(name, new, src_dir_fd=folder, dst_dir_fd=new_folder, follow_symlinks=False)
     except FileExistsError:
-        raise SavedMeanwhileError from None
+        return False
     except OSError as error:
         if error.errno not in NO_LINKS:
             raise
-        _create_without_links(folder, name, waiting)
+        try:  # on a disk such as FAT: an exclusively created empty file reserves the name, then is replaced
+            os.close(os.open(new, NEW_FILE, 0o666, dir_fd=new_folder))
+        except FileExistsError:
+            return False
+        os.rename(name, new, src_dir_fd=folder, dst_dir_fd=new_folder)
     else:
-        remove(folder, waiting)
-
-
-def _create_without_links(folder: int, name: str, waiting: str) -> None:
-    """Create a file on a disk such as FAT: an exclusively created empty file reserves the name, then is replaced."""
-    try:
-        os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=folder))
-    except FileExistsError:
-        raise SavedMeanwhileError from None
-    os.rename(waiting, name, src_dir_fd=folder, dst_dir_fd=folder)
+        remove(folder, name)
+    return True
 
 
 def _replace(folder: int, name: str, waiting: str, change: Change) -> None:
@@ -311,8 +315,7 @@ def readable(folder: int, name: str) -> bytes | None:
 def _write(folder: int, name: str, change: Change, like: str | None) -> None:
     """Write the new bytes to a new file and sync it, with the permissions of the file `like`."""
     assert change.after is not None
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(name, flags, 0o666, dir_fd=folder)
+    descriptor = os.open(name, NEW_FILE, 0o666, dir_fd=folder)
     with os.fdopen(descriptor, "wb") as file:
         file.write(change.after)
         file.flush()

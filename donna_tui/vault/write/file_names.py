@@ -42,11 +42,7 @@ def check_target(path: str, *, allowlist: Sequence[str], ignore: GlobSet, copies
     Checks the name alone and touches no file. Raises VaultWriteError: `path_escape`, `encoding`, `too_long`,
     `not_markdown`, `ignored` or `outside_allowlist`.
     """
-    parts = path.split("/")
-    _check_below(path, parts)
-    _check_length(path, parts)
-    for part in parts:
-        _check_visible(path, part)
+    parts = check_place(path)
     if ignore.matches(path):
         raise _refusal(Reason.IGNORED, path, "the path is ignored", hint="see vault.ignore_globs")
     if TEMPORARY.search(parts[-1]):

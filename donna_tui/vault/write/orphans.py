@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import stat
 import time
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from donna_tui.vault.git.objects import blob_id
 from donna_tui.vault.git.operations import each_operation
 from donna_tui.vault.git.repository import GitRepo, RepoLocation
 from donna_tui.vault.paths import VaultRoot, check_relative
-from donna_tui.vault.write.atomic import NO_LINKS, found, readable, remove
+from donna_tui.vault.write.atomic import found, readable, remove, rename_new
 from donna_tui.vault.write.changes import BlobChange, Operation
 from donna_tui.vault.write.files import MARK, vault_errors
 
@@ -132,7 +131,7 @@ class OrphanFiles:
     def _name(self, folder: int, name: str, note: str) -> tuple[Fate, str]:
         """Rename the file to the first free name: that of its note, or a similar one."""
         for target in self._names(note):
-            if _take_name(folder, name, target):
+            if rename_new(folder, name, folder, target):
                 return (Fate.RESTORED if target == note else Fate.COPIED), target
         raise FileExistsError(17, "no name is free", name)
 
@@ -143,34 +142,3 @@ class OrphanFiles:
         mark = f" (Donna's conflicted copy {self._stamp})" if note else f" {self._stamp}"
         for number in range(1, MOST_NAMES):
             yield f"{stem}{mark}{f' ({number})' if number > 1 else ''}{dot}{ending}"
-
-
-def _take_name(folder: int, name: str, target: str) -> bool:
-    """Rename without ever replacing a file. Return False if the name is taken."""
-    try:
-        os.link(name, target, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
-    except FileExistsError:
-        return False
-    except OSError as error:
-        if error.errno not in NO_LINKS:
-            raise
-        return _copy_to(folder, name, target)
-    remove(folder, name)
-    return True
-
-
-def _copy_to(folder: int, name: str, target: str) -> bool:
-    """Copy to an exclusively created file, and sync it before the old one is removed, for disks without hard links."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        new = os.open(target, flags, 0o666, dir_fd=folder)
-    except FileExistsError:
-        return False
-    with os.fdopen(new, "wb") as copy:
-        source = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
-        with os.fdopen(source, "rb") as original:
-            shutil.copyfileobj(original, copy)
-        copy.flush()
-        os.fsync(copy.fileno())
-    remove(folder, name)
-    return True

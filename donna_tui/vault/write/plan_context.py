@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.client import VaultClient
@@ -20,12 +20,22 @@ _UNREADABLE = (Reason.TOO_LARGE, Reason.UNREADABLE)
 
 
 class PlanContext:
-    """Read one vault without changing it. Every method blocks and raises VaultWriteError."""
+    """Read one vault without changing it. Every method blocks and raises VaultWriteError.
+
+    `recover` is called before a plan is made, to complete an interrupted write: a plan based on half-written notes
+    would be refused when it is applied.
+    """
 
     def __init__(
-        self, client: VaultClient, root: VaultRoot, files: VaultFiles, rules: WriteRules, repo: GitRepo
+        self,
+        client: VaultClient,
+        root: VaultRoot,
+        files: VaultFiles,
+        rules: WriteRules,
+        repo: GitRepo,
+        recover: Callable[[], None],
     ) -> None:
-        self.rules, self.repo = rules, repo
+        self.rules, self.repo, self.recover = rules, repo, recover
         self._client, self._root, self._files = client, root, files
 
     def read(self, path: str) -> bytes | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.links.rewrite import SHOWN_IN_REMARKS, LinksBroken, LinksMoved, break_links, move_links
@@ -16,14 +16,11 @@ from donna_tui.vault.write.plan_context import PlanContext, note_missing
 class Planner:
     """Plan changes of one vault. Every method reads, blocks, and raises VaultWriteError with the reason for a refusal.
 
-    `seen` checks whether the current bytes are those that the caller has seen. `recover` is called first to complete an
-    interrupted write, as a plan based on half-written notes would be refused when it is applied.
+    `seen` checks whether the current bytes are those that the caller has seen.
     """
 
-    def __init__(self, vault_state: PlanContext, recover: Callable[[], None]) -> None:
-        self._vault_state = vault_state
-        self._recover = recover
-        self._rules = vault_state.rules
+    def __init__(self, vault_state: PlanContext) -> None:
+        self._vault_state, self._rules = vault_state, vault_state.rules
 
     def write(self, path: str, content: str, *, seen: Seen, replace: bool = False) -> Plan:
         """Plan to write `content` to a note.
@@ -34,7 +31,7 @@ class Planner:
         self._rules.check_path(path)
         data = _encoded(path, content)
         self._rules.check_size(path, data)
-        self._recover()
+        self._vault_state.recover()
         before = self._vault_state.read(path)
         if not seen(before):
             raise changed_meanwhile(path) if before is not None else note_missing(path)
@@ -60,7 +57,7 @@ class Planner:
 
     def delete(self, path: str, *, seen: Seen, links: bool = False, unlinks: bool = False) -> Plan:
         """Plan to remove a note: `links` counts the links that break, `unlinks` replaces them with their labels."""
-        self._recover()
+        self._vault_state.recover()
         before = self._vault_state.existing(path, seen)
         change = checked_change(self._vault_state, path, before, None)
         broken = break_links(self._vault_state, {path}, unlinks=unlinks) if links or unlinks else LinksBroken()
@@ -75,7 +72,7 @@ class Planner:
     def move(self, src: str, dst: str, *, seen: Seen, links: bool = True) -> Plan:
         """Plan to move a note to another path, and to rewrite the links to it in all notes that Donna may write to."""
         self._rules.check_path(dst)
-        self._recover()
+        self._vault_state.recover()
         if src == dst:
             self._vault_state.existing(src, seen)
         moves = {} if src == dst else {src: dst}
@@ -86,16 +83,15 @@ class SelectionPlanner:
     """Plan for one vault. Every method reads, blocks, and raises VaultWriteError with the reason for a refusal.
 
     A path is that of a note or of a folder, which means all notes in it. Files that are no notes stay where they
-    are, and a remark counts them. `recover` is called first, as in `Planner`.
+    are, and a remark counts them.
     """
 
-    def __init__(self, vault_state: PlanContext, recover: Callable[[], None]) -> None:
+    def __init__(self, vault_state: PlanContext) -> None:
         self._vault_state = vault_state
-        self._recover = recover
 
     def delete(self, paths: Sequence[str], *, unlinks: bool = False) -> Plan:
         """Delete notes, and the notes in folders. The plan reports the number of links that break."""
-        self._recover()
+        self._vault_state.recover()
         notes, stays, folders = self._chosen(paths)
         before = {path: self._vault_state.existing(path, whatever) for path in notes}
         changes = [checked_change(self._vault_state, path, data, None) for path, data in before.items()]
@@ -116,7 +112,7 @@ class SelectionPlanner:
         if self._vault_state.is_folder(dst):
             hint = "choose another, or move it into that one with a slash at the end"
             raise VaultWriteError(Reason.CONFLICT, "a folder of that name already exists", hint=hint, path=dst)
-        self._recover()
+        self._vault_state.recover()
         notes, stays, folders = self._chosen([src])
         moves = {path: f"{dst}{path.removeprefix(src)}" for path in notes}
         subject, emptied = f"Move {src} to {dst}", _emptied(folders, notes)
@@ -124,7 +120,7 @@ class SelectionPlanner:
 
     def move_into(self, paths: Sequence[str], folder: str, *, links: bool = True) -> Plan:
         """Move notes and folders into a folder, each under its own name; empty means the top of the vault."""
-        self._recover()
+        self._vault_state.recover()
         moves: dict[str, str] = {}
         stays: list[str] = []
         emptied: tuple[str, ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from donna_tui.text.plural import plural
@@ -19,21 +19,19 @@ _NOTHING = {OperationKind.UNDO: Reason.NOTHING_TO_UNDO, OperationKind.REDO: Reas
 
 
 class Restorer:
-    """Plan undo and redo, after `recover` has completed an interrupted write. Every method raises VaultWriteError."""
+    """Plan undo and redo. Every method raises VaultWriteError."""
 
-    def __init__(self, vault_state: PlanContext, recover: Callable[[], None]) -> None:
-        self._vault_state = vault_state
-        self._recover = recover
-        self._repo = vault_state.repo
+    def __init__(self, vault_state: PlanContext) -> None:
+        self._vault_state, self._repo = vault_state, vault_state.repo
 
     def undo(self, n: int = 1) -> Plan:
         """Plan to undo the last `n` operations in one step, if every note is still as Donna left it."""
-        self._recover()
+        self._vault_state.recover()
         return self._restoring(OperationKind.UNDO, self._chosen(OperationKind.UNDO, n))
 
     def undo_one(self, identity: str) -> Plan:
         """Undo one operation, whatever followed. Raises `undo_conflict` if its notes were changed since."""
-        self._recover()
+        self._vault_state.recover()
         chosen = tuple(each for each in self.undoable() if each.id == identity)
         if not chosen:
             raise VaultWriteError(Reason.NOTHING_TO_UNDO, "this change was already undone, or is too old to undo")
@@ -48,14 +46,14 @@ class Restorer:
 
     def _restoring_session(self, kind: OperationKind, session: str, n: int | None = None) -> Plan:
         self._repo.place()
-        self._recover()
+        self._vault_state.recover()
         chosen = tuple(each for each in self._available(kind) if session and each.session == session)[:n]
         if not chosen:
             raise VaultWriteError(_NOTHING[kind], f"there is nothing of this session to {kind}")
         return self._restoring(kind, chosen)
 
     def redo(self, n: int = 1) -> Plan:
-        self._recover()
+        self._vault_state.recover()
         return self._restoring(OperationKind.REDO, self._chosen(OperationKind.REDO, n))
 
     def clashes(self, kind: OperationKind, n: int = 1) -> tuple[Clash, ...]:

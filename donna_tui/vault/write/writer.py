@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from donna_tui.safety.classify import Sensitivity
@@ -60,13 +59,8 @@ LOCAL_ACTOR = "you"
 """The actor of a change that a person makes with Donna."""
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """The notification after an operation: its outcome, actor and subject."""
-
-    outcome: Outcome
-    actor: str
-    subject: str
+OnWritten = Callable[[Outcome, str, str], None]
+"""Called after an operation, with its outcome, actor and subject."""
 
 
 class VaultWriter:
@@ -85,7 +79,7 @@ class VaultWriter:
         rules: WriteRules,
         author: Author,
         state: Path,
-        on_written: Callable[[Written], None] = lambda _: None,
+        on_written: OnWritten = lambda *_: None,
         on_recovered: Callable[[VaultWriteError], None] = lambda _: None,
         reached: Callable[[Step], None] = lambda _: None,
     ) -> None:
@@ -93,10 +87,10 @@ class VaultWriter:
         vault = VaultRoot(root)
         files = VaultFiles(vault)
         self.repo = GitRepo(root)
-        vault_state = self._vault_state = PlanContext(client, vault, files, rules, self.repo)
-        self.planner = Planner(vault_state, self._try_to_recover)
-        self.restorer = Restorer(vault_state, self._try_to_recover)
-        self.selection = SelectionPlanner(vault_state, self._try_to_recover)
+        vault_state = self._vault_state = PlanContext(client, vault, files, rules, self.repo, self._try_to_recover)
+        self.planner = Planner(vault_state)
+        self.restorer = Restorer(vault_state)
+        self.selection = SelectionPlanner(vault_state)
         self.history = History(self.repo, client, files)
         self.resolver = Resolver(vault_state, client, self.history)
         self._client = client
@@ -193,7 +187,7 @@ class VaultWriter:
         for folder in plan.emptied:
             self._context.files.remove_empty(folder)
         if outcome.changed:
-            self._on_written(Written(outcome, actor, plan.subject))
+            self._on_written(outcome, actor, plan.subject)
         return outcome
 
     def is_folder(self, path: str) -> bool:
