@@ -121,12 +121,14 @@ class Recorder:
 
     def _stored(self, owner: str, name: str) -> list[tuple[Any, ...]]:
         """Return the row of a session, as a list of at most one. A private `agent/…` that was imported may be stored
-        as `private/…` (`PRIVATE_SESSIONS`), to which no agent adds by the old name.
+        as `private/…` (`PRIVATE_SESSIONS`), to which no agent adds by the old name. One with turns of agents alone is
+        another conversation.
         """
         sql = "SELECT id, origin, title, sensitive FROM sessions WHERE user_id = ? AND name = ?"
         rows = self.db.database.rows(sql, (owner, name))
         if not rows and not self.added_by and name.startswith("agent/"):
-            rows = self.db.database.rows(f"{sql} AND sensitive", (owner, f"private/{name.removeprefix('agent/')}"))
+            sql += " AND sensitive AND EXISTS (SELECT 1 FROM turns WHERE session = sessions.id AND added_by = '')"
+            rows = self.db.database.rows(sql, (owner, f"private/{name.removeprefix('agent/')}"))
         return rows
 
     def _identity(self, session: int, turn: NewTurn) -> bytes:

@@ -538,8 +538,11 @@ def test_a_renamed_conversation_is_not_imported_again_but_no_agent_adds_to_it(tm
         again = import_file(sandbox.db, tmp_path / "t.jsonl", sensitive=sensitive)
         assert (again.turns, again.known) == (0, 1)
     Recorder(sandbox.db, added_by="x").add([NewTurn(session="agent/a", role="user", speaker="user", text=LONG)])
+    turn = NewTurn(session="private/b", role="user", speaker="user", text=LONG)
+    Recorder(sandbox.db, sensitive=True, added_by="x").add([turn])
+    assert import_file(sandbox.db, jsonl(tmp_path / "b.jsonl", said("agent/b", LONG, timestamp=START))).turns == 1
     assert [(each.name, each.turns) for each in list_sessions(sandbox.db.database)] == [
-        ("agent/a", 1), ("private/a", 1),
+        ("agent/a", 1), ("private/b", 1), ("private/a", 1), ("agent/b", 1),
     ]  # fmt: skip
     sandbox.close()
 
