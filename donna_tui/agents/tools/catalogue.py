@@ -61,7 +61,8 @@ TOOLS = (
     _define(
         notes.memory_get,
         "Read around a passage",
-        "Read lines of a note or conversation that memory_search found, as they are now.",
+        "Read lines of a note that memory_search found, as they are now, or the messages around those of a"
+        " conversation.",
     ),
     _define(
         memory.recall,

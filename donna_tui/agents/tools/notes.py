@@ -29,24 +29,27 @@ from donna_tui.vault.note.read import parse_frontmatter
 from donna_tui.vault.write.changes import Change, Outcome, Plan, expecting
 from donna_tui.vault.write.writer import VaultWriter
 
-PREFIX = "vault:"
-
 
 async def memory_get(space: ToolContext, args: schemas.GetArgs) -> schemas.GetOutput:
-    """Return lines of a note, or of a conversation or memory that a search found. Raises VaultReadError."""
-    path = args.path.removeprefix(PREFIX)
-    found: Found | None = await space.read(lambda database: _remembered(database, path, space.access))
+    """Return lines of a note or a memory, or the turns around those of a conversation. Raises VaultReadError."""
+    found: Found | None = await space.read(
+        lambda database: (
+            _remembered(database, args.path, space.access)
+            or _remembered(database, args.path.partition(":")[2], space.access)
+        )  # an id, such as memory:4f1c0a
+    )
     if found and found.note and not await asyncio.to_thread(space.access.sees, found.note):
         found = None  # as if nothing of that name existed
     if found and not found.note:
-        return _lines_of(found.passage.text, args, path=path, title=found.passage.title)
-    note = await asyncio.to_thread(space.access.read, found.note if found else path)
+        shown, wanted = found.passage, schemas.GetArgs(path=args.path) if found.is_chat else args
+        return _lines_of(shown.text, wanted, path=shown.path, title=shown.title)
+    note = await asyncio.to_thread(space.access.read, found.note if found else args.path)
     return _lines_of(note.text, args, path=note.path, title=note.title)
 
 
 async def vault_read(space: ToolContext, args: schemas.ReadArgs) -> schemas.ReadOutput:
     """Return a whole note, byte for byte, with the etag of this version. Raises VaultReadError."""
-    note = await asyncio.to_thread(space.access.read, args.path.removeprefix(PREFIX))
+    note = await asyncio.to_thread(space.access.read, args.path)
     return schemas.ReadOutput(
         path=note.path,
         title=clean_line(note.title),
@@ -69,7 +72,7 @@ async def vault_list(space: ToolContext, args: schemas.ListArgs) -> schemas.List
     """Return the notes below a folder, without drafts. Raises VaultReadError for a folder outside the vault."""
     known: Known = await space.read(public_notes)
     drafts: set[str] = await space.read(draft_paths)
-    folder = args.folder.removeprefix(PREFIX).strip("/")
+    folder = args.folder.strip("/")
     below = await asyncio.to_thread(lambda: list(space.access.notes(known, folder)))
     found = [each for each in below if each.path not in drafts]
     depth = len(folder) + 1 if folder else 0
@@ -83,7 +86,7 @@ async def vault_list(space: ToolContext, args: schemas.ListArgs) -> schemas.List
 
 
 async def vault_links(space: ToolContext, args: schemas.LinkArgs) -> schemas.LinkOutput:
-    path = args.path.removeprefix(PREFIX)
+    path = args.path
     note = await asyncio.to_thread(space.access.read, path)
     known: Known = await space.read(public_notes)
     candidates: list[str] = await space.read(lambda database: _naming(database, path))
@@ -206,7 +209,7 @@ def with_section(text: str, body_start: int, args: schemas.SectionArgs) -> str:
         raise DonnaError(Reason.MISSING, "the note has no such section", hint="vault_read returns the heading paths")
     start, end = (found[0].body_start, found[0].end) if found else (body_start, body_start)
     newline = "\r\n" if "\r\n" in text else "\n"
-    content = newline.join(args.content.strip("\r\n").splitlines())
+    content = args.content.strip("\r\n").replace("\r\n", "\n").replace("\n", newline)
     before, own, after = text[:start], text[start:end].rstrip(), text[end:]
     if args.mode == "append" and own:
         content = f"{own}{newline}{content}"
