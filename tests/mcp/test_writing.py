@@ -400,6 +400,31 @@ async def test_vault_write_without_a_repository_tells_the_agent_to_ask_the_owner
     assert not (sandbox.root / "Inbox/new.md").exists()
 
 
+@pytest.mark.parametrize(
+    ("turns", "told"),
+    [
+        ([], "turns must have at least 1 item, not 0"),
+        ("hello", "turns must be a list"),
+        (["hello"], "turns.0 must be an object"),
+    ],
+)
+async def test_an_invalid_request_is_reported_in_the_words_of_json(harness: ToolHarness, turns: Any, told: str) -> None:
+    assert (await harness("chat_add", sessionId="s", turns=turns))["message"] == told
+
+
+async def test_a_day_at_the_end_of_the_calendar_is_refused(harness: ToolHarness) -> None:
+    for day in ("9999-12-31", "0001-01-01", "soon"):
+        answer = await harness("agenda", day=day)
+        assert (answer["reason"], answer["message"]) == ("usage", "this is not a date, or out of range")
+
+
+async def test_equal_messages_of_one_call_are_all_stored(harness: ToolHarness) -> None:
+    said = [{"role": role, "text": text} for role, text in (("user", "yes"), ("assistant", "Sure?"), ("user", "yes"))]
+    assert (await harness.fine("chat_add", sessionId="s", turns=said))["added"] == 3
+    again = await harness.fine("chat_add", sessionId="s", turns=said)
+    assert (again["added"], again["known"]) == (0, 3)
+
+
 async def test_an_invalid_request_returns_each_error_once_and_the_names_of_the_arguments(harness: ToolHarness) -> None:
     answer = await harness("chat_add", sessionId="s", turns=[{"role": "tool", "text": "a"}])
     assert (answer["message"], answer["hint"]) == (

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+from collections import Counter
 
 from donna_tui.agents.tools import schemas
 from donna_tui.agents.tools.context import ToolContext
@@ -30,7 +32,8 @@ async def chat_add(space: ToolContext, args: schemas.ChatAddArgs) -> schemas.Cha
     """Store messages of a conversation, as private ones if the client may read private notes. Raises DonnaError."""
     session, service = space.session, space.engine.memory
     named = name_of(f"{'private' if space.access.sensitive else 'agent'}/{args.session_id}")
-    turns = [_turn(each, named, name_of(args.title), number) for number, each in enumerate(args.turns, 1)]
+    said: Counter[str] = Counter()
+    turns = [_turn(each, named, name_of(args.title), number, said) for number, each in enumerate(args.turns, 1)]
     async with session.turn:
         with session.quota.taken():
             added, known = await service.add_turns(
@@ -54,8 +57,13 @@ async def chat_add(space: ToolContext, args: schemas.ChatAddArgs) -> schemas.Cha
     )
 
 
-def _turn(args: schemas.ChatTurn, session: str, title: str, number: int) -> NewTurn:
-    """Convert a message to a turn. Raises DonnaError (`usage`) if it is empty, or its time is invalid."""
+def _turn(args: schemas.ChatTurn, session: str, title: str, number: int, said: Counter[str]) -> NewTurn:
+    """Convert a message to a turn. Raises DonnaError (`usage`) if it is empty, or its time is invalid.
+
+    Equal messages without a time are counted in `said`, since saying “yes” twice is two turns.
+    """
+    words = f"{args.role}\0{args.text}"
+    said[words] += 1
     at = moment_of(args.timestamp) if args.timestamp else datetime.datetime.now(datetime.UTC).timestamp()
     if at is None:
         message = f"the timestamp of message {number} is not ISO 8601"
@@ -67,7 +75,7 @@ def _turn(args: schemas.ChatTurn, session: str, title: str, number: int) -> NewT
         speaker=name_of(args.speaker) or args.role,
         text=args.text,
         at=at,
-        mark="" if args.timestamp else f"{args.role}\0{args.text}",
+        mark="" if args.timestamp else words + f"\0{said[words]}" * (said[words] > 1),
         title=title,
     )
     if isinstance(made, (BadLine, SkippedValue)):
@@ -175,10 +183,12 @@ async def agenda(space: ToolContext, args: schemas.AgendaArgs) -> schemas.Agenda
 
 
 def _day(text: str) -> datetime.date:
-    try:
-        return datetime.date.fromisoformat(text)
-    except ValueError:
-        raise DonnaError(Reason.USAGE, "this is not a date", hint="write it as 2026-03-12") from None
+    """Parse a day. Raises DonnaError (`usage`), also for the first and the last year, in which sums may overflow."""
+    with contextlib.suppress(ValueError):
+        day = datetime.date.fromisoformat(text)
+        if datetime.MINYEAR < day.year < datetime.MAXYEAR:
+            return day
+    raise DonnaError(Reason.USAGE, "this is not a date, or out of range", hint="write it as 2026-03-12")
 
 
 async def recall(space: ToolContext, args: schemas.RecallArgs) -> schemas.RecallOutput:
