@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 from collections import Counter
 
 from donna_tui.agents.tools import schemas
 from donna_tui.agents.tools.context import ToolContext
-from donna_tui.calendar.values import beginning, local, local_zone
+from donna_tui.calendar.values import beginning, days_later, local, local_zone
 from donna_tui.engine.memory_service import MemoryService, session_name
 from donna_tui.memory.conversations import NewTurn
 from donna_tui.memory.importers import SkippedValue, made_turn, moment_of, name_of
@@ -159,7 +158,7 @@ async def _tasks(space: ToolContext, *, done: bool = False) -> list[schemas.Task
 async def agenda(space: ToolContext, args: schemas.AgendaArgs) -> schemas.AgendaOutput:
     zone = local_zone()
     first = _day(args.day) if args.day else datetime.datetime.now(zone).date()
-    end = first + datetime.timedelta(days=args.days)
+    end = days_later(first, args.days)
     span = [beginning(each, zone).timestamp() for each in (first, end)]
     rows = await space.engine.calendar.meetings(*span)
     seen = await space.visible({row.path for row in rows if row.path})
@@ -183,12 +182,10 @@ async def agenda(space: ToolContext, args: schemas.AgendaArgs) -> schemas.Agenda
 
 
 def _day(text: str) -> datetime.date:
-    """Parse a day. Raises DonnaError (`usage`), also for the first and the last year, in which sums may overflow."""
-    with contextlib.suppress(ValueError):
-        day = datetime.date.fromisoformat(text)
-        if datetime.MINYEAR < day.year < datetime.MAXYEAR:
-            return day
-    raise DonnaError(Reason.USAGE, "this is not a date, or out of range", hint="write it as 2026-03-12")
+    try:
+        return datetime.date.fromisoformat(text)
+    except ValueError:
+        raise DonnaError(Reason.USAGE, "this is not a date", hint="write it as 2026-03-12") from None
 
 
 async def recall(space: ToolContext, args: schemas.RecallArgs) -> schemas.RecallOutput:
