@@ -365,6 +365,9 @@ def test_a_log_is_followed_and_preferences_in_it_are_offered(donna: Donna, vault
     with log.open("ab") as file:
         file.write(json.dumps({**message, "uuid": "u2", "message": {"role": "user", "content": "Half"}})[:20].encode())
     assert donna(*watch).out == ""
+    more = {**message, "uuid": "u3", "message": {"role": "user", "content": "The barn is red."}}
+    jsonl(folder / "more.jsonl", [more])
+    assert donna(*watch).out == "1 turn of 1 conversation\n"  # the preference is offered once
     (offered,) = donna("chat", "suggestions", "--json", "--space", vault).json["suggestions"]
     assert donna("recall", "coffee roast", "--type", "procedural", "--json", "--space", vault).json["count"] == 0
     assert donna("chat", "suggestions", "--accept", offered["id"], "--space", vault).code == 0
