@@ -258,6 +258,7 @@ async def test_an_edit_that_came_after_is_not_lost_by_undoing(harness: ToolHarne
         "undo_conflict",
         "the owner's\n",
     )
+    assert answer["hint"].startswith("tell the owner")
 
 
 async def test_an_owners_operation_on_the_same_note_prevents_the_undo(harness: ToolHarness) -> None:
@@ -398,6 +399,13 @@ async def test_vault_write_without_a_repository_tells_the_agent_to_ask_the_owner
     assert "git init in the workspace" in answer["hint"]
     assert "ask the owner to run git init" in answer["hint"]
     assert not (sandbox.root / "Inbox/new.md").exists()
+    await harness.fine("remember", text="The kestrel pager is carried by Ruth.")
+    answer = await harness("vault_undo_last")
+    assert (answer["reason"], answer["hint"]) == (
+        "nothing_to_undo",
+        "everything: true also undoes its changes of the memory",
+    )
+    assert (await harness.fine("vault_undo_last", everything=True))["forgotten"] == 1
 
 
 @pytest.mark.parametrize(

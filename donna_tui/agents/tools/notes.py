@@ -162,6 +162,7 @@ NOT_FREE = "a note cannot be written to this path"
 NO_HISTORY = (
     "this workspace is not in a git repository, so nothing could be undone; an agent is not allowed to create one"
 )
+WHO_COMPARES = "tell the owner, who can compare the versions and undo it in the app"
 WHO_AGREES = (
     "ask the owner to run git init in the workspace, or to open it with donna, write a note and"
     " agree to create a repository; then try again"
@@ -223,26 +224,28 @@ async def vault_undo_last(space: ToolContext, args: schemas.UndoArgs) -> schemas
     session, writer = space.session, _writer(space)
     wanted = None if args.everything else args.n
     async with session.turn:
-        plan, why_not = await asyncio.to_thread(_undoing, writer, session.id, wanted)
+        plan = await asyncio.to_thread(_undoing, writer, session.id, wanted)
         if plan:
             await _applied(space, writer, plan)
         memories = await undo_or_redo_memories(space.engine.memory, session.id) if args.everything else SessionChange()
-        if why_not and memories == SessionChange():
-            raise why_not
+        if plan is None and memories == SessionChange():
+            hint = None if args.everything else "everything: true also undoes its changes of the memory"
+            raise DonnaError(Reason.NOTHING_TO_UNDO, "there is nothing of this session to undo", hint=hint)
     undone, paths = (plan.undoes, plan.paths) if plan else ((), ())
     return schemas.UndoOutput(undone=undone, paths=paths, **dataclasses.asdict(memories))
 
 
-def _undoing(writer: VaultWriter, session: str, wanted: int | None) -> tuple[Plan | None, VaultWriteError | None]:
-    """Return the plan, or the reason why there is nothing to undo. Raises VaultWriteError on a conflict."""
+def _undoing(writer: VaultWriter, session: str, wanted: int | None) -> Plan | None:
+    """Return the plan, or None if there is nothing to undo. Raises VaultWriteError on a conflict."""
     try:
-        return writer.restorer.undo_session(session, wanted), None
+        return writer.restorer.undo_session(session, wanted)
     except VaultWriteError as error:
         if error.reason in (Reason.NOTHING_TO_UNDO, Reason.NO_REPOSITORY):
-            return None, error
+            return None
         # name the conflicting note: the notes of this session's operations are its own
         message = f"{error.message} ({error.path})" if error.path else error.message
-        raise VaultWriteError(error.reason, message, hint=error.hint, path=error.path) from None
+        hint = WHO_COMPARES if error.reason is Reason.UNDO_CONFLICT else error.hint
+        raise VaultWriteError(error.reason, message, hint=hint, path=error.path) from None
 
 
 def _writer(space: ToolContext) -> VaultWriter:
