@@ -111,6 +111,7 @@ async def test_a_list_comes_in_pages(harness: ToolHarness) -> None:
     paths = [each["path"] for page in pages for each in page["notes"]]
     assert paths == sorted(PUBLIC)
     assert {page["total"] for page in pages} == {len(PUBLIC)}
+    assert (await harness.fine("vault_list", folder="."))["total"] == len(PUBLIC)
     assert (await harness.fine("vault_list", recursive=False))["total"] == 0
     assert (await harness.fine("vault_list", folder="Projects/", recursive=False))["total"] == 2
 

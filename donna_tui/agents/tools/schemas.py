@@ -38,7 +38,7 @@ NotePath = Annotated[
 Folder = Annotated[
     str,
     Field(max_length=LONGEST_PATH, description="Only notes below this folder, vault-relative, such as Projects."),
-    InVault,
+    AfterValidator(lambda folder: "" if folder in (".", "./") else folder.removeprefix("vault:")),
 ]
 Offset = Annotated[int, Field(ge=0, description="The number of rows to skip: 0 for the first page.")]
 IsoTime = Annotated[str, Field(description="ISO 8601 in UTC, such as 2026-03-12T09:30:00Z; empty if unknown.")]
