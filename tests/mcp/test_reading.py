@@ -91,6 +91,10 @@ async def test_a_message_far_into_a_conversation_is_read_with_those_around_it(ha
     got = await harness.fine("memory_get", path=hit["path"], **{"from": hit["startLine"], "lines": 1})
     assert "The osprey of day 35 weighed" in got["text"]
     assert await harness.fine("memory_get", path=f"chat:{hit['path']}") == got
+    long = " ".join(f"The heron of day {day} weighed 900 grams." for day in range(1, 1_001))
+    await harness.fine("chat_add", sessionId="long", turns=[{"role": "user", "text": long}], closed=True)
+    await harness.engine.memory.wait_until_indexed()
+    assert len((await harness.fine("memory_get", path="agent/long:41-41"))["text"]) < 20_000 < len(long)
 
 
 async def test_hidden_characters_are_visible_in_memory_get_and_raw_in_vault_read(harness: ToolHarness) -> None:

@@ -9,13 +9,13 @@ import dataclasses
 from donna_tui.agents.tools import schemas
 from donna_tui.agents.tools.context import Access, Known, ToolContext, missing, public_notes
 from donna_tui.agents.tools.memory import undo_or_redo_memories
-from donna_tui.engine.passages import Found, read_remembered
+from donna_tui.engine.passages import LONGEST_PASSAGE, Found, Passage, read_remembered
 from donna_tui.index.database import Database
 from donna_tui.index.documents import draft_paths, link_key
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.executable import adds_executable
 from donna_tui.safety.terminal import clean, clean_line
-from donna_tui.text.lines import each_line
+from donna_tui.text.lines import each_line, line_of, line_starts
 from donna_tui.text.markdown import split_sections
 from donna_tui.text.plural import plural
 from donna_tui.types.drafts import Draft, DraftRow
@@ -41,7 +41,7 @@ async def memory_get(space: ToolContext, args: schemas.GetArgs) -> schemas.GetOu
     if found and found.note and not await asyncio.to_thread(space.access.sees, found.note):
         found = None  # as if nothing of that name existed
     if found and not found.note:
-        shown, wanted = found.passage, schemas.GetArgs(path=args.path) if found.is_chat else args
+        shown, wanted = found.passage, _around(found.passage) if found.is_chat else args
         return _lines_of(shown.text, wanted, path=shown.path, title=shown.title)
     note = await asyncio.to_thread(space.access.read, found.note if found else args.path)
     return _lines_of(note.text, args, path=note.path, title=note.title)
@@ -136,6 +136,15 @@ def _remembered(database: Database, identity: str, access: Access) -> Found | No
         (identity, f"{session}:", f"{session};"),
     )
     return None if private or found.passage.sensitive else found
+
+
+def _around(passage: Passage) -> schemas.GetArgs:
+    """Return a request for the lines around the marked ones, as many as are not too long."""
+    starts = line_starts(passage.text)
+    marked = starts[min(passage.mark_start, len(starts)) - 1]
+    first = line_of(starts, max(0, marked - LONGEST_PASSAGE // 4))
+    last = line_of(starts, marked + LONGEST_PASSAGE * 3 // 4)
+    return schemas.GetArgs(path=passage.path, from_=first, lines=min(schemas.MOST_LINES, last - first + 1))
 
 
 def _lines_of(text: str, args: schemas.GetArgs, *, path: str, title: str) -> schemas.GetOutput:
