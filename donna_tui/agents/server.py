@@ -20,7 +20,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from donna_tui import __version__
 from donna_tui.agents.guard import App, Message, Receive, Scope, Send
 from donna_tui.agents.setup import skill_text
-from donna_tui.agents.tools.catalogue import Tool, call, refusal, tools_for
+from donna_tui.agents.tools.catalogue import Tool, call, find_tool, refusal, tools_for
 from donna_tui.agents.tools.context import NAMELESS, ClientSession, Quota, ToolContext, actor_of
 from donna_tui.types.errors import DonnaError, Reason
 
@@ -186,8 +186,11 @@ def build_server(service: Dispatcher) -> Server[Any]:
     async def call_tool(
         context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        if service.tool(params.name) is None:
-            raise MCPError(code=types.INVALID_PARAMS, message="there is no such tool")
+        try:
+            find_tool(params.name, write=service.write)
+        except DonnaError as error:
+            told = refusal(error)
+            raise MCPError(code=types.INVALID_PARAMS, message=f"{told['message']}; {told['hint']}") from None
         client = context.session.client_params
         session = service.sessions.of(client.client_info.name if client else NAMELESS, _transport_of(context))
         return _result(await service.call(session, params.name, params.arguments))

@@ -98,6 +98,11 @@ def beginning(value: datetime.date, zone: datetime.tzinfo) -> datetime.datetime:
     return instant(moment, zone)
 
 
+def days_later(day: datetime.date, days: int) -> datetime.date:
+    """Return the day a number of days later, at most the last one that Python can represent."""
+    return day + datetime.timedelta(days=min(days, (datetime.date.max - day).days))
+
+
 def local(moment: datetime.datetime, zone: datetime.tzinfo) -> datetime.datetime:
     """Convert an aware time to a zone. Overflows are returned unchanged."""
     try:

@@ -203,7 +203,9 @@ async def _watch(session: Session, folder: Path, *, once: bool, sensitive: bool)
     async with engine_for(session, "donna chat watch") as engine:
         service = engine.memory
         logs = LogFolder(folder, session.space.state)
-        print_message(f"donna: following {folder}; ctrl+c to stop")
+        if not once:
+            print_message(f"donna: following {folder}; ctrl+c to stop")
+        offered = set(await service.suggestions(limit=MOST_SUGGESTIONS))
         while True:
             report = await service.follow(logs, sensitive=sensitive)
             closed = await service.close_quiet_sessions(time.time() - QUIET_SECONDS)
@@ -211,8 +213,8 @@ async def _watch(session: Session, folder: Path, *, once: bool, sensitive: bool)
                 malformed = f", {plural(report.malformed, 'line')} not valid" if report.malformed else ""
                 emit_lines([f"{plural(report.turns, 'turn')} of {plural(report.sessions, 'conversation')}{malformed}"])
             if report.turns or closed:
-                suggestions = await service.suggestions(limit=MOST_SUGGESTIONS) if report.turns else ()
-                emit_lines(_afterwards(await service.compress_due(), len(suggestions)))
+                before, offered = offered, set(await service.suggestions(limit=MOST_SUGGESTIONS))
+                emit_lines(_afterwards(await service.compress_due(), len(offered - before)))
             if once:
                 await service.wait_until_indexed()
                 return

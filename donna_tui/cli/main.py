@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Sequence
 from copy import copy
 from importlib import import_module
@@ -109,12 +110,14 @@ class Commands(TyperGroup):
 
         A misspelt option is reported with the usage of its command, unless JSON is requested.
         """
-        as_json = "--json" in ctx.args
+        as_json = "--json" in ctx.args or "--call" in ctx.args
         try:
             return super().invoke(ctx)
         except DonnaError as error:
             fail(error, as_json=ctx.meta.get(ERRORS_AS_JSON, False))
         except USAGE_ERROR as error:
+            if re.match("No such option: -(?!-)", error.message):
+                error.message += "; put -- before words that begin with a dash"
             if not as_json and not isinstance(error, typer.BadParameter):
                 raise
             fail(_usage(error), as_json=as_json)

@@ -94,7 +94,7 @@ def mcp(
     skill: Annotated[bool, typer.Option("--skill", help="Print the skill file for agents.")] = False,
     call: Annotated[str, typer.Option("--call", metavar="TOOL", help="Call one tool and print its result.")] = "",
     arguments: Annotated[
-        str, typer.Argument(metavar="[JSON]", help="The arguments of the tool; plain words are a query.")
+        str, typer.Argument(metavar="[JSON]", help="The arguments of the tool; plain words are its first.")
     ] = "",
     demo: Annotated[bool, typer.Option("--demo", help="Use a fresh demo vault.")] = False,
     space: SpaceOption = None,
@@ -131,7 +131,7 @@ def _print_setup(client: str, served: Served, space: str | None) -> None:
 
 def _print_answer(name: str, arguments: str, served: Served, space: str | None, *, demo: bool) -> None:
     """Call one tool like a client, and print its answer."""
-    given = _object(arguments)
+    given = _object(name, arguments)
     answer = _call(open_session(_demo_space() if demo else space), name, given, served)
     emit_lines([json_text(answer)])
     if not answer["ok"]:
@@ -226,12 +226,15 @@ def _workspace(engine: Engine, session: Session, served: Served, client: ClientS
     )
 
 
-def _object(text: str) -> dict[str, Any]:
-    """Parse the arguments of a call: a JSON object, or plain words as the query."""
+def _object(tool: str, text: str) -> dict[str, Any]:
+    """Parse the arguments of a call: a JSON object, or plain words as the first argument of the tool."""
+    from donna_tui.agents.tools.catalogue import TOOLS
+
     if not text:
         return {}
     if not text.lstrip().startswith(("{", "[")):
-        return {"query": text}
+        names = next((each.takes.model_fields for each in TOOLS if each.name == tool), ())
+        return {next(iter(names), "query"): text}
     try:
         loaded = json.loads(text)
     except ValueError:

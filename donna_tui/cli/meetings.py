@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 import typer
 
-from donna_tui.calendar.values import Fetched, Window, beginning, local, local_zone
+from donna_tui.calendar.values import Fetched, Window, beginning, days_later, local, local_zone
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, named_day, print_message
 from donna_tui.cli.search import run_with_index
@@ -48,7 +48,7 @@ def meetings_list(
     """List the meetings of some days, after reading the followed calendars."""
     zone = local_zone()
     first = named_day(start) if start else datetime.datetime.now(zone).date()
-    span = [beginning(day, zone).timestamp() for day in (first, first + datetime.timedelta(days=days))]
+    span = [beginning(day, zone).timestamp() for day in (first, days_later(first, days))]
     meetings, calendars = run(_meetings(open_session(space), span[0], span[1], zone))
     emit(
         {"count": len(meetings), "meetings": [meeting_fields(meeting, zone) for meeting in meetings]},
@@ -63,7 +63,7 @@ def meetings_list(
 def _none(first: datetime.date, days: int, calendars: list[CalendarRow]) -> str:
     if not calendars:
         return "No calendar is followed yet: donna calendar add URL or FILE"
-    last = first + datetime.timedelta(days=days - 1)
+    last = days_later(first, days - 1)
     return f"No meetings from {first.isoformat()} to {last.isoformat()}." if days > 1 else f"No meetings on {first}."
 
 

@@ -99,6 +99,8 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Search, and print passages with their citations."""
+    if batch and query:
+        raise DonnaError(Reason.USAGE, "--batch and a question exclude each other")
     session = open_session(space)
     options = SearchOptions(k=k, mode=mode, sources=tuple(sources or ()), path=path, near=near, everywhere=everywhere)
     if batch:

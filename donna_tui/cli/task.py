@@ -9,11 +9,11 @@ from typing import Annotated
 import typer
 
 from donna_tui.cli.options import AsJson, MayInitialise, SpaceOption, new_app
-from donna_tui.cli.output import emit, named_day, print_message, require_found
+from donna_tui.cli.output import emit, print_message, require_found
 from donna_tui.cli.search import run_with_index
 from donna_tui.cli.session import Session, open_session
 from donna_tui.cli.write import carry_out, writer_for
-from donna_tui.memory.checkboxes import PRIORITIES, checked, task_line, with_task
+from donna_tui.memory.checkboxes import PRIORITIES, checked, day_named, task_line, with_task
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.types.memory import TaskRow
 from donna_tui.vault.client import VaultNote
@@ -27,7 +27,7 @@ app = new_app("Tasks: the check boxes of your notes.")
 def task_add(
     text: Annotated[list[str], typer.Argument(help="The text of the task.")],
     note: Annotated[str, typer.Option("--note", help="The note to add the check box to.")] = "Inbox/Tasks.md",
-    due: Annotated[str, typer.Option("--due", help="The deadline, such as 2026-03-12.")] = "",
+    due: Annotated[str, typer.Option("--due", help="The deadline, such as 2026-03-12, tomorrow or friday.")] = "",
     priority: Annotated[str, typer.Option("--priority", help="highest, high, medium, low or lowest.")] = "",
     agreed: MayInitialise = False,
     space: SpaceOption = None,
@@ -39,7 +39,10 @@ def task_add(
         raise DonnaError(Reason.USAGE, "no task given", hint='donna task add "call the bank" --due 2026-03-12')
     if priority and priority not in PRIORITIES.values():
         raise DonnaError(Reason.USAGE, f"there is no priority {priority}", hint=", ".join(PRIORITIES.values()))
-    line = task_line(task, due=named_day(due).isoformat() if due else "", priority=priority, created=today())
+    day = day_named(due, datetime.date.today()) if due else None
+    if due and day is None:
+        raise DonnaError(Reason.USAGE, f"{due} is not a date", hint="write it as 2026-03-12, tomorrow or friday")
+    line = task_line(task, due=day.isoformat() if day else "", priority=priority, created=today())
     session = open_session(space)
     writer = writer_for(session)
     known = _read(session, note)

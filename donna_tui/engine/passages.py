@@ -92,6 +92,7 @@ class Found:
     passage: Passage
     note: str = ""
     lines: tuple[int, int] = (1, 1)
+    is_chat: bool = False
 
 
 def read_remembered(database: Database, source_id: str) -> Found | None:
@@ -108,7 +109,7 @@ def read_remembered(database: Database, source_id: str) -> Found | None:
     wanted = known["turns"] if source == "chat" else None
     texts = _texts(database, source, user, source_id, known) if wanted else _own(database, source, user, source_id)
     passage = _passage(source_id, title, texts, wanted, sensitive=bool(sensitive))
-    return Found(passage, known.get("note", ""), tuple(known.get("lines", (1, 1))))
+    return Found(passage, known.get("note", ""), tuple(known.get("lines", (1, 1))), source == "chat")
 
 
 def _own(database: Database, source: str, user: str, source_id: str) -> list[tuple[int, str]]:

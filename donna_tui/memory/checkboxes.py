@@ -179,7 +179,7 @@ def with_task(text: str, line: str) -> str:
 def task_typed(text: str, today: datetime.date) -> tuple[str, str]:
     """Parse a typed task: its words, and the ISO day after a last “due”, if any."""
     found = _DUE.fullmatch(text.strip())
-    day = _day_named(found[2].lower(), today) if found else None
+    day = day_named(found[2], today) if found else None
     return (found[1], day.isoformat()) if found and day is not None else (text.strip(), "")
 
 
@@ -187,7 +187,9 @@ _DUE = re.compile(r"(.*\S)\s+due:?\s+(\S+)", re.IGNORECASE | re.DOTALL)
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
-def _day_named(word: str, today: datetime.date) -> datetime.date | None:
+def day_named(word: str, today: datetime.date) -> datetime.date | None:
+    """Parse a day: ISO 8601, today, tomorrow, or the beginning of a weekday's name, such as fri, for the next one."""
+    word = word.lower()
     if word in ("today", "tomorrow"):
         return today + datetime.timedelta(days=word == "tomorrow")
     weekday = next((n for n, name in enumerate(_WEEKDAYS) if len(word) >= 3 and name.startswith(word)), None)

@@ -111,7 +111,8 @@ class Recorder:
                 )
                 return self.db.database.connection.last_insert_rowid(), True
         session, _, title, sensitive = rows[0]
-        now = turn.title or title, int(self.sensitive or sensitive)
+        retitled = turn.title not in ("", title) and not _is_erased(self.db.database, session)
+        now = turn.title if retitled else title, int(self.sensitive or sensitive)
         if now == (title, sensitive):
             return session, False
         self.db.database.run("UPDATE sessions SET title = ?, sensitive = ? WHERE id = ?", (*now, session))
@@ -121,12 +122,14 @@ class Recorder:
 
     def _stored(self, owner: str, name: str) -> list[tuple[Any, ...]]:
         """Return the row of a session, as a list of at most one. A private `agent/…` that was imported may be stored
-        as `private/…` (`PRIVATE_SESSIONS`), to which no agent adds by the old name.
+        as `private/…` (`PRIVATE_SESSIONS`), to which no agent adds by the old name. One with turns of agents alone is
+        another conversation.
         """
         sql = "SELECT id, origin, title, sensitive FROM sessions WHERE user_id = ? AND name = ?"
         rows = self.db.database.rows(sql, (owner, name))
         if not rows and not self.added_by and name.startswith("agent/"):
-            rows = self.db.database.rows(f"{sql} AND sensitive", (owner, f"private/{name.removeprefix('agent/')}"))
+            sql += " AND sensitive AND EXISTS (SELECT 1 FROM turns WHERE session = sessions.id AND added_by = '')"
+            rows = self.db.database.rows(sql, (owner, f"private/{name.removeprefix('agent/')}"))
         return rows
 
     def _identity(self, session: int, turn: NewTurn) -> bytes:
@@ -305,12 +308,21 @@ def pin_turns(db: MemoryDb, session: int, first: int, last: int, *, pinned: bool
 
 
 def erase_turns(db: MemoryDb, session: int, first: int, last: int, now: float) -> int:
-    """Erase the words of turns permanently. Call within a transaction. The empty rows prevent a later import from
-    adding the turns again.
+    """Erase the words of turns permanently, and the title of a session without others. Call within a transaction.
+
+    The empty rows prevent a later import from adding the turns again.
     """
     db.database.run(
         "UPDATE turns SET text = '', speaker = '', pinned = 0, forgotten_at = ?"
         " WHERE session = ? AND number BETWEEN ? AND ?",
         (now, session, first, last),
     )
-    return db.changed_rows("chat", session)
+    erased = db.changed_rows("chat", session)
+    if _is_erased(db.database, session):
+        db.database.run("UPDATE sessions SET title = '' WHERE id = ?", (session,))
+    return erased
+
+
+def _is_erased(database: Database, session: int) -> bool:
+    """Return whether a session has turns, none of which has words."""
+    return bool(database.value("SELECT min(text = '') FROM turns WHERE session = ?", (session,)))

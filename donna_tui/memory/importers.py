@@ -430,6 +430,14 @@ def _plain_turn(value: Mapping[str, Any], line: int) -> Found:
     )  # fmt: skip
 
 
+_OF_THE_PROGRAM = re.compile(
+    r"\s*(?:<(?:local-command|bash)-std(?:out|err)>|\[Request interrupted by user"
+    r"|<command-(?:name|message)>(?!.*<command-args>\s*[^\s<]))",
+    re.DOTALL,
+)
+"""Match what Claude Code logs in the name of the user: output, interruptions, and slash commands without words."""
+
+
 def _claude_code(value: Mapping[str, Any], line: int) -> Iterator[Found]:
     """Parse a line of a session log. Tool output, thoughts, side chains and the program's own messages are left out."""
     message = value.get("message")
@@ -439,7 +447,8 @@ def _claude_code(value: Mapping[str, Any], line: int) -> Iterator[Found]:
         yield SkippedValue()
         return
     content = get(message, "content")
-    blocks = [content] if isinstance(content, str) else text_blocks(content)
+    texts = [content] if isinstance(content, str) else text_blocks(content)
+    blocks = [text for text in texts if not _OF_THE_PROGRAM.match(text)]
     mark, path = value.get("uuid"), value.get("cwd")
     folder = path.replace("\\", "/").rstrip("/").rpartition("/")[2] if isinstance(path, str) else ""
     if not blocks or not isinstance(value.get("sessionId"), str):

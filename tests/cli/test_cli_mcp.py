@@ -72,7 +72,10 @@ def test_an_unknown_tool_and_an_unknown_argument_are_named_with_the_nearest(donn
     assert tool["hint"].endswith("agenda; donna mcp --write adds those that write")
     assert donna("mcp", "--call", "nope", "--space", vault).json["message"] == "there is no tool nope"
     assert donna("mcp", "--call", "vault_list", "--space", vault).code == 0
+    assert donna("mcp", "--call", "vault_read", "private.md", "--space", vault).json["reason"] == "missing"
     assert donna("mcp", "{}", "--space", vault).code == 2
+    words = donna("mcp", "--space", vault, "--call", "memory_search", "-kestrel")
+    assert (words.code, words.json["message"]) == (2, "no such option: -k; put -- before words that begin with a dash")
     argument = donna("mcp", "--call", "recall", '{"query": "x", "tokenBudge": 5}', "--space", vault).json
     assert argument["message"] == "there is no argument tokenBudge; did you mean tokenBudget?"
     assert argument["hint"].startswith("the arguments are query, topK, tokenBudget")

@@ -77,6 +77,7 @@ def test_unusable_input_is_reported_with_an_exit_code(donna: Donna, vault: Path,
 def test_an_invalid_day_is_refused(donna: Donna, vault: Path) -> None:
     ran = donna("meetings", "list", "--from", "soon", "--json", "--space", vault)
     assert (ran.code, ran.json["reason"]) == (2, "usage")
+    assert donna("meetings", "list", "--from", "9999-12-31", "--space", vault).code == 0
 
 
 def test_calendars_that_are_followed_are_read_before_they_are_listed(donna: Donna, vault: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import json
 import re
 import subprocess
@@ -202,6 +203,9 @@ def test_a_task_begins_a_note_and_needs_consent_for_the_first_commit(donna: Donn
     assert not (vault / "Inbox").exists()
     assert donna("task", "add", "Feed the kestrel", "--yes", "--space", vault).code == 0
     assert (vault / "Inbox/Tasks.md").read_text().startswith("- [ ] Feed the kestrel ➕")
+    assert donna("task", "add", "Call the bank", "--due", "Tomorrow", "--space", vault).code == 0
+    tomorrow = datetime.date.today() + datetime.timedelta(days=1)
+    assert (vault / "Inbox/Tasks.md").read_text().endswith(f"Call the bank ➕ {datetime.date.today()} 📅 {tomorrow}\n")
 
 
 def test_task_done_rejects_a_missing_or_closed_task(donna: Donna, vault: Path) -> None:
@@ -361,6 +365,9 @@ def test_a_log_is_followed_and_preferences_in_it_are_offered(donna: Donna, vault
     with log.open("ab") as file:
         file.write(json.dumps({**message, "uuid": "u2", "message": {"role": "user", "content": "Half"}})[:20].encode())
     assert donna(*watch).out == ""
+    more = {**message, "uuid": "u3", "message": {"role": "user", "content": "The barn is red."}}
+    jsonl(folder / "more.jsonl", [more])
+    assert donna(*watch).out == "1 turn of 1 conversation\n"  # the preference is offered once
     (offered,) = donna("chat", "suggestions", "--json", "--space", vault).json["suggestions"]
     assert donna("recall", "coffee roast", "--type", "procedural", "--json", "--space", vault).json["count"] == 0
     assert donna("chat", "suggestions", "--accept", offered["id"], "--space", vault).code == 0

@@ -202,6 +202,7 @@ def test_an_empty_batch_has_no_answers(donna: Donna, vault: Path) -> None:
 
 def test_a_batch_that_cannot_be_read_is_a_usage_error(donna: Donna, vault: Path, tmp_path: Path) -> None:
     assert donna("search", "--batch", tmp_path / "none", "--space", vault).code == 2
+    assert donna("search", "kestrel", "--batch", "-", "--space", vault, stdin="").code == 2
     (tmp_path / "latin").write_bytes(b'{"id": 1, "query": "\xff"}')
     ran = donna("search", "--batch", tmp_path / "latin", "--space", vault)
     assert (ran.code, [row["line"] for row in ran.rows]) == (2, [1])

@@ -79,6 +79,24 @@ async def test_what_cannot_be_read_comes_with_a_next_step(harness: ToolHarness) 
         assert (await harness("vault_write", path=path, content="mine"))["hint"], path
 
 
+async def test_a_message_far_into_a_conversation_is_read_with_those_around_it(harness: ToolHarness) -> None:
+    turns = [{"role": "user", "text": f"The osprey of day {day} weighed 900 grams."} for day in range(1, 41)]
+    await harness.fine("chat_add", sessionId="long", turns=turns, closed=True)
+    await harness.engine.memory.wait_until_indexed()
+    (hit,) = [
+        each
+        for each in (await harness.fine("memory_search", query='"osprey of day 35"', sources=["chat"]))["results"]
+        if "day 35" in each["snippet"]
+    ]
+    got = await harness.fine("memory_get", path=hit["path"], **{"from": hit["startLine"], "lines": 1})
+    assert "The osprey of day 35 weighed" in got["text"]
+    assert await harness.fine("memory_get", path=f"chat:{hit['path']}") == got
+    long = " ".join(f"The heron of day {day} weighed 900 grams." for day in range(1, 1_001))
+    await harness.fine("chat_add", sessionId="long", turns=[{"role": "user", "text": long}], closed=True)
+    await harness.engine.memory.wait_until_indexed()
+    assert len((await harness.fine("memory_get", path="agent/long:41-41"))["text"]) < 20_000 < len(long)
+
+
 async def test_hidden_characters_are_visible_in_memory_get_and_raw_in_vault_read(harness: ToolHarness) -> None:
     file = write(harness.sandbox.root, "Inbox/odd.md", ODD.encode())
     shown = await harness.fine("memory_get", path="Inbox/odd.md")
@@ -97,6 +115,7 @@ async def test_a_list_comes_in_pages(harness: ToolHarness) -> None:
     paths = [each["path"] for page in pages for each in page["notes"]]
     assert paths == sorted(PUBLIC)
     assert {page["total"] for page in pages} == {len(PUBLIC)}
+    assert (await harness.fine("vault_list", folder="."))["total"] == len(PUBLIC)
     assert (await harness.fine("vault_list", recursive=False))["total"] == 0
     assert (await harness.fine("vault_list", folder="Projects/", recursive=False))["total"] == 2
 
@@ -183,6 +202,7 @@ SECTIONS = "---\ntags: [a]\n---\n# Log\n\nFirst.\n\n## Today\n\n- one\n\n## Late
         (("Log", "Today"), "replace", "- new", SECTIONS.replace("\n- one", "- new")),
         (("Log", "Later"), "append", "- three\n", SECTIONS + "- three\n"),
         (("Log",), "append", "Second.", SECTIONS.replace("First.\n", "First.\nSecond.\n")),
+        (("Log", "Later"), "append", "- a\u2028b\x0cc", SECTIONS + "- a\u2028b\x0cc\n"),
         ((), "append", "Before.", SECTIONS.replace("# Log", "Before.\n\n# Log")),
     ],
 )
@@ -198,7 +218,7 @@ def test_one_section_changes_and_the_rest_keeps_its_bytes(
 async def test_a_section_is_changed_only_with_the_etag_that_was_read(harness: ToolHarness) -> None:
     path, heading = "Projects/gateway.md", ["Gateway", "Cache"]
     etag = (await harness.fine("vault_read", path=path))["etag"]
-    await harness.fine("vault_section", path=path, headingPath=heading, content="More.", etag=etag)
+    await harness.fine("vault_section", path=f"vault:{path}", headingPath=heading, content="More.", etag=etag)
     assert "Redis." in (harness.sandbox.root / path).read_text()
     for arguments, reason in (
         ({"headingPath": heading, "etag": etag}, "conflict"),

@@ -258,6 +258,7 @@ async def test_an_edit_that_came_after_is_not_lost_by_undoing(harness: ToolHarne
         "undo_conflict",
         "the owner's\n",
     )
+    assert answer["hint"].startswith("tell the owner")
 
 
 async def test_an_owners_operation_on_the_same_note_prevents_the_undo(harness: ToolHarness) -> None:
@@ -398,6 +399,37 @@ async def test_vault_write_without_a_repository_tells_the_agent_to_ask_the_owner
     assert "git init in the workspace" in answer["hint"]
     assert "ask the owner to run git init" in answer["hint"]
     assert not (sandbox.root / "Inbox/new.md").exists()
+    await harness.fine("remember", text="The kestrel pager is carried by Ruth.")
+    answer = await harness("vault_undo_last")
+    assert (answer["reason"], answer["hint"]) == (
+        "nothing_to_undo",
+        "everything: true also undoes its changes of the memory",
+    )
+    assert (await harness.fine("vault_undo_last", everything=True))["forgotten"] == 1
+
+
+@pytest.mark.parametrize(
+    ("turns", "told"),
+    [
+        ([], "turns must have at least 1 item, not 0"),
+        ("hello", "turns must be a list"),
+        (["hello"], "turns.0 must be an object"),
+    ],
+)
+async def test_an_invalid_request_is_reported_in_the_words_of_json(harness: ToolHarness, turns: Any, told: str) -> None:
+    assert (await harness("chat_add", sessionId="s", turns=turns))["message"] == told
+
+
+async def test_the_agenda_ends_with_the_calendar(harness: ToolHarness) -> None:
+    for day in ("9999-12-31", "0001-01-01"):
+        assert (await harness.fine("agenda", day=day))["day"] == day
+
+
+async def test_equal_messages_of_one_call_are_all_stored(harness: ToolHarness) -> None:
+    said = [{"role": role, "text": text} for role, text in (("user", "yes"), ("assistant", "Sure?"), ("user", "yes"))]
+    assert (await harness.fine("chat_add", sessionId="s", turns=said))["added"] == 3
+    again = await harness.fine("chat_add", sessionId="s", turns=said)
+    assert (again["added"], again["known"]) == (0, 3)
 
 
 async def test_an_invalid_request_returns_each_error_once_and_the_names_of_the_arguments(harness: ToolHarness) -> None:

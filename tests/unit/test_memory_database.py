@@ -238,6 +238,17 @@ def test_permanently_forgotten_memory_is_erased_and_not_reimported(sandbox: Sand
     assert not forget(sandbox.db, find_target(sandbox.db.database, "chat:s1:2-2"), None)
 
 
+def test_the_title_of_an_erased_conversation_is_erased_and_not_reimported(sandbox: Sandbox, tmp_path: Path) -> None:
+    file = jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} again", title="The osprey code"))
+    import_file(sandbox.db, file)
+    for identity, title in (("chat:s1:1-1", "The osprey code"), ("chat:s1", "")):
+        forget_for_good(sandbox.db, find_target(sandbox.db.database, identity), START)
+        import_file(sandbox.db, file)
+        assert [each.title for each in list_sessions(sandbox.db.database)] == [title]
+    file.unlink()
+    assert b"osprey" not in bytes_on_disk(sandbox.folder)
+
+
 def test_a_session_that_is_continued_as_private_is_private(sandbox: Sandbox, tmp_path: Path) -> None:
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG)))
     sandbox.follow()
@@ -538,8 +549,11 @@ def test_a_renamed_conversation_is_not_imported_again_but_no_agent_adds_to_it(tm
         again = import_file(sandbox.db, tmp_path / "t.jsonl", sensitive=sensitive)
         assert (again.turns, again.known) == (0, 1)
     Recorder(sandbox.db, added_by="x").add([NewTurn(session="agent/a", role="user", speaker="user", text=LONG)])
+    turn = NewTurn(session="private/b", role="user", speaker="user", text=LONG)
+    Recorder(sandbox.db, sensitive=True, added_by="x").add([turn])
+    assert import_file(sandbox.db, jsonl(tmp_path / "b.jsonl", said("agent/b", LONG, timestamp=START))).turns == 1
     assert [(each.name, each.turns) for each in list_sessions(sandbox.db.database)] == [
-        ("agent/a", 1), ("private/a", 1),
+        ("agent/a", 1), ("private/b", 1), ("private/a", 1), ("agent/b", 1),
     ]  # fmt: skip
     sandbox.close()
 

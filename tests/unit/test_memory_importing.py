@@ -312,10 +312,13 @@ def test_claude_code_session_log_is_imported(db: MemoryDb, tmp_path: Path) -> No
         code_line("u4", "user", [{"type": "tool_result", "content": "ok"}]),
         code_line("u5", "user", "agent only", isSidechain=True),
         code_line("u6", "user", "caveat", isMeta=True),
+        code_line("u7", "user", "<command-name>/clear</command-name>\n<command-args></command-args>"),
+        code_line("u8", "user", "<local-command-stdout>Set model to x</local-command-stdout>"),
+        code_line("u9", "user", [{"type": "text", "text": "[Request interrupted by user for tool use]"}]),
         {"type": "system", "sessionId": "abc", "content": "compacted"},
     ]
     report = import_file(db, jsonl(tmp_path / "abc.jsonl", rows))
-    assert (report.format, report.turns, report.left_out, report.malformed) == ("Claude Code session", 2, 7, 0)
+    assert (report.format, report.turns, report.left_out, report.malformed) == ("Claude Code session", 2, 10, 0)
     assert texts(db, "claude-code/abc") == ["Why does the gateway time out?", "The pool is full."]
     assert list_sessions(db.database)[0].title == "Claude Code in gateway"
 

@@ -61,7 +61,8 @@ TOOLS = (
     _define(
         notes.memory_get,
         "Read around a passage",
-        "Read lines of a note or conversation that memory_search found, as they are now.",
+        "Read lines of a note that memory_search found, as they are now, or the messages around those of a"
+        " conversation.",
     ),
     _define(
         memory.recall,
@@ -147,7 +148,7 @@ def tools_for(*, write: bool) -> tuple[Tool, ...]:
 async def call(space: ToolContext, name: str, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
     """Call a tool; return plain values with `ok` and the result or the refusal. Raises no DonnaError."""
     try:
-        tool = _tool(space, name)
+        tool = find_tool(name, write=space.writer is not None)
         given = await tool.run(space, _validated(tool.takes, arguments or {}))
         return given.model_dump(mode="json", by_alias=True)
     except DonnaError as error:
@@ -161,13 +162,13 @@ def refusal(error: DonnaError) -> dict[str, Any]:
     return refused.model_dump(mode="json", by_alias=True)
 
 
-def _tool(space: ToolContext, name: str) -> Tool:
+def find_tool(name: str, *, write: bool) -> Tool:
     """Return a tool. Raises DonnaError if this client may not use it, with the same message as for a missing one."""
-    tools = {tool.name: tool for tool in tools_for(write=space.writer is not None)}
+    tools = {tool.name: tool for tool in tools_for(write=write)}
     if name not in tools:
         near = nearest(name[:LONGEST_NAME], tools)
         meant = f"did you mean {near}? The" if near else "the"
-        others = "" if space.writer else "; donna mcp --write adds those that write"
+        others = "" if write else "; donna mcp --write adds those that write"
         message = f"there is no tool {name[:LONGEST_NAME]}"
         raise DonnaError(Reason.USAGE, message, hint=f"{meant} tools are {', '.join(tools)}{others}")
     return tools[name]
@@ -194,5 +195,10 @@ def _problem(error: ErrorDetails, names: Sequence[str]) -> str:
         case "extra_forbidden":
             near = nearest(place, names)
             return f"there is no argument {place}{f'; did you mean {near}?' if near else ''}"
+        case "tuple_type":
+            return f"{place} must be a list"
+        case "model_type":
+            return f"{place} must be an object"
         case _:
-            return f"{place} {_SHOULD.sub('must', error['msg'].partition(', unable')[0])}"
+            words = error["msg"].partition(", unable")[0].replace(" after validation", "")
+            return f"{place} {_SHOULD.sub('must', words)}"

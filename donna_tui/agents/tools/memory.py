@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 
 from donna_tui.agents.tools import schemas
 from donna_tui.agents.tools.context import ToolContext
-from donna_tui.calendar.values import beginning, local, local_zone
+from donna_tui.calendar.values import beginning, days_later, local, local_zone
 from donna_tui.engine.memory_service import MemoryService, session_name
 from donna_tui.memory.conversations import NewTurn
 from donna_tui.memory.importers import SkippedValue, made_turn, moment_of, name_of
@@ -30,7 +31,8 @@ async def chat_add(space: ToolContext, args: schemas.ChatAddArgs) -> schemas.Cha
     """Store messages of a conversation, as private ones if the client may read private notes. Raises DonnaError."""
     session, service = space.session, space.engine.memory
     named = name_of(f"{'private' if space.access.sensitive else 'agent'}/{args.session_id}")
-    turns = [_turn(each, named, name_of(args.title), number) for number, each in enumerate(args.turns, 1)]
+    said: Counter[str] = Counter()
+    turns = [_turn(each, named, name_of(args.title), number, said) for number, each in enumerate(args.turns, 1)]
     async with session.turn:
         with session.quota.taken():
             added, known = await service.add_turns(
@@ -54,8 +56,13 @@ async def chat_add(space: ToolContext, args: schemas.ChatAddArgs) -> schemas.Cha
     )
 
 
-def _turn(args: schemas.ChatTurn, session: str, title: str, number: int) -> NewTurn:
-    """Convert a message to a turn. Raises DonnaError (`usage`) if it is empty, or its time is invalid."""
+def _turn(args: schemas.ChatTurn, session: str, title: str, number: int, said: Counter[str]) -> NewTurn:
+    """Convert a message to a turn. Raises DonnaError (`usage`) if it is empty, or its time is invalid.
+
+    Equal messages without a time are counted in `said`, since saying “yes” twice is two turns.
+    """
+    words = f"{args.role}\0{args.text}"
+    said[words] += 1
     at = moment_of(args.timestamp) if args.timestamp else datetime.datetime.now(datetime.UTC).timestamp()
     if at is None:
         message = f"the timestamp of message {number} is not ISO 8601"
@@ -67,7 +74,7 @@ def _turn(args: schemas.ChatTurn, session: str, title: str, number: int) -> NewT
         speaker=name_of(args.speaker) or args.role,
         text=args.text,
         at=at,
-        mark="" if args.timestamp else f"{args.role}\0{args.text}",
+        mark="" if args.timestamp else words + f"\0{said[words]}" * (said[words] > 1),
         title=title,
     )
     if isinstance(made, (BadLine, SkippedValue)):
@@ -151,7 +158,7 @@ async def _tasks(space: ToolContext, *, done: bool = False) -> list[schemas.Task
 async def agenda(space: ToolContext, args: schemas.AgendaArgs) -> schemas.AgendaOutput:
     zone = local_zone()
     first = _day(args.day) if args.day else datetime.datetime.now(zone).date()
-    end = first + datetime.timedelta(days=args.days)
+    end = days_later(first, args.days)
     span = [beginning(each, zone).timestamp() for each in (first, end)]
     rows = await space.engine.calendar.meetings(*span)
     seen = await space.visible({row.path for row in rows if row.path})

@@ -9,13 +9,13 @@ import dataclasses
 from donna_tui.agents.tools import schemas
 from donna_tui.agents.tools.context import Access, Known, ToolContext, missing, public_notes
 from donna_tui.agents.tools.memory import undo_or_redo_memories
-from donna_tui.engine.passages import Found, read_remembered
+from donna_tui.engine.passages import LONGEST_PASSAGE, Found, Passage, read_remembered
 from donna_tui.index.database import Database
 from donna_tui.index.documents import draft_paths, link_key
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.executable import adds_executable
 from donna_tui.safety.terminal import clean, clean_line
-from donna_tui.text.lines import each_line
+from donna_tui.text.lines import each_line, line_of, line_starts
 from donna_tui.text.markdown import split_sections
 from donna_tui.text.plural import plural
 from donna_tui.types.drafts import Draft, DraftRow
@@ -29,24 +29,27 @@ from donna_tui.vault.note.read import parse_frontmatter
 from donna_tui.vault.write.changes import Change, Outcome, Plan, expecting
 from donna_tui.vault.write.writer import VaultWriter
 
-PREFIX = "vault:"
-
 
 async def memory_get(space: ToolContext, args: schemas.GetArgs) -> schemas.GetOutput:
-    """Return lines of a note, or of a conversation or memory that a search found. Raises VaultReadError."""
-    path = args.path.removeprefix(PREFIX)
-    found: Found | None = await space.read(lambda database: _remembered(database, path, space.access))
+    """Return lines of a note or a memory, or the turns around those of a conversation. Raises VaultReadError."""
+    found: Found | None = await space.read(
+        lambda database: (
+            _remembered(database, args.path, space.access)
+            or _remembered(database, args.path.partition(":")[2], space.access)
+        )  # an id, such as memory:4f1c0a
+    )
     if found and found.note and not await asyncio.to_thread(space.access.sees, found.note):
         found = None  # as if nothing of that name existed
     if found and not found.note:
-        return _lines_of(found.passage.text, args, path=path, title=found.passage.title)
-    note = await asyncio.to_thread(space.access.read, found.note if found else path)
+        shown, wanted = found.passage, _around(found.passage) if found.is_chat else args
+        return _lines_of(shown.text, wanted, path=shown.path, title=shown.title)
+    note = await asyncio.to_thread(space.access.read, found.note if found else args.path)
     return _lines_of(note.text, args, path=note.path, title=note.title)
 
 
 async def vault_read(space: ToolContext, args: schemas.ReadArgs) -> schemas.ReadOutput:
     """Return a whole note, byte for byte, with the etag of this version. Raises VaultReadError."""
-    note = await asyncio.to_thread(space.access.read, args.path.removeprefix(PREFIX))
+    note = await asyncio.to_thread(space.access.read, args.path)
     return schemas.ReadOutput(
         path=note.path,
         title=clean_line(note.title),
@@ -69,7 +72,7 @@ async def vault_list(space: ToolContext, args: schemas.ListArgs) -> schemas.List
     """Return the notes below a folder, without drafts. Raises VaultReadError for a folder outside the vault."""
     known: Known = await space.read(public_notes)
     drafts: set[str] = await space.read(draft_paths)
-    folder = args.folder.removeprefix(PREFIX).strip("/")
+    folder = args.folder.strip("/")
     below = await asyncio.to_thread(lambda: list(space.access.notes(known, folder)))
     found = [each for each in below if each.path not in drafts]
     depth = len(folder) + 1 if folder else 0
@@ -83,7 +86,7 @@ async def vault_list(space: ToolContext, args: schemas.ListArgs) -> schemas.List
 
 
 async def vault_links(space: ToolContext, args: schemas.LinkArgs) -> schemas.LinkOutput:
-    path = args.path.removeprefix(PREFIX)
+    path = args.path
     note = await asyncio.to_thread(space.access.read, path)
     known: Known = await space.read(public_notes)
     candidates: list[str] = await space.read(lambda database: _naming(database, path))
@@ -135,6 +138,15 @@ def _remembered(database: Database, identity: str, access: Access) -> Found | No
     return None if private or found.passage.sensitive else found
 
 
+def _around(passage: Passage) -> schemas.GetArgs:
+    """Return a request for the lines around the marked ones, as many as are not too long."""
+    starts = line_starts(passage.text)
+    marked = starts[min(passage.mark_start, len(starts)) - 1]
+    first = line_of(starts, max(0, marked - LONGEST_PASSAGE // 4))
+    last = line_of(starts, marked + LONGEST_PASSAGE * 3 // 4)
+    return schemas.GetArgs(path=passage.path, from_=first, lines=min(schemas.MOST_LINES, last - first + 1))
+
+
 def _lines_of(text: str, args: schemas.GetArgs, *, path: str, title: str) -> schemas.GetOutput:
     lines = [_visible(text[low:high]) for low, high, _ in each_line(text)]
     first = min(args.from_, len(lines) + 1)
@@ -159,6 +171,7 @@ NOT_FREE = "a note cannot be written to this path"
 NO_HISTORY = (
     "this workspace is not in a git repository, so nothing could be undone; an agent is not allowed to create one"
 )
+WHO_COMPARES = "tell the owner, who can compare the versions and undo it in the app"
 WHO_AGREES = (
     "ask the owner to run git init in the workspace, or to open it with donna, write a note and"
     " agree to create a repository; then try again"
@@ -206,7 +219,7 @@ def with_section(text: str, body_start: int, args: schemas.SectionArgs) -> str:
         raise DonnaError(Reason.MISSING, "the note has no such section", hint="vault_read returns the heading paths")
     start, end = (found[0].body_start, found[0].end) if found else (body_start, body_start)
     newline = "\r\n" if "\r\n" in text else "\n"
-    content = newline.join(args.content.strip("\r\n").splitlines())
+    content = args.content.strip("\r\n").replace("\r\n", "\n").replace("\n", newline)
     before, own, after = text[:start], text[start:end].rstrip(), text[end:]
     if args.mode == "append" and own:
         content = f"{own}{newline}{content}"
@@ -220,26 +233,28 @@ async def vault_undo_last(space: ToolContext, args: schemas.UndoArgs) -> schemas
     session, writer = space.session, _writer(space)
     wanted = None if args.everything else args.n
     async with session.turn:
-        plan, why_not = await asyncio.to_thread(_undoing, writer, session.id, wanted)
+        plan = await asyncio.to_thread(_undoing, writer, session.id, wanted)
         if plan:
             await _applied(space, writer, plan)
         memories = await undo_or_redo_memories(space.engine.memory, session.id) if args.everything else SessionChange()
-        if why_not and memories == SessionChange():
-            raise why_not
+        if plan is None and memories == SessionChange():
+            hint = None if args.everything else "everything: true also undoes its changes of the memory"
+            raise DonnaError(Reason.NOTHING_TO_UNDO, "there is nothing of this session to undo", hint=hint)
     undone, paths = (plan.undoes, plan.paths) if plan else ((), ())
     return schemas.UndoOutput(undone=undone, paths=paths, **dataclasses.asdict(memories))
 
 
-def _undoing(writer: VaultWriter, session: str, wanted: int | None) -> tuple[Plan | None, VaultWriteError | None]:
-    """Return the plan, or the reason why there is nothing to undo. Raises VaultWriteError on a conflict."""
+def _undoing(writer: VaultWriter, session: str, wanted: int | None) -> Plan | None:
+    """Return the plan, or None if there is nothing to undo. Raises VaultWriteError on a conflict."""
     try:
-        return writer.restorer.undo_session(session, wanted), None
+        return writer.restorer.undo_session(session, wanted)
     except VaultWriteError as error:
         if error.reason in (Reason.NOTHING_TO_UNDO, Reason.NO_REPOSITORY):
-            return None, error
+            return None
         # name the conflicting note: the notes of this session's operations are its own
         message = f"{error.message} ({error.path})" if error.path else error.message
-        raise VaultWriteError(error.reason, message, hint=error.hint, path=error.path) from None
+        hint = WHO_COMPARES if error.reason is Reason.UNDO_CONFLICT else error.hint
+        raise VaultWriteError(error.reason, message, hint=hint, path=error.path) from None
 
 
 def _writer(space: ToolContext) -> VaultWriter:

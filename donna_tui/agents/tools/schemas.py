@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from donna_tui.memory.importers import LONGEST_NAME
@@ -23,6 +23,9 @@ LONGEST_TEXT = 200_000
 MOST_DAYS = 31
 
 Count = Annotated[int, Field(ge=0)]
+InVault = AfterValidator(lambda path: path.removeprefix("vault:"))
+"""Accept a path with the prefix that it has in the ids of passages."""
+
 NotePath = Annotated[
     str,
     Field(
@@ -30,9 +33,12 @@ NotePath = Annotated[
         max_length=LONGEST_PATH,
         description="Vault-relative, exactly as in `path` of a result, such as Projects/plan.md.",
     ),
+    InVault,
 ]
 Folder = Annotated[
-    str, Field(max_length=LONGEST_PATH, description="Only notes below this folder, vault-relative, such as Projects.")
+    str,
+    Field(max_length=LONGEST_PATH, description="Only notes below this folder, vault-relative, such as Projects."),
+    AfterValidator(lambda folder: "" if folder in (".", "./") else folder.removeprefix("vault:")),
 ]
 Offset = Annotated[int, Field(ge=0, description="The number of rows to skip: 0 for the first page.")]
 IsoTime = Annotated[str, Field(description="ISO 8601 in UTC, such as 2026-03-12T09:30:00Z; empty if unknown.")]
@@ -132,7 +138,10 @@ class SearchOutput(ToolOutput):
 
 
 class GetArgs(ToolArgs):
-    """The passage to read: a path as returned by `memory_search`, and the lines."""
+    """The passage to read: a path as returned by `memory_search`, and the lines.
+
+    The lines of a result in a conversation are the numbers of its messages: `from` and `lines` have no effect there.
+    """
 
     path: NotePath
     from_: Annotated[int, Field(ge=1)] = Field(default=1, alias="from", description="The first line, from 1.")
