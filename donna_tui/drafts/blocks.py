@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from donna_tui.drafts.drafters import TASK_FIELDS, sentence_spans, stems_of
+from donna_tui.drafts.drafters import sentence_spans, stems_of
 from donna_tui.drafts.text import words_only
 from donna_tui.memory.checkboxes import parse_task
 from donna_tui.text.lines import line_of, line_starts, split_lines
@@ -326,7 +326,9 @@ class _Parser:
                 role = Role.NOTES  # the points are from the invitation, nested items are not
         if not (_quotable_section(role) or (box and role is Role.AGENDA and not self._own)):
             return -1
-        words = bare(raw[box.end() :] if box else raw)
+        first, _, rest = raw[box.end() if box else 0 :].partition("\n")
+        task = parse_task(box[1], first) if box else None
+        words = bare(f"{task.title}\n{rest}" if task else raw)
         if not words or (len(words) > LONGEST_BLOCK and not box):
             self._sentences(low, high, section, role, parent)
             return -1
@@ -336,7 +338,7 @@ class _Parser:
                 block,
                 is_bullet=True,
                 box=box[1] if box else "",
-                due=parse_task(box[1], raw[box.end() :]).due if box else "",
+                due=task.due if task else "",
                 parent=parent,
                 depth=self.blocks[parent].depth + 1 if parent >= 0 else 0,
             )
@@ -362,8 +364,8 @@ class _Parser:
 
 
 def bare(raw: str) -> str:
-    """Return the words of a bullet or sentence, without markup, block id, struck-through text and Tasks fields."""
-    return words_only(TASK_FIELDS.sub("", _BLOCK_ID.sub("", _STRUCK.sub(" ", raw))), 4 * LONGEST_BLOCK)
+    """Return the words of a bullet or sentence, without markup, block id and struck-through text."""
+    return words_only(_BLOCK_ID.sub("", _STRUCK.sub(" ", raw)), 4 * LONGEST_BLOCK)
 
 
 def is_quotable(block: Block) -> bool:

@@ -158,9 +158,10 @@ def may_be_quoted(note: IndexedNote, invited: Invited) -> bool:
     if note.sensitive:
         return is_between_two and _are_the_same(invited, people)
     if is_between_two or _PERSONAL & title_key(note.title) or _PERSONAL & title_key(PurePosixPath(note.path).stem):
-        # Without people, the title of the meeting must name them, as “1:1 Ben” does, and no other Ben be known.
-        named = invited.key & {word for person in invited.people for word in person.split()}
-        return _are_the_same(invited, people) if people else bool(named - invited.namesakes)
+        # Without people, the title of the meeting must name all others, as “1:1 Ben” does, and no other Ben be known.
+        named = {each for each in invited.people if (invited.key & frozenset(each.split())) - invited.namesakes}
+        unnamed = len(invited.people) - len(named) - (not invited.me)  # an invitation lists the user, too
+        return _are_the_same(invited, people) if people else bool(named) and unnamed <= 0
     return True
 
 

@@ -67,9 +67,11 @@ def test_check_boxes_are_no_quotes_and_open_questions_are() -> None:
 
 
 def test_open_boxes_are_carried_over_once_without_marks_of_plugins() -> None:
-    boxes = open_boxes([read("b.md", WEEKLY), read("a.md", WEEKLY)], 10)
+    text = f"{WEEKLY}\n- [ ] Send the table 🔁 every month 📅 2026-02-01\n  to Ana 🎉\n"
+    boxes = open_boxes([read("b.md", text), read("a.md", WEEKLY)], 10)
     assert [(note.note.path, block.text, block.due) for note, block in boxes] == [
-        ("b.md", "Write the runbook", "2026-01-27")
+        ("b.md", "Write the runbook", "2026-01-27"),
+        ("b.md", "Send the table to Ana 🎉", "2026-02-01"),
     ]
 
 
