@@ -287,8 +287,11 @@ def _are_the_same(invited: Invited, people: frozenset[str]) -> bool:
 
 
 def is_meeting_note(note: IndexedNote) -> bool:
+    """Check whether the frontmatter of a note is that of a meeting, or whether it is in a folder `Meetings`."""
     front = note.front
-    return front.get("type") == "meeting" or bool(front.get("calendar_event_id") or front.get("event_start"))
+    keys = ("calendar_event_id", "event_start", "attendees", "participants")
+    is_filed = any(part.casefold() == "meetings" for part in PurePosixPath(note.path).parts[:-1])
+    return front.get("type") == "meeting" or any(map(front.get, keys)) or is_filed
 
 
 def _project_name(note: IndexedNote) -> str:

@@ -335,7 +335,7 @@ async def test_the_frontmatter_of_a_template_is_merged_into_one_block(tmp_path: 
 
 DAILY = "# Wednesday\n\n- Painted the door with Ana\n- [ ] Buy brushes\n"
 MINUTES = "---\ntype: meeting\ndate: 2024-01-16\n---\n# Board\n\n## Decisions\n\n- The board meets in May\n"
-REVIEW = "# Week 2\n\n- It rained\n\n## Next week\n\n- Paint the door\n"
+REVIEW = "# Week 2\n\n- It rained\n\n## Next week\n\n- Paint the door\n- [ ] Plant a tree\n- [x] Rest\n"
 
 
 async def test_daily_reflection_uses_only_notes_of_its_day(tmp_path: Path) -> None:
