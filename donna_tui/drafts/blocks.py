@@ -188,13 +188,20 @@ _MARKER = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+$")
 _BOX = re.compile(r"\[(.)\][ \t]+(?=\S)")
 _BLOCK_ID = re.compile(r"\s+\^[\w-]+\s*$")
 _LABELS = (
-    (Role.DECISIONS, r"decision|decided|resolution|resolved|conclusion|agreed"),
-    (Role.ACTIONS, r"action(?: item)?s?|next steps?|to-?do|follow[- ]?up"),
+    (
+        Role.DECISIONS,
+        r"decision|decided|resolution|resolved|conclusion|agreed|entscheidung|entschieden|beschluss|beschlossen"
+        r"|vereinbart",
+    ),
+    (Role.ACTIONS, r"action(?: item)?s?|next steps?|to-?do|follow[- ]?up|aufgabe"),
+    (Role.SKIPPED, r"attendees|participants|present|apologies|next meeting|teilnehmer(?:innen)?|nächster termin"),
 )
-_LABEL_PATTERNS = tuple(
-    (role, re.compile(rf"^\W*(?:{words})\W{{0,3}}:\W*\w", re.IGNORECASE)) for role, words in _LABELS
+_LABEL_PATTERNS = (
+    *((role, re.compile(rf"^\W*(?:{words})\W{{0,3}}:\W*\w", re.IGNORECASE)) for role, words in _LABELS),
+    (Role.DECISIONS, re.compile(r"^\W*decided (?:to|that|on|against)\b", re.IGNORECASE)),
 )
-_STRUCK = re.compile(r"~~.*?~~", re.DOTALL)
+_LEFT_OUT = re.compile(r"~~.*?~~|%%.*?%%|\[\^[^\]\s]{1,80}\]", re.DOTALL)
+"""Struck-through text, comments and references to footnotes."""
 
 _DIAL_IN = re.compile(
     r"^(?:join\b.{0,40}:|join (?:zoom|the|by|on|with|via|from)|dial[- ]?in|dial by|click\b.{0,90}\bcalendar"
@@ -216,7 +223,8 @@ _NOTHING = re.compile(
     r"|^(?:none|nothing|n/?a|tbd|tba|skip(?:ped)?|same|done|ok|okay)"
     r" (?:for|until|till|this|next|last|today|now|yet|so far|here|new|to (?:add|discuss|report|share|see)|at|from|as"
     r"|left|else|really|much|specific|in the (?:public|private|meeting))\b[^,;:]{0,60}$"
-    r"|^(?:skip(?:ped)? (?:not?|so|since|because|due)|(?:we )?ran out of time)\b[^;:]{0,60}$"
+    r"|^(?:skip(?:ped)? (?:not?|so|since|because|due)|(?:no discussion\W+)?(?:we )?ran out of time)\b[^;:]{0,60}$"
+    r"|^(?:keine (?:neuigkeiten|neuen themen|updates)|nichts (?:neues|besonderes))\b[^,;:]{0,60}$"
     r"|^(?:(?:see|same)\b[^,;:]{0,30}|discussed) (?:above|below|earlier)\W*$"
     r"|^(?:presenter|slides?)\b[^,;:]{0,60}$|^(?:see|slides) \S+$"
     r"|^no (?:new |specific |other |major |board |staff |team |project )?"
@@ -231,7 +239,8 @@ _CODE = re.compile(
     r"|create|delete|describe|diff|exec|fetch|get|install|log|logs|merge|pull|push|rebase|rollout|run|scale|start|status|test)\b)"
     r"|\$ |>>> |#!|//|/\*|[\w.]+\(.*\)[;{]?$"
     r"|(?:const|let|var|def|fn|func|class|import|return|public|private) \w+.*(?:[=({;]|:\s*$))"
-    r"|\b[Ss][Ee][Ll][Ee][Cc][Tt] \w+\s*\(|::|=>|\S->\S|\(\)|[{};]\s*$|[<>]{2}|\b0x[0-9A-Fa-f]{4,}\b|==|&&|\|\|"
+    r"|\b[Ss][Ee][Ll][Ee][Cc][Tt] \w+\s*\(|::|\)\s*=>|=>\s*[({\[]|\w=>|\S->\S|\(\)|[{};]\s*$|[<>]{2}"
+    r"|\b0x[0-9A-Fa-f]{4,}\b|==|&&|\|\|"
     r"|^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^\[?\d\d:\d\d:\d\d\b|^(?:\W*)(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|TRACE)\b\W"
     r"|\bTraceback\b|\b\w+Error:",
     re.MULTILINE,
@@ -308,7 +317,8 @@ class _Parser:
             index = self._item(low, high, section, role if is_box else here, parent)
             self._items.append((indent, index if index >= 0 else parent, named or here))
         elif _quotable_section(here) and not (
-            self._text.startswith(("|", "<", "[!", "!["), low) or (self._own and _OWN_WHEN.match(self._text[low:high]))
+            self._text.startswith(("|", "<", "[!", "[^", "!["), low)
+            or (self._own and _OWN_WHEN.match(self._text[low:high]))
         ):
             if named and parent < 0:
                 self._named = named
@@ -364,8 +374,8 @@ class _Parser:
 
 
 def bare(raw: str) -> str:
-    """Return the words of a bullet or sentence, without markup, block id and struck-through text."""
-    return words_only(_BLOCK_ID.sub("", _STRUCK.sub(" ", raw)), 4 * LONGEST_BLOCK)
+    """Return the words of a bullet or sentence, without markup, block id and what is left out of quotations."""
+    return words_only(_BLOCK_ID.sub("", _LEFT_OUT.sub("", raw)), 4 * LONGEST_BLOCK)
 
 
 def is_quotable(block: Block) -> bool:
@@ -379,7 +389,7 @@ def is_quotable(block: Block) -> bool:
     said = text if is_whole else SPEAKER.sub("", text)  # “Redis: no” can be a decision, “Ana: no” is no note
     if _NOTHING.search(said) or any(each.search(text) for each in (_CODE, _LOG_LEVEL, _DIAL_IN)):
         return False
-    if _ADDRESS.fullmatch(text) or len(text) > LONGEST_BLOCK or not stems_of(text):
+    if block.role is Role.SKIPPED or _ADDRESS.fullmatch(text) or len(text) > LONGEST_BLOCK or not stems_of(text):
         return False
     if is_point:
         return True

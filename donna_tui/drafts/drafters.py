@@ -135,7 +135,10 @@ _TO_DO = re.compile(
 _QUESTIONS = re.compile(r"\b(?:open|unanswered) (?:questions?|issues?|points?)\b|^questions$", re.IGNORECASE)
 _ACTIONS = re.compile(r"\b(?:action items?|actions|next steps?|to[- ]?dos?|follow[- ]?ups?)\b", re.IGNORECASE)
 _DECISIONS = re.compile(r"\b(?:decisions?|decided|conclusions?|outcomes?|resolutions?)\b", re.IGNORECASE)
-_LEANING = re.compile(r"^(?:It|This|That|These|Those|They|He|She|But|And|So|Also|Then|Which|Not|Don['’]t)\b")
+_LEANING = re.compile(
+    r"^(?:It(?! (?:was|is|has been) (?:also )?(?:agreed|decided|resolved))|This|That|These|Those|They|He|She|But|And|So"
+    r"|Also|Then|Which|Not|Don['’]t)\b"
+)
 _OPEN = re.compile(
     r"\b(?:open question|unclear|undecided|not (?:yet )?(?:clear|decided)|no (?:clear )?(?:conclusion|consensus)|"
     r"no decision|to be (?:decided|discussed|determined)|tbd|pending|whether|still waiting|unresolved)\b",

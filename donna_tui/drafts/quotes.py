@@ -62,7 +62,7 @@ _DONE = re.compile(
 """An outcome without a next step or a subject."""
 
 _STALE = re.compile(
-    r"\b(?:today|tonight|tomorrow|this (?:morning|afternoon|evening|meeting))\b"
+    r"\b(?:today|tonight|tomorrow|yesterday|this (?:morning|afternoon|evening|meeting))\b"
     r"|\bthis (?:mon|tues|wednes|thurs|fri|satur|sun)day\b",
     re.IGNORECASE,
 )
