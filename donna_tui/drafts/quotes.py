@@ -56,6 +56,11 @@ _OUTCOME = re.compile(
     rf"|^\W*(?:{_NO_ACTOR}[A-ZÀ-Þ][\w.'’-]*(?:,? (?:and )?{_NO_ACTOR}[A-ZÀ-Þ][\w.'’-]*){{0,3}}[:,]? (?:-+ |– )?)?"
     r"(?i:will|to(?! (?:clarify|be clear|add on)\b)|still needs? to|(?:is|are) going to)\b"
 )
+_CANCELLED = re.compile(
+    r"(?:the |this |das )?(?:meeting |call |treffen |termin )?(?:(?:was|is|has been|wurde|ist) )?"
+    r"(?:cancell?ed|called off|abgesagt|ausgefallen)\b",
+    re.IGNORECASE,
+)
 _DONE = re.compile(
     r"\W*(?:(?:the |this )?(?:PR|issue) )?(?:(?:is|was) )?(?:closed|landed|merged|released|shipped)\W*$", re.IGNORECASE
 )
@@ -193,6 +198,12 @@ def points_of(blocks: Sequence[Block], agenda: Sequence[str] = ()) -> Points:
         questions=_in_order(blocks, by_role[Role.QUESTIONS][:MOST_QUESTIONS], points),
         topics=tuple(topics_of(blocks, MOST_TOPICS)) if len(decided) + len(notes) < FEW else (),
     )
+
+
+def was_cancelled(blocks: Sequence[Block]) -> bool:
+    """Check whether a note says only that the meeting did not take place."""
+    said = [block for block in blocks if block.box or is_quotable(block)]
+    return len(said) == 1 and bool(_CANCELLED.match(said[0].text))
 
 
 def outcome_of(blocks: Sequence[Block]) -> tuple[Block, ...]:
