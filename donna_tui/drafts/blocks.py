@@ -284,7 +284,8 @@ class _Parser:
     """Turn the paragraphs and list items of a note into blocks.
 
     `_items` is the stack of open items: the column of their text, the index of their block, and the role of the items
-    below it. A paragraph or item that is the name of a section, as “Agreed:”, gives its role to the items below it.
+    below it. A paragraph or item that is the name of a section, as “Agreed:”, gives its role to the items below it; the
+    first line of a paragraph also gives it to its other lines.
     """
 
     def __init__(self, text: str, *, own: bool) -> None:
@@ -310,7 +311,9 @@ class _Parser:
         if not (self._items or marked):
             self._named = None
         _, parent, here = self._items[-1] if self._items else (0, -1, self._named or role)
-        named = heading_role(self._text[low:high]) if here is Role.NOTES and high - low < LONGEST_LABEL else None
+        first_line = self._text.find("\n", low, high)
+        end = high if marked or first_line < 0 else first_line
+        named = heading_role(self._text[low:end]) if here is Role.NOTES and end - low < LONGEST_LABEL else None
         named = None if named is Role.AGENDA else named
         if marked:
             is_box = bool(_BOX.match(self._text, low))  # a label hides no task
@@ -320,10 +323,12 @@ class _Parser:
             self._text.startswith(("|", "<", "[!", "[^", "!["), low)
             or (self._own and _OWN_WHEN.match(self._text[low:high]))
         ):
-            if named and parent < 0:
-                self._named = named
-            else:
+            if not named or parent >= 0:
                 self._sentences(low, high, section, here, parent)
+                return
+            self._named = named
+            for line in re.finditer(r"\S.*", self._text[end:high]) if _quotable_section(named) else ():
+                self._sentences(end + line.start(), end + line.end(), section, named, -1)
 
     def _item(self, low: int, high: int, section: Section, role: Role, parent: int) -> int:
         """Add the block of a list item; return its index, or -1 if it is not quotable."""

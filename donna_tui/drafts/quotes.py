@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from donna_tui.drafts.blocks import Block, Role, blocks_of, is_own, is_quotable, topics_of
+from donna_tui.drafts.blocks import Block, Role, blocks_of, heading_role, is_own, is_quotable, topics_of
 from donna_tui.drafts.drafters import FEWEST_WORDS, is_self_contained, stems_of
 from donna_tui.drafts.passages import IndexedNote
 from donna_tui.drafts.series import day_in
@@ -390,14 +390,24 @@ def _above(blocks: Sequence[Block], number: int) -> list[int]:
 
 
 def _in_order(blocks: Sequence[Block], chosen: list[int], agenda: Sequence[frozenset[str]]) -> tuple[Block, ...]:
-    """Return blocks with their enclosing ones, in the order of the agenda; `depth` is relative to the chosen blocks."""
-    wanted = dict.fromkeys(each for number in chosen for each in (*_above(blocks, number), number))
+    """Return blocks with their enclosing ones, in the order of the agenda; `depth` is relative to the chosen blocks.
+
+    A bullet that only names their section, as “Agreed:”, is left out, since a draft names it.
+    """
+    wanted = dict.fromkeys(
+        each
+        for number in chosen
+        for each in (*_above(blocks, number), number)
+        if each == number or heading_role(blocks[each].text) is not blocks[number].role
+    )
     roots = {number: _above(blocks, number)[0] if blocks[number].parent >= 0 else number for number in wanted}
     places: dict[int, int] = {}
     for number, root in roots.items():
         places[root] = min(places.get(root, len(agenda)), _place(blocks[number], agenda))
     ordered = sorted(wanted, key=lambda number: (places[roots[number]], number))
-    return tuple(replace(blocks[number], depth=len(_above(blocks, number))) for number in ordered)
+    return tuple(
+        replace(blocks[number], depth=sum(each in wanted for each in _above(blocks, number))) for number in ordered
+    )
 
 
 def _place(block: Block, agenda: Sequence[frozenset[str]]) -> int:

@@ -445,10 +445,21 @@ The rest was talk about costs.
   - Ben writes to the landlord
 - Links:
   - [ ] Send the lease to Ana
+
+Action items
+Zoe - recruit five users
+Tim - copy for the page
+
+Present
+Ana - by telephone
 """
     points = quoted(text)
-    assert texts(points.decisions) == ["We ship on Monday", "Agreed:", "Stay in Berlin"]
-    assert texts(points.actions) == ["Action items", "Ben writes to the landlord"]
+    assert texts(points.decisions) == ["We ship on Monday", "Stay in Berlin"]
+    assert texts(points.actions) == [
+        "Ben writes to the landlord",
+        "Zoe - recruit five users",
+        "Tim - copy for the page",
+    ]
     assert texts(points.notes) == ["Costs are too high"]
     assert [block.text for _, block in open_boxes([read("a.md", text)], 10)] == ["Send the lease to Ana"]
 
