@@ -158,11 +158,15 @@ def may_be_quoted(note: IndexedNote, invited: Invited) -> bool:
     if note.sensitive:
         return is_between_two and _are_the_same(invited, people)
     if is_between_two or _PERSONAL & title_key(note.title) or _PERSONAL & title_key(PurePosixPath(note.path).stem):
-        # Without people, the title of the meeting must name all others, as “1:1 Ben” does, and no other Ben be known.
-        named = {each for each in invited.people if (invited.key & frozenset(each.split())) - invited.namesakes}
-        unnamed = len(invited.people) - len(named) - (not invited.me)  # an invitation lists the user, too
-        return _are_the_same(invited, people) if people else bool(named) and unnamed <= 0
+        return _are_the_same(invited, people) if people else _title_names_all(invited)
     return True
+
+
+def _title_names_all(invited: Invited) -> bool:
+    """Check whether the title of a meeting names all others, as “1:1 Ben” does, and no other Ben is known."""
+    named = {each for each in invited.people if (invited.key & frozenset(each.split())) - invited.namesakes}
+    unnamed = len(invited.people) - len(named) - (not invited.me)  # an invitation lists the user, too
+    return bool(named) and unnamed <= 0
 
 
 def background_notes(index: Database, invited: Invited) -> list[IndexedNote]:
@@ -268,8 +272,9 @@ def _title_keys(note: IndexedNote) -> Iterator[frozenset[str]]:
 
 def _is_same_meeting(invited: Invited, people: frozenset[str]) -> bool:
     """Check by their people whether notes of this title are of the same meeting."""
-    if invited.key <= _ANYBODY:
-        return bool(people) and _are_the_same(invited, people)
+    names = {word for person in invited.people for word in person.split()}
+    if invited.key - names <= _ANYBODY:  # “Lunch with Ben” is a meeting with anybody, too
+        return _are_the_same(invited, people) if people else _title_names_all(invited)
     if not people or not invited.people or people <= invited.people or invited.people <= people:
         return True
     common, smaller = len(people & invited.people), min(len(people), len(invited.people))
