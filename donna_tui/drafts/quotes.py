@@ -178,8 +178,11 @@ class Points:
     topics: tuple[tuple[str, ...], ...] = ()
 
 
-def points_of(blocks: Sequence[Block], agenda: Sequence[str] = ()) -> Points:
-    """Choose the quotations of the last meeting, in the order of the agenda if there is one."""
+def points_of(blocks: Sequence[Block], agenda: Sequence[str] = (), *, is_daily: bool = False) -> Points:
+    """Choose the quotations of the last meeting, in the order of the agenda if there is one.
+
+    Of a daily note, sentences beside bullets are quoted as well; it is no transcript, however long.
+    """
     quotable = {
         number
         for number, block in enumerate(blocks)
@@ -190,7 +193,7 @@ def points_of(blocks: Sequence[Block], agenda: Sequence[str] = ()) -> Points:
     decided = by_role[Role.DECISIONS][:MOST_DECISIONS]
     most = MOST_NOTES_BESIDE_DECISIONS if len(decided) > 1 else MOST_NOTES
     points = [stems_of(point) for point in agenda]
-    notes = _chosen_notes(blocks, by_role[Role.NOTES], points, most)
+    notes = _chosen_notes(blocks, by_role[Role.NOTES], points, most, is_daily=is_daily)
     return Points(
         decisions=_in_order(blocks, decided, points),
         notes=_in_order(blocks, notes, points),
@@ -308,7 +311,7 @@ class _Statement:
 
 
 def _chosen_notes(
-    blocks: Sequence[Block], candidates: list[int], agenda: Sequence[frozenset[str]], most: int
+    blocks: Sequence[Block], candidates: list[int], agenda: Sequence[frozenset[str]], most: int, *, is_daily: bool
 ) -> list[int]:
     """Return the notes worth quoting: the best line of each topic first, of several outcomes the last."""
     bullets = [number for number in candidates if blocks[number].is_bullet]
@@ -319,13 +322,13 @@ def _chosen_notes(
         and is_self_contained(blocks[number].text)
         and len(stems_of(blocks[number].text)) >= FEWEST_WORDS
     ]
-    if len(prose) > MOST_PROSE and len(prose) > len(bullets):
+    if len(prose) > MOST_PROSE and len(prose) > len(bullets) and not is_daily:
         listed = bullets if topics_of(blocks, 1) else [*bullets, *prose]
         chosen, most = [each for each in listed if _is_decided(blocks[each])], min(most, MOST_SENTENCES)
     elif bullets:
         parents = {block.parent for block in blocks}
         chosen = [each for each in bullets if _is_meaningful(blocks, each, is_parent=each in parents)]
-        chosen += [each for each in prose if _is_decided(blocks[each])]
+        chosen += [each for each in prose if is_daily or _is_decided(blocks[each])]
     else:
         chosen, most = prose, min(most, MOST_SENTENCES)
     worth: dict[int, int] = {}

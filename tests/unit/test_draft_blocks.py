@@ -477,6 +477,13 @@ def test_a_bullet_that_only_introduces_others_is_quoted_with_them() -> None:
     assert quoted("## Notes\n- The office\n  - We agreed on the following:\n").notes == ()
 
 
+def test_sentences_of_a_daily_note_are_quoted_beside_bullets_however_many_they_are() -> None:
+    text = "".join(f"Started report {number} about the harbour.\n\n" for number in range(30)) + "- Coffee with Mia\n"
+    said = texts(points_of(blocks_of(text), is_daily=True).notes)
+    assert said[:2] == ["Started report 0 about the harbour.", "Started report 1 about the harbour."]
+    assert quoted(text).notes == ()
+
+
 def test_of_many_topics_those_that_were_talked_about_most_are_listed() -> None:
     speech = "\n\n".join(f"ABC: We talked about the number {number} for a long time." for number in range(15))
     reports = "".join(f"## Report {number}\n\nABC: Nothing new.\n\nABC: Thanks.\n\n" for number in range(12))

@@ -181,7 +181,7 @@ def noted_in(reads: Iterable[ReadNote], material: Material) -> list[dict[str, st
     lines: list[dict[str, str]] = []
     for read in reads:
         if _is_daily(read.note):
-            lines += material.quote(read, points_of(read.blocks).notes[:LINES_A_DAY])
+            lines += material.quote(read, points_of(read.blocks, is_daily=True).notes[:LINES_A_DAY])
     return lines
 
 
