@@ -157,7 +157,10 @@ def may_be_quoted(note: IndexedNote, invited: Invited) -> bool:
     is_between_two = bool(people) and len(people) <= (2 if names_me else 1)
     if note.sensitive:
         return is_between_two and _are_the_same(invited, people)
-    if is_between_two or _PERSONAL & title_key(note.title) or _PERSONAL & title_key(PurePosixPath(note.path).stem):
+    keys = (title_key(note.title), title_key(PurePosixPath(note.path).stem))
+    names = {word for person in invited.people for word in person.split()}
+    is_with_somebody = not people and any(key & names and key - names <= _ANYBODY for key in keys)  # “Lunch with Ben”
+    if is_between_two or is_with_somebody or any(_PERSONAL & key for key in keys):
         return _are_the_same(invited, people) if people else _title_names_all(invited)
     return True
 
@@ -272,9 +275,8 @@ def _title_keys(note: IndexedNote) -> Iterator[frozenset[str]]:
 
 def _is_same_meeting(invited: Invited, people: frozenset[str]) -> bool:
     """Check by their people whether notes of this title are of the same meeting."""
-    names = {word for person in invited.people for word in person.split()}
-    if invited.key - names <= _ANYBODY:  # “Lunch with Ben” is a meeting with anybody, too
-        return _are_the_same(invited, people) if people else _title_names_all(invited)
+    if invited.key <= _ANYBODY:
+        return bool(people) and _are_the_same(invited, people)
     if not people or not invited.people or people <= invited.people or invited.people <= people:
         return True
     common, smaller = len(people & invited.people), min(len(people), len(invited.people))
