@@ -225,7 +225,8 @@ def held_meetings(meetings: Sequence[Meeting], notes: dict[str, str]) -> list[He
         if not path:
             continue
         same = sorted(each for (day, name), each in by_key.items() if name == title and day < meeting.day.isoformat())
-        last = same[-1] if same else ""
+        took_place = [each for each in same if "meeting cancelled" not in notes[each].casefold()]
+        last = next(reversed(took_place or same), "")
         if not same and (who := frozenset(each.name.casefold() for each in meeting.attendees)):
             days = [
                 each for each in sorted(notes, key=_day) if people[each] == who and _day(each) < meeting.day.isoformat()

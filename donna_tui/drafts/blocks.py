@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from donna_tui.drafts.drafters import TASK_FIELDS, sentence_spans, stems_of
+from donna_tui.drafts.drafters import sentence_spans, stems_of
 from donna_tui.drafts.text import words_only
 from donna_tui.memory.checkboxes import parse_task
 from donna_tui.text.lines import line_of, line_starts, split_lines
@@ -188,13 +188,20 @@ _MARKER = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+$")
 _BOX = re.compile(r"\[(.)\][ \t]+(?=\S)")
 _BLOCK_ID = re.compile(r"\s+\^[\w-]+\s*$")
 _LABELS = (
-    (Role.DECISIONS, r"decision|decided|resolution|resolved|conclusion|agreed"),
-    (Role.ACTIONS, r"action(?: item)?s?|next steps?|to-?do|follow[- ]?up"),
+    (
+        Role.DECISIONS,
+        r"decision|decided|resolution|resolved|conclusion|agreed|entscheidung|entschieden|beschluss|beschlossen"
+        r"|vereinbart",
+    ),
+    (Role.ACTIONS, r"action(?: item)?s?|next steps?|to-?do|follow[- ]?up|aufgabe"),
+    (Role.SKIPPED, r"attendees|participants|present|apologies|next meeting|teilnehmer(?:innen)?|nächster termin"),
 )
-_LABEL_PATTERNS = tuple(
-    (role, re.compile(rf"^\W*(?:{words})\W{{0,3}}:\W*\w", re.IGNORECASE)) for role, words in _LABELS
+_LABEL_PATTERNS = (
+    *((role, re.compile(rf"^\W*(?:{words})\W{{0,3}}:\W*\w", re.IGNORECASE)) for role, words in _LABELS),
+    (Role.DECISIONS, re.compile(r"^\W*decided (?:to|that|on|against)\b", re.IGNORECASE)),
 )
-_STRUCK = re.compile(r"~~.*?~~", re.DOTALL)
+_LEFT_OUT = re.compile(r"~~.*?~~|%%.*?%%|\[\^[^\]\s]{1,80}\]", re.DOTALL)
+"""Struck-through text, comments and references to footnotes."""
 
 _DIAL_IN = re.compile(
     r"^(?:join\b.{0,40}:|join (?:zoom|the|by|on|with|via|from)|dial[- ]?in|dial by|click\b.{0,90}\bcalendar"
@@ -216,7 +223,8 @@ _NOTHING = re.compile(
     r"|^(?:none|nothing|n/?a|tbd|tba|skip(?:ped)?|same|done|ok|okay)"
     r" (?:for|until|till|this|next|last|today|now|yet|so far|here|new|to (?:add|discuss|report|share|see)|at|from|as"
     r"|left|else|really|much|specific|in the (?:public|private|meeting))\b[^,;:]{0,60}$"
-    r"|^(?:skip(?:ped)? (?:not?|so|since|because|due)|(?:we )?ran out of time)\b[^;:]{0,60}$"
+    r"|^(?:skip(?:ped)? (?:not?|so|since|because|due)|(?:no discussion\W+)?(?:we )?ran out of time)\b[^;:]{0,60}$"
+    r"|^(?:keine (?:neuigkeiten|neuen themen|updates)|nichts (?:neues|besonderes))\b[^,;:]{0,60}$"
     r"|^(?:(?:see|same)\b[^,;:]{0,30}|discussed) (?:above|below|earlier)\W*$"
     r"|^(?:presenter|slides?)\b[^,;:]{0,60}$|^(?:see|slides) \S+$"
     r"|^no (?:new |specific |other |major |board |staff |team |project )?"
@@ -231,7 +239,8 @@ _CODE = re.compile(
     r"|create|delete|describe|diff|exec|fetch|get|install|log|logs|merge|pull|push|rebase|rollout|run|scale|start|status|test)\b)"
     r"|\$ |>>> |#!|//|/\*|[\w.]+\(.*\)[;{]?$"
     r"|(?:const|let|var|def|fn|func|class|import|return|public|private) \w+.*(?:[=({;]|:\s*$))"
-    r"|\b[Ss][Ee][Ll][Ee][Cc][Tt] \w+\s*\(|::|=>|\S->\S|\(\)|[{};]\s*$|[<>]{2}|\b0x[0-9A-Fa-f]{4,}\b|==|&&|\|\|"
+    r"|\b[Ss][Ee][Ll][Ee][Cc][Tt] \w+\s*\(|::|\)\s*=>|=>\s*[({\[]|\w=>|\S->\S|\(\)|[{};]\s*$|[<>]{2}"
+    r"|\b0x[0-9A-Fa-f]{4,}\b|==|&&|\|\|"
     r"|^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^\[?\d\d:\d\d:\d\d\b|^(?:\W*)(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|TRACE)\b\W"
     r"|\bTraceback\b|\b\w+Error:",
     re.MULTILINE,
@@ -275,7 +284,8 @@ class _Parser:
     """Turn the paragraphs and list items of a note into blocks.
 
     `_items` is the stack of open items: the column of their text, the index of their block, and the role of the items
-    below it. A paragraph or item that is the name of a section, as “Agreed:”, gives its role to the items below it.
+    below it. A paragraph or item that is the name of a section, as “Agreed:”, gives its role to the items below it; the
+    first line of a paragraph also gives it to its other lines.
     """
 
     def __init__(self, text: str, *, own: bool) -> None:
@@ -301,19 +311,24 @@ class _Parser:
         if not (self._items or marked):
             self._named = None
         _, parent, here = self._items[-1] if self._items else (0, -1, self._named or role)
-        named = heading_role(self._text[low:high]) if here is Role.NOTES and high - low < LONGEST_LABEL else None
+        first_line = self._text.find("\n", low, high)
+        end = high if marked or first_line < 0 else first_line
+        named = heading_role(self._text[low:end]) if here is Role.NOTES and end - low < LONGEST_LABEL else None
         named = None if named is Role.AGENDA else named
         if marked:
             is_box = bool(_BOX.match(self._text, low))  # a label hides no task
             index = self._item(low, high, section, role if is_box else here, parent)
             self._items.append((indent, index if index >= 0 else parent, named or here))
         elif _quotable_section(here) and not (
-            self._text.startswith(("|", "<", "[!", "!["), low) or (self._own and _OWN_WHEN.match(self._text[low:high]))
+            self._text.startswith(("|", "<", "[!", "[^", "!["), low)
+            or (self._own and _OWN_WHEN.match(self._text[low:high]))
         ):
-            if named and parent < 0:
-                self._named = named
-            else:
+            if not named or parent >= 0:
                 self._sentences(low, high, section, here, parent)
+                return
+            self._named = named
+            for line in re.finditer(r"\S.*", self._text[end:high]) if _quotable_section(named) else ():
+                self._sentences(end + line.start(), end + line.end(), section, named, -1)
 
     def _item(self, low: int, high: int, section: Section, role: Role, parent: int) -> int:
         """Add the block of a list item; return its index, or -1 if it is not quotable."""
@@ -326,7 +341,9 @@ class _Parser:
                 role = Role.NOTES  # the points are from the invitation, nested items are not
         if not (_quotable_section(role) or (box and role is Role.AGENDA and not self._own)):
             return -1
-        words = bare(raw[box.end() :] if box else raw)
+        first, _, rest = raw[box.end() if box else 0 :].partition("\n")
+        task = parse_task(box[1], first) if box else None
+        words = bare(f"{task.title}\n{rest}" if task else raw)
         if not words or (len(words) > LONGEST_BLOCK and not box):
             self._sentences(low, high, section, role, parent)
             return -1
@@ -336,7 +353,7 @@ class _Parser:
                 block,
                 is_bullet=True,
                 box=box[1] if box else "",
-                due=parse_task(box[1], raw[box.end() :]).due if box else "",
+                due=task.due if task else "",
                 parent=parent,
                 depth=self.blocks[parent].depth + 1 if parent >= 0 else 0,
             )
@@ -362,8 +379,8 @@ class _Parser:
 
 
 def bare(raw: str) -> str:
-    """Return the words of a bullet or sentence, without markup, block id, struck-through text and Tasks fields."""
-    return words_only(TASK_FIELDS.sub("", _BLOCK_ID.sub("", _STRUCK.sub(" ", raw))), 4 * LONGEST_BLOCK)
+    """Return the words of a bullet or sentence, without markup, block id and what is left out of quotations."""
+    return words_only(_BLOCK_ID.sub("", _LEFT_OUT.sub("", raw)), 4 * LONGEST_BLOCK)
 
 
 def is_quotable(block: Block) -> bool:
@@ -377,7 +394,7 @@ def is_quotable(block: Block) -> bool:
     said = text if is_whole else SPEAKER.sub("", text)  # “Redis: no” can be a decision, “Ana: no” is no note
     if _NOTHING.search(said) or any(each.search(text) for each in (_CODE, _LOG_LEVEL, _DIAL_IN)):
         return False
-    if _ADDRESS.fullmatch(text) or len(text) > LONGEST_BLOCK or not stems_of(text):
+    if block.role is Role.SKIPPED or _ADDRESS.fullmatch(text) or len(text) > LONGEST_BLOCK or not stems_of(text):
         return False
     if is_point:
         return True

@@ -20,6 +20,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 from donna_tui.config.routes import Alias
 from donna_tui.drafts.renderer import ENDING, VaultTemplateRenderer
 from donna_tui.drafts.text import words_only
+from donna_tui.memory.checkboxes import parse_task
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.payload import Payload, Segment
 from donna_tui.search.query import STOP_WORDS
@@ -134,10 +135,10 @@ _TO_DO = re.compile(
 _QUESTIONS = re.compile(r"\b(?:open|unanswered) (?:questions?|issues?|points?)\b|^questions$", re.IGNORECASE)
 _ACTIONS = re.compile(r"\b(?:action items?|actions|next steps?|to[- ]?dos?|follow[- ]?ups?)\b", re.IGNORECASE)
 _DECISIONS = re.compile(r"\b(?:decisions?|decided|conclusions?|outcomes?|resolutions?)\b", re.IGNORECASE)
-TASK_FIELDS = re.compile(r"\s*(?:[✅❌➕⏳🛫📅🆔🔺⏫🔼🔽⏬🔁]\ufe0f?\s*(?:\d{4}-\d\d-\d\d)?)+")
-"""The fields that Obsidian Tasks appends to a task."""
-
-_LEANING = re.compile(r"^(?:It|This|That|These|Those|They|He|She|But|And|So|Also|Then|Which|Not|Don['’]t)\b")
+_LEANING = re.compile(
+    r"^(?:It(?! (?:was|is|has been) (?:also )?(?:agreed|decided|resolved))|This|That|These|Those|They|He|She|But|And|So"
+    r"|Also|Then|Which|Not|Don['’]t)\b"
+)
 _OPEN = re.compile(
     r"\b(?:open question|unclear|undecided|not (?:yet )?(?:clear|decided)|no (?:clear )?(?:conclusion|consensus)|"
     r"no decision|to be (?:decided|discussed|determined)|tbd|pending|whether|still waiting|unresolved)\b",
@@ -204,7 +205,7 @@ def stems_of(text: str) -> frozenset[str]:
 def _sentences(passage: Evidence) -> Iterator[Sentence]:
     heading = passage.heading_path[-1] if passage.heading_path else ""
     for block, box in _blocks(passage.text):
-        bare = TASK_FIELDS.sub("", block)
+        bare = parse_task(box, block).title if box else block
         for start, end in sentence_spans(bare):
             text = _LEADING.sub("", words_only(bare[start:end], SENTENCE_CHARS))
             stems = stems_of(text)

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 
 from donna_tui.drafts.queue import ID_KEY
-from donna_tui.drafts.text import can_be_linked, inline, whole_note, words_only
+from donna_tui.drafts.text import MONTHS, can_be_linked, inline, whole_note, words_only
+from donna_tui.search.query import STOP_WORDS
 from donna_tui.types.errors import DonnaError
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.note.read import parse_frontmatter
@@ -81,10 +82,14 @@ def ensure_person_stubs(text: str, client: VaultClient, planner: Planner, allowl
 
 
 def _is_named(name: str, text: str, people: Collection[str]) -> bool:
-    """Check whether a text names a person in full, or by a first name that none of the other people has."""
+    """Check whether a text names a person in full, or by a first name that none of the other people has.
+
+    “Will” and “May” alone are words.
+    """
     first = name.split()[0]
+    is_word = first.casefold() in STOP_WORDS or first in MONTHS
     is_unique = sum(each.split()[0] == first for each in people) == 1
-    return any(_spaced(each) in text for each in (name, *([first] if is_unique else ())))
+    return any(_spaced(each) in text for each in (name, *([first] if is_unique and not is_word else ())))
 
 
 def _spaced(text: str) -> str:

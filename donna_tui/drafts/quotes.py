@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from donna_tui.drafts.blocks import Block, Role, blocks_of, is_own, is_quotable, topics_of
+from donna_tui.drafts.blocks import Block, Role, blocks_of, heading_role, is_own, is_quotable, topics_of
 from donna_tui.drafts.drafters import FEWEST_WORDS, is_self_contained, stems_of
 from donna_tui.drafts.passages import IndexedNote
 from donna_tui.drafts.series import day_in
@@ -56,13 +56,18 @@ _OUTCOME = re.compile(
     rf"|^\W*(?:{_NO_ACTOR}[A-ZÀ-Þ][\w.'’-]*(?:,? (?:and )?{_NO_ACTOR}[A-ZÀ-Þ][\w.'’-]*){{0,3}}[:,]? (?:-+ |– )?)?"
     r"(?i:will|to(?! (?:clarify|be clear|add on)\b)|still needs? to|(?:is|are) going to)\b"
 )
+_CANCELLED = re.compile(
+    r"(?:the |this |das )?(?:meeting |call |treffen |termin )?(?:(?:was|is|has been|wurde|ist) )?"
+    r"(?:cancell?ed|called off|abgesagt|ausgefallen)\b",
+    re.IGNORECASE,
+)
 _DONE = re.compile(
     r"\W*(?:(?:the |this )?(?:PR|issue) )?(?:(?:is|was) )?(?:closed|landed|merged|released|shipped)\W*$", re.IGNORECASE
 )
 """An outcome without a next step or a subject."""
 
 _STALE = re.compile(
-    r"\b(?:today|tonight|tomorrow|this (?:morning|afternoon|evening|meeting))\b"
+    r"\b(?:today|tonight|tomorrow|yesterday|this (?:morning|afternoon|evening|meeting))\b"
     r"|\bthis (?:mon|tues|wednes|thurs|fri|satur|sun)day\b",
     re.IGNORECASE,
 )
@@ -173,8 +178,11 @@ class Points:
     topics: tuple[tuple[str, ...], ...] = ()
 
 
-def points_of(blocks: Sequence[Block], agenda: Sequence[str] = ()) -> Points:
-    """Choose the quotations of the last meeting, in the order of the agenda if there is one."""
+def points_of(blocks: Sequence[Block], agenda: Sequence[str] = (), *, is_daily: bool = False) -> Points:
+    """Choose the quotations of the last meeting, in the order of the agenda if there is one.
+
+    Of a daily note, sentences beside bullets are quoted as well; it is no transcript, however long.
+    """
     quotable = {
         number
         for number, block in enumerate(blocks)
@@ -185,7 +193,7 @@ def points_of(blocks: Sequence[Block], agenda: Sequence[str] = ()) -> Points:
     decided = by_role[Role.DECISIONS][:MOST_DECISIONS]
     most = MOST_NOTES_BESIDE_DECISIONS if len(decided) > 1 else MOST_NOTES
     points = [stems_of(point) for point in agenda]
-    notes = _chosen_notes(blocks, by_role[Role.NOTES], points, most)
+    notes = _chosen_notes(blocks, by_role[Role.NOTES], points, most, is_daily=is_daily)
     return Points(
         decisions=_in_order(blocks, decided, points),
         notes=_in_order(blocks, notes, points),
@@ -193,6 +201,12 @@ def points_of(blocks: Sequence[Block], agenda: Sequence[str] = ()) -> Points:
         questions=_in_order(blocks, by_role[Role.QUESTIONS][:MOST_QUESTIONS], points),
         topics=tuple(topics_of(blocks, MOST_TOPICS)) if len(decided) + len(notes) < FEW else (),
     )
+
+
+def was_cancelled(blocks: Sequence[Block]) -> bool:
+    """Check whether a note says only that the meeting did not take place."""
+    said = [block for block in blocks if block.box or is_quotable(block)]
+    return len(said) == 1 and bool(_CANCELLED.match(said[0].text))
 
 
 def outcome_of(blocks: Sequence[Block]) -> tuple[Block, ...]:
@@ -297,7 +311,7 @@ class _Statement:
 
 
 def _chosen_notes(
-    blocks: Sequence[Block], candidates: list[int], agenda: Sequence[frozenset[str]], most: int
+    blocks: Sequence[Block], candidates: list[int], agenda: Sequence[frozenset[str]], most: int, *, is_daily: bool
 ) -> list[int]:
     """Return the notes worth quoting: the best line of each topic first, of several outcomes the last."""
     bullets = [number for number in candidates if blocks[number].is_bullet]
@@ -308,13 +322,13 @@ def _chosen_notes(
         and is_self_contained(blocks[number].text)
         and len(stems_of(blocks[number].text)) >= FEWEST_WORDS
     ]
-    if len(prose) > MOST_PROSE and len(prose) > len(bullets):
+    if len(prose) > MOST_PROSE and len(prose) > len(bullets) and not is_daily:
         listed = bullets if topics_of(blocks, 1) else [*bullets, *prose]
         chosen, most = [each for each in listed if _is_decided(blocks[each])], min(most, MOST_SENTENCES)
     elif bullets:
         parents = {block.parent for block in blocks}
         chosen = [each for each in bullets if _is_meaningful(blocks, each, is_parent=each in parents)]
-        chosen += [each for each in prose if _is_decided(blocks[each])]
+        chosen += [each for each in prose if is_daily or _is_decided(blocks[each])]
     else:
         chosen, most = prose, min(most, MOST_SENTENCES)
     worth: dict[int, int] = {}
@@ -379,14 +393,24 @@ def _above(blocks: Sequence[Block], number: int) -> list[int]:
 
 
 def _in_order(blocks: Sequence[Block], chosen: list[int], agenda: Sequence[frozenset[str]]) -> tuple[Block, ...]:
-    """Return blocks with their enclosing ones, in the order of the agenda; `depth` is relative to the chosen blocks."""
-    wanted = dict.fromkeys(each for number in chosen for each in (*_above(blocks, number), number))
+    """Return blocks with their enclosing ones, in the order of the agenda; `depth` is relative to the chosen blocks.
+
+    A bullet that only names their section, as “Agreed:”, is left out, since a draft names it.
+    """
+    wanted = dict.fromkeys(
+        each
+        for number in chosen
+        for each in (*_above(blocks, number), number)
+        if each == number or heading_role(blocks[each].text) is not blocks[number].role
+    )
     roots = {number: _above(blocks, number)[0] if blocks[number].parent >= 0 else number for number in wanted}
     places: dict[int, int] = {}
     for number, root in roots.items():
         places[root] = min(places.get(root, len(agenda)), _place(blocks[number], agenda))
     ordered = sorted(wanted, key=lambda number: (places[roots[number]], number))
-    return tuple(replace(blocks[number], depth=len(_above(blocks, number))) for number in ordered)
+    return tuple(
+        replace(blocks[number], depth=sum(each in wanted for each in _above(blocks, number))) for number in ordered
+    )
 
 
 def _place(block: Block, agenda: Sequence[frozenset[str]]) -> int:

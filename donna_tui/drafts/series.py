@@ -157,11 +157,19 @@ def may_be_quoted(note: IndexedNote, invited: Invited) -> bool:
     is_between_two = bool(people) and len(people) <= (2 if names_me else 1)
     if note.sensitive:
         return is_between_two and _are_the_same(invited, people)
-    if is_between_two or _PERSONAL & title_key(note.title) or _PERSONAL & title_key(PurePosixPath(note.path).stem):
-        # Without people, the title of the meeting must name them, as “1:1 Ben” does, and no other Ben be known.
-        named = invited.key & {word for person in invited.people for word in person.split()}
-        return _are_the_same(invited, people) if people else bool(named - invited.namesakes)
+    keys = (title_key(note.title), title_key(PurePosixPath(note.path).stem))
+    names = {word for person in invited.people for word in person.split()}
+    is_with_somebody = not people and any(key & names and key - names <= _ANYBODY for key in keys)  # “Lunch with Ben”
+    if is_between_two or is_with_somebody or any(_PERSONAL & key for key in keys):
+        return _are_the_same(invited, people) if people else _title_names_all(invited)
     return True
+
+
+def _title_names_all(invited: Invited) -> bool:
+    """Check whether the title of a meeting names all others, as “1:1 Ben” does, and no other Ben is known."""
+    named = {each for each in invited.people if (invited.key & frozenset(each.split())) - invited.namesakes}
+    unnamed = len(invited.people) - len(named) - (not invited.me)  # an invitation lists the user, too
+    return bool(named) and unnamed <= 0
 
 
 def background_notes(index: Database, invited: Invited) -> list[IndexedNote]:
@@ -286,8 +294,11 @@ def _are_the_same(invited: Invited, people: frozenset[str]) -> bool:
 
 
 def is_meeting_note(note: IndexedNote) -> bool:
+    """Check whether the frontmatter of a note is that of a meeting, or whether it is in a folder `Meetings`."""
     front = note.front
-    return front.get("type") == "meeting" or bool(front.get("calendar_event_id") or front.get("event_start"))
+    keys = ("calendar_event_id", "event_start", "attendees", "participants")
+    is_filed = any(part.casefold() == "meetings" for part in PurePosixPath(note.path).parts[:-1])
+    return front.get("type") == "meeting" or any(map(front.get, keys)) or is_filed
 
 
 def _project_name(note: IndexedNote) -> str:

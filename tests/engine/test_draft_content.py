@@ -158,6 +158,13 @@ async def test_week_after_week_only_what_the_person_wrote_is_quoted(tmp_path: Pa
             await here.indexed()
 
 
+async def test_a_meeting_that_was_cancelled_is_not_the_last_time(tmp_path: Path) -> None:
+    notes = {LAST: WEEKLY, "Meetings/2024-01-15-gateway-team.md": "# Gateway team\n\nCancelled, half of us are ill.\n"}
+    async with draft_engine(tmp_path, notes=notes) as here:
+        row = await here.write(meeting())
+        assert section(here.text(row.path), "Last time")[0].endswith(", 10 January 2024")
+
+
 async def test_a_project_note_is_background(tmp_path: Path) -> None:
     offsite = (
         "# Offsite\n\nThe hut above Bergen is ours from 18 to 20 May.\n\n## Decisions\n\n- Everybody goes by train\n"
@@ -170,9 +177,11 @@ async def test_a_project_note_is_background(tmp_path: Path) -> None:
         assert section(text, "Open tasks") == ["- Collect dietary wishes ([[Projects/Offsite|Offsite]])"]
 
 
-INVITATION = """Agenda:
+INVITATION = """Hi all,<br>
+Tagesordnung:
 1. Redis
-2. Costs of the second region
+Wishes for next year
+2. Costs &amp; owners of the second region
 Join: https://zoom.example/j/123
 Join Zoom Meeting
 Dial by your location
@@ -180,13 +189,19 @@ Dial by your location
 Meeting ID: 123 4567
 Click Add to Google Calendar
 https://meet.example/abc
+Best regards
+Mara
 """
 
 
-async def test_agenda_omits_dial_in_details(tmp_path: Path) -> None:
+async def test_agenda_omits_dial_in_details_and_courtesies(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting(description=INVITATION))
-        assert section(here.text(row.path), "Agenda") == ["- Redis", "- Costs of the second region"]
+        assert section(here.text(row.path), "Agenda") == [
+            "- Redis",
+            "- Wishes for next year",
+            "- Costs & owners of the second region",
+        ]
 
 
 @pytest.mark.slow
@@ -222,9 +237,11 @@ async def test_approved_note_keeps_only_donna_id_of_the_generated_keys(tmp_path:
 
 
 async def test_of_many_people_only_those_get_a_page_whom_the_note_names(tmp_path: Path) -> None:
-    names = ("Ana Lima", "Bo", "Cy Moss", "Cy Roth", "Dee Dunn", *(f"Guest {number}" for number in range(8)))
+    names = ("Ana Lima", "Bo", "Cy Moss", "Cy Roth", "Dee Dunn", "May Wong", "Will Stone")
+    names = (*names, *(f"Guest {number}" for number in range(8)))
     notes = {
         LAST: "# Gateway team\n\n## Notes\n\n- Bob and Cy asked why Ana will measure Redis, and Dee Dunn did not\n"
+        "- Will this be done in May\n"
     }
     async with draft_engine(tmp_path, notes=notes) as here:
         row = await here.write(meeting(attendees=tuple(map(Attendee, names))))
@@ -333,7 +350,7 @@ async def test_the_frontmatter_of_a_template_is_merged_into_one_block(tmp_path: 
 
 DAILY = "# Wednesday\n\n- Painted the door with Ana\n- [ ] Buy brushes\n"
 MINUTES = "---\ntype: meeting\ndate: 2024-01-16\n---\n# Board\n\n## Decisions\n\n- The board meets in May\n"
-REVIEW = "# Week 2\n\n- It rained\n\n## Next week\n\n- Paint the door\n"
+REVIEW = "# Week 2\n\n- It rained\n\n## Next week\n\n- Paint the door\n- [ ] Plant a tree\n- [x] Rest\n"
 
 
 async def test_daily_reflection_uses_only_notes_of_its_day(tmp_path: Path) -> None:
@@ -369,7 +386,7 @@ async def test_a_week_reads_its_notes_its_boxes_and_the_last_review(tmp_path: Pa
         (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
         text = here.text(result.path)
         assert "last week: [[Reviews/2024-W02|2024-W02]]" in text
-        assert section(text, "Planned last week") == ["- Paint the door"]
+        assert section(text, "Planned last week") == ["- Paint the door", "- Plant a tree"]
         assert section(text, "Decided") == ["- The board meets in May ([[Meetings/2024-01-16 Board|2024-01-16 Board]])"]
         assert section(text, "Noted") == ["- Painted the door with Ana ([[Daily/2024-01-17|2024-01-17]])"]
         assert section(text, "Carried over") == [
@@ -377,6 +394,39 @@ async def test_a_week_reads_its_notes_its_boxes_and_the_last_review(tmp_path: Pa
             "- Buy brushes ([[Daily/2024-01-17|2024-01-17]])",
         ]
         assert "next week" not in text.partition("## Planned")[2].lower().replace("## next week", "")
+
+
+async def test_a_week_reads_minutes_without_a_type_and_daily_notes_with_a_weekday(tmp_path: Path) -> None:
+    notes = {
+        "Daily/2024-01-17-Wednesday.md": DAILY,
+        "Daily/2024-01-18-Retro.md": "- No note of a day\n",
+        "Uni/Study group/2024-01-16.md": MINUTES.replace("type: meeting", "attendees: [Ana]").replace("Board", "Sheets")
+        + "\n## Notes\n\n- Ana explained the proof\n",
+        "Meetings/2024-01-18 Roof.md": "# Roof\n\n## Decisions\n\n- The roof is red\n",
+    }
+    async with draft_engine(tmp_path, notes=notes) as here:
+        (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
+        text = here.text(result.path)
+        assert section(text, "Met") == [
+            "- 2024-01-16: [[Uni/Study group/2024-01-16|Sheets]]",
+            "- 2024-01-18: [[Meetings/2024-01-18 Roof|2024-01-18 Roof]]",
+        ]
+        assert [line.partition(" (")[0] for line in section(text, "Decided")] == [
+            "- The board meets in May",
+            "- The roof is red",
+        ]
+        assert section(text, "Noted") == [
+            "- Painted the door with Ana ([[Daily/2024-01-17-Wednesday|2024-01-17-Wednesday]])"
+        ]
+
+
+async def test_a_day_without_promises_has_only_its_open_tasks(tmp_path: Path) -> None:
+    async with draft_engine(tmp_path, notes={"Daily/2024-01-17.md": DAILY}) as here:
+        (result,) = await here.engine.drafts.write_new("commitment_log", THIS_WEEK)
+        assert here.text(result.path).partition("\n# ")[2] == (
+            "Commitments, Wednesday, 17 January 2024\n\n## Open tasks\n\n"
+            "- Buy brushes ([[Daily/2024-01-17|2024-01-17]])\n"
+        )
 
 
 async def test_a_meeting_is_listed_once_with_its_outcome(tmp_path: Path) -> None:
@@ -495,6 +545,7 @@ async def test_a_person_without_a_page_gets_one_with_only_what_is_about_them(tmp
 
 async def test_a_profile_has_no_line_about_somebody_unnamed(tmp_path: Path) -> None:
     lines = "- He said so to Alice\n- Alice leads the team\n  - She told Zoe\n- IT gave Alice a laptop\n"
+    lines += "- Alice: he is late\n- Called Alice: she is fine\n"
     notes = {
         f"Daily/{recently()}.md": f"It was Alice. This week Alice is away.\n\n{lines}\n## Alice\n- She likes tea\n"
     }
@@ -504,6 +555,7 @@ async def test_a_profile_has_no_line_about_somebody_unnamed(tmp_path: Path) -> N
             "- This week Alice is away.",
             "- Alice leads the team",
             "- IT gave Alice a laptop",
+            "- Called Alice: she is fine",
             "- She likes tea",
         ]
 

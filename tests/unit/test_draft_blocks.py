@@ -67,9 +67,11 @@ def test_check_boxes_are_no_quotes_and_open_questions_are() -> None:
 
 
 def test_open_boxes_are_carried_over_once_without_marks_of_plugins() -> None:
-    boxes = open_boxes([read("b.md", WEEKLY), read("a.md", WEEKLY)], 10)
+    text = f"{WEEKLY}\n- [ ] Send the table 🔁 every month 📅 2026-02-01\n  to Ana 🎉\n"
+    boxes = open_boxes([read("b.md", text), read("a.md", WEEKLY)], 10)
     assert [(note.note.path, block.text, block.due) for note, block in boxes] == [
-        ("b.md", "Write the runbook", "2026-01-27")
+        ("b.md", "Write the runbook", "2026-01-27"),
+        ("b.md", "Send the table to Ana 🎉", "2026-02-01"),
     ]
 
 
@@ -97,10 +99,9 @@ def test_a_later_decision_about_the_same_replaces_an_earlier_one(earlier: str, l
     assert said == ([later] if is_replaced else [earlier, later])
 
 
-def test_what_was_struck_out_is_not_quoted() -> None:
-    assert texts(quoted("## Decisions\n- ~~Three hires~~\n- One ~~or two~~ hire for support\n").decisions) == [
-        "One hire for support"
-    ]
+def test_what_was_struck_out_and_comments_and_footnotes_are_not_quoted() -> None:
+    text = "## Decisions\n- ~~Three hires~~\n- One ~~or two~~ hire for support[^1]: Ben %%or not%%\n\n[^1]: A note. In May.\n"
+    assert texts(quoted(text).decisions) == ["One hire for support: Ben"]
 
 
 def test_the_agenda_orders_what_is_quoted() -> None:
@@ -140,6 +141,9 @@ def test_a_nested_bullet_is_quoted_below_its_own() -> None:
         "skipped not enough time this week",
         "Skipped so we could focus on the parser",
         "Ran out of time, will cover it next week",
+        "no discussion; ran out of time",
+        "Keine Neuigkeiten vom Vorstand",
+        "(a, b) => a + b",
         "see discussion above",
         "No staff updates",
         "Decision: none",
@@ -175,10 +179,28 @@ def test_decision_lines_without_content_are_not_quoted(line: str) -> None:
         "Location: Lisbon",
         "Budget 2026: 120,000.00",
         "Redis: no",
+        "Entscheidung: kein neues Auto",
+        "Offer to the second candidate => Ben calls her",
     ],
 )
 def test_a_decision_in_ordinary_words_is_quoted(line: str) -> None:
     assert texts(quoted(f"## Decisions\n- {line}\n").decisions) == [line]
+
+
+def test_a_label_or_verb_at_its_beginning_makes_a_line_a_decision_or_a_list_of_people() -> None:
+    text = (
+        "# Jour fixe\n\n**Teilnehmer:** Uwe Krüger, Sabine Groß\n\nPresent: Ana Lima\n\n- Vereinbart: Lieferung im Mai\n"
+        "- Decided to skip the conference\n- Decided by lot\n- Nächster Termin: Montag im Büro\n"
+    )
+    points = quoted(text)
+    assert texts(points.decisions) == ["Vereinbart: Lieferung im Mai", "Decided to skip the conference"]
+    assert texts(points.notes) == ["Decided by lot"]
+    assert not any(is_quotable(block) for block in blocks_of(text) if block.role is Role.SKIPPED)
+
+
+def test_a_sentence_that_reports_a_decision_with_it_is_quoted() -> None:
+    text = "# Review\n\nIt was long and loud for everybody there. It was decided that dark mode is out of scope.\n"
+    assert texts(quoted(text).notes) == ["It was decided that dark mode is out of scope."]
 
 
 def test_name_followed_by_to_marks_an_action_item() -> None:
@@ -198,7 +220,7 @@ def test_a_paragraph_that_reports_a_decision_is_quoted_beside_bullets() -> None:
 
 
 def test_a_day_that_means_another_one_at_the_next_meeting_is_not_quoted() -> None:
-    text = "## Notes\n- The vote on the logo ends this Friday\n- The queue was slow again\n- Costs went up by a tenth\n"
+    text = "## Notes\n- The vote on the logo ends this Friday\n- Out since yesterday\n- The queue was slow again\n- Costs went up by a tenth\n"
     assert texts(quoted(text).notes) == ["The queue was slow again", "Costs went up by a tenth"]
 
 
@@ -423,10 +445,21 @@ The rest was talk about costs.
   - Ben writes to the landlord
 - Links:
   - [ ] Send the lease to Ana
+
+Action items
+Zoe - recruit five users
+Tim - copy for the page
+
+Present
+Ana - by telephone
 """
     points = quoted(text)
-    assert texts(points.decisions) == ["We ship on Monday", "Agreed:", "Stay in Berlin"]
-    assert texts(points.actions) == ["Action items", "Ben writes to the landlord"]
+    assert texts(points.decisions) == ["We ship on Monday", "Stay in Berlin"]
+    assert texts(points.actions) == [
+        "Ben writes to the landlord",
+        "Zoe - recruit five users",
+        "Tim - copy for the page",
+    ]
     assert texts(points.notes) == ["Costs are too high"]
     assert [block.text for _, block in open_boxes([read("a.md", text)], 10)] == ["Send the lease to Ana"]
 
@@ -442,6 +475,13 @@ def test_a_bullet_that_only_introduces_others_is_quoted_with_them() -> None:
         "the lease runs on",
     ]
     assert quoted("## Notes\n- The office\n  - We agreed on the following:\n").notes == ()
+
+
+def test_sentences_of_a_daily_note_are_quoted_beside_bullets_however_many_they_are() -> None:
+    text = "".join(f"Started report {number} about the harbour.\n\n" for number in range(30)) + "- Coffee with Mia\n"
+    said = texts(points_of(blocks_of(text), is_daily=True).notes)
+    assert said[:2] == ["Started report 0 about the harbour.", "Started report 1 about the harbour."]
+    assert quoted(text).notes == ()
 
 
 def test_of_many_topics_those_that_were_talked_about_most_are_listed() -> None:

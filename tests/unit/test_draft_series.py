@@ -141,6 +141,19 @@ def test_a_one_to_one_without_people_is_for_the_only_person_of_that_name() -> No
     assert found(Notes(**notes, plan=at(6, "Anna Berg", "Ben Koch")), meeting) == []
 
 
+def test_a_note_of_an_interview_is_not_quoted_to_a_third_person() -> None:
+    notes = Notes(one={"date": "2026-01-05", "title": "Interview Jane Doe"})
+    assert found(notes, invited("Interview Jane Doe", "Mara", "Jane Doe", "Ben")) == []
+    assert found(notes, invited("Interview Jane Doe", "Mara", "Jane Doe", "Ben", me=("Mara",))) == []
+    assert found(notes, invited("Interview Jane Doe", "Mara", "Jane Doe", me=("Mara",))) == ["Interview Jane Doe"]
+
+
+def test_a_note_of_a_lunch_with_somebody_is_not_quoted_to_a_third_person() -> None:
+    notes = Notes(one={"date": "2026-01-05", "title": "Lunch with Karl"})
+    assert found(notes, invited("Lunch with Karl", "Mara", "Karl Ott", "Ana")) == []
+    assert found(notes, invited("Lunch with Karl", "Mara", "Karl Ott")) == ["Lunch with Karl"]
+
+
 def test_the_user_is_not_one_of_the_others() -> None:
     notes = Notes(one=at(5, "Ben", title="1:1"))
     assert found(notes, invited("1-1", "Mara", "Ben", me=("Mara",))) == ["1:1"]

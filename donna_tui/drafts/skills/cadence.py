@@ -37,6 +37,13 @@ MOST_NOTES = 60
 
 DECISIONS_A_MEETING, LINES_A_DAY = 6, 8
 
+_WEEKDAYS = frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag freitag samstag"
+    " sonnabend sonntag lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes miércoles jueves viernes"
+    " sábado domingo".split()
+)
+"""Words that may stand beside the day in the name of a daily note."""
+
 _NOT_QUOTED = ("person", "weekly_review", "commitments")
 """Types of notes that are not quoted, since Donna's own reports are not news."""
 
@@ -174,19 +181,20 @@ def noted_in(reads: Iterable[ReadNote], material: Material) -> list[dict[str, st
     lines: list[dict[str, str]] = []
     for read in reads:
         if _is_daily(read.note):
-            lines += material.quote(read, points_of(read.blocks).notes[:LINES_A_DAY])
+            lines += material.quote(read, points_of(read.blocks, is_daily=True).notes[:LINES_A_DAY])
     return lines
 
 
 def _is_daily(note: IndexedNote) -> bool:
-    """Check whether a note is a daily note, which has the day as its whole name, not a week."""
+    """Check whether a note is a daily note: its name is the day, perhaps with the weekday, and not a week."""
     stem = PurePosixPath(note.path).stem
-    rest = "".join(char for char in stem if char.isalpha())
+    rest = "".join(char for char in stem if char.isalpha()).casefold()
     return (
-        rest.upper() not in ("W", "KW", "CW")
+        rest not in ("w", "kw", "cw")
         and day_in(stem, {}) is not None
-        and len(rest) <= 3
+        and (len(rest) <= 3 or rest in _WEEKDAYS)
         and note.front.get("type") not in _NOT_QUOTED
+        and not is_meeting_note(note)
     )
 
 
@@ -310,7 +318,8 @@ async def meetings_of(
         free.pop(path, None)
         found.append((each.title, each.day, path))
     unplanned = [read.note for read in free.values() if is_meeting_note(read.note)]
-    found += [(note.title, day_in(note.path, note.front), note.path) for note in unplanned][: most - len(found)]
+    titles = [(note.heading or note.title, day_in(note.path, note.front), note.path) for note in unplanned]
+    found += titles[: most - len(found)]
     await will_link(parts, [path for _, _, path in found], material)
     lines = [_meeting_line(title, day, path, by_path.get(path), material) for title, day, path in found]
     return sorted(lines, key=lambda line: line["day"])
@@ -331,10 +340,11 @@ def _meeting_line(
 ) -> dict[str, str]:
     """Return a meeting for a template, with its outcome, unless the decisions of its note are listed."""
     outcome = material.quote(read, outcome_of(read.blocks)) if read else []
+    has_words = any(map(str.isalpha, PurePosixPath(path).stem))
     return {
         "title": inline(title) or "Meeting",
         "day": str(day or ""),
-        "link": link_to(path) if path else "",
+        "link": link_to(path) if has_words else wikilink(path, title) if path else "",
         "outcome": ": ".join(line["text"].rstrip(":") for line in outcome),
     }
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import html
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import Any
 
 from donna_tui.config.models import MeetingNoteConfig
-from donna_tui.drafts.blocks import Block
+from donna_tui.drafts.blocks import Block, Role, heading_role
 from donna_tui.drafts.drafters import Corrected, MeetingNoteAnswer, Task, correcting
 from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import IndexedNote, Passages
 from donna_tui.drafts.people import person_links
-from donna_tui.drafts.quotes import Points, Read, open_boxes, points_of
+from donna_tui.drafts.quotes import Points, Read, open_boxes, points_of, was_cancelled
 from donna_tui.drafts.series import OVERVIEWS, Earlier, Gatherer, Invited, Match, day_in, may_be_quoted, path_after
 from donna_tui.drafts.skills.cadence import Material
 from donna_tui.drafts.text import inline, short_day, slug, when, wikilink, words_only
@@ -43,7 +45,16 @@ _DIAL_IN = re.compile(
     r"(?:\(?[A-Z][\w ,()-]{0,40})?$",
     re.IGNORECASE,
 )
-_AGENDA_WORD = re.compile(r"^agenda\W*$", re.IGNORECASE)
+_GREETING = re.compile(
+    r"^(?:hi|hello|hey|dear|hallo|liebe[rs]?|guten tag)(?:\s[^,.:!]{1,40})?(?:[,!]|\s(?:all|team|everyone))$",
+    re.IGNORECASE,
+)
+_SIGN_OFF = re.compile(
+    r"^(?:(?:(?:best|kind|warm) )?regards\b|(?:best|warm) wishes\b"
+    r"|(?:viele|liebe|beste|mit freundlichen) grü(?:ß|ss)en?\b|(?:best|cheers|(?:many )?thanks|danke),).{0,30}$",
+    re.IGNORECASE,
+)
+"""The beginning of the end of an invitation, below which only names follow."""
 
 Corrections = Callable[[str], Awaitable[list[Corrected]]]
 """Returns the recent corrections of a task type."""
@@ -127,6 +138,9 @@ class MeetingNoteSkill:
         invited = self.gatherer.invited(meeting)
         limits = self.config.context_limits
         last = self._read(earlier[0].note, invited) if earlier else None
+        while last and was_cancelled(last.blocks) and len(earlier) > 1:
+            earlier = earlier[1:]
+            last = self._read(earlier[0].note, invited)
         before = [self._read(each.note, invited) for each in earlier[1 : max(1, limits.prior_meetings)]] if last else []
         projects = list(filter(None, (self._read(note, invited) for note in background)))
         series = list(filter(None, [last, *before]))
@@ -257,13 +271,17 @@ def title_of(meeting: Meeting) -> str:
 
 
 def agenda_of(meeting: Meeting) -> list[str]:
-    """Return the agenda items of an invitation, without dial-in details."""
-    lines = (_MARK.sub("", _TAG.sub(" ", line)).strip() for line in _LINES.split(meeting.description[:20_000]))
+    """Return the agenda items of an invitation, without dial-in details and courtesies."""
+    plain = (html.unescape(_TAG.sub(" ", line)) for line in _LINES.split(meeting.description[:20_000]))
+    lines = takewhile(lambda line: not _SIGN_OFF.match(line), (_MARK.sub("", line).strip() for line in plain))
     points = [words_only(line, 300) for line in lines if line and not _DIAL_IN.search(line)]
     return [
         point
         for point in dict.fromkeys(points)
-        if any(map(str.isalpha, point)) and not _AGENDA_WORD.match(point) and not _DIAL_IN.search(point)
+        if any(map(str.isalpha, point))
+        and heading_role(point) is not Role.AGENDA
+        and not _GREETING.match(point)
+        and not _DIAL_IN.search(point)
     ][:MOST_POINTS]
 
 

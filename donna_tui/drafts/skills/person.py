@@ -207,9 +207,15 @@ class _Named:
         said = self.others.match(text)
         return bool(said and re.match(r"\s*[:,]|\s+[-–>]", text[said.end() :]))
 
+    def without_speaker(self, text: str) -> str:
+        """Remove the speaker's name from the beginning of a line, but not “Called Ben: ”, which names its subject."""
+        speaker = SPEAKER.match(text)
+        is_subject = speaker and self.are_in(speaker[0]) and not self.are_all_of(speaker[0])
+        return text[speaker.end() :] if speaker and not is_subject else text
+
     def are_all_of(self, text: str) -> bool:
         """Check whether a text is only the name of the person."""
-        words = text.strip(" :")
+        words = text.strip(" :-–")
         return bool(self.full.fullmatch(words) or (self.first and self.first.fullmatch(words)))
 
 
@@ -258,7 +264,7 @@ def _about(blocks: Sequence[Block], names: _Named) -> list[Block]:
             is_about
             and is_quotable(block)
             and not _is_greeting(block.text)
-            and (is_clear or not _PRONOUN.match(SPEAKER.sub("", block.text)))
+            and (is_clear or not _PRONOUN.match(names.without_speaker(block.text)))
         ):
             found[number] = replace(block, depth=0)
     return list(found.values())

@@ -89,8 +89,8 @@ async def _last_review(parts: CadenceParts, span: Span, material: Material) -> t
         return "", []
     await will_link(parts, [read.note.path], material)
     plans = [block for block in read.blocks if block.heading_path and _PLANS.search(block.heading_path[-1])]
-    quoted = material.quote(read, [block for block in plans if is_quotable(block) and not block.box][:MOST_PLANS])
-    return link_to(read.note.path), quoted
+    left = [block for block in plans if is_quotable(block) and (block.is_open_box or not block.box)]
+    return link_to(read.note.path), material.quote(read, left[:MOST_PLANS])
 
 
 def _reviews_of(index: Database, week: str) -> list[IndexedNote]:
