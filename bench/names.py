@@ -18,7 +18,7 @@ from donna_tui.vault.client import VaultClient, VaultNote
 from donna_tui.vault.open import indexed_client
 
 SETS = ("vault_help", "vault_tasks", "meetings", "vault_i18n")
-LEAST_FOUND, MOST_REFUSED = 0.99, 0.0
+MIN_FOUND, MAX_REFUSED = 0.99, 0.0
 LOOKED_AT, HITS = 3, 20
 """The distinct notes that count, and the hits among which they are looked for."""
 
@@ -52,8 +52,8 @@ def measure_in(home: Home, vaults: dict[str, Path]) -> Report:
             report.add(f"{name}: {kind} ({len(answers)}), note among the first three", _share(answers, 0), "")
         found += [each for answers in by_kind.values() for each, _ in answers]
         refused += [each for answers in by_kind.values() for _, each in answers]
-    report.add(f"all {len(found):,} names, note among the first three", _mean(found), "", LEAST_FOUND, at_least=True)
-    report.add(f"all {len(refused):,} names, refused", _mean(refused), "", MOST_REFUSED)
+    report.add(f"all {len(found):,} names, note among the first three", _mean(found), "", MIN_FOUND, at_least=True)
+    report.add(f"all {len(refused):,} names, refused", _mean(refused), "", MAX_REFUSED)
     report.remarks.append("If several notes share a name or a tag, any of them counts.")
     return report
 

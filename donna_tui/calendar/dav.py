@@ -26,7 +26,7 @@ from donna_tui.calendar.ics import FOLDER_BYTES, PROCESSOR_SECONDS, SECONDS_PER_
 from donna_tui.calendar.reading import read_calendar
 from donna_tui.calendar.values import Window, zone_named
 
-MOST_CALENDARS = 50
+MAX_CALENDARS = 50
 SHORTEST_HOURS = 12
 """Shortest time range that is divided if it has too many meetings."""
 
@@ -114,7 +114,7 @@ async def _found(dav: DavClient, url: str, window: Window) -> dict[str, str]:
     if not (is_calendar or calendars):
         raise UnreadError("no_calendar")
     found: dict[str, str] = {}
-    for calendar in [url] if is_calendar else [str(each.url) for each in calendars[:MOST_CALENDARS]]:
+    for calendar in [url] if is_calendar else [str(each.url) for each in calendars[:MAX_CALENDARS]]:
         await _find_events(dav, calendar, window, found)
     return found
 

@@ -25,9 +25,9 @@ from donna_tui.calendar.sources import ConfiguredCalendar
 from donna_tui.calendar.values import (
     DESCRIPTION_CHARS,
     LOCATION_CHARS,
-    MOST_MEETINGS,
-    MOST_PROBLEMS,
-    MOST_TEXT,
+    MAX_MEETINGS,
+    MAX_PROBLEMS,
+    MAX_TEXT,
     TITLE_CHARS,
     EntryProblem,
     Fetched,
@@ -150,7 +150,7 @@ def _object(text: str, file: Path) -> dict[str, Any]:
 
 
 ID_CHARS = 1_100
-"""Most characters of an id; Google's have at most 1,024."""
+"""Maximum number of characters of an id; Google's have at most 1,024."""
 
 _NOT_PEOPLE = ("@group.calendar.google.com", "@resource.calendar.google.com")
 
@@ -221,7 +221,7 @@ def _person(address: dict[str, Any]) -> Attendee:
 
 PAGE_BYTES = 10_000_000
 PAGE_ITEMS = 250
-MOST_PAGES = MOST_MEETINGS // PAGE_ITEMS
+MAX_PAGES = MAX_MEETINGS // PAGE_ITEMS
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +251,7 @@ class GoogleCalendar(ConfiguredCalendar):
         }
         listing = _Listing(self.name, self.zone)
         async with calendar_client(PAGE_BYTES) as client:
-            for _ in range(MOST_PAGES):
+            for _ in range(MAX_PAGES):
                 answer = await self._answer(client, parameters, await tokens.access(client))
                 if answer.status_code == 401:  # a refused token is renewed once
                     answer = await self._answer(client, parameters, await tokens.access(client, renew=True))
@@ -294,13 +294,13 @@ class _Listing:
             self.problems.append(EntryProblem(str(error), self.seen))
             return True
         self.text += len(meeting.title) + len(meeting.location) + len(meeting.description)
-        if self.text > MOST_TEXT:
+        if self.text > MAX_TEXT:
             return False
         self.meetings[meeting.event_id] = meeting
         return True
 
     def fetched(self, *, complete: bool) -> Fetched:
-        return Fetched(tuple(self.meetings.values()), tuple(self.problems[-MOST_PROBLEMS:]), complete)
+        return Fetched(tuple(self.meetings.values()), tuple(self.problems[-MAX_PROBLEMS:]), complete)
 
 
 class _Page(BaseModel):

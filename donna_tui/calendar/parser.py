@@ -19,8 +19,8 @@ from icalendar.prop import vBroken, vDDDLists, vDDDTypes, vRecur
 from donna_tui.calendar.values import (
     DESCRIPTION_CHARS,
     LOCATION_CHARS,
-    MOST_ATTENDEES,
-    MOST_ENTRIES,
+    MAX_ATTENDEES,
+    MAX_ENTRIES,
     NAME_CHARS,
     TITLE_CHARS,
     EntryProblem,
@@ -29,18 +29,18 @@ from donna_tui.calendar.values import (
 )
 from donna_tui.types.drafts import Attendee
 
-MOST_DATES = 5_000
-"""Most dates that an event may list in addition to its rule."""
+MAX_DATES = 5_000
+"""Maximum number of dates that an event may list in addition to its rule."""
 
-MOST_ZONES = 200
-MOST_ZONE_LINES = 500
-MOST_LINE_CHARS = 100_000
-MOST_RULES = 8
+MAX_ZONES = 200
+MAX_ZONE_LINES = 500
+MAX_LINE_CHARS = 100_000
+MAX_RULES = 8
 
 _ONCE = frozenset(
     "UID DTSTART DTEND DURATION RECURRENCE-ID SEQUENCE STATUS SUMMARY LOCATION DESCRIPTION ORGANIZER DTSTAMP".split()
 )
-_OFTEN = {"ATTENDEE": MOST_ATTENDEES, "RRULE": MOST_RULES, "RDATE": MOST_DATES, "EXDATE": MOST_DATES}
+_OFTEN = {"ATTENDEE": MAX_ATTENDEES, "RRULE": MAX_RULES, "RDATE": MAX_DATES, "EXDATE": MAX_DATES}
 
 _FOLD = re.compile(rb"\r?\n[ \t]")
 _NAME = re.compile(r"[A-Za-z0-9-]+")
@@ -61,7 +61,7 @@ class Entry:
         seen = self.counts.get(name, 0)
         if name in _ONCE:
             self.counts[name] = seen + 1
-            if not seen and len(line) <= MOST_LINE_CHARS:
+            if not seen and len(line) <= MAX_LINE_CHARS:
                 self.lines.append(line)
         elif name in _OFTEN:
             self.counts[name] = seen + (1 + line.count(",") if name in ("RDATE", "EXDATE") else 1)
@@ -125,8 +125,8 @@ class Reader:
         elif keyword == "BEGIN:VEVENT":
             self._unterminated()
             self._seen += 1
-            if self._seen > MOST_ENTRIES:
-                self._found.lose(f"it has more than {MOST_ENTRIES:,} entries; the others are ignored")
+            if self._seen > MAX_ENTRIES:
+                self._found.lose(f"it has more than {MAX_ENTRIES:,} entries; the others are ignored")
                 return False
             self._entry, self._depth = Entry(self._seen), 0
         elif self._entry is not None:
@@ -149,10 +149,10 @@ class Reader:
             entry.take(line)
 
     def _in_zone(self, line: str, keyword: str, zone: list[str]) -> None:
-        if len(zone) <= MOST_ZONE_LINES:
+        if len(zone) <= MAX_ZONE_LINES:
             zone.append(line)
         if keyword == "END:VTIMEZONE":
-            if len(zone) <= MOST_ZONE_LINES and len(self._found.zones) < MOST_ZONES:
+            if len(zone) <= MAX_ZONE_LINES and len(self._found.zones) < MAX_ZONES:
                 self._found.zones.append("\r\n".join((*zone, "")))
             self._zone = None
 
@@ -194,7 +194,7 @@ def distinct(people: Iterable[Attendee]) -> tuple[Attendee, ...]:
             known = found[key] = person
         if known is not None and person.declined and not known.declined:
             found[key] = replace(known, declined=True)
-    return tuple(list(found.values())[:MOST_ATTENDEES])
+    return tuple(list(found.values())[:MAX_ATTENDEES])
 
 
 def named(name: str, email: str, *, declined: bool = False) -> Attendee:
@@ -216,8 +216,8 @@ def _parameter(address: Any, name: str) -> Any:
 
 
 _FREQUENCIES = frozenset({"YEARLY", "MONTHLY", "WEEKLY", "DAILY", "HOURLY"})
-MOST_PARTS = 400
-"""Most values in one part of a rule, such as BYYEARDAY."""
+MAX_PARTS = 400
+"""Maximum number of values in one part of a rule, such as BYYEARDAY."""
 
 
 class UnusableError(Exception):
@@ -234,7 +234,7 @@ def checked_rule(rule: Any, start: datetime.date, zone: datetime.tzinfo) -> vRec
     for name in ("INTERVAL", "COUNT"):
         if any(not isinstance(value, int) or value < 1 for value in rule.get(name, [])):
             raise UnusableError(f"the {name} of its rule is not a number from 1")
-    if any(isinstance(values, list) and len(values) > MOST_PARTS for values in rule.values()):
+    if any(isinstance(values, list) and len(values) > MAX_PARTS for values in rule.values()):
         raise UnusableError("its rule is too long")
     if "UNTIL" not in rule:
         return rule

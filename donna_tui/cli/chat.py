@@ -31,7 +31,7 @@ app = new_app("Chats: import, list and summarise them.")
 Sensitive = Annotated[bool, typer.Option("--sensitive", help="Keep these chats on this machine.")]
 
 SHOWN_LINES = 20
-MOST_SUGGESTIONS = 200
+MAX_SUGGESTIONS = 200
 POLL_SECONDS = 2.0
 """Seconds between two scans of a followed folder."""
 
@@ -106,7 +106,7 @@ async def _import(session: Session, paths: Sequence[Path], user: str, *, sensiti
             where = f"{path}, " if len(paths) > 1 else ""
             messages += [f"{where}line {bad.number}: {bad.why}" for bad in report.bad]
         summaries = await service.compress_due()
-        suggestions = await service.suggestions(limit=MOST_SUGGESTIONS)
+        suggestions = await service.suggestions(limit=MAX_SUGGESTIONS)
         with shown_progress(engine):
             indexed = await service.wait_until_indexed()
     return Imported(_total(reports), tuple(messages), summaries, len(suggestions), indexed)
@@ -211,7 +211,7 @@ async def _watch(session: Session, folder: Path, *, once: bool, sensitive: bool)
                 malformed = f", {plural(report.malformed, 'line')} not valid" if report.malformed else ""
                 emit_lines([f"{plural(report.turns, 'turn')} of {plural(report.sessions, 'conversation')}{malformed}"])
             if report.turns or closed:
-                suggestions = await service.suggestions(limit=MOST_SUGGESTIONS) if report.turns else ()
+                suggestions = await service.suggestions(limit=MAX_SUGGESTIONS) if report.turns else ()
                 emit_lines(_afterwards(await service.compress_due(), len(suggestions)))
             if once:
                 await service.wait_until_indexed()
@@ -233,7 +233,7 @@ def chat_suggestions(
     async def work(engine: Engine) -> list[tuple[Suggestion, tuple[str, ...]]]:
         """Return suggestions, each with the preferences that it would replace, or the one that was answered."""
         service = engine.memory
-        found = [(each, await service.replaced_by(each)) for each in await service.suggestions(limit=MOST_SUGGESTIONS)]
+        found = [(each, await service.replaced_by(each)) for each in await service.suggestions(limit=MAX_SUGGESTIONS)]
         if not accept and not dismiss:
             return found
         answered = await service.answer_suggestion(accept or dismiss, accepted=bool(accept))

@@ -125,7 +125,7 @@ class QueryConfig(Block):
     """Limits on the results of an agent's searches."""
 
     max_results: Whole = _field("max_results", 6, "The default number of hits.", ge=1, le=1_024)
-    min_score: Number = _field("min_score", 0.35, "The least cosine similarity of a semantic hit.", ge=0, le=1)
+    min_score: Number = _field("min_score", 0.35, "The minimum cosine similarity of a semantic hit.", ge=0, le=1)
 
 
 class MemorySearchConfig(Switch):
@@ -145,7 +145,7 @@ class MemorySearchConfig(Switch):
     query: QueryConfig = Field(default_factory=QueryConfig)
 
 
-MOST_AGENTS = 200
+MAX_AGENTS = 200
 
 Access = Literal["rw", "ro", "none"]
 
@@ -214,7 +214,7 @@ def _distinct(agents: tuple[AgentConfig, ...]) -> tuple[AgentConfig, ...]:
     return agents
 
 
-Agents = Annotated[tuple[AgentConfig, ...], Field(max_length=MOST_AGENTS), AfterValidator(_distinct)]
+Agents = Annotated[tuple[AgentConfig, ...], Field(max_length=MAX_AGENTS), AfterValidator(_distinct)]
 
 
 class AgentsConfig(Block):

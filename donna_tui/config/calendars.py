@@ -14,7 +14,7 @@ from donna_tui.platform.addresses import is_this_machine
 CalendarKind = Literal["ics", "caldav", "google"]
 Notes = Literal["meetings", "all", "never"]
 
-MOST_CALENDARS = 50
+MAX_CALENDARS = 50
 
 
 def _url(text: str) -> str:
@@ -76,4 +76,4 @@ def _distinct(calendars: tuple[CalendarConfig, ...]) -> tuple[CalendarConfig, ..
     return calendars
 
 
-Calendars = Annotated[tuple[CalendarConfig, ...], Field(max_length=MOST_CALENDARS), AfterValidator(_distinct)]
+Calendars = Annotated[tuple[CalendarConfig, ...], Field(max_length=MAX_CALENDARS), AfterValidator(_distinct)]

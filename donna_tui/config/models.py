@@ -273,10 +273,10 @@ class RetrievalConfig(Block):
         8, ge=1, validation_alias=AliasChoices("default_k", "top_k"), description="The default number of hits."
     )
     min_score: Annotated[Number, FromSpace.REPLACE] = Field(
-        0.25, ge=0, le=1, description="The least cosine similarity of a semantic hit; keyword hits are never cut."
+        0.25, ge=0, le=1, description="The minimum cosine similarity of a semantic hit; keyword hits are never cut."
     )
     max_k: Annotated[Whole, FromSpace.REPLACE] = Field(
-        32, ge=1, le=VEC0_MAX_K // CANDIDATES_PER_HIT, description="The most hits that a search returns."
+        32, ge=1, le=VEC0_MAX_K // CANDIDATES_PER_HIT, description="The maximum number of hits of a search."
     )
     reranker_enabled: bool = Field(
         False, strict=True, description="Whether the best hits of a search are ranked again by reranker_model."

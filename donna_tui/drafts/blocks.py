@@ -113,9 +113,9 @@ def _emptied(lines: Sequence[str], removed: Collection[int], first: int) -> set[
 
 
 LONGEST_BLOCK = 480
-"""Most characters of a block. A longer bullet is quoted by its sentences; a longer sentence is not quoted."""
+"""Maximum length of a block. A longer bullet is quoted by its sentences; a longer sentence is not quoted."""
 
-LONGEST_NOTE, MOST_BLOCKS, LONGEST_LABEL = 1_000_000, 5_000, 60
+LONGEST_NOTE, MAX_BLOCKS, LONGEST_LABEL = 1_000_000, 5_000, 60
 
 
 class Role(StrEnum):
@@ -263,7 +263,7 @@ def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Bloc
         while place < len(sections) and low >= sections[place].end:
             place += 1
             parser.leave_list()
-        if place == len(sections) or len(parser.blocks) >= MOST_BLOCKS:
+        if place == len(sections) or len(parser.blocks) >= MAX_BLOCKS:
             break
         section = sections[place]
         if low >= section.body_start:

@@ -103,7 +103,7 @@ class PersonProfileAnswer(Answer):
     open_threads: Statements = Field(description="What is open between them and the user.")
 
 
-FEWEST_WORDS, SENTENCE_CHARS = 4, 480
+MIN_WORDS, SENTENCE_CHARS = 4, 480
 
 _END = re.compile(r"[.!?…][\"'”’)\]*_]*\s+(?=[\"'“(\[*_]*[A-ZÀ-ÞА-Я0-9])|[。！？]\s*")
 _ABBREVIATION = re.compile(
@@ -208,7 +208,7 @@ def _sentences(passage: Evidence) -> Iterator[Sentence]:
         for start, end in sentence_spans(bare):
             text = _LEADING.sub("", words_only(bare[start:end], SENTENCE_CHARS))
             stems = stems_of(text)
-            if len(stems) >= FEWEST_WORDS or (box and stems):
+            if len(stems) >= MIN_WORDS or (box and stems):
                 yield Sentence(text, passage.number, stems, box, heading)
 
 
@@ -238,7 +238,7 @@ ABOUT = 2.0
 LEANING, DECIDED = 0.6, 1.5
 """Weight of a sentence that is not self-contained, and of a decision."""
 
-MOST_SOURCE_SENTENCES = 2_000
+MAX_SOURCE_SENTENCES = 2_000
 
 
 def extracted(passages: Sequence[Evidence], about: str, most: int, *, promised: bool = False) -> list[str]:
@@ -249,7 +249,7 @@ def extracted(passages: Sequence[Evidence], about: str, most: int, *, promised: 
     distinct: dict[frozenset[str], Sentence] = {}
     for sentence in (sentence for passage in passages for sentence in _sentences(passage)):
         distinct.setdefault(sentence.stems, sentence)
-    sentences = list(distinct.values())[:MOST_SOURCE_SENTENCES]
+    sentences = list(distinct.values())[:MAX_SOURCE_SENTENCES]
     often = Counter(stem for sentence in sentences for stem in sentence.stems)
     subject = stems_of(about)
 
@@ -283,7 +283,7 @@ _CITES = re.compile(r"\s*\[(\d{1,3})\]")
 _LINE = re.compile(r"^\s*(?:[-*+]\s+)?(?:\[.\]\s+)?")
 _CITED = re.compile(r"\s*\(\[\[[^\[\]]*\]\]\)")
 _RESTS_ON = 0.5
-"""Least share of a statement's words that a passage must contain to be its evidence, if it cites none."""
+"""Minimum share of a statement's words that a passage must contain to be its evidence, if it cites none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -430,7 +430,7 @@ def _resting_on(text: str, passages: Sequence[Evidence]) -> tuple[int, ...]:
 
 ALIAS: Alias = "reasoner"
 PROMPT_CHARS = 48_000
-"""Most characters of passages in one prompt, about 12,000 tokens."""
+"""Maximum number of characters of passages in one prompt, about 12,000 tokens."""
 
 
 class ModelDrafter:

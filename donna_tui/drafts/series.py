@@ -24,8 +24,8 @@ from donna_tui.types.drafts import Meeting
 from donna_tui.types.search import ME, Filters, Hit, MemorySource, SearchOutcome, SearchRequest
 from donna_tui.vault.note.read import note_date
 
-MOST_BACKGROUND = 3
-"""Most project notes that a draft mentions."""
+MAX_BACKGROUND = 3
+"""Maximum number of project notes that a draft mentions."""
 
 SMALL_GROUP, SAME_GROUP, SAME_CROWD = 6, 0.6, 1 / 3
 """Thresholds for two meetings with one title to be the same.
@@ -174,7 +174,7 @@ def background_notes(index: Database, invited: Invited) -> list[IndexedNote]:
         name = stems_of(_project_name(note))
         if name and (name <= title or (title <= name and len(title) > 1)) and may_be_quoted(note, invited):
             found.append((len(name ^ title), note.path, note))
-    return [note for _, _, note in sorted(found, key=lambda each: each[:2])][:MOST_BACKGROUND]
+    return [note for _, _, note in sorted(found, key=lambda each: each[:2])][:MAX_BACKGROUND]
 
 
 def path_after(last: Earlier, day: datetime.date) -> str:

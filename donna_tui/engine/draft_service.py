@@ -32,8 +32,8 @@ from donna_tui.vault.note.read import DRAFT_KEY, parse_frontmatter
 from donna_tui.vault.write.changes import Outcome, Plan
 from donna_tui.vault.write.file_names import EVERYWHERE
 
-MOST_REVIVED = 20
-"""Most recent decisions that are checked for an undo in the vault."""
+MAX_REVIVED = 20
+"""Maximum number of recent decisions that are checked for an undo in the vault."""
 
 
 class DraftService:
@@ -60,7 +60,7 @@ class DraftService:
         found = await self._db.run(lambda db: queue.entries(db.database))
         decided = [entry for entry in found if entry.state in queue.DECIDED]
         decided.sort(key=lambda entry: entry.decided_at or 0.0, reverse=True)
-        revived = {entry.id: await self._revived(entry) for entry in decided[:MOST_REVIVED]}
+        revived = {entry.id: await self._revived(entry) for entry in decided[:MAX_REVIVED]}
         now = [revived.get(entry.id, entry) for entry in found]
         shown = [each for each in now if not each.is_under_way]
         followed = [await self._followed(each) if each.state == DraftState.WAITING else each for each in shown]

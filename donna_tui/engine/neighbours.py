@@ -24,8 +24,8 @@ from donna_tui.types.search import Hit, SearchOutcome, SearchRequest
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.open import indexed_client
 
-MOST = 20
-"""Most other spaces that are searched with the open one, most recently opened first."""
+MAX_SPACES = 20
+"""Maximum number of other spaces that are searched with the open one, most recently opened first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Neighbours:
 
     def _find(self) -> list[Neighbour]:
         """Open the spaces that have an index, replacing the readers of an index that was rebuilt."""
-        others = [each for each in _known(self._paths) if each[0].state != self._here.state][:MOST]
+        others = [each for each in _known(self._paths) if each[0].state != self._here.state][:MAX_SPACES]
         names = _unique([self._here.name, *(space.name for space, _ in others)])[1:]
         return [
             each
@@ -119,7 +119,7 @@ class Neighbours:
 def _known(paths: AppPaths) -> Iterator[tuple[Space, MemoryConfig]]:
     """Yield known vaults, last opened first, then the agents whose memory is indexed, with their settings."""
     trusted = load_trusted().config
-    for space in known_spaces(paths)[:MOST]:
+    for space in known_spaces(paths)[:MAX_SPACES]:
         with contextlib.suppress(ConfigError):
             yield space, load_config(overrides={"vault.root": str(space.root)}).config
     for agent in trusted.agents.resolved():

@@ -17,7 +17,7 @@ from donna_tui.text.markdown import split_sections
 from donna_tui.vault.client import VaultClient, VaultNote
 
 LONGEST_PASSAGE = 16_000
-"""Most characters that are shown; a longer note is cut around its marked lines, at headings if possible."""
+"""Maximum number of characters shown; a longer note is cut around its marked lines, at headings if possible."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,7 @@ HEAD_SECONDS = 10.0
 """Maximum seconds until the first request of a connection is authenticated."""
 
 LOG_SECONDS = 60.0
-MOST_LINES = 100
+MAX_LINES = 100
 
 PHRASES = {
     200: "OK", 400: "Bad Request", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
@@ -179,7 +179,7 @@ def has_long_header(values: Collection[str | bytes]) -> bool:
 class OncePerMinute:
     """Report a line at once, and repetitions of it at most once a minute, with their count.
 
-    Lines that differ only in numbers count as equal. At most `MOST_LINES` distinct lines are reported a minute.
+    Lines that differ only in numbers count as equal. At most `MAX_LINES` distinct lines are reported a minute.
     Thread-safe.
     """
 
@@ -202,7 +202,7 @@ class OncePerMinute:
                 for each, (at, again) in self._lines.items()
                 if now - at < LOG_SECONDS * (10 if again else 1)
             }
-            if len(self._lines) >= MOST_LINES:
+            if len(self._lines) >= MAX_LINES:
                 return
             self._lines[kind] = now, 0
         self._log(f"{line} (and {'once' if more == 1 else f'{more:,} times'} more)" if more else line)

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 LONGEST_NAME = 200
 """Characters of a name that are compared."""
 
-MOST_HEADINGS = 1_000
-"""Most headings of a note that the switcher knows."""
+MAX_HEADINGS = 1_000
+"""Maximum number of headings of a note that the switcher knows."""
 
-MOST_NAMESAKES = 100
-"""Most notes with the same name or tag that are compared: those stored last."""
+MAX_NAMESAKES = 100
+"""Maximum number of notes with the same name or tag that are compared: those stored last."""
 
 NAMED_SOURCE = "vault"
 """The only source whose documents have names; titles of memories are generated."""
@@ -93,7 +93,7 @@ def _names_of(document: Document) -> Iterator[tuple[int, str, str, int]]:
     for tag in document.tags:
         yield _row(NameKind.TAG, tag)
     starts = line_starts(document.text)
-    for heading in headings(document.text, document.body_start)[:MOST_HEADINGS]:
+    for heading in headings(document.text, document.body_start)[:MAX_HEADINGS]:
         yield _row(NameKind.HEADING, heading.text, line_of(starts, heading.start))
 
 
@@ -114,7 +114,7 @@ def exact_names(database: Database, key: str, scope: Scope, limit: int) -> list[
         f"SELECT n.id FROM {_NAMED} WHERE {_SQUASHED} = ? AND n.kind < 9 AND {inside}"  # noqa: S608
         " ORDER BY n.kind, n.id DESC LIMIT ?"
     )
-    parameters = [key.replace(" ", ""), *inside_parameters, MOST_NAMESAKES]
+    parameters = [key.replace(" ", ""), *inside_parameters, MAX_NAMESAKES]
     order = f"n.kind = {int(NameKind.TAG)}, n.key <> ?, d.modified_at DESC, d.source_id"
     return _lookup(database, scope, limit, f"n.id IN ({same})", parameters, order, [key])
 

@@ -16,7 +16,7 @@ needs no memory; above, the scan would need more than 1.2 GB. See docs/performan
 """
 
 AT_ONCE = 5_000
-"""Most changes that a search reads before it answers, in about 20 ms; more are read in parallel to the searches."""
+"""Maximum number of changes that a search reads before it answers, in about 20 ms; more are read in parallel."""
 
 
 def open_vectors(database: Database, dim: int) -> VectorIndex:

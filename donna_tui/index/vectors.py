@@ -56,7 +56,7 @@ LARGEST_K = 4_096
 """sqlite-vec's limit on k."""
 
 SPARE = 64
-"""Least number of candidates beyond those wanted; by default, half as many more are retrieved."""
+"""Minimum number of candidates beyond those wanted; by default, half as many more are retrieved."""
 
 SHORT_LOG = 1_000
 

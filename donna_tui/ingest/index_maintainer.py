@@ -25,7 +25,7 @@ ROUND_SECONDS = 5.0
 ROOT_POLL_SECONDS = 2.0
 
 WATCH_SECONDS = 5.0
-"""Most seconds that the first comparison waits for the watch to begin."""
+"""Maximum number of seconds that the first comparison waits for the watch to begin."""
 
 
 class IndexMaintainer:

@@ -16,7 +16,7 @@ from donna_tui.text.prose import prose
 from donna_tui.vault.note.read import parse_frontmatter
 
 NOTES_CHARS = 2_000
-"""Most characters kept of the lines below a task that belong to it."""
+"""Maximum number of characters kept of the lines below a task that belong to it."""
 
 NOWHERE = 1 << 30
 """A column deeper than any indentation."""

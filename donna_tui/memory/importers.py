@@ -29,7 +29,7 @@ from donna_tui.types.memory import ROLES, BadLine, ImportReport
 
 READ_BYTES = 1 << 20
 LONGEST_LINE = 32_000_000
-"""Most bytes of a line of JSONL, or of one conversation of an array; a longer one is reported and skipped."""
+"""Maximum size in bytes of a line of JSONL, or of a conversation of an array; longer ones are skipped and reported."""
 
 _MARK = re.compile(rb'["\\{}\[\]\n,]')
 _IN_STRING = re.compile(rb'["\\\n]')
@@ -158,7 +158,7 @@ def _parsed(text: bytes, line: int, read: int) -> Piece | BadLine:
 
 
 LONGEST_TURN = 2_000_000
-"""Most characters of a message; a longer one is reported and skipped."""
+"""Maximum number of characters of a message; longer ones are skipped and reported."""
 
 LONGEST_NAME = 200
 LATEST = 253_402_300_799.0
@@ -456,7 +456,7 @@ BATCH = 500
 """Turns per transaction. The progress reported counts only what is committed."""
 
 SHOWN = 100
-"""Most malformed lines that are reported individually."""
+"""Maximum number of malformed lines that are reported individually."""
 
 Progress = tuple[int, int]
 """Bytes read, and new turns stored."""

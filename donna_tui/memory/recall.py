@@ -159,7 +159,7 @@ TOKEN_BUDGET = 2_000
 CANDIDATES_EACH = 4
 """Candidates per memory wanted, and the growth factor if too few are left (seed 002 §2.3)."""
 
-FEWEST_CANDIDATES, MOST_CANDIDATES = 40, 1_024
+MIN_CANDIDATES, MAX_CANDIDATES = 40, 1_024
 TOKENS_EACH = 20
 """Tokens of the budget per candidate: few memories are shorter in a prompt."""
 
@@ -204,7 +204,7 @@ class RecallRequest:
         if self.top_k == 0 or self.token_budget <= 0 or not self.query.strip():
             return 0
         each = self.token_budget // TOKENS_EACH if self.top_k is None else self.top_k * CANDIDATES_EACH
-        return min(MOST_CANDIDATES, max(FEWEST_CANDIDATES, each))
+        return min(MAX_CANDIDATES, max(MIN_CANDIDATES, each))
 
     def wants(self, kind: MemoryType) -> bool:
         return self.memory_types is None or kind in self.memory_types
@@ -246,8 +246,8 @@ class Recaller:
         found = await self._found(request, wanted) if wanted else _Candidates()
         packed, note = self._packed(request, procedural, found)
         full = (OmittedReason.BUDGET, OmittedReason.COUNT)
-        while found.searched == wanted < MOST_CANDIDATES and wanted and not any(cut.why in full for cut in packed.cut):
-            wanted = min(MOST_CANDIDATES, wanted * CANDIDATES_EACH)
+        while found.searched == wanted < MAX_CANDIDATES and wanted and not any(cut.why in full for cut in packed.cut):
+            wanted = min(MAX_CANDIDATES, wanted * CANDIDATES_EACH)
             found = await self._found(request, wanted)
             packed, note = self._packed(request, procedural, found)
         cut = (*packed.cut, *found.cut)

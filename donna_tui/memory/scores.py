@@ -41,8 +41,8 @@ WEIGHTS = {Signal.ENTITY: 0.3, Signal.NUMBER: 0.2, Signal.PREFERENCE: 0.4, Signa
 """Weights of seed 002 §1.5; their sum is 1.0."""
 
 RARE_AVERAGE = 0.15
-"""Least average from which the words of a text count as rare. A word counts 1 if the tokenizer, whose vocabulary is the
-most frequent pieces of English, splits it into three pieces or more.
+"""Minimum average from which the words of a text count as rare. A word counts 1 if the tokenizer, whose vocabulary is
+the most frequent pieces of English, splits it into three pieces or more.
 """
 
 RARE_PIECES = 3

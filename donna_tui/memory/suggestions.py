@@ -16,7 +16,7 @@ from donna_tui.types.memory import MemoryType, Suggestion
 from donna_tui.types.search import ME
 
 LONGEST = 300
-"""Most characters of a sentence that is offered; a longer one is rarely a preference."""
+"""Maximum number of characters of a sentence that is offered; a longer one is rarely a preference."""
 
 OWNER = "user"
 """The speaker of the owner's turns without a name. What named people prefer is not the owner's preference."""

@@ -42,8 +42,8 @@ from donna_tui.vault.open import indexed_client, open_writer
 from donna_tui.vault.write.changes import OperationKind
 from donna_tui.vault.write.orphans import Fate, Restored, find_orphans
 
-MOST_IGNORED = 1_000_000
-"""Most characters that are read of Syncthing's list of ignored files."""
+MAX_IGNORED = 1_000_000
+"""Maximum number of characters that are read of Syncthing's list of ignored files."""
 
 _GIT_IGNORED = re.compile(r"(?:\(\?[id]\))*(?:\*\*/|/)?\.git(?:/\*{0,2})?")
 """Lines of `.stignore` that exclude the repository (docs.syncthing.net/users/ignoring.html)."""
@@ -149,7 +149,7 @@ def _syncs_git(root: Path, shared: Path) -> bool:
         return False
     try:
         with (shared / ".stignore").open(encoding="utf-8", errors="replace") as file:
-            lines = file.read(MOST_IGNORED).splitlines()
+            lines = file.read(MAX_IGNORED).splitlines()
     except OSError:
         return True
     return not any(_GIT_IGNORED.fullmatch(line.strip()) for line in lines)
@@ -219,7 +219,7 @@ _WITHOUT_VECTOR = (
 SAMPLE = 300
 """Notes in a sample."""
 
-FEWEST_WORDS, FEWEST_NOTES = 20, 5
+MIN_WORDS, MIN_NOTES = 20, 5
 ENGLISH = 0.15
 """The share of common English words above which a note counts as English: prose has 0.3 to 0.5 of them."""
 
@@ -236,14 +236,14 @@ def is_mostly_not_english(database: Database) -> bool:
         (SAMPLE,),
     )
     decided = [is_english for (content,) in rows if (is_english := _is_english(content)) is not None]
-    return len(decided) >= FEWEST_NOTES and sum(decided) * 2 < len(decided)
+    return len(decided) >= MIN_NOTES and sum(decided) * 2 < len(decided)
 
 
 def _is_english(text: str) -> bool | None:
     """Return whether the text is English; None if it is too short to decide."""
     prose = _CODE.sub(" ", text.casefold())
     words = [*_WORD.findall(spaced(prose)), *segments(prose)[::2]]
-    if len(words) < FEWEST_WORDS:
+    if len(words) < MIN_WORDS:
         return None
     return sum(word in STOP_WORDS for word in words) / len(words) >= ENGLISH
 

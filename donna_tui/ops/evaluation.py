@@ -19,10 +19,10 @@ from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.vault.client import VaultClient, VaultNote
 
 OWN_QUESTIONS = 300
-"""Most questions that are made from a vault; they are sampled by their hashes."""
+"""Maximum number of questions that are made from a vault; they are sampled by their hashes."""
 
 STRETCH = 20
-"""Most lines of one result of grep."""
+"""Maximum number of lines of one result of grep."""
 
 R = TypeVar("R", bound=BaseModel)
 

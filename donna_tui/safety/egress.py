@@ -97,8 +97,8 @@ def _unpacker(encoding: str) -> Any:
 
 
 CONNECT_SECONDS = 10.0
-MOST_ADDRESSES = 4
-MOST_REDIRECTS = 5
+MAX_ADDRESSES = 4
+MAX_REDIRECTS = 5
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -146,7 +146,7 @@ def open_client(
         timeout=httpx2.Timeout(timeout_seconds, connect=min(timeout_seconds, CONNECT_SECONDS)),
         headers={"accept-encoding": "identity"},
         follow_redirects=False,
-        max_redirects=MOST_REDIRECTS,
+        max_redirects=MAX_REDIRECTS,
         trust_env=False,
     )
 
@@ -214,7 +214,7 @@ class _Door(httpx2.AsyncBaseTransport):
         return found
 
     async def _send(self, request: httpx2.Request, addresses: list[Address]) -> httpx2.Response:
-        *others, last = addresses[:MOST_ADDRESSES]
+        *others, last = addresses[:MAX_ADDRESSES]
         for address in others:
             with contextlib.suppress(httpx2.ConnectError, httpx2.ConnectTimeout):
                 return await self._network.handle_async_request(_addressed(request, address))

@@ -49,13 +49,13 @@ class Settings:
     patience: float = 5.0
 
 
-MOST_HITS = 1_024
-"""Most hits of an uncapped request: a quarter of sqlite-vec's limit."""
+MAX_HITS = 1_024
+"""Maximum number of hits of an uncapped request: a quarter of sqlite-vec's limit."""
 
 
 def max_hits(request: SearchRequest, settings: Settings) -> int:
     """Return the most hits that a request can have."""
-    return max(0, min(request.k, MOST_HITS if request.uncapped else settings.max_k))
+    return max(0, min(request.k, MAX_HITS if request.uncapped else settings.max_k))
 
 
 def search(

@@ -16,7 +16,7 @@ from donna_tui.search.ranking import TOP_CANDIDATES, query_content
 from donna_tui.types.search import Filters, Mode, SearchRequest
 
 CANDIDATES = 100
-"""Least number of chunks requested from each leg; a request for more hits requests four times as many as it needs."""
+"""Minimum number of chunks requested from each leg; a request for more hits requests four times as many as it needs."""
 
 
 @dataclass(frozen=True, slots=True)

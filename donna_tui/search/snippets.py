@@ -13,7 +13,7 @@ from donna_tui.text.words import distinctive_pairs, is_unspaced, pieces, stretch
 from donna_tui.types.search import Excerpt, Snippet
 
 WIDTH = 180
-"""Most characters of a snippet."""
+"""Maximum number of characters of a snippet."""
 
 _WORD = re.compile(r"\w+")
 _ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "ers", "er", "ed", "es", "ly", "s", "e", "y")

@@ -30,7 +30,7 @@ FEW_WORDS = 5
 """Words added to a question for smoothing: one of two words is easily matched by chance."""
 
 CLEAR_LEAD = 0.08
-"""Least lead of the other person, as a share of the question, for rejecting the passages."""
+"""Minimum lead of the other person, as a share of the question, for rejecting the passages."""
 
 # All of these were measured on LoCoMo's development questions; docs/retrieval.md has the figures.
 

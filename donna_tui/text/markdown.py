@@ -314,7 +314,7 @@ def shorten(text: str, chars: int) -> str:
 
 
 LONGEST = 8_000
-"""Most characters that are converted; no excerpt is longer."""
+"""Maximum number of characters that are converted; no excerpt is longer."""
 
 _CELL_END = re.compile(r"(?<!\\)\|")
 _DELIMITER_ROW = re.compile(r"[ \t|:-]*-[ \t|:-]*\Z")

@@ -44,9 +44,9 @@ The argument is the choice of the user, or None if the space is already known. M
 """
 
 LONGEST_WAIT_SECONDS = 2.0
-"""Most seconds that a key waits for the widgets of a screen."""
+"""Maximum number of seconds that a key waits for the widgets of a screen."""
 LONGEST_PANE_WAIT_SECONDS = 10.0
-"""Most seconds that a key waits for a pane that is still loading."""
+"""Maximum number of seconds that a key waits for a pane that is still loading."""
 
 _STYLES = ("base", "search", "first_run")
 """The style sheets of the first frame; the other panes load their own."""

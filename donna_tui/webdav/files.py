@@ -25,7 +25,7 @@ from donna_tui.vault.write.files import changed_meanwhile, vault_errors
 from donna_tui.vault.write.orphans import UPLOAD
 from donna_tui.webdav.upload import Item, Keep, Touched, Upload, preserve_nothing
 
-MOST_KNOWN = 100_000
+MAX_KNOWN = 100_000
 """Maximum number of files whose classification is cached."""
 
 
@@ -48,7 +48,7 @@ class PrivateFiles:
         if known is None:
             known = self._is_private(item)
             with self._lock:
-                if len(self._known) >= MOST_KNOWN:
+                if len(self._known) >= MAX_KNOWN:
                     self._known.clear()
                 self._known[version] = known
         return known

@@ -23,10 +23,10 @@ ACTOR = "webdav"
 TRASH = ".trash"
 """Obsidian's own folder for deleted files; it is never served, listed or indexed."""
 
-MOST_RECORDED_BYTES = 64 * 1024 * 1024
+MAX_RECORDED_BYTES = 64 * 1024 * 1024
 """Larger files are moved to the trash instead of being read into memory and into git."""
 
-MOST_NAMES = 10_000
+MAX_NAMES = 10_000
 
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -68,7 +68,7 @@ class Preimages:
         if not lost:
             yield
         elif self._writer.repo.find() is None or any(
-            max(each.size or 0, each.new_size) > MOST_RECORDED_BYTES for each in touched
+            max(each.size or 0, each.new_size) > MAX_RECORDED_BYTES for each in touched
         ):
             with contextlib.ExitStack() as stack:
                 for each in lost:
@@ -103,7 +103,7 @@ def _change(touched: Touched) -> Change:
 def _linked(lost: Touched, trash: int) -> str:
     """Link the file under a free name in the trash, or copy it if the disk has no hard links. Return the name."""
     stem, dot, ending = lost.name.rpartition(".")
-    for number in range(1, MOST_NAMES):
+    for number in range(1, MAX_NAMES):
         name = lost.name if number == 1 else f"{stem} {number}{dot}{ending}" if stem else f"{lost.name} {number}"
         try:
             os.link(lost.name, name, src_dir_fd=lost.folder, dst_dir_fd=trash, follow_symlinks=False)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from donna_tui.config.agents import RemoteConfig
-from donna_tui.embedding.openai_compatible import MOST_TRIES
+from donna_tui.embedding.openai_compatible import MAX_TRIES
 from donna_tui.engine import model_manager
 from donna_tui.ingest import embedding_queue as embeddings
 from donna_tui.types.events import IndexSwapped, ModelStateChanged
@@ -130,7 +130,7 @@ async def test_if_a_server_refuses_search_is_by_keyword(
         assert (outcome.mode, outcome.reason, paths_of(outcome)) == ("keyword", "model_call_failed", ["MEMORY.md"])
         assert "127.0.0.1" in outcome.note
         assert running.engine.status().model_phase is ModelPhase.FAILED
-    assert len(server.requests) == (1 if status == 401 else MOST_TRIES)
+    assert len(server.requests) == (1 if status == 401 else MAX_TRIES)
 
 
 async def test_a_server_that_disappears_later_costs_few_requests(
@@ -147,7 +147,7 @@ async def test_a_server_that_disappears_later_costs_few_requests(
         assert len(outcome.hits) == 32
         problems = [problem for problem in running.engine.status().problems if problem.reason == "model_call_failed"]
         assert len(problems) == 1
-    assert len(server.requests) == 1 + MOST_TRIES + MOST_TRIES  # for the length, one batch and the question
+    assert len(server.requests) == 1 + MAX_TRIES + MAX_TRIES  # for the length, one batch and the question
 
 
 @pytest.mark.slow

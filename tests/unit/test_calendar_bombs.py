@@ -13,7 +13,7 @@ import pytest
 
 from donna_tui.calendar import ics
 from donna_tui.calendar.ics import read_ics
-from donna_tui.calendar.values import MOST_ATTENDEES, MOST_OF_A_SERIES, MOST_PROBLEMS, Fetched
+from donna_tui.calendar.values import MAX_ATTENDEES, MAX_OCCURRENCES, MAX_PROBLEMS, Fetched
 from tests.unit.calendar_parts import BERLIN, MAY_6, YEAR, calendar, event, ids, told
 
 FINE = event(*MAY_6, "SUMMARY:Fine", uid="fine")
@@ -56,7 +56,7 @@ async def test_series_recurring_every_second_is_truncated() -> None:
         calendar(event(*MAY_6, f"RRULE:FREQ=HOURLY;BYMINUTE={minutes};BYSECOND={minutes}"), FINE)
     )
     assert "fine" in ids(fetched.meetings)
-    assert len(fetched.meetings) <= MOST_OF_A_SERIES + 1
+    assert len(fetched.meetings) <= MAX_OCCURRENCES + 1
     assert len(fetched.problems) == 1
 
 
@@ -76,7 +76,7 @@ async def test_a_million_repetitions_cost_only_those_in_the_window() -> None:
 async def test_of_a_series_that_is_too_long_the_beginning_is_taken() -> None:
     hourly = event("DTSTART:20240101T000000Z", "DURATION:PT5M", "RRULE:FREQ=HOURLY", uid="hourly")
     fetched = await read_bytes(calendar(hourly, FINE))
-    assert len(fetched.meetings) == MOST_OF_A_SERIES + 1
+    assert len(fetched.meetings) == MAX_OCCURRENCES + 1
     assert "hourly/20240101T000000Z" in ids(fetched.meetings)
     assert told(fetched) == ["only the first 5,000 of its occurrences are used"]
 
@@ -154,7 +154,7 @@ async def test_an_empty_calendar_is_complete() -> None:
 
 async def test_problems_are_counted_and_not_all_listed() -> None:
     fetched = await read_bytes(calendar(*(event("SUMMARY:no start", uid=str(each)) for each in range(500))))
-    assert len(fetched.problems) == MOST_PROBLEMS + 1
+    assert len(fetched.problems) == MAX_PROBLEMS + 1
     assert told(fetched)[-1] == "and 400 more problems"
     assert not any("no start" in message for message in told(fetched))
 
@@ -163,7 +163,7 @@ async def test_texts_are_cut_and_hold_nothing_that_cannot_be_kept() -> None:
     people = [f"ATTENDEE;CN=P{each}:mailto:p{each}@example.invalid" for each in range(600)]
     odd = event(*MAY_6, "SUMMARY:a\0b" + "x" * 5_000, "DESCRIPTION:" + "y" * 50_000, *people, uid="odd")
     (meeting,) = (await read_bytes(calendar(odd))).meetings
-    assert (len(meeting.title), len(meeting.description), len(meeting.attendees)) == (1_999, 8_000, MOST_ATTENDEES)
+    assert (len(meeting.title), len(meeting.description), len(meeting.attendees)) == (1_999, 8_000, MAX_ATTENDEES)
     assert "\0" not in meeting.title
 
 

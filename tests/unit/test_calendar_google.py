@@ -269,7 +269,7 @@ async def test_endless_paging_is_stopped(harness: TokensHarness) -> None:
 
 
 async def test_text_beyond_the_limit_is_reported(harness: TokensHarness, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(google, "MOST_TEXT", 250)
+    monkeypatch.setattr(google, "MAX_TEXT", 250)
     fetched = await harness.fetch(Google([[item(f"{number}", summary="x" * 100) for number in range(3)]]))
     assert (len(fetched.meetings), fetched.complete) == (2, False)
     assert told(fetched) == ["it is too large; only 2 meetings are read"]

@@ -169,7 +169,7 @@ def test_the_scan_follows_every_kind_of_change(tmp_path: Path, monkeypatch: pyte
 
 
 def test_the_scan_grows_with_what_it_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact_scan, "LEAST_ROWS", 2)
+    monkeypatch.setattr(exact_scan, "MIN_ROWS", 2)
     store, scan = open_store(tmp_path / "i.db"), ExactScan()
     for number in range(30):
         store.upsert(note(f"{number}.md", f"text {number}"))

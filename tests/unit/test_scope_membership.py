@@ -10,7 +10,7 @@ from typing import TypeVar
 import pytest
 
 from donna_tui.index import scope as scope_module
-from donna_tui.index.database import MOST_CACHED, Database, RevisionCache
+from donna_tui.index.database import MAX_CACHED, Database, RevisionCache
 from donna_tui.index.filters import Scope, all_in_scope
 from donna_tui.index.keyword import quoted
 from donna_tui.index.scope import ScopeEstimate, ScopeMembership, estimate_scope, known_members
@@ -156,7 +156,7 @@ def test_the_first_of_some_chunks_that_are_members() -> None:
 
 def test_what_was_asked_for_longest_ago_is_forgotten() -> None:
     remembered = RevisionCache()
-    for number in range(MOST_CACHED):
+    for number in range(MAX_CACHED):
         remembered.put(number, 1, f"value {number}")
     assert remembered.get(0, 1) == "value 0"
     remembered.put("one more", 1, "value")

@@ -32,8 +32,8 @@ from donna_tui.types.memory import MemoryChunk, MemoryFilter, TaskRow
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
 
-MOST_NOTES = 60
-"""Most notes of a span that are read."""
+MAX_NOTES = 60
+"""Maximum number of notes of a span that are read."""
 
 DECISIONS_A_MEETING, LINES_A_DAY = 6, 8
 
@@ -151,7 +151,7 @@ async def notes_of(parts: CadenceParts, span: Span) -> list[ReadNote]:
 
     notes: list[IndexedNote] = await parts.read(dated_in)
     allowed = [note for note in notes if not (parts.gatherer.remote and note.sensitive)]
-    return await read_notes(parts, allowed[:MOST_NOTES])
+    return await read_notes(parts, allowed[:MAX_NOTES])
 
 
 async def read_notes(parts: CadenceParts, notes: Iterable[IndexedNote]) -> list[ReadNote]:

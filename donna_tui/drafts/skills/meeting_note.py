@@ -28,7 +28,7 @@ from donna_tui.vault.write.file_names import EVERYWHERE
 
 TEMPLATE, TASK_TYPE = "meeting_note", "draft_meeting_note"
 UNTITLED = "Meeting"
-MOST_ATTENDEES, MOST_POINTS, MOST_BACKGROUND = 100, 15, 4
+MAX_ATTENDEES, MAX_POINTS, MAX_BACKGROUND = 100, 15, 4
 
 _LINES = re.compile(r"[\r\n]+|<br\s*/?>|</(?:p|li|div)>", re.IGNORECASE)
 _TAG = re.compile(r"<[^<>]{0,500}>")
@@ -99,7 +99,7 @@ class MeetingNoteSkill:
         quoted = _quoted(material, notes)
         passages_for_model = _passages_for_model(material, notes)
         passages_for_model += material.passages.add_hits(chats)
-        names = [each.label for each in meeting.attendees[:MOST_ATTENDEES]]
+        names = [each.label for each in meeting.attendees[:MAX_ATTENDEES]]
         links = await asyncio.to_thread(person_links, names, self.client)
         return Context(
             task=Task(
@@ -153,7 +153,7 @@ class MeetingNoteSkill:
                 "when": when(start, end, meeting.day, all_day=meeting.all_day),
                 "location": "" if _DIAL_IN.search(meeting.location) else inline(meeting.location, 200),
             },
-            "attendees": [*links, "and others"] if len(meeting.attendees) > MOST_ATTENDEES else links,
+            "attendees": [*links, "and others"] if len(meeting.attendees) > MAX_ATTENDEES else links,
             "agenda": [inline(point) for point in agenda],
         }
 
@@ -241,7 +241,7 @@ def _background_points(read: Read, agenda: Sequence[str]) -> list[Block]:
     """Return the first points of a project note: its decisions, else its first lines."""
     points = points_of(read.blocks, agenda)
     flat = points.decisions or points.notes
-    return [block for block in flat if block.depth == 0][:MOST_BACKGROUND]
+    return [block for block in flat if block.depth == 0][:MAX_BACKGROUND]
 
 
 def target_of(meeting: Meeting) -> str:
@@ -264,11 +264,11 @@ def agenda_of(meeting: Meeting) -> list[str]:
         point
         for point in dict.fromkeys(points)
         if any(map(str.isalpha, point)) and not _AGENDA_WORD.match(point) and not _DIAL_IN.search(point)
-    ][:MOST_POINTS]
+    ][:MAX_POINTS]
 
 
 def _facts(meeting: Meeting, agenda: list[str]) -> tuple[str, ...]:
-    people = ", ".join(words_only(each.label, 80) for each in meeting.attendees[:MOST_ATTENDEES])
+    people = ", ".join(words_only(each.label, 80) for each in meeting.attendees[:MAX_ATTENDEES])
     lines = [f"Meeting: {title_of(meeting)}", f"Day: {meeting.day.isoformat()}"]
     lines += [f"Invited: {people}"] if people else []
     return (*lines, *(f"Agenda: {point}" for point in agenda))

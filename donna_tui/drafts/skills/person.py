@@ -26,7 +26,7 @@ from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
 
 TEMPLATE, TASK_TYPE = "person_profile", "draft_person_profile"
-MOST_PEOPLE, MOST_NOTES = 50, 60
+MAX_PEOPLE, MAX_NOTES = 50, 60
 
 _PRONOUN = re.compile(
     r"\W*(?:(?:[Ss]?he|He|[Tt]hey|[Ii]t|[Hh]is|[Hh]er|[Tt]heir|[Ii]ts)\b"
@@ -84,7 +84,7 @@ def people_due(index: Database, client: VaultClient, config: PersonProfileConfig
         if page and page.frontmatter.data.get("stub") and len(_text_of(page.content)) < config.min_body_chars:
             named.append(path.removeprefix(f"{FOLDER}/").removesuffix(".md"))
     wanted = dict.fromkeys(named)
-    return [name for name in wanted if may_be_written(client, name)][:MOST_PEOPLE]
+    return [name for name in wanted if may_be_written(client, name)][:MAX_PEOPLE]
 
 
 def may_be_written(client: VaultClient, name: str) -> bool:
@@ -238,7 +238,7 @@ async def _notes_about(parts: CadenceParts, name: str, names: _Named) -> list[Re
         notes = [note for note in approved_notes(index) if note.path != f"{FOLDER}/{name}.md"]
         return [each for each in notes if each.path in linked] + [each for each in notes if each.path in hits - linked]
 
-    ordered = sorted(await parts.read(found), key=_written_at, reverse=True)[:MOST_NOTES]
+    ordered = sorted(await parts.read(found), key=_written_at, reverse=True)[:MAX_NOTES]
     return [read for read in await read_notes(parts, ordered) if names.are_in(read.text)]
 
 

@@ -24,7 +24,7 @@ from donna_tui.tui.lib.lines import LineView
 from donna_tui.vault.note.diff import WHOLE, DiffLine, FileDiff, Hunk, LineKind, as_unified, diff_changes
 from donna_tui.vault.write.changes import Change
 
-MOST_LINES = 3_000
+MAX_LINES = 3_000
 """Lines that are drawn; a longer diff reports how many more there are."""
 
 LONGEST_SHOWN = 2_000
@@ -54,9 +54,9 @@ class Shape:
 
 
 def diff_rows(diffs: Iterable[FileDiff], shape: Shape) -> list[DiffRow]:
-    """Return all rows of a diff, up to `MOST_LINES` lines of it."""
+    """Return all rows of a diff, up to `MAX_LINES` lines of it."""
     rows: list[DiffRow] = []
-    left, beyond = MOST_LINES, 0
+    left, beyond = MAX_LINES, 0
     for number, diff in enumerate(diffs):
         shown = min(left, _length(diff))
         beyond += _length(diff) - shown

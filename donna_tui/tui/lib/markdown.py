@@ -79,7 +79,7 @@ def spots_of(row: Content, x: int, y: int) -> Iterator[LinkSpot]:
 _META = "donna_link"
 
 
-MOST_CHARACTERS = 65_536
+MAX_CHARACTERS = 65_536
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+")
@@ -164,7 +164,7 @@ quotation marks takes quadratic time.
 
 _PROPERTY = re.compile(r"([^\s:#-][^:]{0,60}):[ \t]*(.*)$")
 _LONGEST_VALUE = 60
-_MOST_PROPERTIES = 60
+_MAX_PROPERTIES = 60
 
 _BOXES = {" ": "☐ ", "x": "☑ ", "X": "☑ ", "/": "◩ ", "-": "☒ "}
 
@@ -220,7 +220,7 @@ def markdown_blocks(text: str, *, join: bool = True) -> Iterator[Block]:
 
     With `join`, hard-wrapped lines of prose are joined, and properties at the beginning of the text are shown as chips.
     """
-    lines = [text[start:end].expandtabs(4) for start, end, _ in each_line(text[:MOST_CHARACTERS])]
+    lines = [text[start:end].expandtabs(4) for start, end, _ in each_line(text[:MAX_CHARACTERS])]
     state = _State()
     block: Block | None = None
     number = _properties_end(lines) if join else 0
@@ -312,7 +312,7 @@ def _chips(lines: Sequence[str]) -> Content:
         item = line.strip()
         if item.startswith("- ") and found:
             found[-1][1].append(_plain_value(item[2:]))
-        elif (named := _PROPERTY.match(line)) and len(found) < _MOST_PROPERTIES:
+        elif (named := _PROPERTY.match(line)) and len(found) < _MAX_PROPERTIES:
             value = named[2].strip()
             values = value[1:-1].split(",") if value[:1] == "[" and value[-1:] == "]" and value[:2] != "[[" else [value]
             found.append((clean_line(named[1]), [each for each in map(_plain_value, values) if each]))

@@ -257,7 +257,7 @@ def _hung(block: Block, row: Content, hang: int) -> Content:
 
 
 _BETWEEN = " │ "
-_LEAST_COLUMN = 4
+_MIN_COLUMN = 4
 
 
 def _table_row(table: Table, row: int, width: int) -> Iterator[Content]:
@@ -284,14 +284,14 @@ def _table_row(table: Table, row: int, width: int) -> Iterator[Content]:
 
 def _fitted(widths: tuple[int, ...], room: int) -> tuple[int, ...]:
     """Fit the widths of columns by shrinking the widest ones. Empty if even the narrowest columns do not fit."""
-    if room < _LEAST_COLUMN * len(widths):
+    if room < _MIN_COLUMN * len(widths):
         return ()
     fitted = list(widths)
     while sum(fitted) > room:
         widest = max(range(len(fitted)), key=fitted.__getitem__)
         others = sum(fitted) - fitted[widest]
         second = max((each for place, each in enumerate(fitted) if place != widest), default=0)
-        fitted[widest] = max(room - others, min(second, fitted[widest] - 1), _LEAST_COLUMN)
+        fitted[widest] = max(room - others, min(second, fitted[widest] - 1), _MIN_COLUMN)
     return tuple(fitted)
 
 

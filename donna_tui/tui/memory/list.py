@@ -136,7 +136,7 @@ def _content_line(memory: MemoryChunk) -> str:
 
 
 PAGE = 100
-_MOST_PAGES = 24
+_MAX_PAGES = 24
 
 
 class MemoryList(RowList):
@@ -191,7 +191,7 @@ class MemoryList(RowList):
     def fill(self, page: int, memories: Sequence[MemoryChunk]) -> None:
         """Insert a loaded page, and evict the oldest page that is not visible."""
         self._pages[page] = memories
-        if len(self._pages) > _MOST_PAGES:
+        if len(self._pages) > _MAX_PAGES:
             del self._pages[next(each for each in self._pages if each not in self.pages_in_sight)]
         self.refresh()
         if self._place(self.selected_index) // PAGE == page:

@@ -17,11 +17,11 @@ from donna_tui.types.drafts import DraftRow, DraftState, Evidence
 from donna_tui.types.search import MemorySource
 
 _LONGEST = 400
-"""Most characters of a title, path or reason that are processed; no screen shows more."""
+"""Maximum number of characters of a title, path or reason that are processed; no screen shows more."""
 
 _TITLE = 120
 _NAME = 40
-"""Most characters of a title, and of the name of a template, where it may be wrapped."""
+"""Maximum number of characters of a title, and of the name of a template, where it may be wrapped."""
 
 _INDENT = "  "
 _GLYPHS = {

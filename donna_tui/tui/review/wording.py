@@ -36,7 +36,7 @@ NOTHING_AT_ALL = Words(
     actions=NOTHING_WAITS.actions[:-1],
 )
 
-_MOST_REMARKS = 3
+_MAX_REMARKS = 3
 _TURNED_OUT = {
     DraftState.APPROVED: "It was approved already.",
     DraftState.REJECTED: "It was rejected already.",
@@ -114,10 +114,10 @@ def head_lines(row: DraftRow, now: float, remarks: tuple[str, ...], *, waiting_e
         yield Content.styled(sentence(line_of(row.detail)), "$text-warning")
     if waiting_edit:
         yield Content.styled("Your edit of it is unsaved: approving does not include it.", "$text-warning")
-    for remark in remarks[:_MOST_REMARKS]:
+    for remark in remarks[:_MAX_REMARKS]:
         yield Content.styled(sentence(remark), "$text-warning")
-    if len(remarks) > _MOST_REMARKS:
-        yield Content.styled(f"and {plural(len(remarks) - _MOST_REMARKS, 'remark')} more", "$text-warning")
+    if len(remarks) > _MAX_REMARKS:
+        yield Content.styled(f"and {plural(len(remarks) - _MAX_REMARKS, 'remark')} more", "$text-warning")
 
 
 def _place(row: DraftRow) -> Content:

@@ -164,7 +164,7 @@ ROOMY = 28
 """Height of the pane in lines from which a result shows two lines of its text."""
 
 REFRESH_SECONDS = 1.0
-"""Least seconds between two refreshes of the start page."""
+"""Minimum number of seconds between two refreshes of the start page."""
 
 
 class SearchPane(BareColumn):

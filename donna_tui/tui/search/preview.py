@@ -30,7 +30,7 @@ from donna_tui.types.search import Hit
 if TYPE_CHECKING:
     from donna_tui.types.events import EngineEvent
 
-_MOST_LINKS = 12
+_MAX_LINKS = 12
 _LINKED_FROM, _BETWEEN = "linked from  ", " · "
 _HINTS = ("↵ opens the whole note", "↵ whole note", "")
 _LINK_CELLS = 40
@@ -181,7 +181,7 @@ def backlinks(paths: tuple[str, ...], width: int, *, truncated: bool) -> Content
 
     The hint is shortened or left out where it would leave less than the backlinks need, at most `_LINK_CELLS`.
     """
-    names = [clean_line(PurePosixPath(path).stem) for path in paths[:_MOST_LINKS]]
+    names = [clean_line(PurePosixPath(path).stem) for path in paths[:_MAX_LINKS]]
     needed = min(_LINK_CELLS, cell_len(_LINKED_FROM + _BETWEEN.join(names))) if names else 0
 
     def room(hint: str) -> int:

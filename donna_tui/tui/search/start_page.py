@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from donna_tui.types.memory import TaskRow
 
 
-MOST_RECENT = 40
-MOST_TASKS = 20
+MAX_RECENT = 40
+MAX_TASKS = 20
 _BORDERS = 2
 _ROOM_FOR_SYNTAX = 26
 
@@ -367,20 +367,20 @@ def _opening(status: Status | None) -> Content:
 T = TypeVar("T")
 
 _RUNNING_SECONDS, _AHEAD_SECONDS = 3600.0, 7 * 86_400.0
-_MOST_MEETINGS = 6
+_MAX_MEETINGS = 6
 
 
 async def start_facts(backend: Backend, known: StartFacts, *, in_full: bool) -> AsyncIterator[StartFacts]:
     """Yield facts in growing numbers: notes and questions first; with `in_full`, the memory and calendar next."""
     facts = replace(
         known,
-        recent=await _or_default(backend.recent_notes(MOST_RECENT), known.recent),
+        recent=await _or_default(backend.recent_notes(MAX_RECENT), known.recent),
         questions=await _or_default(backend.questions(), known.questions),
     )
     yield facts
     if not in_full:
         return
-    facts = replace(facts, tasks=await _or_default(backend.tasks_due(MOST_TASKS), ()))
+    facts = replace(facts, tasks=await _or_default(backend.tasks_due(MAX_TASKS), ()))
     if not facts.example:
         facts = replace(facts, example=await _or_default(backend.example_question(), ""))
     yield facts
@@ -400,7 +400,7 @@ async def _with_drafts(backend: Backend, facts: StartFacts) -> StartFacts:
     upcoming = [
         row for row in meetings if row.meeting.end.timestamp() > now and row.state is not MeetingState.CANCELLED
     ]
-    return replace(facts, drafts=waiting, meetings=tuple(upcoming[:_MOST_MEETINGS]))
+    return replace(facts, drafts=waiting, meetings=tuple(upcoming[:_MAX_MEETINGS]))
 
 
 async def _or_default(answer: Awaitable[T], otherwise: T) -> T:

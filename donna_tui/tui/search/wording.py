@@ -17,7 +17,7 @@ from donna_tui.types.status import ModelPhase, Status
 if TYPE_CHECKING:
     from donna_tui.types.events import EngineEvent
 
-PAGE, MOST = 25, 1_000
+PAGE, MAX_HITS = 25, 1_000
 """Passages requested at first, more at each end of the list, and at most for one question."""
 
 
@@ -106,7 +106,7 @@ def _of_note(rows: list[Row], *, folded: bool) -> Iterator[Row]:
 def has_more(outcome: SearchOutcome) -> bool:
     """Return whether more passages were found than were requested."""
     is_short = len(outcome.hits) < outcome.total or outcome.at_least
-    return is_short and outcome.request.k < MOST
+    return is_short and outcome.request.k < MAX_HITS
 
 
 def with_more(before: SearchOutcome, after: SearchOutcome) -> SearchOutcome:

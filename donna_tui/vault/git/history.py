@@ -22,7 +22,7 @@ from donna_tui.vault.git.repository import GitRepo, RepoLocation
 from donna_tui.vault.write.changes import REGULAR_FILE, Change, OperationKind, Revision
 from donna_tui.vault.write.files import VaultFiles
 
-MOST_FILES = 500
+MAX_FILES = 500
 """Maximum number of files of one commit that are shown."""
 
 _COMMIT = re.compile(r"[0-9a-f]{4,64}")
@@ -75,7 +75,7 @@ class History:
         answer = self._repo.command.run(
             "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-commit-id", *_PLAIN, *sides
         )
-        entries = [each for each in _raw_entries(answer.output) if self._holds(each[0], place)][:MOST_FILES]
+        entries = [each for each in _raw_entries(answer.output) if self._holds(each[0], place)][:MAX_FILES]
         images = self._repo.images(blob for _, old, new, _ in entries for blob in (old, new))
         return [
             Change(path=path.removeprefix(place.prefix), before=images.get(old), after=images.get(new), mode=mode)

@@ -29,7 +29,7 @@ COPY = "donna-index"
 _PATIENCE_SECONDS = 1.0
 """Seconds to wait for another program that holds the index before it is left unchanged."""
 
-_MOST_PATHS = 500
+_MAX_PATHS = 500
 """Maximum number of paths on one command line."""
 
 
@@ -111,8 +111,8 @@ def _was_left_behind(repo: GitRepo, place: RepoLocation, tip: Tip, path: str, st
 def _differing(repo: GitRepo, tip: Tip, paths: Sequence[str]) -> dict[str, tuple[str | None, str | None]]:
     """Return the blobs of tip and index, by repository path, for those of these vault paths where they differ."""
     found: dict[str, tuple[str | None, str | None]] = {}
-    for start in range(0, len(paths), _MOST_PATHS):
-        some = paths[start : start + _MOST_PATHS]
+    for start in range(0, len(paths), _MAX_PATHS):
+        some = paths[start : start + _MAX_PATHS]
         if tip.commit is None:
             output = repo.command.run("ls-files", "-z", "--stage", "--full-name", "--", *some).output
             for record in os.fsdecode(output).split("\0"):

@@ -13,10 +13,10 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.vault.git.repository import GitRepo
 from donna_tui.vault.write.changes import BlobChange, Operation, OperationKind
 
-MOST_SUBJECT = 100
+MAX_SUBJECT = 100
 """Maximum number of characters of a note's name in the first line of a commit message."""
 
-MOST_OPERATIONS = 1_000
+MAX_OPERATIONS = 1_000
 """Maximum number of operations that can be undone."""
 
 _FORMAT = "%H%x00%at%x00%B%x00"
@@ -47,7 +47,7 @@ def message_of(operation: Operation) -> str:
     trailers = [
         f"Donna-Op: {operation.id}",
         f"Donna-Kind: {operation.kind}",
-        f"Donna-Actor: {clean_line(operation.actor)[:MOST_SUBJECT]}",
+        f"Donna-Actor: {clean_line(operation.actor)[:MAX_SUBJECT]}",
     ]
     if operation.session:
         trailers.append(f"Donna-Session: {operation.session}")
@@ -61,7 +61,7 @@ def message_of(operation: Operation) -> str:
     trailers += [f"Donna-Made: {json.dumps(folder)}" for folder in made]
     trailers += [f"Donna-Undoes: {each}" for each in operation.undoes]
     trailers += [f"Donna-Redoes: {each}" for each in operation.redoes]
-    return f"{clean_line(operation.subject)[: MOST_SUBJECT * 2]}\n\n" + "\n".join(trailers) + "\n"
+    return f"{clean_line(operation.subject)[: MAX_SUBJECT * 2]}\n\n" + "\n".join(trailers) + "\n"
 
 
 def parse_message(message: str, *, commit: str, at: float) -> Operation | None:
@@ -110,7 +110,7 @@ def _side(value: str) -> tuple[str | None, int, str]:
     return None if found[1] == "none" else found[1], int(found[2], 8), str(json.loads(found[3]))
 
 
-def each_operation(repo: GitRepo, record: str | None, limit: int = MOST_OPERATIONS) -> Iterator[Operation]:
+def each_operation(repo: GitRepo, record: str | None, limit: int = MAX_OPERATIONS) -> Iterator[Operation]:
     """Yield the newest operations, newest first: of the chain that ends in `record`, or else of the branch."""
     answer = repo.command.run_unchecked(
         *_AS_IN_LOG, f"--max-count={limit}", *([record, "--"] if record else ["HEAD", "--", "."])

@@ -23,7 +23,7 @@ _NEVER_OPENED = frozenset({
 """Names in the git folder that none of our calls opens. Some users make symbolic links of them, which is allowed."""
 
 _WALKED = frozenset({"info", "logs", "objects", "refs", "reftable"})
-_MOST_BYTES = 8_192
+_MAX_BYTES = 8_192
 _HEX = frozenset("0123456789abcdef")
 
 
@@ -172,7 +172,7 @@ def read_small(path: Path) -> bytes | None:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             if stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return os.read(descriptor, _MOST_BYTES)
+                return os.read(descriptor, _MAX_BYTES)
         finally:
             os.close(descriptor)
     return None

@@ -20,7 +20,7 @@ LARGEST_BLOCK = 64 * 1024
 DRAFT_KEY = "donna_draft"
 """Frontmatter key of a note that Donna wrote and nobody has approved yet."""
 
-MOST_TAGS = 1_000
+MAX_TAGS = 1_000
 
 _OPENING = re.compile(r"---[ \t]*(?:\r\n?|\n|\Z)")
 _CLOSING = re.compile(r"(?:---|\.\.\.)[ \t]*")
@@ -115,7 +115,7 @@ def _simple_lines(block: str) -> dict[str, Any]:
     data: dict[str, Any] = {}
     for start, end, _ in each_line(block):
         line = _SIMPLE_LINE.fullmatch(block, start, min(end, start + 1_000))
-        if line and len(data) < MOST_TAGS:
+        if line and len(data) < MAX_TAGS:
             try:
                 data |= load_yaml(line.group()).value
             except YamlError:
@@ -148,7 +148,7 @@ def _unique(words: Iterable[str]) -> tuple[str, ...]:
     for word in words:
         if word:
             seen.setdefault(word.casefold(), word)
-        if len(seen) == MOST_TAGS:
+        if len(seen) == MAX_TAGS:
             break
     return tuple(seen.values())
 

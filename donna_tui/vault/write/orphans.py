@@ -23,7 +23,7 @@ from donna_tui.vault.write.files import MARK, vault_errors
 UPLOAD = f"{MARK}upload-"
 """Prefix of the files that `serve-webdav` is receiving; its next start removes them."""
 
-MOST_NAMES = 1_000
+MAX_NAMES = 1_000
 _NAME = re.compile(rf"{re.escape(MARK)}(?P<operation>[0-9a-f]{{20}})-(?P<number>\d{{1,6}})(?:-back)?")
 
 
@@ -141,7 +141,7 @@ class OrphanFiles:
             yield note
         stem, dot, ending = (note or "Recovered.md").rpartition(".")
         mark = f" (Donna's conflicted copy {self._stamp})" if note else f" {self._stamp}"
-        for number in range(1, MOST_NAMES):
+        for number in range(1, MAX_NAMES):
             yield f"{stem}{mark}{f' ({number})' if number > 1 else ''}{dot}{ending}"
 
 
