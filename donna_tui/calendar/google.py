@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 from zoneinfo import ZoneInfo
 
@@ -104,8 +104,8 @@ class Tokens:
 
         Raises CalendarError.
         """
-        client_id, client_secret = oauth_client(self.config)
-        body = {**form, "client_id": client_id, "client_secret": client_secret}
+        oauth = oauth_client(self.config)
+        body = {**form, "client_id": oauth.id, "client_secret": oauth.secret}
         request = Request(
             method="POST",
             url=self.token_url,
@@ -123,8 +123,13 @@ class Tokens:
         return stored | ({"refresh_token": given.refresh_token} if given.refresh_token else {})
 
 
-def oauth_client(config: CalendarConfig) -> tuple[str, str]:
-    """Read the id and secret of the client that the user created at Google, from its file. Raises CalendarError."""
+class OAuthClient(NamedTuple):
+    id: str
+    secret: str
+
+
+def oauth_client(config: CalendarConfig) -> OAuthClient:
+    """Read the client that the user created at Google, from its file. Raises CalendarError."""
     assert config.client_file is not None
     data = _object(private_text(config.client_file), config.client_file)
     inner = data.get("installed", data)
@@ -136,7 +141,7 @@ def oauth_client(config: CalendarConfig) -> tuple[str, str]:
             f"{config.client_file} is not the file of an OAuth client",
             hint="create one of the type “desktop app” at Google, and download its JSON file",
         )
-    return inner["client_id"], inner["client_secret"]
+    return OAuthClient(inner["client_id"], inner["client_secret"])
 
 
 def _object(text: str, file: Path) -> dict[str, Any]:
@@ -337,7 +342,7 @@ async def connect(tokens: Tokens, show: Callable[[str], None], endpoints: Endpoi
     server = SmallServer(waiting.take, LIMITS)
     async with server.listening():
         waiting.place = f"http://127.0.0.1:{server.port}"
-        show(waiting.address(oauth_client(tokens.config)[0], endpoints.consent))
+        show(waiting.address(oauth_client(tokens.config).id, endpoints.consent))
         code = await waiting.code()
         form = {
             "grant_type": "authorization_code",
