@@ -130,7 +130,7 @@ async def _received(child: asyncio.subprocess.Process, host: str) -> dict[str, A
         frame: dict[str, Any] = await asyncio.to_thread(json.loads, data)
         return frame
     except (TimeoutError, ValueError, asyncio.IncompleteReadError) as error:
-        raise failed(f"reading the answer of {host} exceeded the limit of time or memory") from error
+        raise failed(f"reading the answer of {host} exceeded the time or memory limit") from error
 
 
 async def _send(child: asyncio.subprocess.Process, frame: dict[str, Any]) -> None:

@@ -101,7 +101,7 @@ async def read_ics(data: bytes, calendar: str, window: Window, zone: ZoneInfo, *
     try:
         return fetched_from(await asyncio.to_thread(json.loads, printed))
     except ValueError:
-        return _nothing("reading it exceeded the limit of time or memory")
+        return _nothing("reading it exceeded the time or memory limit")
 
 
 def _nothing(why: str) -> Fetched:

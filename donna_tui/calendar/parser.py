@@ -233,7 +233,7 @@ def checked_rule(rule: Any, start: datetime.date, zone: datetime.tzinfo) -> vRec
         raise UnusableError("it repeats every minute or second, or in an unknown way")
     for name in ("INTERVAL", "COUNT"):
         if any(not isinstance(value, int) or value < 1 for value in rule.get(name, [])):
-            raise UnusableError(f"the {name} of its rule is not a number from 1")
+            raise UnusableError(f"the {name} of its rule is not a positive number")
     if any(isinstance(values, list) and len(values) > MAX_PARTS for values in rule.values()):
         raise UnusableError("its rule is too long")
     if "UNTIL" not in rule:

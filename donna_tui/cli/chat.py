@@ -69,7 +69,7 @@ def chat_import(
     for message in imported.messages[:SHOWN_LINES]:
         print_message(f"donna: {message}")
     if len(imported.messages) > SHOWN_LINES or imported.report.malformed > len(imported.report.bad):
-        print_message("donna: more lines are not valid")
+        print_message("donna: there are more invalid lines")
     if not imported.indexed:
         print_message(f"donna: the chats are stored; {FOLLOWS}")
     if imported.messages:
@@ -228,7 +228,7 @@ def chat_suggestions(
 ) -> None:
     """List the preferences that were stated in chats, to remember or to dismiss."""
     if accept and dismiss:
-        raise DonnaError(Reason.USAGE, "--accept and --dismiss exclude each other")
+        raise DonnaError(Reason.USAGE, "--accept and --dismiss cannot be used together")
 
     async def work(engine: Engine) -> list[tuple[Suggestion, tuple[str, ...]]]:
         """Return suggestions, each with the preferences that it would replace, or the one that was answered."""
@@ -295,7 +295,7 @@ def chat_compress(space: SpaceOption = None, as_json: AsJson = False) -> None:
         as_json=as_json,
     )
     most = session.config.recall.compression_threshold
-    require_found(summaries, f"nothing to summarise: at most {most} conversations are without a summary")
+    require_found(summaries, f"nothing to summarise: no more than {most} conversations lack a summary")
 
 
 @app.command("expand")

@@ -75,7 +75,7 @@ def _changes(writer: VaultWriter, what: str) -> Sequence[Change]:
     try:
         return writer.history.changes(what)
     except DonnaError as error:
-        message = "there is no note, operation or commit of that name"
+        message = "there is no note, operation or commit with that name"
         raise DonnaError(Reason.MISSING, message, hint="`donna log` lists them") from error
 
 
@@ -184,15 +184,15 @@ def _restore_session(identity: str, space: str | None, *, redo: bool, agreed: bo
         return
     verb = "redo" if redo else "undo"
     if plan is None and not agreed:
-        message = f"there is no note of this session to {verb}"
-        raise DonnaError(Reason.USAGE, message, hint=f"--yes {verb}es what it did to the memory")
+        message = f"no note of this session can be {verb}ne"
+        raise DonnaError(Reason.USAGE, message, hint=f"--yes {verb}es its changes of the memory")
     if plan:
         carry_out(writer, plan, agreed=False, as_json=as_json)
     change = _change_memories(space, identity, redo=redo)
     _report(change, redo=redo)
     if plan is None and change == SessionChange():
         reason = Reason.NOTHING_TO_REDO if redo else Reason.NOTHING_TO_UNDO
-        raise VaultWriteError(reason, f"there is nothing of this session to {verb}")
+        raise VaultWriteError(reason, f"nothing of this session can be {verb}ne")
     if plan is None:
         emit({"session": identity, **asdict(change)}, (), as_json=as_json)
 

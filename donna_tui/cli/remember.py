@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 app = new_app()
 
 INDEX_WAIT_SECONDS = 10.0
-FOLLOWS = "the running Donna indexes it"
+FOLLOWS = "the running Donna will index it"
 
 
 @app.command("remember")
@@ -114,7 +114,7 @@ def forget(
 ) -> None:
     """Forget a memory, so that it is neither found nor recalled. To forget a note, delete it."""
     if for_good and undo:
-        raise DonnaError(Reason.USAGE, "--for-good and --undo exclude each other")
+        raise DonnaError(Reason.USAGE, "--for-good and --undo cannot be used together")
     session = open_session(space)
 
     async def work(engine: Engine) -> bool:

@@ -97,7 +97,7 @@ def doctor(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Examine the installation, the model, the vault and the index."""
+    """Check the installation, the model, the vault and the index."""
     from donna_tui.ops.doctor import examine
 
     session = find_session(space)

@@ -293,7 +293,11 @@ def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
         if any(fnmatch.fnmatchcase(name, pattern) for pattern in CONVERSATIONS)
     ]
     if not found:
-        raise _unreadable(path, "the archive contains no conversations.json", hint="unpack it, and name the file")
+        raise _unreadable(
+            path,
+            "the archive contains no conversations.json",
+            hint="unpack it, and import the file with the conversations",
+        )
     if any(member.flag_bits & _ENCRYPTED for member in found):
         raise _unreadable(path, "the archive is protected with a password")
     return sorted(found, key=lambda member: member.filename)

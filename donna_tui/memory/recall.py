@@ -346,13 +346,13 @@ class Recaller:
 def omission_note(request: RecallRequest, packed: Packed, cut: Sequence[Omitted], found: _Candidates) -> str:
     if not packed.memories and not cut:
         return "no memory matches well enough (retrieval.min_score)"
-    parts = ["no memory clearly answers this: the nearest are listed"] if found.near and found.kept else []
+    parts = ["no memory clearly answers this; the nearest are listed"] if found.near and found.kept else []
     count = Counter(each.why for each in cut)
     words = {
         OmittedReason.BUDGET: f"that did not fit into {plural(request.token_budget, 'token')}",
-        OmittedReason.COUNT: f"beyond the {request.top_k} asked for",
+        OmittedReason.COUNT: f"beyond the limit of {request.top_k}",
         OmittedReason.COMPRESSED: "covered by a summary",
-        OmittedReason.DUPLICATE: "with the text of another",
+        OmittedReason.DUPLICATE: "with the same text as another",
         OmittedReason.TYPE: "of other types",
     }
     left = [f"{count[why]} {text}" for why, text in words.items() if count[why]]

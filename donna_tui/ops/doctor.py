@@ -186,7 +186,7 @@ def _index(space: Space, config: MemoryConfig, paths: AppPaths) -> Iterator[Find
 def _contents(path: Path, config: MemoryConfig) -> Iterator[Finding]:
     with contextlib.closing(open_database(path, read_only=True)) as database:
         check_integrity(database)
-        yield Finding("index", "ok", f"the index is sound: {path}")
+        yield Finding("index", "ok", f"the index is intact: {path}")
         if config.embedding.provider == MODEL_NAME and is_mostly_not_english(database):
             yield Finding(
                 "language",
@@ -202,11 +202,11 @@ def _contents(path: Path, config: MemoryConfig) -> Iterator[Finding]:
 
 def _mismatches(database: Database) -> Iterator[tuple[str, int, str]]:
     """Yield what each invariant of an index is about, its number of exceptions, and what they are, as each is known."""
-    yield "chunks", database.value(_WITHOUT_NOTE), "passages have no note"
-    yield "embeddings", database.value(_WITHOUT_VECTOR), "passages have no vector"
+    yield "chunks", database.value(_WITHOUT_NOTE), "passages without a note"
+    yield "embeddings", database.value(_WITHOUT_VECTOR), "passages without a vector"
     if database.vec_available and has_vector_table(database):
         held, wanted = vector_counts(database)
-        yield "vector table", abs(held - wanted), "vectors are missing or superfluous"
+        yield "vector table", abs(held - wanted), "missing or superfluous vectors"
 
 
 _WITHOUT_NOTE = "SELECT count(*) FROM memory_chunks WHERE document_id NOT IN (SELECT id FROM memory_documents)"
@@ -380,7 +380,7 @@ def _truth(client: VaultClient, database: Database) -> Iterator[Finding]:
     unknown = (secret & known) - private - off
     if unknown:
         are = plural(len(unknown), "private note is", "private notes are")
-        yield Finding("private", "fail", f"{are} not marked so in the index", "donna index --full")
+        yield Finding("private", "fail", f"{are} not marked as private in the index", "donna index --full")
     else:
         are = plural(len(secret), "note is", "notes are")
-        yield Finding("private", "ok", f"{are} private, and marked so in the index")
+        yield Finding("private", "ok", f"{are} private, and marked as private in the index")

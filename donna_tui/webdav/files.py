@@ -192,7 +192,7 @@ class ServedTree:
         except FileNotFoundError:
             return
         if not (besides and _is_same(self.find(besides), there)):
-            raise VaultWriteError(Reason.CONFLICT, "a file of that name exists, but is not served", path=path)
+            raise VaultWriteError(Reason.CONFLICT, "a file with that name exists, but is not served", path=path)
 
     def _checked(self, path: str) -> list[str]:
         parts = check_place(path)

@@ -116,7 +116,7 @@ def _linked(lost: Touched, trash: int) -> str:
                 continue
         return name
     raise VaultWriteError(
-        Reason.IO_ERROR, f"there are too many files of this name in {TRASH}", hint="empty it", path=lost.path
+        Reason.IO_ERROR, f"there are too many files with this name in {TRASH}", hint="empty it", path=lost.path
     )
 
 

@@ -132,7 +132,7 @@ def test_a_prompt_is_the_block_alone_within_its_budget(donna: Donna, vault: Path
         (("task", "add", " "), "no task given"),
         (("task", "add", "x", "--due", "soon"), "soon is not a date"),
         (("task", "add", "x", "--priority", "odd"), "there is no priority odd"),
-        (("forget", "memory:x", "--for-good", "--undo"), "exclude each other"),
+        (("forget", "memory:x", "--for-good", "--undo"), "cannot be used together"),
     ],
 )
 def test_what_is_wrong_with_a_command_is_reported(

@@ -28,9 +28,9 @@ SERIES_THAT_ARE_REFUSED = {
     "RRULE:FREQ=MINUTELY;COUNT=3": "it repeats every minute or second, or in an unknown way",
     "RRULE:INTERVAL=2": "it repeats every minute or second, or in an unknown way",
     "RRULE:FREQ=OFTEN": "its rule cannot be read",
-    "RRULE:FREQ=DAILY;INTERVAL=0": "the INTERVAL of its rule is not a number from 1",
-    "RRULE:FREQ=DAILY;INTERVAL=-1": "the INTERVAL of its rule is not a number from 1",
-    "RRULE:FREQ=DAILY;COUNT=0": "the COUNT of its rule is not a number from 1",
+    "RRULE:FREQ=DAILY;INTERVAL=0": "the INTERVAL of its rule is not a positive number",
+    "RRULE:FREQ=DAILY;INTERVAL=-1": "the INTERVAL of its rule is not a positive number",
+    "RRULE:FREQ=DAILY;COUNT=0": "the COUNT of its rule is not a positive number",
     f"RRULE:FREQ=YEARLY;BYYEARDAY={','.join(['1'] * 500)}": "its rule is too long",
     "RRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30": "its occurrences take too long to compute",
     f"RDATE:{','.join(['20240506T090000Z'] * 100_000)}": "it has too many dates",
@@ -202,7 +202,7 @@ async def test_cancelling_ends_the_child(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 async def test_crashed_ics_reader_process_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ics, "CHILD_MODULE", "tests.unit.no_such_module")
-    assert told(await read_bytes(calendar(FINE))) == ["reading it exceeded the limit of time or memory"]
+    assert told(await read_bytes(calendar(FINE))) == ["reading it exceeded the time or memory limit"]
 
 
 def test_calendar_reader_process_cannot_write_files(tmp_path: Path) -> None:

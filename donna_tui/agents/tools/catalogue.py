@@ -73,8 +73,8 @@ TOOLS = (
         notes.vault_read, "Read a note", "Read a whole note exactly, with the etag that vault_write needs to change it."
     ),
     _define(notes.vault_list, "List notes", "List the notes of the vault or of a folder, a page at a time."),
-    _define(notes.vault_links, "Follow links", "The notes that a note links to, and those with a wikilink to it."),
-    _define(notes.draft_list, "List drafts", "The drafts that wait for a person to approve them."),
+    _define(notes.vault_links, "Follow links", "List the notes that a note links to, and those with a wikilink to it."),
+    _define(notes.draft_list, "List drafts", "List the drafts that are waiting for a person's approval."),
     _define(
         memory.memory_list,
         "List memories",
@@ -88,7 +88,7 @@ TOOLS = (
     _define(
         memory.agenda,
         "Today's agenda",
-        "The meetings of today or of other days, and the open tasks that are due by then.",
+        "List the meetings of today or of other days, and the open tasks that are due by then.",
     ),
     _define(
         memory.chat_add,
@@ -131,7 +131,7 @@ TOOLS = (
     ),
     _define(
         notes.vault_undo_last,
-        "Undo own writes",
+        "Undo your own writes",
         "Undo the last writes of this session, or everything that it did. Changes of others stay.",
         writes=True,
         destroys=True,

@@ -201,7 +201,7 @@ def with_section(text: str, body_start: int, args: schemas.SectionArgs) -> str:
     wanted = tuple(args.heading_path)
     found = [each for each in split_sections(text, body_start) if each.heading_path == wanted]
     if len(found) > 1:
-        raise DonnaError(Reason.USAGE, f"the note has {len(found)} sections of that name", hint="use vault_write")
+        raise DonnaError(Reason.USAGE, f"the note has {len(found)} sections with that name", hint="use vault_write")
     if not found and wanted:
         raise DonnaError(Reason.MISSING, "the note has no such section", hint="vault_read returns the heading paths")
     start, end = (found[0].body_start, found[0].end) if found else (body_start, body_start)
@@ -277,7 +277,7 @@ def _check_version(space: ToolContext, path: str, etag: str | None) -> None:
     if space.access.sees(path):
         if etag is None:
             hint = "read it, and give the etag that you got"
-            raise VaultWriteError(Reason.CONFLICT, "a note of that name already exists", hint=hint, path=path)
+            raise VaultWriteError(Reason.CONFLICT, "a note with that name already exists", hint=hint, path=path)
     elif etag is not None:
         raise missing()
     elif _is_taken(space, path):

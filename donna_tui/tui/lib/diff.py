@@ -348,7 +348,9 @@ class DiffDialog(Dialog[T]):
             return
         self._has_warned = True
         again = self.shown(action_id)
-        self.query_one(KeyLine).set_text(f"This discards your edit for good. {again} again discards it; esc keeps it.")
+        self.query_one(KeyLine).set_text(
+            f"This discards your edit for good. Press {again} again to discard it, esc to keep it."
+        )
 
     def action_plan_layout(self) -> None:
         self.view.toggle_layout()

@@ -1,4 +1,4 @@
-"""The actions of the Memory screen, and of its windows: before something is forgotten, and for suggestions."""
+"""The actions of the Memory screen and of its dialogs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MEMORY = (
     Action("memory.source", "s", "source", needs="running",
         help="List only chats, only facts and preferences, only corrections, only tasks, or all but the tasks."),
     Action("memory.age", "d", "time", "List only memories of the last day, week, month or year.", needs="running"),
-    Action("memory.words", "f,alt+f", "words", "List only memories that contain some words.", needs="running"),
+    Action("memory.words", "f,alt+f", "filter", "List only memories that contain some words.", needs="running"),
     Action("memory.all", "x", "everything", "List everything again.", needs="filtered"),
     Action("memory.copy-citation", "y", "copy citation", "Copy the citation of the memory.", needs="memory"),
     Action("memory.copy-text", "Y", "copy text", "Copy the text of the memory, with its citation.", needs="memory"),

@@ -44,8 +44,8 @@ class ForgetScreen(TextDialog[bool]):
         self._warned = True
         key = self.shown("forget.for-good")
         words = (
-            "For good, its words are erased from Donna's memory, from summaries of its session and from the backups. "
-            f"This cannot be undone. {key} again erases them; esc cancels."
+            "This erases its text from Donna's memory, from summaries of its session and from the backups. "
+            f"This cannot be undone. Press {key} again to erase it, esc to cancel."
         )
         self.query_one(".refusal-step", Static).update(Content.styled(words, "$text-warning"))
 

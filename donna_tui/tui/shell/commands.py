@@ -88,7 +88,7 @@ def pane_of(action: Action) -> Pane | None:
 
 def _where(action: Action) -> str:
     where = ACTIVE_IN[action.context]
-    return f"Works in {where}" if pane_of(action) or action.context == "list" else f"Works with {where}"
+    return f"Works in {where}" if pane_of(action) or action.context == "list" else f"Works in the {where}"
 
 
 def _rank(action: Action, here: tuple[Context, ...]) -> int:

@@ -243,7 +243,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         others = f" and {plural(len(waiting) - 1, 'other note')}" if len(waiting) > 1 else ""
         key = shown_key(self._keymap.keys[action_id], typing=True)
         what = f"Your edit of {clean_line(waiting[0])}{others} is unsaved, and cannot be saved to disk."
-        message = f"{what} {key} again quits without it."
+        message = f"{what} Press {key} again to quit without it."
         self.notify(message, severity="warning", timeout=8, markup=False)
         return True
 

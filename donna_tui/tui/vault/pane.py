@@ -507,7 +507,7 @@ class VaultPane(PartsPane):
         if self._drops != row.path:
             self._drops = row.path
             key = shown_key(self._keys["vault.discard"], typing=False)
-            message = f"This discards your edit for good. {key} again discards it."
+            message = f"This discards your edit for good. Press {key} again to discard it."
             self.notify(message, severity="warning", timeout=6, markup=False)
             return
         self._drops = ""

@@ -172,7 +172,7 @@ class Switcher(ListDialog[Switched]):
         if how == "create":
             created = next((value for value in values if isinstance(value, CreateNote)), None)
             if created is None:
-                self._show_hint("There is a note of this name already." if self._wanted.strip() else "Type a name.")
+                self._show_hint("There is already a note with this name." if self._wanted.strip() else "Type a name.")
             else:
                 self.dismiss(created)
             return

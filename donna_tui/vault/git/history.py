@@ -125,7 +125,7 @@ class History:
             return f"It was moved to {made[0]}." if moved else "It was deleted; undo can restore it."
         alike = [each for each in self._client.list() if each.rpartition("/")[2] == name]
         if alike:
-            return f"A note of that name is at {alike[0]}."
+            return f"A note with that name is at {alike[0]}."
         return "It was deleted; git has its last version." if newest is not None else ""
 
     def blame(self, path: str, first: int, last: int) -> list[BlameLine]:

@@ -35,7 +35,7 @@ def unstorable(
         message = f"the folder “{folder}” is a separate repository"
         refuse(path, message, "open that folder as a vault to change its notes")
     for path in repo.left_out(place, [change.path for change in rest if change.before is None]):
-        message = "git has a note of this name, but it is outside the sparse checkout"
+        message = "git has a note with this name, but it is outside the sparse checkout"
         refuse(path, message, "check it out first: git sparse-checkout add FOLDER")
     for path in repo.ignored([change.path for change in rest]):
         refuse(path, "git ignores this note, so a change could not be undone", "remove it from .gitignore")

@@ -51,7 +51,7 @@ class Restorer:
         self._recover()
         chosen = tuple(each for each in self._available(kind) if session and each.session == session)[:n]
         if not chosen:
-            raise VaultWriteError(_NOTHING[kind], f"there is nothing of this session to {kind}")
+            raise VaultWriteError(_NOTHING[kind], f"nothing of this session can be {kind}ne")
         return self._restoring(kind, chosen)
 
     def redo(self, n: int = 1) -> Plan:
