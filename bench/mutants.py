@@ -22,7 +22,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from bench.report import REPOSITORY, median, stopwatch
-from bench.shape import PACKAGE, room_of
+from bench.shape import PACKAGE, package_of
 
 FILE = Path(__file__).parent / "data" / "mutants.toml"
 SUITES = {"test": "not stress and not slow", "check": "slow and not stress"}
@@ -55,9 +55,9 @@ class Mutant:
     notice: str
 
     @property
-    def room(self) -> str:
-        """Return the room of its file."""
-        return room_of(Path(self.file).relative_to(PACKAGE).parts)
+    def package(self) -> str:
+        """Return the package of its file."""
+        return package_of(Path(self.file).relative_to(PACKAGE).parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Result:
     def row(self) -> str:
         """Format the result as a row of the table."""
         mutant = self.mutant
-        return f"| {mutant.id} | {mutant.room} | {mutant.notice} | {self.found_by or '–'} | {self.seconds:.0f} |"
+        return f"| {mutant.id} | {mutant.package} | {mutant.notice} | {self.found_by or '–'} | {self.seconds:.0f} |"
 
 
 def read_mutants() -> list[Mutant]:
@@ -275,7 +275,7 @@ def measure(
 
 def report(suite: str, mutants: Sequence[Mutant], results: Iterable[Result]) -> list[Mutant]:
     """Print the table of a suite, row by row, and its summary. Return the surviving faults."""
-    print(f"### {suite}\n\n| id | room | fault | found by | seconds |\n|---|---|---|---|---:|", flush=True)
+    print(f"### {suite}\n\n| id | package | fault | found by | seconds |\n|---|---|---|---|---:|", flush=True)
     done = []
     for result in results:
         print(result.row, flush=True)
