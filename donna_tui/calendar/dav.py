@@ -107,8 +107,8 @@ async def _found(dav: DavClient, url: str, window: Window) -> dict[str, str]:
     """Return the calendar files of all events in the window, of a calendar or of all calendars of an account."""
     answer = await dav.propfind(url, props=[_RESOURCE_TYPE], depth=0)
     is_calendar = any(
-        isinstance(each, PropfindResult) and _CALENDAR in (each.properties.get(_RESOURCE_TYPE) or [])
-        for each in answer.results or []
+        isinstance(result, PropfindResult) and _CALENDAR in (result.properties.get(_RESOURCE_TYPE) or [])
+        for result in answer.results or []
     )
     calendars = [] if is_calendar else await dav.get_calendars()
     if not (is_calendar or calendars):

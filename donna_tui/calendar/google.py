@@ -172,7 +172,7 @@ def google_meeting(item: Any, calendar: str, zone: ZoneInfo) -> Meeting:
     # The organiser comes first; rooms and calendars are left out.
     attendees = item.get("attendees")
     invitees = [item.get("organizer"), *(attendees if isinstance(attendees, list) else ())]
-    people = [_person(each) for each in invitees if isinstance(each, dict) and not each.get("resource")]
+    people = [_person(invitee) for invitee in invitees if isinstance(invitee, dict) and not invitee.get("resource")]
     return Meeting(
         event_id=_event_id(item, original, zone),
         calendar=calendar,

@@ -177,7 +177,9 @@ _MAILTO = "mailto:"
 def invited(organiser: Any, attendees: Iterable[Any]) -> tuple[Attendee, ...]:
     """Return the people of an event from the addresses of `icalendar`, organiser first, without rooms."""
     addresses = [each for each in (organiser, *attendees) if each is not None]
-    return distinct(_person(each) for each in addresses if str(_parameter(each, "CUTYPE")).upper() not in _THINGS)
+    return distinct(
+        _person(address) for address in addresses if str(_parameter(address, "CUTYPE")).upper() not in _THINGS
+    )
 
 
 def distinct(people: Iterable[Attendee]) -> tuple[Attendee, ...]:

@@ -44,7 +44,7 @@ def calendar_add(
 
     given = {"username": username, "password_file": password_file, "password_env": password_env}
     login: dict[str, Any] = {key: value for key, value in given.items() if value}
-    known = [each.name for each in load_trusted().config.calendars]
+    known = [calendar.name for calendar in load_trusted().config.calendars]
     state = app_paths(os.environ).state
     try:
         config, fetched = run(
@@ -100,7 +100,7 @@ def calendar_test(
     from donna_tui.calendar.following import window_around
     from donna_tui.calendar.sources import sources_for
 
-    calendars = [each for each in load_trusted().config.calendars if name in ("", each.name)]
+    calendars = [calendar for calendar in load_trusted().config.calendars if name in ("", calendar.name)]
     if name and not calendars:
         raise DonnaError(Reason.MISSING, f"there is no calendar {name}", hint="donna calendar list")
     sources = sources_for(calendars, local_zone(), app_paths(os.environ).state)
@@ -111,7 +111,7 @@ def calendar_test(
             row: dict[str, Any] = {"id": config.name, "kind": config.kind, "place": _place(config), "ok": True}
             try:
                 fetched = await source.fetch(window_around(time.time()))
-                problems = [each.message for each in fetched.problems[:3]]
+                problems = [problem.message for problem in fetched.problems[:3]]
                 row |= {"meetings": len(fetched.meetings), "problems": problems}
                 row["ok"] = fetched.complete or bool(fetched.meetings)
             except DonnaError as error:

@@ -58,8 +58,8 @@ def draft_show(named: Identity, space: SpaceOption = None, as_json: AsJson = Fal
         "text": draft.text,
         "etag": draft.etag,
         "evidence": [asdict(each) for each in draft.evidence],
-        "claims": [asdict(each) for each in draft.claims],
-        "hunks": [asdict(each) for each in draft.hunks],
+        "claims": [asdict(claim) for claim in draft.claims],
+        "hunks": [asdict(hunk) for hunk in draft.hunks],
     }
     emit(fields, _shown(draft), as_json=as_json)
 

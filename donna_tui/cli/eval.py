@@ -108,7 +108,7 @@ async def _answer_turns(
             await engine.memory.import_chat(file, user=person)
             await engine.memory.wait_until_indexed()
         for question in questions:
-            for system in [each for each in answers if each != AROUND]:
+            for system in [answer for answer in answers if answer != AROUND]:
                 places = await _search(engine, question, system, sources=(MemorySource.CHAT,))
                 answers[system].append((question, _scored(question, places)))
                 if system == "hybrid":

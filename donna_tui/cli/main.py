@@ -89,7 +89,7 @@ class Commands(TyperGroup):
             return None
         own = copy(import_module(COMMANDS[cmd_name].module, __package__).app)
         own.registered_commands = [
-            each for each in own.registered_commands if each.name == cmd_name
+            command for command in own.registered_commands if command.name == cmd_name
         ] or own.registered_commands
         return get_command(own)
 

@@ -152,7 +152,7 @@ async def update_index(engine: Engine) -> bool:
 
 
 def _print(outcome: SearchOutcome, *, as_json: bool) -> None:
-    for limit in (outcome.note, *(each.sentence for each in outcome.filter_problems)):
+    for limit in (outcome.note, *(problem.sentence for problem in outcome.filter_problems)):
         if limit:
             print_message(f"donna: {limit}")
     fields = {
@@ -169,7 +169,7 @@ def _print(outcome: SearchOutcome, *, as_json: bool) -> None:
         "indexed": outcome.indexed,
         "stale": outcome.stale,
         "searched_notes": outcome.searched_notes,
-        "filter_problems": [asdict(each) for each in outcome.filter_problems],
+        "filter_problems": [asdict(problem) for problem in outcome.filter_problems],
         "latency_ms": round(outcome.latency_ms, 1),
     }
     emit(fields, _lines(outcome), as_json=as_json)
@@ -215,7 +215,7 @@ async def _answer_all(session: Session, queries: list[BatchQuery | BadLine], req
             outcome = await engine.search(replace(request, text=query.query, filters=filters))
             row: dict[str, Any] = {"id": query.id, "results": [hit_fields(hit) for hit in outcome.hits]}
             if outcome.filter_problems:
-                row["filter_problems"] = [asdict(each) for each in outcome.filter_problems]
+                row["filter_problems"] = [asdict(problem) for problem in outcome.filter_problems]
             emit_lines([json_text(row)])
 
 

@@ -274,7 +274,7 @@ def _problem(agent: Agent, workspaces: Sequence[Path], places: dict[Path, str]) 
     if agent.store is None:
         return ""
     store = Path(os.path.realpath(agent.store))  # with symbolic links resolved as far as they exist
-    if any(store.is_relative_to(os.path.realpath(each)) for each in workspaces):
+    if any(store.is_relative_to(os.path.realpath(workspace)) for workspace in workspaces):
         return "memory_search.store.path must not be in a workspace"
     other = places.setdefault(store, agent.id)
     return "" if other == agent.id else f"memory_search.store.path is that of {other} too; put {{agentId}} in it"

@@ -142,7 +142,7 @@ def load_routes(environ: Mapping[str, str] = os.environ) -> Routes:
 
 def _source(documents: list[Document], place: Place) -> Document:
     """Return the file that set a value last."""
-    return next((each for each in reversed(documents) if place and place[0] in each.data), documents[-1])
+    return next((document for document in reversed(documents) if place and place[0] in document.data), documents[-1])
 
 
 def _explained(error: ErrorDetails, document: Document) -> ConfigError:

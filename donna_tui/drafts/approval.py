@@ -150,7 +150,7 @@ class Approver:
             deleted = self._writer.planner.delete(path, seen=expecting(etag))
             return Plan(kind=OperationKind.WRITE, subject=written.subject, changes=(*written.changes, *deleted.changes))
         plan = self._writer.planner.move(path, target, seen=expecting(etag))
-        changes = (replace(each, after=text.encode()) if each.path == target else each for each in plan.changes)
+        changes = (replace(change, after=text.encode()) if change.path == target else change for change in plan.changes)
         return replace(plan, changes=tuple(changes))
 
 

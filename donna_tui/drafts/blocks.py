@@ -55,7 +55,7 @@ def claims_of(text: str, statements: Sequence[tuple[str, tuple[int, ...]]]) -> t
     found = []
     for number, line in enumerate(split_lines(text), 1):
         bare = line.replace("\\", "")
-        numbers = [each for statement, rests in statements if statement and statement in bare for each in rests]
+        numbers = [passage for statement, cited in statements if statement and statement in bare for passage in cited]
         if numbers:
             found.append(Claim(number, number, tuple(dict.fromkeys(numbers))))
     return tuple(found)
@@ -105,7 +105,7 @@ def _emptied(lines: Sequence[str], removed: Collection[int], first: int) -> set[
     found: set[int] = set()
     depths = _headings(lines, first)
     for number in sorted(depths, reverse=True):
-        end = next((each for each in depths if each > number and depths[each] <= depths[number]), len(lines) + 1)
+        end = next((depth for depth in depths if depth > number and depths[depth] <= depths[number]), len(lines) + 1)
         below = [each for each in range(number + 1, end) if lines[each - 1].strip()]
         if below and depths[number] > 1 and all(each in removed or each in found for each in below):
             found.add(number)

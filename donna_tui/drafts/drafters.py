@@ -369,8 +369,10 @@ def corrected(answer: Answer, corrections: Iterable[Corrected]) -> Answer:
 def correcting(corrections: Iterable[Corrected]) -> Callable[[str], str]:
     """Return a function that maps a line to its earlier correction, which is empty if the line was removed."""
     known: dict[str, str] = {}
-    for each in corrections:  # one of several lines counts line by line, if the lines can be paired
-        before, after = ([line for line in text.splitlines() if line.strip()] for text in (each.before, each.after))
+    for correction in corrections:  # one of several lines counts line by line, if the lines can be paired
+        before, after = (
+            [line for line in text.splitlines() if line.strip()] for text in (correction.before, correction.after)
+        )
         after = after or [""] * len(before)
         if len(before) == len(after):
             for old, new in zip(before, after, strict=True):
@@ -466,9 +468,9 @@ class Prompts:
 def payload_of(task: Task, system: str) -> Payload:
     """Build the prompt from the task and its passages with numbers and days, each segment with its sensitivity."""
     parts = [("\n".join(task.facts or (task.about,)), False)]
-    for each in task.corrections:
-        change = f"Not: {each.before}\nBut: {each.after or '(left out)'}"
-        parts.append((f"Earlier the person changed a draft of this kind.\n{change}", each.private))
+    for correction in task.corrections:
+        change = f"Not: {correction.before}\nBut: {correction.after or '(left out)'}"
+        parts.append((f"Earlier the person changed a draft of this kind.\n{change}", correction.private))
     room = PROMPT_CHARS
     for passage in task.passages:
         day, place = task.dates.get(passage.number, ""), " › ".join((passage.title, *passage.heading_path))

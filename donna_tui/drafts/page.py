@@ -81,7 +81,7 @@ class Page:
         parts = all_statements(answer, context.task.passages)
         cited = {number for part in parts.values() for each in part for number in each.evidence}
         cited |= {number for _, numbers in context.listed for number in numbers}
-        used = cited if drafter == EXTRACTIVE else {each.number for each in context.task.passages} | cited
+        used = cited if drafter == EXTRACTIVE else {passage.number for passage in context.task.passages} | cited
         suggested = {path: is_note(path) for path in getattr(answer, "links_suggested", [])}
         missing = (words_only(path, 80) or "a note" for path, known in suggested.items() if not known)
         return cls(

@@ -83,7 +83,7 @@ def ensure_person_stubs(text: str, client: VaultClient, planner: Planner, allowl
 def _is_named(name: str, text: str, people: Collection[str]) -> bool:
     """Check whether a text names a person in full, or by a first name that none of the other people has."""
     first = name.split()[0]
-    is_unique = sum(each.split()[0] == first for each in people) == 1
+    is_unique = sum(person.split()[0] == first for person in people) == 1
     return any(_spaced(each) in text for each in (name, *([first] if is_unique else ())))
 
 

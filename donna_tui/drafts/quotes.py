@@ -313,7 +313,7 @@ def _chosen_notes(
         chosen, most = [each for each in listed if _is_decided(blocks[each])], min(most, MAX_SENTENCES)
     elif bullets:
         parents = {block.parent for block in blocks}
-        chosen = [each for each in bullets if _is_meaningful(blocks, each, is_parent=each in parents)]
+        chosen = [bullet for bullet in bullets if _is_meaningful(blocks, bullet, is_parent=bullet in parents)]
         chosen += [each for each in prose if _is_decided(blocks[each])]
     else:
         chosen, most = prose, min(most, MAX_SENTENCES)

@@ -106,9 +106,9 @@ class Invited:
         """Extract the people and the title key of a meeting; `me` are the user's names and addresses."""
         mine = frozenset(person_key(each) for each in me)
         others = {
-            person_key(each.name or each.email)
-            for each in meeting.attendees
-            if person_key(each.name) not in mine and not (each.email and person_key(each.email) in mine)
+            person_key(attendee.name or attendee.email)
+            for attendee in meeting.attendees
+            if person_key(attendee.name) not in mine and not (attendee.email and person_key(attendee.email) in mine)
         }
         return cls(meeting=meeting, key=title_key(meeting.title), people=frozenset(others - {""}), me=mine)
 

@@ -85,7 +85,7 @@ class OnnxProvider:
     def reads(self, text: str) -> float:
         """Return the share of Latin letters, because the model was trained on English."""
         letters = [each for each in text if each.isalpha()]
-        return sum(each < LAST_LATIN for each in letters) / len(letters) if letters else 1.0
+        return sum(letter < LAST_LATIN for letter in letters) / len(letters) if letters else 1.0
 
     def embed_batch(self, texts: Sequence[str]) -> Matrix:
         rows = np.empty((len(texts), self.dim), dtype=np.float32)

@@ -29,7 +29,7 @@ class CalendarService:
         self._context = context
         self._db = context.memory.db
         self.zone = local_zone()
-        self._rules = {each.name: each.notes for each in config.calendars}
+        self._rules = {calendar.name: calendar.notes for calendar in config.calendars}
         sources = sources_for(config.calendars, self.zone, context.space.state)
         self.following = Following(self._db, sources, context.hub, context.clock)
 
@@ -83,7 +83,7 @@ class CalendarService:
         read (`calendar_failed`, `login_refused`, `usage`) or its name is taken (`conflict`).
         """
         state, now = self._context.space.state, self._context.clock()
-        known = {each.name for each in load_trusted().config.calendars}
+        known = {calendar.name for calendar in load_trusted().config.calendars}
         login = {"username": username} if username else {}
         config, _ = await add_calendar(
             where, self.zone, state, now, file=user_file(), known=known, name=name, password=password, **login

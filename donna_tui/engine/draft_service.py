@@ -129,7 +129,7 @@ class DraftService:
         return outcome
 
     async def _approved(self, entry: Entry, plan: Plan) -> None:
-        approved = next((each for each in plan.changes if each.after is not None), None)
+        approved = next((change for change in plan.changes if change.after is not None), None)
         path = approved.path if approved else entry.path
         await self._decide(replace(entry, target=path), DraftState.APPROVED)
         if approved and approved.after is not None:
@@ -267,7 +267,7 @@ class DraftService:
         target = run.effective_path if entry.path == entry.target or run.autonomy == "low" else entry.path
         plan = await self._run(self._approver.plan_realign, entry, times, changed, target)
         await self._run(self._writer.apply, plan, actor=ACTOR)
-        path = next((each.path for each in plan.changes if each.after is not None), entry.path)
+        path = next((change.path for change in plan.changes if change.after is not None), entry.path)
         original = with_lines(entry.original, changed)
         await self._save(replace(entry, path=path, target=run.target_path, title=run.title, original=original))
 

@@ -51,7 +51,7 @@ class Neighbours:
         """Merge the outcome of the open space with those of the others, best first."""
         async with self._finding:
             neighbours = await asyncio.to_thread(self._find)
-        answers = await asyncio.gather(*(self._answer(searcher, request, each) for each in neighbours))
+        answers = await asyncio.gather(*(self._answer(searcher, request, neighbour) for neighbour in neighbours))
         silent = [each.name for each, answer in zip(neighbours, answers, strict=True) if answer is None]
         outcomes = [_named(self._here.name, own), *(answer for answer in answers if answer is not None)]
         return _together(own, outcomes, silent)
@@ -71,8 +71,8 @@ class Neighbours:
     async def close(self) -> None:
         readers = [*(each.readers for each in self._open.values()), *self._left]
         self._open, self._left = {}, []
-        for each in readers:
-            await asyncio.to_thread(each.close)
+        for reader in readers:
+            await asyncio.to_thread(reader.close)
 
     def _of(self, space: str) -> Neighbour:
         found = next((each for each in self._open.values() if each.name == space), None)
@@ -142,7 +142,7 @@ def _unique(names: Iterable[str]) -> list[str]:
     unique: list[str] = []
     for name in names:
         candidates = (name if number == 1 else f"{name} ({number})" for number in count(1))
-        unique.append(next(each for each in candidates if each not in unique))
+        unique.append(next(candidate for candidate in candidates if candidate not in unique))
     return unique
 
 
@@ -159,10 +159,10 @@ def _together(own: SearchOutcome, outcomes: list[SearchOutcome], silent: list[st
     most = max((_likeness(each) for each in outcomes), default=0.0)
     hits: list[Hit] = []
     near: list[Hit] = []
-    for each in outcomes:
-        share = _likeness(each) / most if most else 1.0
-        hits += (replace(hit, rank_score=hit.rank_score * share) for hit in each.hits)
-        near += (replace(hit, rank_score=hit.rank_score * share) for hit in each.near_misses)
+    for outcome in outcomes:
+        share = _likeness(outcome) / most if most else 1.0
+        hits += (replace(hit, rank_score=hit.rank_score * share) for hit in outcome.hits)
+        near += (replace(hit, rank_score=hit.rank_score * share) for hit in outcome.near_misses)
     hits.sort(key=attrgetter("rank_score"), reverse=True)
     near.sort(key=attrgetter("rank_score"), reverse=True)
     return replace(
@@ -184,7 +184,7 @@ def _likeness(outcome: SearchOutcome) -> float:
 def _limits(own: SearchOutcome, outcomes: list[SearchOutcome], silent: list[str]) -> Iterator[str]:
     if len(outcomes) > 1:
         yield f"{len(outcomes)} spaces; the others as of their last update"
-    if any(each.mode != own.mode for each in outcomes):
+    if any(outcome.mode != own.mode for outcome in outcomes):
         yield "some keyword only: their index was built with another model"
     if silent:
         yield f"{', '.join(silent)} cannot be read now"

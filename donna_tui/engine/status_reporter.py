@@ -181,4 +181,4 @@ class StatusReporter:
 def file_bytes(path: Path) -> int:
     """Return the size of a database with its journal; 0 if it does not exist."""
     files = (path, path.with_name(f"{path.name}-wal"))
-    return sum(each.stat().st_size for each in files if each.exists())
+    return sum(file.stat().st_size for file in files if file.exists())

@@ -178,7 +178,7 @@ def _configure(connection: apsw.Connection, *, read_only: bool) -> None:
 def _holds_phrases(*values: Any) -> int:
     """Return whether each phrase of a JSON array is in one of the texts; one call for any number of phrases."""
     phrases, *texts = values
-    return int(all(holds_phrase(each, *texts) for each in dict.fromkeys(json.loads(phrases))))
+    return int(all(holds_phrase(phrase, *texts) for phrase in dict.fromkeys(json.loads(phrases))))
 
 
 def _load_vec(connection: apsw.Connection) -> bool:

@@ -164,7 +164,7 @@ def _source_conditions(sources: tuple[str, ...]) -> list[tuple[str, list[object]
     if not sources:
         every = "d.source_type IN (SELECT source_type FROM memory_counts WHERE source_type <> ?)"
         return [(every, [IN_NOTES]), ("d.is_draft = 0", [])]
-    others = tuple(each for each in sources if each != DRAFTS)
+    others = tuple(source for source in sources if source != DRAFTS)
     if DRAFTS not in sources:
         return [(f"d.source_type IN ({_marks(others)})", [*others]), ("d.is_draft = 0", [])]
     if not others:

@@ -254,7 +254,7 @@ class Pipeline:
             found = await self.readers.run(lambda database, _: compare(client, database, prefix, hash_all=reread))
         finally:
             # by identity: sets of two comparisons at the same time may be equal
-            self._comparisons = [each for each in self._comparisons if each is not read_meanwhile]
+            self._comparisons = [comparison for comparison in self._comparisons if comparison is not read_meanwhile]
         for entry in found.skipped:
             self._hub.post(await self.write(partial(self._source.skip, entry)))
         # a note that was read during the comparison is checked again, but is no longer new

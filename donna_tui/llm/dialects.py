@@ -53,7 +53,7 @@ class Dialect(Protocol):
 
 async def only_known_headers(request: httpx2.Request) -> None:
     """Remove all request headers that are not needed; an httpx event hook."""
-    for name in [each for each in request.headers if each not in _SENT]:
+    for name in [header for header in request.headers if header not in _SENT]:
         del request.headers[name]
 
 

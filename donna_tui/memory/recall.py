@@ -333,7 +333,7 @@ class Recaller:
     def _filters(request: RecallRequest, sources: Sequence[MemorySource], kind: MemoryType | None = None) -> Filters:
         return Filters(
             user_id=request.user_id,
-            sources=tuple(each.value for each in sources),
+            sources=tuple(source.value for source in sources),
             note_type=kind.value if kind else "",
             sensitive=False if request.remote else None,
         )

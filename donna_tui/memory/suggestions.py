@@ -87,7 +87,9 @@ def answer_suggestion(db: MemoryDb, identity: str, state: str, user_id: str = ME
 
     Return None if there is no such suggestion.
     """
-    found = next((each for each in list_suggestions(db.database, 1_000, user_id) if each.id == identity), None)
+    found = next(
+        (suggestion for suggestion in list_suggestions(db.database, 1_000, user_id) if suggestion.id == identity), None
+    )
     if found is None:
         return None
     db.database.run(

@@ -308,9 +308,9 @@ def _history(space: Space, config: MemoryConfig) -> Iterator[Finding]:
 def _operations(repo: GitRepo) -> Iterator[Finding]:
     """Check that git has the bytes before and after every operation, and list text displaced by interrupted writes."""
     records = list(each_operation(repo, repo.record()))
-    records_kept = [each for each in records if each.kind is OperationKind.KEPT]
-    operations = [each for each in records if each.kind is not OperationKind.KEPT]
-    blobs = [{b for each in one.changes for b in (each.before, each.after) if b} for one in operations]
+    records_kept = [record for record in records if record.kind is OperationKind.KEPT]
+    operations = [record for record in records if record.kind is not OperationKind.KEPT]
+    blobs = [{b for change in one.changes for b in (change.before, change.after) if b} for one in operations]
     known = repo.existing(sorted(set().union(*blobs)))
     lost = sum(not needed <= known for needed in blobs)
     if lost:
@@ -328,8 +328,8 @@ def _operations(repo: GitRepo) -> Iterator[Finding]:
 def restore_orphans(space: Space, config: MemoryConfig) -> Iterator[Finding]:
     """Restore the text of such files to the name of its note if that is free, or else to a copy next to it."""
     try:
-        for each in open_writer(config, space).restore_orphans():
-            yield _restored(each)
+        for orphan in open_writer(config, space).restore_orphans():
+            yield _restored(orphan)
     except DonnaError as error:
         yield Finding("repair", "fail", error.message, error.hint or "", error.reason)
 

@@ -83,7 +83,7 @@ def score(question: Question, results: Sequence[ResultRange]) -> Scores:
 def mean(scores: Iterable[Scores]) -> Scores:
     """Return the average of each measure. Raises ZeroDivisionError for no scores."""
     rows = list(scores)
-    return Scores(*(sum(getattr(row, each.name) for row in rows) / len(rows) for each in fields(Scores)))
+    return Scores(*(sum(getattr(row, field.name) for row in rows) / len(rows) for field in fields(Scores)))
 
 
 def _gain(rank: int) -> float:

@@ -28,7 +28,7 @@ class QuestionHistory:
         except (OSError, ValueError, RecursionError):
             return ()
         texts = (each for each in found if isinstance(each, str)) if isinstance(found, list) else ()
-        return tuple(question for each in texts if (question := _one_line(each)))[:MAX_QUESTIONS]
+        return tuple(question for text in texts if (question := _one_line(text)))[:MAX_QUESTIONS]
 
     def add(self, text: str) -> tuple[str, ...]:
         """Add a question at the front, and return all of them. Raises VaultWriteError if the file cannot be written."""

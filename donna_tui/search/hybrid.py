@@ -207,7 +207,7 @@ def _one_note_holds_all(
     for row in rows.values():
         if row.source_type == MemorySource.VAULT:
             texts[row.document_id].append(row.whole)
-    return any(question_content.coverage(" ".join(each)) == 1.0 for each in texts.values())
+    return any(question_content.coverage(" ".join(text)) == 1.0 for text in texts.values())
 
 
 def _rank(passages: Passages, question: Question, legs: Legs) -> list[Ranked]:

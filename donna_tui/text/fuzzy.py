@@ -91,9 +91,10 @@ def nearest(text: str, candidates: Iterable[str]) -> str:
     key = folded(text)
     most = max(1, allowed_edits(key))
     edits = (
-        (edit_distance(key, other := folded(each), most) - 0.5 * other.startswith(key), each) for each in candidates
+        (edit_distance(key, other := folded(candidate), most) - 0.5 * other.startswith(key), candidate)
+        for candidate in candidates
     )
-    return min((each for each in edits if each[0] <= most), default=(0, ""))[1]
+    return min((edit for edit in edits if edit[0] <= most), default=(0, ""))[1]
 
 
 def edit_distance(left: str, right: str, most: int) -> int:

@@ -186,9 +186,9 @@ class DonnaApp(App[None], inherit_bindings=False):
     def on_notify(self, event: Notify) -> None:
         """Replace an equal notification, so that it is shown once."""
         new = event.notification
-        for each in list(self._notifications):
-            if (each.message, each.severity) == (new.message, new.severity):
-                self._unnotify(each, refresh=False)
+        for notification in list(self._notifications):
+            if (notification.message, notification.severity) == (new.message, new.severity):
+                self._unnotify(notification, refresh=False)
 
     def _refresh_notifications(self) -> None:
         """Show the messages there are. Where one ended early, Textual removes its text and leaves the widget around

@@ -106,7 +106,7 @@ class Resolver:
         place = repo.find()
         if place is None:
             return
-        commits = [each.commit for each in self._history.revisions(note, limit=MAX_VERSIONS)]
+        commits = [revision.commit for revision in self._history.revisions(note, limit=MAX_VERSIONS)]
         blobs = {commit: repo.blob_id(commit, place.full(note)) for commit in commits}
         images = repo.images(blobs.values())
         for commit, blob in blobs.items():

@@ -179,4 +179,4 @@ def _edit(file: Path) -> Edit | None:
 def _checked(raw: dict[str, str]) -> Edit | None:
     edit = Edit(path=raw["path"], base=raw["base"], etag=raw["etag"], text=raw["text"])
     texts = (edit.path, edit.base, edit.text, "" if edit.etag is None else edit.etag)
-    return edit if all(isinstance(each, str) for each in texts) else None
+    return edit if all(isinstance(text, str) for text in texts) else None

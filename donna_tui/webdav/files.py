@@ -111,7 +111,7 @@ class ServedTree:
         try:
             with self._root.open_folder(parts) as folder, os.scandir(folder) as found:
                 entries = sorted(found, key=lambda each: each.name)
-                return [item for each in entries if (item := self._listed(path, each))]
+                return [item for entry in entries if (item := self._listed(path, entry))]
         except OSError as error:
             raise refused(error) from error
 

@@ -179,9 +179,9 @@ def _validated(model: type[A], arguments: Mapping[str, Any]) -> A:
         return model.model_validate(dict(arguments))
     except ValidationError as error:
         errors = error.errors(include_input=False, include_url=False)
-        inside = {each["loc"][:length] for each in errors for length in range(1, len(each["loc"]))}
+        inside = {error["loc"][:length] for error in errors for length in range(1, len(error["loc"]))}
         names = [field.alias or name for name, field in model.model_fields.items()]
-        wrong = sorted({_problem(each, names) for each in errors if each["loc"] not in inside})
+        wrong = sorted({_problem(error, names) for error in errors if error["loc"] not in inside})
         hint = f"the arguments are {', '.join(names)}" if names else "it has no arguments"
         raise DonnaError(Reason.USAGE, "; ".join(wrong[:5]), hint=hint) from None
 

@@ -56,11 +56,11 @@ async def vault_read(space: ToolContext, args: schemas.ReadArgs) -> schemas.Read
         type=clean_line(note.note_type),
         sections=tuple(
             schemas.Section(
-                heading_path=tuple(map(clean_line, each.heading_path)),
-                start_line=each.start_line,
-                end_line=each.end_line,
+                heading_path=tuple(map(clean_line, section.heading_path)),
+                start_line=section.start_line,
+                end_line=section.end_line,
             )
-            for each in split_sections(note.text, note.body_start)
+            for section in split_sections(note.text, note.body_start)
         ),
     )
 
@@ -105,8 +105,8 @@ def _linked(
 
 def _targets(index: LinkIndex, note: VaultNote) -> set[str]:
     found = (
-        index.find(each.target, note.path) if each.kind is LinkKind.WIKI else index.find_url(each.target, note.path)
-        for each in find_links(note.text)
+        index.find(link.target, note.path) if link.kind is LinkKind.WIKI else index.find_url(link.target, note.path)
+        for link in find_links(note.text)
     )
     return {hit.path for hit in found if hit}
 
@@ -199,7 +199,7 @@ async def vault_section(space: ToolContext, args: schemas.SectionArgs) -> schema
 def with_section(text: str, body_start: int, args: schemas.SectionArgs) -> str:
     """Return a text with one section changed. Raises DonnaError: `missing` without it, `usage` if it is ambiguous."""
     wanted = tuple(args.heading_path)
-    found = [each for each in split_sections(text, body_start) if each.heading_path == wanted]
+    found = [section for section in split_sections(text, body_start) if section.heading_path == wanted]
     if len(found) > 1:
         raise DonnaError(Reason.USAGE, f"the note has {len(found)} sections with that name", hint="use vault_write")
     if not found and wanted:

@@ -297,7 +297,7 @@ async def meetings_of(
     A note belongs to an event by its key, or else by its day and its series or title.
     """
     start, end = span.bounds(parts.zone)
-    held = [each for each in await parts.meetings(start, min(end, time.time())) if not each.cancelled][:most]
+    held = [meeting for meeting in await parts.meetings(start, min(end, time.time())) if not meeting.cancelled][:most]
     keys = [each.event_id for each in held]
     notes: dict[str, str] = await parts.read(lambda index: paths_of_keys(index, keys))
     by_path = {read.note.path: read for read in reads}

@@ -99,7 +99,7 @@ class MeetingNoteSkill:
         quoted = _quoted(material, notes)
         passages_for_model = _passages_for_model(material, notes)
         passages_for_model += material.passages.add_hits(chats)
-        names = [each.label for each in meeting.attendees[:MAX_ATTENDEES]]
+        names = [attendee.label for attendee in meeting.attendees[:MAX_ATTENDEES]]
         links = await asyncio.to_thread(person_links, names, self.client)
         return Context(
             task=Task(
@@ -268,7 +268,7 @@ def agenda_of(meeting: Meeting) -> list[str]:
 
 
 def _facts(meeting: Meeting, agenda: list[str]) -> tuple[str, ...]:
-    people = ", ".join(words_only(each.label, 80) for each in meeting.attendees[:MAX_ATTENDEES])
+    people = ", ".join(words_only(attendee.label, 80) for attendee in meeting.attendees[:MAX_ATTENDEES])
     lines = [f"Meeting: {title_of(meeting)}", f"Day: {meeting.day.isoformat()}"]
     lines += [f"Invited: {people}"] if people else []
     return (*lines, *(f"Agenda: {point}" for point in agenda))

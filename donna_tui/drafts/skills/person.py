@@ -189,8 +189,8 @@ class _Named:
     @classmethod
     def of(cls, name: str, people: Collection[str]) -> _Named:
         first = name.split()[0] if name.split() else name
-        keys = {each.casefold() for each in people} - {name.casefold(), first.casefold()}
-        is_unambiguous = len(first) > 2 and not any(first.casefold() in each.split() for each in keys)
+        keys = {person.casefold() for person in people} - {name.casefold(), first.casefold()}
+        is_unambiguous = len(first) > 2 and not any(first.casefold() in key.split() for key in keys)
         others = {key for each in keys for key in (each, *each.split()[:1])} - {first.casefold()}
         listed = "|".join(re.escape(each) for each in sorted(others, key=len, reverse=True) if len(each) > 2)
         return cls(
@@ -236,7 +236,7 @@ async def _notes_about(parts: CadenceParts, name: str, names: _Named) -> list[Re
     def found(index: Database) -> list[IndexedNote]:
         linked = {path for (path,) in index.rows(linking, (link_key(name),))}
         notes = [note for note in approved_notes(index) if note.path != f"{FOLDER}/{name}.md"]
-        return [each for each in notes if each.path in linked] + [each for each in notes if each.path in hits - linked]
+        return [note for note in notes if note.path in linked] + [note for note in notes if note.path in hits - linked]
 
     ordered = sorted(await parts.read(found), key=_written_at, reverse=True)[:MAX_NOTES]
     return [read for read in await read_notes(parts, ordered) if names.are_in(read.text)]

@@ -164,8 +164,8 @@ def head_lines(row: MeetingRow, day: str, status: str) -> Iterator[Content]:
 
 def people_of(meeting: Meeting) -> str:
     names = [
-        short_line(each.label, 40) or short_line(each.email, 40) or "unknown"
-        for each in meeting.attendees[:_MAX_PEOPLE]
+        short_line(attendee.label, 40) or short_line(attendee.email, 40) or "unknown"
+        for attendee in meeting.attendees[:_MAX_PEOPLE]
     ]
     more = len(meeting.attendees) - len(names)
     return ", ".join(names) + (f" and {more} more" if more else "")

@@ -200,7 +200,7 @@ class MemoryList(RowList):
     def mark(self, identity: str, *, pinned: bool | None = None, forgotten: bool | None = None) -> None:
         """Show at once that a memory was pinned or forgotten; the index follows."""
         self._pages = {
-            page: tuple(marked(each, identity, pinned, forgotten) for each in memories)
+            page: tuple(marked(memory, identity, pinned, forgotten) for memory in memories)
             for page, memories in self._pages.items()
         }
         self._retained = {place: marked(each, identity, pinned, forgotten) for place, each in self._retained.items()}

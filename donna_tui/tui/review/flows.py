@@ -176,8 +176,10 @@ def does_words(plan: Plan | None) -> str:
     if plan is None or not plan.changes:
         return "no changes in the vault"
     words = {True: "new note", False: "changes"}
-    made = [f"{words[each.before is None]} {line_of(each.path)}" for each in plan.changes if each.after is not None]
-    deletions = [f"{line_of(each.path)} is deleted" for each in plan.changes if each.after is None]
+    made = [
+        f"{words[change.before is None]} {line_of(change.path)}" for change in plan.changes if change.after is not None
+    ]
+    deletions = [f"{line_of(change.path)} is deleted" for change in plan.changes if change.after is None]
     return ", ".join((*made, *deletions))
 
 

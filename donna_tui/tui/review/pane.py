@@ -375,10 +375,10 @@ class ReviewPane(PartsPane):
 
     async def _compose_each(self, rows: Sequence[DraftRow]) -> None:
         try:
-            for each in rows:
-                self._composing.add(each.id)
+            for row in rows:
+                self._composing.add(row.id)
                 self.reload()
-                new = await self.backend.drafts.regenerate(each.id)
+                new = await self.backend.drafts.regenerate(row.id)
                 self.reload(new.id)
         finally:
             self._composing -= {each.id for each in rows}
@@ -426,7 +426,7 @@ class ReviewPane(PartsPane):
             self._show_notice(why_no_list(error, "review.refresh"))
             return
         self._no_undo, self._no_redo = await why_no_steps(backend)
-        self.post_message(self.Counted(sum(each.state is DraftState.WAITING for each in drafts)))
+        self.post_message(self.Counted(sum(draft.state is DraftState.WAITING for draft in drafts)))
         reveal, self._show = self._show, ""
         self.rows.show(drafts, time(), reveal=reveal)
         self.has_question = bool(drafts) and not self._is_declined and all(map(wording.lacks_repository, drafts))
@@ -554,8 +554,8 @@ class ReviewPane(PartsPane):
 
     def _show_queue(self, drafts: tuple[DraftRow, ...]) -> None:
         self._hide_notice(self.rows)
-        waiting = sum(each.state is DraftState.WAITING for each in drafts)
-        failed = sum(each.state is DraftState.FAILED for each in drafts)
+        waiting = sum(draft.state is DraftState.WAITING for draft in drafts)
+        failed = sum(draft.state is DraftState.FAILED for draft in drafts)
         parts = (
             f"{waiting} waiting",
             f"{failed} failed" if failed else "",

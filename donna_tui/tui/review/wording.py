@@ -188,7 +188,9 @@ def change_of(draft: Draft, left_out: frozenset[int], plan: Plan | None = None) 
     """Return the change from the existing note to the approved draft; with a plan, as planned."""
     before = draft.before.encode("utf-8", "surrogatepass") if draft.before is not None else None
     target = draft.row.target or draft.row.path
-    planned = next((each.after for each in plan.changes if each.path == target), None) if plan is not None else None
+    planned = (
+        next((change.after for change in plan.changes if change.path == target), None) if plan is not None else None
+    )
     after = planned if planned is not None else text_without(draft, left_out).encode("utf-8", "surrogatepass")
     return Change(path=target, before=before, after=after)
 

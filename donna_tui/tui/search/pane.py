@@ -481,7 +481,7 @@ class SearchPane(BareColumn):
         text = self.question.text.strip()
         if self._backend is None or not text or self._questions[:1] == (text,):
             return
-        self._questions = (text, *(each for each in self._questions if each != text))
+        self._questions = (text, *(question for question in self._questions if question != text))
         self._recalled = 0 if self._recalled is not None else None
         self._save_question(self._backend, text)
 
@@ -747,7 +747,7 @@ class SearchPane(BareColumn):
 
     def _show_bar(self) -> None:
         self.bar.state(*bar_facts(self.question, self._outcome))
-        self.bar.mark(tuple(each.text for each in self._outcome.filter_problems) if self._outcome else ())
+        self.bar.mark(tuple(problem.text for problem in self._outcome.filter_problems) if self._outcome else ())
 
     def _set_status(self, status: Status) -> None:
         before, self._status = self._status, status

@@ -221,7 +221,7 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
     def _turn(self, by: int) -> None:
         places = self._openable()
         firsts = [number for number, (_, row, _) in enumerate(places) if row == 0]
-        here = max((each for each in firsts if each <= (self._cursor or 0)), default=0)
+        here = max((first for first in firsts if first <= (self._cursor or 0)), default=0)
         self._put(firsts[max(0, min(firsts.index(here) + by, len(firsts) - 1))] if firsts else None)
 
     def _open(self, opens: Opens) -> None:
@@ -294,7 +294,9 @@ def _recent(notes: Iterable[NameMatch], now: float) -> tuple[StartLine, ...]:
 
 
 def _recent_searches(questions: Sequence[str]) -> tuple[StartLine, ...]:
-    return tuple(StartLine(Content(clean_line(each)), opens=partial(RepeatSearch, each)) for each in questions)
+    return tuple(
+        StartLine(Content(clean_line(question)), opens=partial(RepeatSearch, question)) for question in questions
+    )
 
 
 def _tried(example: str, *, with_syntax: bool) -> tuple[StartLine, ...]:
@@ -396,7 +398,7 @@ async def _with_drafts(backend: Backend, facts: StartFacts) -> StartFacts:
         meetings = await backend.calendar.meetings(now - _RUNNING_SECONDS, now + _AHEAD_SECONDS)
     except DonnaError:
         return replace(facts, drafts=0, meetings=())
-    waiting = sum(each.state is DraftState.WAITING for each in drafts)
+    waiting = sum(draft.state is DraftState.WAITING for draft in drafts)
     upcoming = [
         row for row in meetings if row.meeting.end.timestamp() > now and row.state is not MeetingState.CANCELLED
     ]

@@ -179,7 +179,7 @@ def _found(outcome: SearchOutcome) -> int:
 
 def note_of(outcome: SearchOutcome) -> str:
     """Return the engine's note on what limits the answer, or else that another mode was used."""
-    if limits := "; ".join(filter(None, (outcome.note, *(each.sentence for each in outcome.filter_problems)))):
+    if limits := "; ".join(filter(None, (outcome.note, *(problem.sentence for problem in outcome.filter_problems)))):
         return clean_line(limits)
     if outcome.mode != outcome.request.mode:
         return f"Only {outcome.mode} search was used."

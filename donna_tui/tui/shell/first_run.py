@@ -64,7 +64,7 @@ def what_is_wrong(root: Path) -> str:
     reason = why_not_a_vault(root)
     if not reason or root.exists():
         return reason
-    there = next((each for each in root.parents if each.is_dir()), None)
+    there = next((parent for parent in root.parents if parent.is_dir()), None)
     if there is None:
         return reason
     missing = root.relative_to(there).parts[0]

@@ -268,6 +268,6 @@ class FolderPrompt(Picker[str]):
     def found(self, query: str) -> list[tuple[Choice[str], Match]]:
         typed = query.strip().strip("/")
         found = super().found(typed)
-        if typed and all(each.value != typed for each in self.choices):
+        if typed and all(choice.value != typed for choice in self.choices):
             found.append((Choice(value=typed, title=typed, note="a new folder"), Match(0.0, ())))
         return found

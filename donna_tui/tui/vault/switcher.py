@@ -187,7 +187,7 @@ class Switcher(ListDialog[Switched]):
 
     def _show_hint(self, text: str) -> None:
         """Show a sentence in the border, which is always visible, or else the keys."""
-        keys = [each for each in _KEYS if self._creates or each[0] not in ("alt+e", "alt+n")]
+        keys = [key for key in _KEYS if self._creates or key[0] not in ("alt+e", "alt+n")]
         hints = Content("  ").join(Content.assemble((key, "$accent"), f" {does}") for key, does in keys)
         self.query_one(".picker-box").border_subtitle = Content(text) if text else hints
 

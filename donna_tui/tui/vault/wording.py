@@ -175,7 +175,7 @@ def outside_paths(row: TreeRow | None, notes: Iterable[NoteRow]) -> tuple[str, .
     """
     if row is None or (row.is_folder and not row.edited):
         return ()
-    inside = (row.note,) if row.note is not None else (each for each in notes if each.path.startswith(f"{row.path}/"))
+    inside = (row.note,) if row.note is not None else (note for note in notes if note.path.startswith(f"{row.path}/"))
     return tuple(
         note.path for note in inside if NoteState.OUTSIDE in note.states and NoteState.CONFLICT not in note.states
     )

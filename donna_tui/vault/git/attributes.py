@@ -53,8 +53,8 @@ def attributes_of(repo: GitRepo, place: RepoLocation, paths: Sequence[str]) -> M
     own = settings.get("core.attributesfile") or f"{config}/git/attributes"
     shared = [Path(each) for each in (own, *_SYSTEM)]
     rules = [each for each in (place.common_dir / "info/attributes", *shared) if os.path.lexists(each)]
-    for each in rules:
-        check_rule_files([each.parent], each.name)
+    for rule in rules:
+        check_rule_files([rule.parent], rule.name)
     if not check_rule_files(folders, ".gitattributes") and not rules:
         return {} if default == AS_IT_IS else dict.fromkeys(paths, default)
     given = b"".join(os.fsencode(path) + b"\0" for path in paths)

@@ -75,7 +75,7 @@ class History:
         answer = self._repo.command.run(
             "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-commit-id", *_PLAIN, *sides
         )
-        entries = [each for each in _raw_entries(answer.output) if self._holds(each[0], place)][:MAX_FILES]
+        entries = [entry for entry in _raw_entries(answer.output) if self._holds(entry[0], place)][:MAX_FILES]
         images = self._repo.images(blob for _, old, new, _ in entries for blob in (old, new))
         return [
             Change(path=path.removeprefix(place.prefix), before=images.get(old), after=images.get(new), mode=mode)
@@ -120,7 +120,7 @@ class History:
         newest = next(iter(self.revisions(path, limit=1)), None) if self._repo.find() else None
         operation = newest.operation if newest is not None else None
         if operation and any(change.path == path and change.after is None for change in operation.changes):
-            made = [each.path for each in operation.changes if each.before is None]
+            made = [change.path for change in operation.changes if change.before is None]
             moved = operation.kind is OperationKind.MOVE and len(made) == 1
             return f"It was moved to {made[0]}." if moved else "It was deleted; undo can restore it."
         alike = [each for each in self._client.list() if each.rpartition("/")[2] == name]

@@ -37,8 +37,8 @@ def blob_changes(changes: Sequence[Change], object_format: str) -> tuple[BlobCha
         return None if data is None else blob_id(data, object_format)
 
     return tuple(
-        BlobChange(path=each.path, before=known(each.before), after=known(each.after), mode=each.mode)
-        for each in changes
+        BlobChange(path=change.path, before=known(change.before), after=known(change.after), mode=change.mode)
+        for change in changes
     )
 
 

@@ -149,7 +149,7 @@ class GitRepo:
         return self._objects([f"{self.place().records}^{{commit}}"])[0]
 
     def _objects(self, names: Sequence[str]) -> list[str | None]:
-        given = "".join(f"{each}\n" for each in names).encode()
+        given = "".join(f"{name}\n" for name in names).encode()
         answer = self.command.run("cat-file", "--batch-check=%(objectname)", given=given)
         return [None if " " in line else line for line in _lines(answer)[: len(names)]]
 

@@ -54,7 +54,7 @@ def mark_untracked(
     """Mark the changes that must not be committed. Raises VaultWriteError (`would_track`) for a once private note."""
     hidden = _hidden(repo, place, tip, rules, plan)
     removed = _untracked_before(repo, place, tip, plan, besides=hidden)
-    marked = (replace(each, record_only=each.path in hidden) for each in changes)
+    marked = (replace(change, record_only=change.path in hidden) for change in changes)
     return tuple(replace(each, stored_after="") if each.path in removed else each for each in marked)
 
 

@@ -83,7 +83,7 @@ class VaultFiles:
 
     def _empty_in(self, parts: list[str]) -> tuple[list[str], bool]:
         with self._root.open_folder(parts) as opened, os.scandir(opened) as entries:
-            each_one = [(each.name, each.is_dir(follow_symlinks=False)) for each in entries]
+            each_one = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
         found: list[str] = []
         is_empty = True
         for name, is_folder in sorted(each_one):

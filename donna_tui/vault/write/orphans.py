@@ -48,7 +48,7 @@ def find_orphans(root: Path) -> list[str]:
     """Return the paths of temporary files below a vault, sorted. Skips git's folders and follows no symbolic links."""
     paths: list[str] = []
     for top, folders, files in os.walk(root):
-        folders[:] = [each for each in folders if each != ".git"]
+        folders[:] = [folder for folder in folders if folder != ".git"]
         for name in files:
             full = Path(top, name)
             if name.startswith(MARK) and stat.S_ISREG(full.lstat().st_mode):

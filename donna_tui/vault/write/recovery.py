@@ -213,8 +213,8 @@ def _known_changes(
     wanted = {side for change in changes for side in (change.before, change.after) if side}
     known = {each: each for each in (*context.repo.existing(sorted(wanted)), *at_hand)}
     whole = (
-        dataclasses.replace(each, before=known.get(each.before or ""), after=known.get(each.after or ""))
-        for each in changes
+        dataclasses.replace(change, before=known.get(change.before or ""), after=known.get(change.after or ""))
+        for change in changes
     )
     return tuple(change for change in whole if change.before != change.after)
 
@@ -234,7 +234,7 @@ def record_changes(
     """
     deadline = time.monotonic() + REBUILD_PATIENCE_SECONDS
     changes = tuple(
-        BlobChange(path=each.path, before=each.before, after=each.after, mode=each.mode) for each in changes
+        BlobChange(path=change.path, before=change.before, after=change.after, mode=change.mode) for change in changes
     )
     while True:
         recent = list(each_operation(context.repo, context.repo.record(), limit=_RECENT))

@@ -154,20 +154,22 @@ def _effects(kind: OperationKind, chosen: Sequence[Operation]) -> Iterator[BlobC
         if kind is OperationKind.REDO:
             yield from operation.changes
             continue
-        for each in reversed(operation.changes):
-            yield BlobChange(path=each.path, before=each.after, after=each.before, mode=each.mode, owner=each.owner)
+        for change in reversed(operation.changes):
+            yield BlobChange(
+                path=change.path, before=change.after, after=change.before, mode=change.mode, owner=change.owner
+            )
 
 
 def _net(effects: Iterator[BlobChange]) -> list[BlobChange]:
     """Merge changes to one per path. Raises VaultWriteError (`undo_conflict`) if a note was edited in between."""
     net: dict[str, BlobChange] = {}
-    for each in effects:
-        earlier = net.get(each.path)
+    for effect in effects:
+        earlier = net.get(effect.path)
         if earlier is None:
-            net[each.path] = each
-        elif earlier.after != each.before:
+            net[effect.path] = effect
+        elif earlier.after != effect.before:
             message = "this note was edited between the operations that you want to undo"
-            raise VaultWriteError(Reason.UNDO_CONFLICT, message, hint="undo fewer at a time", path=each.path)
+            raise VaultWriteError(Reason.UNDO_CONFLICT, message, hint="undo fewer at a time", path=effect.path)
         else:
-            net[each.path] = replace(each, before=earlier.before, owner=each.owner or earlier.owner)
+            net[effect.path] = replace(effect, before=earlier.before, owner=effect.owner or earlier.owner)
     return list(net.values())

@@ -129,7 +129,7 @@ class VaultWriter:
             if data is not None
         ]
         stored, extra = stored_changes(repo, place, tip, changes, attributes)
-        written = blobs([*(each.after for each in changes if each.after is not None), *extra])
+        written = blobs([*(change.after for change in changes if change.after is not None), *extra])
         commit = open_commit(tip.ref, 1, author.line(time.time()), FIRST_SUBJECT, None)
         repo.fast_import(b"".join([*written, *commit, *entries(place, stored), b"done\n"]))
         follow_tip(repo, place, tip, stored)
