@@ -114,7 +114,7 @@ async def _found(dav: DavClient, url: str, window: Window) -> dict[str, str]:
     if not (is_calendar or calendars):
         raise UnreadError("no_calendar")
     found: dict[str, str] = {}
-    for calendar in [url] if is_calendar else [str(each.url) for each in calendars[:MAX_CALENDARS]]:
+    for calendar in [url] if is_calendar else [str(item.url) for item in calendars[:MAX_CALENDARS]]:
         await _find_events(dav, calendar, window, found)
     return found
 

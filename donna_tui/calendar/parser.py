@@ -176,7 +176,7 @@ _MAILTO = "mailto:"
 
 def invited(organiser: Any, attendees: Iterable[Any]) -> tuple[Attendee, ...]:
     """Return the people of an event from the addresses of `icalendar`, organiser first, without rooms."""
-    addresses = [each for each in (organiser, *attendees) if each is not None]
+    addresses = [address for address in (organiser, *attendees) if address is not None]
     return distinct(
         _person(address) for address in addresses if str(_parameter(address, "CUTYPE")).upper() not in _THINGS
     )
@@ -383,7 +383,7 @@ def _is_floating(value: Any) -> bool:
 
 def _zoned(value: Any, zone: datetime.tzinfo) -> Any:
     if isinstance(value, tuple):
-        return tuple(_zoned(each, zone) for each in value)
+        return tuple(_zoned(item, zone) for item in value)
     return value.replace(tzinfo=zone) if _is_floating(value) else value
 
 

@@ -57,7 +57,7 @@ def draft_show(named: Identity, space: SpaceOption = None, as_json: AsJson = Fal
         **asdict(draft.row),
         "text": draft.text,
         "etag": draft.etag,
-        "evidence": [asdict(each) for each in draft.evidence],
+        "evidence": [asdict(passage) for passage in draft.evidence],
         "claims": [asdict(claim) for claim in draft.claims],
         "hunks": [asdict(hunk) for hunk in draft.hunks],
     }
@@ -228,8 +228,9 @@ def _shown(draft: Draft) -> Iterator[str]:
     yield row_line(draft.row)
     for number, line in enumerate(draft.text.splitlines(), 1):
         yield f"{hunks.get(number, ''):>4}  {line}{' ' if number in numbers else ''}{numbers.get(number, '')}"
-    for each in draft.evidence:
-        yield f"[{each.number}] {' › '.join((each.title, *each.heading_path))} ({each.path}:{each.start_line})"
+    for passage in draft.evidence:
+        place = f"{passage.path}:{passage.start_line}"
+        yield f"[{passage.number}] {' › '.join((passage.title, *passage.heading_path))} ({place})"
 
 
 def _edited(file: Path) -> str:

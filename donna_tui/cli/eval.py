@@ -61,7 +61,7 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Measure the quality of search, compared with each of its legs and with grep."""
-    systems = [each for each in (MODES if turns else SYSTEMS) if mode in ("", each)]
+    systems = [system for system in (MODES if turns else SYSTEMS) if mode in ("", system)]
     if not systems:
         raise DonnaError(Reason.USAGE, f"there is no mode {mode}", hint=f"the modes are {', '.join(SYSTEMS)}")
     known = app_paths(os.environ)
@@ -138,7 +138,7 @@ async def _answer(session: Session, questions: Sequence[Question], answers: Answ
 
 
 async def _search(engine: Engine, question: Question, system: str, sources: tuple[str, ...] = ()) -> list[ResultRange]:
-    mode: Mode = next(each for each in MODES if each == system)
+    mode: Mode = next(known for known in MODES if known == system)
     within = (question.within,) if question.within else ()
     filters = Filters(exclude=question.exclude, within=within, sources=sources)
     outcome = await engine.search(SearchRequest(text=question.text, k=K, mode=mode, filters=filters))

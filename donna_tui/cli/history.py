@@ -40,7 +40,7 @@ def log(
     found = writer.history.revisions(path, limit=count)
     if path and not found and writer.repo.find() and writer.history.outside_change(path) is None:
         raise _no_note(path)
-    undone = {each.id for each in writer.redoable()} if found else set()
+    undone = {operation.id for operation in writer.redoable()} if found else set()
     rows = [_row(revision, undone) for revision in found]
     emit({"operations": rows}, map(_line, rows), as_json=as_json)
     require_found(rows, "no history yet")

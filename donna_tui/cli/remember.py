@@ -80,8 +80,8 @@ def memories(
 
     page, total = run_with_engine(open_session(space), "donna memories", work, semantic=False)
     emit(
-        {"count": len(page), "total": total, "offset": offset, "memories": [memory_fields(each) for each in page]},
-        (line for each in page for line in memory_lines(each)),
+        {"count": len(page), "total": total, "offset": offset, "memories": [memory_fields(memory) for memory in page]},
+        (line for memory in page for line in memory_lines(memory)),
         as_json=as_json,
     )
     last = offset + len(page)
@@ -226,7 +226,7 @@ def recall(
             remote=(prompt or as_json) and not local,
         )
         if not result.memories and not result.cut:
-            others.extend(each for each in await engine.memory.users() if each not in (user, ME))
+            others.extend(known for known in await engine.memory.users() if known not in (user, ME))
         return result
 
     result = run_with_index(session, "donna recall", work)

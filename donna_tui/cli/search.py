@@ -50,7 +50,7 @@ class SearchOptions:
         """Return the request for an empty question. Raises DonnaError for an unknown mode."""
         from donna_tui.search.query import readable
 
-        mode = next((each for each in MODES if each == self.mode), None)
+        mode = next((known for known in MODES if known == self.mode), None)
         if mode is None:
             raise DonnaError(Reason.USAGE, f"there is no mode {self.mode}", hint=f"the modes are {', '.join(MODES)}")
         return SearchRequest(

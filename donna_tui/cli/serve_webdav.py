@@ -136,8 +136,8 @@ async def _serve(session: Session, server: WebdavServer, *, as_json: bool) -> No
 
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for each in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(each, ended.set)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ended.set)
     async with engine_for(session, "donna serve-webdav", watch=True):
         url = server.open()
         emit({"url": url, "user": USER}, [f"{url}  user {USER}; ctrl+c to stop"], as_json=as_json)

@@ -239,7 +239,7 @@ class AgentsConfig(Block):
         return self
 
     def resolved(self) -> tuple[Agent, ...]:
-        return tuple(self._resolved(each) for each in self.list)
+        return tuple(self._resolved(agent) for agent in self.list)
 
     def agent(self, named: str) -> Agent | None:
         return next((agent for agent in self.resolved() if agent.id == named), None)

@@ -129,7 +129,7 @@ def models_file(environ: Mapping[str, str] = os.environ) -> Path:
 def load_routes(environ: Mapping[str, str] = os.environ) -> Routes:
     """Load the packaged models and those of the user. Raises ConfigError with file, line and name of a setting."""
     packaged, own = resource("config", MODELS_NAME), models_file(environ)
-    documents = [each for each in (read_file(packaged, "default"), read_file(own, "user")) if each]
+    documents = [document for document in (read_file(packaged, "default"), read_file(own, "user")) if document]
     data = {name: value for document in documents for name, value in document.data.items()}
     try:
         return Routes.model_validate(data)

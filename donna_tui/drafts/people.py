@@ -84,7 +84,7 @@ def _is_named(name: str, text: str, people: Collection[str]) -> bool:
     """Check whether a text names a person in full, or by a first name that none of the other people has."""
     first = name.split()[0]
     is_unique = sum(person.split()[0] == first for person in people) == 1
-    return any(_spaced(each) in text for each in (name, *([first] if is_unique else ())))
+    return any(_spaced(form) in text for form in (name, *([first] if is_unique else ())))
 
 
 def _spaced(text: str) -> str:

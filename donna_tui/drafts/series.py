@@ -104,7 +104,7 @@ class Invited:
     @classmethod
     def to(cls, meeting: Meeting, me: Collection[str]) -> Invited:
         """Extract the people and the title key of a meeting; `me` are the user's names and addresses."""
-        mine = frozenset(person_key(each) for each in me)
+        mine = frozenset(person_key(name) for name in me)
         others = {
             person_key(attendee.name or attendee.email)
             for attendee in meeting.attendees
@@ -138,7 +138,7 @@ def earlier_notes(index: Database, invited: Invited) -> list[Earlier]:
     best.sort(key=lambda each: (each.day, str(each.note.front.get("event_start", "")), each.note.path), reverse=True)
     if best and not _may_be_quoted(best[0], invited):
         return []
-    return [each for each in best if _may_be_quoted(each, invited)]
+    return [earlier for earlier in best if _may_be_quoted(earlier, invited)]
 
 
 def _may_be_quoted(earlier: Earlier, invited: Invited) -> bool:
@@ -210,7 +210,7 @@ def people_of(front: dict[str, Any]) -> frozenset[str]:
         value = front.get(key)
         if value:
             listed = value if isinstance(value, list) else re.split(r"[,;]", str(value))
-            return frozenset(filter(None, (person_key(str(each)) for each in listed)))
+            return frozenset(filter(None, (person_key(str(person)) for person in listed)))
     return frozenset()
 
 
@@ -352,9 +352,9 @@ class Gatherer:
         found: list[Earlier] = await self.read(lambda index: earlier_notes(index, invited))
         if found and self.remote and found[0].note.sensitive:
             return []
-        return [each for each in found if not (self.remote and each.note.sensitive)]
+        return [earlier for earlier in found if not (self.remote and earlier.note.sensitive)]
 
     async def background(self, meeting: Meeting) -> list[IndexedNote]:
         invited = self.invited(meeting)
         found: list[IndexedNote] = await self.read(lambda index: background_notes(index, invited))
-        return [each for each in found if not (self.remote and each.sensitive)]
+        return [note for note in found if not (self.remote and note.sensitive)]

@@ -298,7 +298,7 @@ def _links(response: httpx2.Response) -> Iterator[str]:
         found = page.get("files") if isinstance(page, dict) else None
         if not isinstance(found, list):
             raise ValueError("its answer is not that of a package index")
-        yield from (str(each["url"]) for each in found if isinstance(each, dict) and "url" in each)
+        yield from (str(file["url"]) for file in found if isinstance(file, dict) and "url" in file)
         return
     parser = _Anchors()
     parser.feed(response.text)

@@ -42,10 +42,12 @@ class CalendarService:
                 series_without_notes(db.database),
             )
         )
-        keys = [key_of(each) for each in found]
+        keys = [key_of(meeting) for meeting in found]
         notes = await self._context.read(lambda index: paths_of_keys(index, keys))
         now = datetime.datetime.fromtimestamp(self._context.clock(), datetime.UTC)
-        rows = (meeting_row(each, known.get(key_of(each)), notes.get(key_of(each), ""), now) for each in found)
+        rows = (
+            meeting_row(meeting, known.get(key_of(meeting)), notes.get(key_of(meeting), ""), now) for meeting in found
+        )
         return tuple(replace(row, unwanted=self._why_no_draft(row.meeting, without_notes)) for row in rows)
 
     async def meetings_between(self, start: float, end: float) -> list[Meeting]:

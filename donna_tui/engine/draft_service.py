@@ -62,10 +62,10 @@ class DraftService:
         decided.sort(key=lambda entry: entry.decided_at or 0.0, reverse=True)
         revived = {entry.id: await self._revived(entry) for entry in decided[:MAX_REVIVED]}
         now = [revived.get(entry.id, entry) for entry in found]
-        shown = [each for each in now if not each.is_under_way]
-        followed = [await self._followed(each) if each.state == DraftState.WAITING else each for each in shown]
-        listed = [each for each in followed if everything or each.state not in queue.DECIDED]
-        return tuple([await self._row(each) for each in listed])
+        shown = [entry for entry in now if not entry.is_under_way]
+        followed = [await self._followed(entry) if entry.state == DraftState.WAITING else entry for entry in shown]
+        listed = [entry for entry in followed if everything or entry.state not in queue.DECIDED]
+        return tuple([await self._row(entry) for entry in listed])
 
     async def _row(self, entry: Entry) -> DraftRow:
         """Return the row of an entry; a meeting note has the time of its meeting as the calendar has it now."""

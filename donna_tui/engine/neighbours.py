@@ -69,13 +69,13 @@ class Neighbours:
         return self._of(space).space.root
 
     async def close(self) -> None:
-        readers = [*(each.readers for each in self._open.values()), *self._left]
+        readers = [*(neighbour.readers for neighbour in self._open.values()), *self._left]
         self._open, self._left = {}, []
         for reader in readers:
             await asyncio.to_thread(reader.close)
 
     def _of(self, space: str) -> Neighbour:
-        found = next((each for each in self._open.values() if each.name == space), None)
+        found = next((neighbour for neighbour in self._open.values() if neighbour.name == space), None)
         if found is None:
             raise VaultReadError(Reason.MISSING, "this space was not searched; ask again")
         return found

@@ -136,8 +136,8 @@ class SkillRunner:
         found = await self._context.memory.db.run(
             lambda db: latest_corrections(db.database, task_type, MAX_CORRECTIONS)
         )
-        allowed = [each for each in found if not (self._drafter.remote and each.sensitive)]
-        return [Corrected(each.original, each.corrected, each.sensitive) for each in allowed]
+        allowed = [correction for correction in found if not (self._drafter.remote and correction.sensitive)]
+        return [Corrected(correction.original, correction.corrected, correction.sensitive) for correction in allowed]
 
 
 DATED_SKILLS: dict[str, Callable[[CadenceParts, datetime.date], Run]] = {

@@ -121,7 +121,7 @@ class FrontDoor:
 
     def _without_place(self, newcomer: Visitor) -> Visitor | None:
         untrusted = [visitor for visitor in self._visitors if not visitor.trusted]
-        same = [each for each in untrusted if each.network == newcomer.network]
+        same = [visitor for visitor in untrusted if visitor.network == newcomer.network]
         if len(same) >= self._limits.per_address:
             return _idlest(same)
         is_full = len(self._visitors) >= self._limits.connections

@@ -87,7 +87,7 @@ def choose_level(
     if matches(within) > MANY:
         before = levels[:place][-1:]
         narrower = (*before, " OR ".join([*before, f"{{{FIELDS}}} : ({within})"]))
-        within = next((each for each in narrower if matches(each) >= 2 * wanted), within)
+        within = next((level for level in narrower if matches(level) >= 2 * wanted), within)
     return Level(any_weighted, within)
 
 

@@ -78,7 +78,7 @@ def first_in_scope(database: Database, scope: Scope, ids: Sequence[int], wanted:
     while len(found) < wanted and asked < len(ids):
         more = ids[asked : asked + math.ceil(EXPECTED * (wanted - len(found)) / share)]
         inside = set(in_scope(database, scope, more))
-        found += [each for each in more if each in inside]
+        found += [chunk for chunk in more if chunk in inside]
         asked += len(more)
         share = max(1, len(found)) / asked
     return found[:wanted]

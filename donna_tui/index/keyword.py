@@ -87,7 +87,7 @@ def search_words(
     else:
         first = estimate.members.first(list(known), limit)
     if len(first) == limit or len(best) < candidates:
-        return [known[each] for each in first]
+        return [known[key] for key in first]
     return rank_scope(database, terms, scope, limit, estimate.members)
 
 
@@ -154,7 +154,7 @@ def _best_in_note(database: Database, terms: Sequence[str], scope: Scope, limit:
         for match in found:
             scores[match.id] += weight * match.score
     best = sorted(scores.items(), key=lambda each: (-each[1], each[0]))
-    return [KeywordMatch(*each) for each in best[:limit]]
+    return [KeywordMatch(*row) for row in best[:limit]]
 
 
 def _rank_inside(

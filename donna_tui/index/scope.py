@@ -32,7 +32,7 @@ class ScopeMembership:
         self.keys = array("q", sorted(keys))
 
     def first(self, ids: Sequence[int], wanted: int) -> list[int]:
-        return [each for each in ids if self._holds(each)][:wanted]
+        return [key for key in ids if self._holds(key)][:wanted]
 
     def _holds(self, key: int) -> bool:
         place = bisect_left(self.keys, key)

@@ -109,7 +109,7 @@ class IndexMaintainer:
         for pipeline in self.indexes.pipelines:
             await pipeline.write(pipeline.store.retry_failed)
             paths = [path] if path else await pipeline.write(partial(retry_due, pipeline.store.database, None))
-            pipeline.queue.put(Job(each, "retry", time.time()) for each in paths)
+            pipeline.queue.put(Job(failed, "retry", time.time()) for failed in paths)
             if pipeline.embeddings:
                 pipeline.embeddings.wake(now=True)
             if not path:

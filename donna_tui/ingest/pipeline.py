@@ -214,7 +214,7 @@ class Pipeline:
         root, client = self._parts.root, self._parts.client
         found = await asyncio.to_thread(sort_events, client, root, paths)
         database = self.store.database
-        below = [path for each in found.vanished for path in await self.write(partial(file_states, database, each))]
+        below = [path for folder in found.vanished for path in await self.write(partial(file_states, database, folder))]
         now = time.time()
         self.queue.put(Job(path, "changed", now) for path in (*found.notes, *below))
         self.rescan(found.folders)

@@ -350,7 +350,7 @@ def remember_session(db: MemoryDb, session: str) -> list[str]:
             db.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (held, fact.id))
         elif held != fact.id:
             _set_procedural(db, fact)
-    items = [each for each in forgotten_by(db.database, "memory", undone(session)) if may_return(db.database, each)]
+    items = [item for item in forgotten_by(db.database, "memory", undone(session)) if may_return(db.database, item)]
     for identity in items:
         mark_forgotten(db, "memory", identity, None)
     return items

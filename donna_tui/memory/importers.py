@@ -240,11 +240,11 @@ def exports_in(path: Path) -> list[Path]:
         return [path]
     patterns = (*CONVERSATIONS, "*.zip")
     return sorted(
-        each
-        for each in path.rglob("*")
-        if any(fnmatch.fnmatchcase(each.name, pattern) for pattern in patterns)
-        and each.is_file()
-        and not each.is_symlink()
+        file
+        for file in path.rglob("*")
+        if any(fnmatch.fnmatchcase(file.name, pattern) for pattern in patterns)
+        and file.is_file()
+        and not file.is_symlink()
     )
 
 

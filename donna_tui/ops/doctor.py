@@ -131,7 +131,7 @@ def _vault(space: Space) -> Finding:
 
 def _sync(space: Space, config: MemoryConfig) -> Iterator[Finding]:
     """Report what syncs the vault with other devices; a repository that Syncthing syncs is a warning."""
-    shared = next((each for each in (space.root, *space.root.parents) if (each / ".stfolder").exists()), None)
+    shared = next((folder for folder in (space.root, *space.root.parents) if (folder / ".stfolder").exists()), None)
     if shared is not None and _syncs_git(space.root, shared):
         message = f"Syncthing syncs {shared} with its git repository, which breaks when two machines write at once"
         yield Finding("sync", "warn", message, f"add the line .git to {shared / '.stignore'}")
@@ -145,7 +145,7 @@ def _sync(space: Space, config: MemoryConfig) -> Iterator[Finding]:
 
 
 def _syncs_git(root: Path, shared: Path) -> bool:
-    if not any((each / ".git").exists() for each in (root, *root.parents) if each.is_relative_to(shared)):
+    if not any((folder / ".git").exists() for folder in (root, *root.parents) if folder.is_relative_to(shared)):
         return False
     try:
         with (shared / ".stignore").open(encoding="utf-8", errors="replace") as file:

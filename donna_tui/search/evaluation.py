@@ -67,7 +67,7 @@ class Scores:
 def score(question: Question, results: Sequence[ResultRange]) -> Scores:
     """Score the results for a question that has an answer."""
     notes = list(dict.fromkeys(place.path for place in results))[:NOTES]
-    gold = {each.path for each in question.gold}
+    gold = {place.path for place in question.gold}
     ranks = [rank for rank, note in enumerate(notes) if note in gold]
     ideal = sum(_gain(rank) for rank in range(min(NOTES, len(gold))))
     return Scores(

@@ -27,7 +27,7 @@ class QuestionHistory:
             found = json.loads(self._path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
             return ()
-        texts = (each for each in found if isinstance(each, str)) if isinstance(found, list) else ()
+        texts = (text for text in found if isinstance(text, str)) if isinstance(found, list) else ()
         return tuple(question for text in texts if (question := _one_line(text)))[:MAX_QUESTIONS]
 
     def add(self, text: str) -> tuple[str, ...]:
@@ -35,7 +35,7 @@ class QuestionHistory:
         question, known = _one_line(text), self.questions()
         if not question or known[:1] == (question,):
             return known
-        kept = (question, *(each for each in known if each != question))[:MAX_QUESTIONS]
+        kept = (question, *(earlier for earlier in known if earlier != question))[:MAX_QUESTIONS]
         write_durably(self._path, json.dumps(kept, ensure_ascii=False, indent=0))
         return kept
 

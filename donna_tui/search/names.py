@@ -160,7 +160,7 @@ def switch(database: Database, query: str, limit: int, user_id: str) -> tuple[Na
         *names_holding(database, letters, user_id, CONSIDERED, of_headings=False),
         *names_holding(database, letters, user_id, CONSIDERED, of_headings=True),
     ]
-    matches = [match for each in found if (match := _scored(query, letters, each)) is not None]
+    matches = [match for name in found if (match := _scored(query, letters, name)) is not None]
     matches.sort(key=lambda match: (-match.score, -match.modified_at, match.path, match.line))
     best: dict[tuple[str, int], NameMatch] = {}
     for match in matches:

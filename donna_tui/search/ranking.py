@@ -371,7 +371,7 @@ def _repeats(quote: list[str], original: list[str], stems: Collection[str]) -> b
     if length < SHORTEST or not _runs(quote, length) & _runs(original, length):
         return False
     held = set(map(stem, original))
-    return all(each in held for each in set(map(stem, quote)) & set(stems))
+    return all(word in held for word in set(map(stem, quote)) & set(stems))
 
 
 def _runs(words: list[str], length: int) -> set[tuple[str, ...]]:

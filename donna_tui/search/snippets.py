@@ -194,7 +194,7 @@ def _best_start(text: str, found: Sequence[tuple[int, int, str]], words: Words, 
         return 0
     best, most = 0, 0
     for index, (low, _, _) in enumerate(found):
-        inside = [each for each in found[index : index + 40] if each[1] <= low + width * 3 // 4]
+        inside = [span for span in found[index : index + 40] if span[1] <= low + width * 3 // 4]
         weight = words.weight(inside)
         if weight > most:
             best, most = low, weight

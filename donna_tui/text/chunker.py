@@ -152,7 +152,7 @@ def _within(text: str, limit: int) -> str:
     spans = _ESTIMATE.spans(text)
     if len(spans) <= limit:
         return text
-    ends = (spans[each][1] for each in range(limit - 2, -1, -1) if spans[each + 1][0] >= spans[each][1])
+    ends = (spans[index][1] for index in range(limit - 2, -1, -1) if spans[index + 1][0] >= spans[index][1])
     end = next(ends, 0)  # a character may be several tokens, which are not separated
     kept = text[:end] if text[end].isspace() else text[:end].rpartition(" ")[0] or text[:end]
     return kept + GAP
@@ -219,7 +219,7 @@ def chunk_markdown(
             bare.append(section)
             continue
         path = section.heading_path
-        others = (each.start for each in bare if each.heading_path != path[: len(each.heading_path)])
+        others = (heading.start for heading in bare if heading.heading_path != path[: len(heading.heading_path)])
         begin = next(others, section.start)
         bare.clear()
         context = context_of(title, path, max_tokens)

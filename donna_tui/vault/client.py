@@ -217,7 +217,7 @@ class VaultClient:
         try:
             parts = check_relative(folder) if folder else []
             with self._root.open_folder(parts) as descriptor, os.scandir(descriptor) as found:
-                inside = [self._visit(folder, each, waiting) for each in sorted(found, key=lambda each: each.name)]
+                inside = [self._visit(folder, each, waiting) for each in sorted(found, key=lambda entry: entry.name)]
         except VaultReadError as error:
             if not folder or error.reason is Reason.ROOT_MISSING or ".." in folder.split("/"):
                 raise

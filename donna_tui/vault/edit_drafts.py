@@ -114,7 +114,7 @@ class EditDrafts:
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
                 raw = json.loads((folder / _BEGUN).read_text(encoding="utf-8"))
                 begun, file = _checked(raw), folder / _plain_name(raw["path"])
-                others = tuple(sorted({each.name for each in folder.iterdir()} - {_BEGUN, file.name}))
+                others = tuple(sorted({entry.name for entry in folder.iterdir()} - {_BEGUN, file.name}))
                 if begun is not None:
                     yield EditorCopy(folder, file, begun, int(raw["owner"]), _text(file), others)
 

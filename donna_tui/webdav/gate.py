@@ -290,8 +290,8 @@ def _is_length(environ: Environ) -> bool:
 
 def _lock_seconds(header: str) -> int:
     """Return the limited timeout of a lock: a client that has disappeared must not lock a note for a week."""
-    for each in header.split(","):
-        _, dash, seconds = each.strip().partition("-")
+    for part in header.split(","):
+        _, dash, seconds = part.strip().partition("-")
         if dash and seconds.isascii() and seconds.isdigit():
             return max(1, min(int(seconds[:9]), LONGEST_LOCK_SECONDS))
     return LONGEST_LOCK_SECONDS

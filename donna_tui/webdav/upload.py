@@ -64,18 +64,18 @@ class Preimages:
     @contextlib.contextmanager
     def keep(self, kind: OperationKind, touched: tuple[Touched, ...]) -> Iterator[None]:
         """Preserve what would be lost. Raises VaultWriteError, and then the block has not been entered."""
-        lost = [each for each in touched if each.is_lost and each.size]
+        lost = [file for file in touched if file.is_lost and file.size]
         if not lost:
             yield
         elif self._writer.repo.find() is None or any(
-            max(each.size or 0, each.new_size) > MAX_RECORDED_BYTES for each in touched
+            max(file.size or 0, file.new_size) > MAX_RECORDED_BYTES for file in touched
         ):
             with contextlib.ExitStack() as stack:
                 for each in lost:
                     stack.enter_context(self._in_trash(each))
                 yield
         else:
-            changes = tuple(change for each in touched if (change := _change(each)).before != change.after)
+            changes = tuple(change for file in touched if (change := _change(file)).before != change.after)
             with self._writer.recording(kind, changes, actor=ACTOR) if changes else contextlib.nullcontext():
                 yield
 

@@ -153,7 +153,7 @@ async def agenda(space: ToolContext, args: schemas.AgendaArgs) -> schemas.Agenda
     zone = local_zone()
     first = _day(args.day) if args.day else datetime.datetime.now(zone).date()
     end = first + datetime.timedelta(days=args.days)
-    span = [beginning(each, zone).timestamp() for each in (first, end)]
+    span = [beginning(day, zone).timestamp() for day in (first, end)]
     rows = await space.engine.calendar.meetings(*span)
     seen = await space.visible({row.path for row in rows if row.path})
     tasks = [task for task in await _tasks(space) if task.due and task.due < end.isoformat()]
@@ -221,7 +221,7 @@ async def remember(space: ToolContext, args: schemas.RememberArgs) -> schemas.Re
             )
     return schemas.RememberOutput(
         remembered=len(remembered),
-        ids=tuple(each.id for each in remembered),
+        ids=tuple(memory.id for memory in remembered),
         session=session.id,
         writes_left=session.quota.left,
     )
@@ -285,7 +285,7 @@ def _hit_row(hit: Hit) -> schemas.Hit:
         title=clean_line(hit.title),
         date=iso_date(hit.dated_at),
         type=clean_line(str(hit.metadata.get("type") or "")),
-        tags=tuple(clean_line(str(each)) for each in hit.metadata.get("tags") or ()),
+        tags=tuple(clean_line(str(tag)) for tag in hit.metadata.get("tags") or ()),
         draft=hit.draft,
         sensitive=hit.sensitive,
         heading_path=tuple(map(clean_line, hit.heading_path)),

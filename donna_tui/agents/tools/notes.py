@@ -71,13 +71,13 @@ async def vault_list(space: ToolContext, args: schemas.ListArgs) -> schemas.List
     drafts: set[str] = await space.read(draft_paths)
     folder = args.folder.removeprefix(PREFIX).strip("/")
     below = await asyncio.to_thread(lambda: list(space.access.notes(known, folder)))
-    found = [each for each in below if each.path not in drafts]
+    found = [note for note in below if note.path not in drafts]
     depth = len(folder) + 1 if folder else 0
-    shown = (each for each in found if args.recursive or "/" not in each.path[depth:])
+    shown = (note for note in found if args.recursive or "/" not in note.path[depth:])
     wanted = sorted(shown, key=lambda each: each.path)
     notes = tuple(
-        schemas.Note(path=each.path, size=each.size, modified=schemas.iso_time(each.mtime_ns / 1e9))
-        for each in wanted[args.offset : args.offset + args.limit]
+        schemas.Note(path=note.path, size=note.size, modified=schemas.iso_time(note.mtime_ns / 1e9))
+        for note in wanted[args.offset : args.offset + args.limit]
     )
     return schemas.ListOutput(notes=notes, count=len(notes), total=len(wanted))
 
@@ -353,7 +353,7 @@ def _all_public(access: Access, row: DraftRow, draft: Draft) -> bool:
         with contextlib.suppress(DonnaError):  # nothing is there
             access.client.stat(path)
             there.append(path)
-    notes = {each.path for each in draft.evidence if each.source_type == MemorySource.VAULT}
+    notes = {passage.path for passage in draft.evidence if passage.source_type == MemorySource.VAULT}
     return all(access.sees(path) for path in (*there, *notes))
 
 

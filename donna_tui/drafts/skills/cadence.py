@@ -298,7 +298,7 @@ async def meetings_of(
     """
     start, end = span.bounds(parts.zone)
     held = [meeting for meeting in await parts.meetings(start, min(end, time.time())) if not meeting.cancelled][:most]
-    keys = [each.event_id for each in held]
+    keys = [meeting.event_id for meeting in held]
     notes: dict[str, str] = await parts.read(lambda index: paths_of_keys(index, keys))
     by_path = {read.note.path: read for read in reads}
     free = {path: read for path, read in by_path.items() if path not in notes.values()}

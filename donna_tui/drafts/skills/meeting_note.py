@@ -81,7 +81,7 @@ class MeetingNoteSkill:
 
     def target(self, meeting: Meeting, earlier: Sequence[Earlier]) -> str:
         """Return the path of the note, following the name and folder of the last one of its series."""
-        last = next((each for each in earlier if each.match is not Match.PEOPLE), None)
+        last = next((previous for previous in earlier if previous.match is not Match.PEOPLE), None)
         path = path_after(last, meeting.day) if last else ""
         allowed = EVERYWHERE in self.allowlist or path.partition("/")[0] in self.allowlist
         return path if path and allowed else target_of(meeting)
@@ -127,7 +127,11 @@ class MeetingNoteSkill:
         invited = self.gatherer.invited(meeting)
         limits = self.config.context_limits
         last = self._read(earlier[0].note, invited) if earlier else None
-        before = [self._read(each.note, invited) for each in earlier[1 : max(1, limits.prior_meetings)]] if last else []
+        before = (
+            [self._read(previous.note, invited) for previous in earlier[1 : max(1, limits.prior_meetings)]]
+            if last
+            else []
+        )
         projects = list(filter(None, (self._read(note, invited) for note in background)))
         series = list(filter(None, [last, *before]))
         return _Notes(

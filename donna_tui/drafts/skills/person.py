@@ -127,7 +127,7 @@ def _mentions_in(client: VaultClient, path: str, people: Collection[str]) -> lis
     if note is None:
         return []
     own = is_own(note.frontmatter.data)
-    text = "\n".join(each.raw for each in blocks_of(note.text, note.body_start, own=True)) if own else note.content
+    text = "\n".join(block.raw for block in blocks_of(note.text, note.body_start, own=True)) if own else note.content
     found = []
     for link in _LINK.findall(text):
         name = link.strip().removesuffix(".md").removeprefix(f"{FOLDER}/")

@@ -267,7 +267,7 @@ def _table_row(table: Table, row: int, width: int) -> Iterator[Content]:
         yield from (line for cell in table.rows[row] for line in cell.wrap(width))
         return
     if row == table.rule:
-        yield Content.styled("─┼─".join("─" * each for each in widths), "dim")
+        yield Content.styled("─┼─".join("─" * column for column in widths), "dim")
         return
     columns = [cell.wrap(each) for cell, each in zip(table.rows[row], widths, strict=False)]
     columns += [[Content("")]] * (len(widths) - len(columns))

@@ -112,7 +112,7 @@ class SuggestionScreen(TextDialog[int]):
             self._report(error_text(error))
             return
         if replaced and self._left and self._left[0] is one:
-            self._report("It replaces " + ", ".join(f"“{clean_line(each)}”" for each in replaced) + ".")
+            self._report("It replaces " + ", ".join(f"“{clean_line(text)}”" for text in replaced) + ".")
 
     def _answer(self, *, accepted: bool) -> None:
         if not self._is_answering:

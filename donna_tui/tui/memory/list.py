@@ -91,7 +91,7 @@ def memory_line(memory: MemoryChunk, width: int, newest: float) -> Content:
     """Render a memory in the list. Narrow lists omit its origin."""
     tone = "quiet" if memory.forgotten else "plain"
     left = Content.assemble(meter(importance_value(memory), METER), "  ", (_content_line(memory), tone))
-    columns = [each for each in (_due(memory), marks_of(memory)) if each]
+    columns = [column for column in (_due(memory), marks_of(memory)) if column]
     if width >= _ROOMY:
         columns.append(Content.styled(KINDS[memory.source].ljust(_KIND), "quiet"))
     day = day_of(memory.at, newest) if memory.at else "–"
@@ -192,7 +192,7 @@ class MemoryList(RowList):
         """Insert a loaded page, and evict the oldest page that is not visible."""
         self._pages[page] = memories
         if len(self._pages) > _MAX_PAGES:
-            del self._pages[next(each for each in self._pages if each not in self.pages_in_sight)]
+            del self._pages[next(number for number in self._pages if number not in self.pages_in_sight)]
         self.refresh()
         if self._place(self.selected_index) // PAGE == page:
             self.post_message(self.Selected(self))

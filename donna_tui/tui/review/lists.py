@@ -136,7 +136,7 @@ def lines_of(passage: Evidence) -> str:
 
 
 def trail_of(passage: Evidence) -> str:
-    return " › ".join(line_of(each) for each in passage.heading_path[:8])
+    return " › ".join(line_of(heading) for heading in passage.heading_path[:8])
 
 
 def source_of(passage: Evidence) -> str:

@@ -292,7 +292,7 @@ class ReviewPane(PartsPane):
             self._decide(partial(self._deciding.reject, self.selected))
 
     def action_review_approve_all(self) -> None:
-        waiting = tuple(each for each in self.rows.items if each.state is DraftState.WAITING)
+        waiting = tuple(row for row in self.rows.items if row.state is DraftState.WAITING)
         self._decide(partial(self._deciding.approve_all, waiting, self._left_out))
 
     def action_review_regenerate(self) -> None:
@@ -368,7 +368,7 @@ class ReviewPane(PartsPane):
                 if wording.lacks_repository(row):
                     if not await self._deciding.creates_repository():
                         return
-                    rows += [each for each in await self._deciding.without_repository() if each.id != row.id]
+                    rows += [other for other in await self._deciding.without_repository() if other.id != row.id]
                 await self._compose_each(rows)
         finally:
             self.reload_soon()
@@ -381,7 +381,7 @@ class ReviewPane(PartsPane):
                 new = await self.backend.drafts.regenerate(row.id)
                 self.reload(new.id)
         finally:
-            self._composing -= {each.id for each in rows}
+            self._composing -= {other.id for other in rows}
 
     @one_dialog("repository")
     async def create_repository(self) -> None:
@@ -579,4 +579,4 @@ class ReviewPane(PartsPane):
         if isinstance(event, VaultWritten) or event.name.startswith(_ABOUT_DRAFTS):
             return True
         path = getattr(event, "path", "")
-        return bool(path) and any(path == each.path for each in self.rows.items)
+        return bool(path) and any(path == row.path for row in self.rows.items)

@@ -143,9 +143,9 @@ def approval_words(plan: Plan, row: DraftRow) -> str:
         return "no changes in the vault"
     main = next((change for change in plan.changes if change.path == row.target), None)
     others = [change for change in plan.changes if change is not main]
-    made = [each for each in others if each.before is None]
-    removed = [each for each in others if each.after is None and each.path != row.path]
-    changed = sum(each.before is not None and each.after is not None for each in others)
+    made = [change for change in others if change.before is None]
+    removed = [change for change in others if change.after is None and change.path != row.path]
+    changed = sum(change.before is not None and change.after is not None for change in others)
     parts = (
         _main_words(main) if main is not None else "",
         f"{line_of(removed[0].path)} is deleted"
@@ -199,7 +199,7 @@ def evidence_of(draft: Draft, line: int) -> tuple[Evidence, ...]:
     numbers = {
         number for claim in draft.claims if claim.start_line <= line <= claim.end_line for number in claim.evidence
     }
-    return tuple(each for each in draft.evidence if each.number in numbers)
+    return tuple(passage for passage in draft.evidence if passage.number in numbers)
 
 
 def evidence_head(own: int, whole: int) -> str:

@@ -366,7 +366,7 @@ class SearchPane(BareColumn):
         untouched = not self._is_in_list and not self.results.index
         if untouched and any(map(makes_semantic, event.events)):
             self._run_question(self.question)
-        elif any(changes_answers(each) for each in event.events):
+        elif any(changes_answers(posted) for posted in event.events):
             self._runner.refresh_soon()
             self.preview.changed(event.events)
 
@@ -534,7 +534,7 @@ class SearchPane(BareColumn):
         if self._outcome is None:
             return
         rows = self._rows_of(self._outcome)
-        first = next(each for each in rows if each.note == row.note)
+        first = next(other for other in rows if other.note == row.note)
         self.results.show(rows, keep=first.hit.chunk_id if on else row.hit.chunk_id)
         loaded = sum(Row(hit).note == row.note for hit in self._outcome.hits)
         if not on and loaded < row.hit.in_note:

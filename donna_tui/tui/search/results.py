@@ -141,7 +141,7 @@ def _fitted_path(space: str, path: str, room: int) -> str:
     first, *folders, name = PurePosixPath(path).parts if "/" in path else ("", path)
     shortened_paths = (f"{first}/…/{'/'.join((*folders[skipped:], name))}" for skipped in range(1, len(folders) + 1))
     shorter = (*shortened_paths, f"…/{name}" if first else name)
-    fitting = next((each for each in shorter if width_of(each) <= room), None)
+    fitting = next((variant for variant in shorter if width_of(variant) <= room), None)
     return shortened(name, room) if fitting is None else fitting
 
 
@@ -344,7 +344,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         if not self._notice_strips and not self._rows and width > 2 * _GUTTER:
             margin = self._blank(_GUTTER)
             rendered = Visual.to_strips(self, self._words, width - 2 * _GUTTER, height, self.visual_style)
-            self._notice_strips = [Strip([*margin, *self._filtered(list(each)), *margin]) for each in rendered]
+            self._notice_strips = [Strip([*margin, *self._filtered(list(line)), *margin]) for line in rendered]
         return self._notice_strips
 
     def _row(self, place: int, width: int) -> list[Strip]:
@@ -376,8 +376,8 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _filtered(self, segments: list[Segment]) -> list[Segment]:
         """Apply the terminal's colour filters."""
-        for each in self.get_line_filters():
-            segments = each.apply(segments, self.background_colors[1])
+        for line_filter in self.get_line_filters():
+            segments = line_filter.apply(segments, self.background_colors[1])
         return segments
 
     def _lay_out(self) -> None:

@@ -38,7 +38,7 @@ class SpacePicker(Picker[VaultChoice]):
         added = Choice(
             value=VaultChoice(path), title=f"Add {path}", note="a new space", mark="+", objection=what_is_wrong(path)
         )
-        return [(each, Match(0.0, ())) for each in known or [added]]
+        return [(space, Match(0.0, ())) for space in known or [added]]
 
     def action_complete(self) -> None:
         field = self.query_one(Input)

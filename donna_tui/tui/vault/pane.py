@@ -147,9 +147,11 @@ class VaultPane(PartsPane):
         """Reload the tree after events about notes, and report writes that could not be recovered."""
         if not all(isinstance(each, _NOT_ABOUT_NOTES) for each in event.events):
             self.reload_soon()
-        for each in event.events:
-            if isinstance(each, events.ProblemRaised) and each.path and each.reason in _OF_A_WRITE:
-                message = " ".join(f"{clean_line(each.path)}: {sentence(each.message)} {sentence(each.hint)}".split())
+        for posted in event.events:
+            if isinstance(posted, events.ProblemRaised) and posted.path and posted.reason in _OF_A_WRITE:
+                message = " ".join(
+                    f"{clean_line(posted.path)}: {sentence(posted.message)} {sentence(posted.hint)}".split()
+                )
                 self.notify(message, severity="warning", timeout=12, markup=False)
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:

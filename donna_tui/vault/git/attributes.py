@@ -52,7 +52,7 @@ def attributes_of(repo: GitRepo, place: RepoLocation, paths: Sequence[str]) -> M
     config = os.environ.get("XDG_CONFIG_HOME") or f"{os.environ.get('HOME', '/')}/.config"
     own = settings.get("core.attributesfile") or f"{config}/git/attributes"
     shared = [Path(each) for each in (own, *_SYSTEM)]
-    rules = [each for each in (place.common_dir / "info/attributes", *shared) if os.path.lexists(each)]
+    rules = [file for file in (place.common_dir / "info/attributes", *shared) if os.path.lexists(file)]
     for rule in rules:
         check_rule_files([rule.parent], rule.name)
     if not check_rule_files(folders, ".gitattributes") and not rules:

@@ -143,8 +143,8 @@ class History:
             rows = f"-L{min(wanted)},{max(wanted)}"
             answer = self._repo.command.run("blame", *plain, rows, "HEAD", "--", path)
             blamed = list(_blame_lines(answer.output.decode("utf-8", "replace")))
-            actors = self._actors({each.commit for each in blamed})
-            origins = {each.line: replace(each, author=actors.get(each.commit, each.author)) for each in blamed}
+            actors = self._actors({line.commit for line in blamed})
+            origins = {line.line: replace(line, author=actors.get(line.commit, line.author)) for line in blamed}
         return [
             replace(origins.get(there.get(number, 0), _NOT_IN_GIT), line=number, text=lines[number - 1])
             for number in range(first, last + 1)
@@ -165,7 +165,7 @@ class History:
         fields = answer.output.decode("utf-8", "replace").split("\0")
         messages = zip(fields[::2], fields[1::2], strict=False)
         found = (parse_message(text, commit=name, at=0.0) for name, text in messages)
-        return {each.commit: each.actor for each in found if each}
+        return {operation.commit: operation.actor for operation in found if operation}
 
     def _touched(self, place: RepoLocation, notes: Mapping[str, int]) -> set[str]:
         """Return the files that differ from the index by size and times. `notes` maps paths to modification times in
@@ -187,7 +187,7 @@ class History:
     def _names(self, verb: str, *arguments: str, index: Path | None = None) -> set[str]:
         options = ("-z", "--name-only", "--relative", "--no-ext-diff")
         answer = self._repo.command.run_unchecked(verb, *options, *arguments, index=index)
-        return {os.fsdecode(each) for each in answer.output.split(b"\0")}
+        return {os.fsdecode(path) for path in answer.output.split(b"\0")}
 
     def _differs(self, path: str, known: dict[str, str], place: RepoLocation) -> bool:
         try:

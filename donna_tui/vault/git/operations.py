@@ -57,10 +57,10 @@ def message_of(operation: Operation) -> str:
         trailers.append(f"Donna-Post: {change.after or 'none'} {change.mode:o} {path}")
         if change.owner:
             trailers.append(f"Donna-Owner: {change.owner} {path}")
-    made = (each for each in operation.made if any(path.startswith(f"{each}/") for path in operation.paths))
+    made = (folder for folder in operation.made if any(path.startswith(f"{folder}/") for path in operation.paths))
     trailers += [f"Donna-Made: {json.dumps(folder)}" for folder in made]
-    trailers += [f"Donna-Undoes: {each}" for each in operation.undoes]
-    trailers += [f"Donna-Redoes: {each}" for each in operation.redoes]
+    trailers += [f"Donna-Undoes: {undone}" for undone in operation.undoes]
+    trailers += [f"Donna-Redoes: {redone}" for redone in operation.redoes]
     return f"{clean_line(operation.subject)[: MAX_SUBJECT * 2]}\n\n" + "\n".join(trailers) + "\n"
 
 
@@ -84,7 +84,7 @@ def _operation(found: dict[str, list[str]], *, subject: str, commit: str, at: fl
     before, after = (list(map(_side, found.get(name, []))) for name in ("Donna-Pre", "Donna-Post"))
     if not _ID.fullmatch(identity) or [path for _, _, path in before] != [path for _, _, path in after]:
         return None
-    owners = {json.loads(each[2]): each[1] for each in map(_OWNER.fullmatch, found.get("Donna-Owner", [])) if each}
+    owners = {json.loads(match[2]): match[1] for match in map(_OWNER.fullmatch, found.get("Donna-Owner", [])) if match}
     return Operation(
         id=identity,
         kind=OperationKind(kind),
@@ -99,7 +99,7 @@ def _operation(found: dict[str, list[str]], *, subject: str, commit: str, at: fl
         undoes=tuple(found.get("Donna-Undoes", [])),
         redoes=tuple(found.get("Donna-Redoes", [])),
         session=next(filter(_SESSION.fullmatch, found.get("Donna-Session", [])), ""),
-        made=tuple(str(json.loads(each)) for each in found.get("Donna-Made", [])),
+        made=tuple(str(json.loads(folder)) for folder in found.get("Donna-Made", [])),
     )
 
 

@@ -167,7 +167,7 @@ class GitRepo:
         answer = self.command.run_unchecked("check-ignore", "-z", "--stdin", given=given, literal=False)
         if answer.status not in (0, 1):
             raise refusal("check-ignore", answer.complaint)
-        return [each.decode().removeprefix("./") for each in answer.output.split(b"\0") if each]
+        return [entry.decode().removeprefix("./") for entry in answer.output.split(b"\0") if entry]
 
     def rule_folders(self, paths: Iterable[str]) -> list[Path]:
         """Return the folders whose rule files apply to these vault paths, from the top of the work tree down."""
@@ -176,14 +176,14 @@ class GitRepo:
         above = len(prefix.strip("/").split("/")) if prefix else 0
         inside = {Path(path).parent for path in paths}
         below = {each for folder in inside for each in (folder, *folder.parents)} - {Path()}
-        return [*reversed(vault.parents[:above]), vault, *(vault / each for each in sorted(below))]
+        return [*reversed(vault.parents[:above]), vault, *(vault / folder for folder in sorted(below))]
 
     def left_out(self, place: RepoLocation, paths: Sequence[str]) -> list[str]:
         """Return those of these vault paths that are in git but excluded from disk by a sparse checkout."""
         if not paths or not (place.git_dir / "info" / "sparse-checkout").exists():
             return []
         answer = self.command.run("ls-files", "-z", "-t", "--cached", "--", *paths)
-        entries = (os.fsdecode(each).partition(" ") for each in answer.output.split(b"\0"))
+        entries = (os.fsdecode(entry).partition(" ") for entry in answer.output.split(b"\0"))
         return [path for tag, _, path in entries if tag == "S"]
 
     def fast_import(self, stream: bytes) -> list[str]:
@@ -229,17 +229,17 @@ class GitRepo:
 
     def blobs(self, ids: Sequence[str]) -> list[bytes | None]:
         """Return the bytes of blobs, or None for each that git does not have."""
-        given = b"".join(each.encode("ascii") + b"\n" for each in ids)
+        given = b"".join(blob.encode("ascii") + b"\n" for blob in ids)
         output = self.command.run("cat-file", "--batch", given=given).output if ids else b""
         return list(each_blob(output))
 
     def images(self, ids: Iterable[str | None]) -> dict[str | None, bytes | None]:
         """Return the bytes of blobs by id; None for each that git does not have."""
-        known = [each for each in ids if each]
+        known = [blob for blob in ids if blob]
         return dict(zip(known, self.blobs(known), strict=True))
 
     def existing(self, ids: Sequence[str]) -> set[str]:
-        return {each for each in self._objects(ids) if each}
+        return {blob for blob in self._objects(ids) if blob}
 
     def known(self, tip: Tip, place: RepoLocation, paths: Sequence[str]) -> set[str]:
         """Return those of these vault paths that are in the last commit."""
@@ -270,7 +270,7 @@ class GitRepo:
         if self._settings is None or self._settings[0] != known:
             pattern = r"^core\.(attributesfile|autocrlf|filemode|precomposeunicode)$"
             answer = self.command.run_unchecked("config", "-z", "--get-regexp", pattern, as_configured=_OF_THE_USER)
-            entries = (os.fsdecode(each).partition("\n") for each in answer.output.split(b"\0") if each)
+            entries = (os.fsdecode(entry).partition("\n") for entry in answer.output.split(b"\0") if entry)
             self._settings = known, {name.lower(): value if has_one else "true" for name, has_one, value in entries}
         return self._settings[1]
 

@@ -55,7 +55,7 @@ def mark_untracked(
     hidden = _hidden(repo, place, tip, rules, plan)
     removed = _untracked_before(repo, place, tip, plan, besides=hidden)
     marked = (replace(change, record_only=change.path in hidden) for change in changes)
-    return tuple(replace(each, stored_after="") if each.path in removed else each for each in marked)
+    return tuple(replace(change, stored_after="") if change.path in removed else change for change in marked)
 
 
 def _hidden(repo: GitRepo, place: RepoLocation, tip: Tip, rules: WriteRules, plan: Plan) -> set[str]:
@@ -112,5 +112,7 @@ def _untracked_before(repo: GitRepo, place: RepoLocation, tip: Tip, plan: Plan, 
         if operation and done:
             remaining -= done
             parents |= dict.fromkeys(restored.intersection(operation.paths), parent)
-    before = {each: repo.known(replace(tip, commit=each or None), place, [*parents]) for each in set(parents.values())}
+    before = {
+        commit: repo.known(replace(tip, commit=commit or None), place, [*parents]) for commit in set(parents.values())
+    }
     return {path for path, parent in parents.items() if path not in before[parent]}

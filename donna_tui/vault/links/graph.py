@@ -99,7 +99,7 @@ def line_of_fragment(text: str, fragment: str) -> int | None:
         if not section.level or not path or path[-1] != wanted[-1]:
             continue
         above = iter(path[:-1])
-        if all(each in above for each in wanted[:-1]):
+        if all(heading in above for heading in wanted[:-1]):
             return section.start_line
         last = last or section.start_line
     return last

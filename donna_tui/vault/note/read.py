@@ -222,7 +222,7 @@ def _moment(value: object) -> float | None:
 def _days_in(text: str) -> Iterator[datetime.date]:
     """Yield the valid days that a file name or a value contains, the most specific form first."""
     name = text.rsplit("/", 1)[-1]
-    for form, within in (*((each, name) for each in _IN_NAME), (_NESTED, text)):
+    for form, within in (*((pattern, name) for pattern in _IN_NAME), (_NESTED, text)):
         for match in form.finditer(within):
             day = _day(match.groupdict())
             if day is not None:

@@ -141,7 +141,7 @@ def _check_length(path: str, parts: list[str]) -> None:
 
 def _check_visible(path: str, part: str) -> None:
     """Check that a part is not hidden, not even on a system that ignores format characters or folds wide ones."""
-    bare = "".join(each for each in part if unicodedata.category(each) != "Cf")
+    bare = "".join(character for character in part if unicodedata.category(character) != "Cf")
     bare = unicodedata.normalize("NFKC", bare)
     if bare.startswith("."):
         raise _refusal(Reason.PATH_ESCAPE, path, "the path is in a hidden folder", hint=WITHOUT_DOT)
@@ -164,7 +164,7 @@ def _check_allowed(path: str, parts: list[str], allowlist: Sequence[str]) -> Non
 def _names(root: VaultRoot, folder: list[str]) -> list[str]:
     try:
         with root.open_folder(folder) as descriptor, os.scandir(descriptor) as found:
-            return [each.name for each in found]
+            return [entry.name for entry in found]
     except OSError as error:
         raise refused(error) from error
     except VaultReadError as error:

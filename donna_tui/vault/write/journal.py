@@ -88,6 +88,6 @@ def _unreadable(error: OSError, path: Path) -> VaultWriteError:
 def _intent(raw: dict[str, object]) -> Intent:
     operation = dict(raw.pop("operation"))  # type: ignore[call-overload]  # checked by the constructors below
     operation["kind"] = OperationKind(operation["kind"])
-    operation["changes"] = tuple(BlobChange(**each) for each in operation["changes"])
+    operation["changes"] = tuple(BlobChange(**change) for change in operation["changes"])
     operation |= {name: tuple(operation.get(name, ())) for name in ("undoes", "redoes", "made")}
     return Intent(operation=Operation(**operation), **raw)  # type: ignore[arg-type]

@@ -66,7 +66,7 @@ class OrphanFiles:
     def __init__(self, root: VaultRoot, repo: GitRepo, place: RepoLocation | None) -> None:
         self._root, self._repo, self._place = root, repo, place
         recorded = list(each_operation(repo, repo.record())) if place else []
-        self._done = {each.id for each in recorded}
+        self._done = {operation.id for operation in recorded}
         self._known = {each.id: each for each in (*recorded, *self._pending())}
         self._stamp = time.strftime("%Y-%m-%d %H%M%S")
 

@@ -34,7 +34,7 @@ class Restorer:
     def undo_one(self, identity: str) -> Plan:
         """Undo one operation, whatever followed. Raises `undo_conflict` if its notes were changed since."""
         self._recover()
-        chosen = tuple(each for each in self.undoable() if each.id == identity)
+        chosen = tuple(operation for operation in self.undoable() if operation.id == identity)
         if not chosen:
             raise VaultWriteError(Reason.NOTHING_TO_UNDO, "this change was already undone, or is too old to undo")
         return self._restoring(OperationKind.UNDO, chosen)
@@ -49,7 +49,7 @@ class Restorer:
     def _restoring_session(self, kind: OperationKind, session: str, n: int | None = None) -> Plan:
         self._repo.place()
         self._recover()
-        chosen = tuple(each for each in self._available(kind) if session and each.session == session)[:n]
+        chosen = tuple(operation for operation in self._available(kind) if session and operation.session == session)[:n]
         if not chosen:
             raise VaultWriteError(_NOTHING[kind], f"nothing of this session can be {kind}ne")
         return self._restoring(kind, chosen)
@@ -74,7 +74,7 @@ class Restorer:
         if len(identity) < SHORTEST_ID or self._repo.find() is None:
             return None
         known = each_operation(self._repo, self._repo.record())
-        found = next((each for each in known if each.id.startswith(identity)), None)
+        found = next((operation for operation in known if operation.id.startswith(identity)), None)
         return tuple(self._images(found.changes)) if found else None
 
     def _chosen(self, kind: OperationKind, n: int) -> tuple[Operation, ...]:
@@ -110,7 +110,7 @@ class Restorer:
             self._vault_state.rules.check(change)
             if change.before is None:
                 self._vault_state.check_free(change.path, besides=moved_away)
-        ids = tuple(each.id for each in chosen)
+        ids = tuple(operation.id for operation in chosen)
         return Plan(
             kind=kind,
             subject=f"{verb}: {chosen[0].subject}" if len(chosen) == 1 else f"{verb} {len(chosen)} operations",

@@ -255,10 +255,10 @@ class VaultWriter:
     def plan_outside(self, paths: Sequence[str]) -> Plan:
         """Plan a commit of outside edits: the difference between the last commit and the disk for these notes."""
         edited = []
-        for each in map(self.history.outside_change, paths):
-            if each is not None and each.after is not None:
-                before = None if each.before is None else in_line_ends_of(each.after, each.before)
-                edited.append((each.path, before, each.after))
+        for change in map(self.history.outside_change, paths):
+            if change is not None and change.after is not None:
+                before = None if change.before is None else in_line_ends_of(change.after, change.before)
+                edited.append((change.path, before, change.after))
         return self._plan_edits(edited)
 
     def _plan_edits(self, edits: Sequence[tuple[str, bytes | None, bytes]]) -> Plan:
