@@ -164,7 +164,7 @@ def _restore(writer: VaultWriter, plan: Plan, space: str | None, *, agreed: bool
     """Apply an undo or redo after showing its diff, and let drafts follow; return whether it was applied."""
 
     async def follow_drafts(engine: Engine) -> None:
-        """Bring the list of drafts, and the corrections from their approvals, to the state of the vault."""
+        """Update the list of drafts, and the corrections from their approvals, to the vault."""
         await engine.drafts.drafts()
         await engine.memory.wait_until_indexed(INDEX_WAIT_SECONDS)
 

@@ -180,7 +180,7 @@ def points_of(blocks: Sequence[Block], agenda: Sequence[str] = ()) -> Points:
         for number, block in enumerate(blocks)
         if is_quotable(block) and not any(blocks[each].box for each in (*_above(blocks, number), number))
     }
-    quotable -= replaced_among(blocks, quotable)
+    quotable -= replaced_statements(blocks, quotable)
     by_role = {role: [number for number in sorted(quotable) if blocks[number].role is role] for role in Role}
     decided = by_role[Role.DECISIONS][:MAX_DECISIONS]
     most = MAX_NOTES_BESIDE_DECISIONS if len(decided) > 1 else MAX_NOTES
@@ -249,9 +249,9 @@ def _day_of(read: Read, block: Block) -> datetime.date:
     return datetime.date.max
 
 
-def replaced_among(blocks: Sequence[Block], among: Collection[int]) -> set[int]:
+def replaced_statements(blocks: Sequence[Block], candidates: Collection[int]) -> set[int]:
     """Return the statements that a later one about the same subject replaces."""
-    ordered = sorted(number for number in among if blocks[number].role in (Role.DECISIONS, Role.NOTES))
+    ordered = sorted(number for number in candidates if blocks[number].role in (Role.DECISIONS, Role.NOTES))
     compared = [(number, _Statement.of(blocks[number])) for number in ordered]
     return {
         number

@@ -86,7 +86,7 @@ TURNS_AROUND = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RememberedPassage:
     """A document that is not a note. `note` is the path of the note that contains it, with its lines, if any."""
 
     passage: Passage
@@ -94,7 +94,7 @@ class Found:
     lines: tuple[int, int] = (1, 1)
 
 
-def read_remembered(database: Database, source_id: str) -> Found | None:
+def read_remembered(database: Database, source_id: str) -> RememberedPassage | None:
     """Read a chat, a task, a correction or a memory from the index by its source's id; None if it has none."""
     rows = database.rows(
         "SELECT source_type, user_id, title, sensitive, metadata_json FROM memory_documents"
@@ -108,7 +108,7 @@ def read_remembered(database: Database, source_id: str) -> Found | None:
     wanted = known["turns"] if source == "chat" else None
     texts = _texts(database, source, user, source_id, known) if wanted else _own(database, source, user, source_id)
     passage = _passage(source_id, title, texts, wanted, sensitive=bool(sensitive))
-    return Found(passage, known.get("note", ""), tuple(known.get("lines", (1, 1))))
+    return RememberedPassage(passage, known.get("note", ""), tuple(known.get("lines", (1, 1))))
 
 
 def _own(database: Database, source: str, user: str, source_id: str) -> list[tuple[int, str]]:

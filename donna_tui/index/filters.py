@@ -169,8 +169,8 @@ def _source_conditions(sources: tuple[str, ...]) -> list[tuple[str, list[object]
         return [(f"d.source_type IN ({_marks(others)})", [*others]), ("d.is_draft = 0", [])]
     if not others:
         return [("d.source_type = ?", [NOTES]), ("d.is_draft = 1", [])]
-    among = f"d.source_type IN ({_marks((*others, NOTES))})"
-    return [(among, [*others, NOTES]), (f"(d.is_draft = 1 OR d.source_type IN ({_marks(others)}))", [*others])]
+    listed = f"d.source_type IN ({_marks((*others, NOTES))})"
+    return [(listed, [*others, NOTES]), (f"(d.is_draft = 1 OR d.source_type IN ({_marks(others)}))", [*others])]
 
 
 def _marks(values: tuple[str, ...]) -> str:

@@ -170,7 +170,7 @@ def _lookup(
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundName:
     """A name that contains the letters of a pattern in order, with its note."""
 
     name: Name
@@ -183,7 +183,7 @@ class Found:
 _NOTE = "d.source_id, d.title, d.modified_at, d.sensitive"
 
 
-def names_holding(database: Database, letters: str, user_id: str, limit: int, *, of_headings: bool) -> list[Found]:
+def names_holding(database: Database, letters: str, user_id: str, limit: int, *, of_headings: bool) -> list[FoundName]:
     """Find names, or headings, that contain some letters in this order, ranked by exact match, prefix, substring and
     subsequence, then by length.
 
@@ -202,7 +202,7 @@ def names_holding(database: Database, letters: str, user_id: str, limit: int, *,
     return [_found(row) for row in rows]
 
 
-def recent_notes(database: Database, user_id: str, limit: int) -> list[Found]:
+def recent_notes(database: Database, user_id: str, limit: int) -> list[FoundName]:
     rows = database.rows(
         f"SELECT {_COLUMNS}, {_NOTE} FROM (SELECT id, source_id, title, modified_at, sensitive FROM memory_documents"  # noqa: S608
         f" WHERE user_id = ? AND source_type = '{NAMED_SOURCE}' AND deleted_at IS NULL"
@@ -213,6 +213,6 @@ def recent_notes(database: Database, user_id: str, limit: int) -> list[Found]:
     return [_found(row) for row in rows]
 
 
-def _found(row: tuple[Any, ...]) -> Found:
+def _found(row: tuple[Any, ...]) -> FoundName:
     document, kind, text, key, line, path, title, modified_at, sensitive = row
-    return Found(Name(document, NameKind(kind), text, key, line), path, title, modified_at, bool(sensitive))
+    return FoundName(Name(document, NameKind(kind), text, key, line), path, title, modified_at, bool(sensitive))

@@ -160,13 +160,13 @@ def checked(text: str, line: int, today: str) -> str | None:
     starts = [*line_starts(text), len(text)]
     if not 1 <= line < len(starts):
         return None
-    whole = text[starts[line - 1] : starts[line]]
-    found = re.match(r"((?:[ \t>]*(?:[-*+]|\d{1,9}[.)]))+[ \t]+)\[([^xX-])\]([ \t]+\S[^\r\n]*)", whole)
+    box = text[starts[line - 1] : starts[line]]
+    found = re.match(r"((?:[ \t>]*(?:[-*+]|\d{1,9}[.)]))+[ \t]+)\[([^xX-])\]([ \t]+\S[^\r\n]*)", box)
     if found is None:
         return None
     block = _BLOCK.search(found[3])
     words = found[3][: block.start()] if block else found[3]
-    done = f"{found[1]}[x]{words.rstrip()} ✅ {today}{block[0].rstrip() if block else ''}{whole[found.end() :]}"
+    done = f"{found[1]}[x]{words.rstrip()} ✅ {today}{block[0].rstrip() if block else ''}{box[found.end() :]}"
     return text[: starts[line - 1]] + done + text[starts[line] :]
 
 

@@ -172,10 +172,10 @@ class SkippedValue:
     count: int = 1
 
 
-Found = NewTurn | SkippedValue | BadLine
+ImportedItem = NewTurn | SkippedValue | BadLine
 
 
-def made_turn(line: int, **values: Any) -> Found:
+def made_turn(line: int, **values: Any) -> ImportedItem:
     """Build a turn with its text cleaned; an empty text is left out."""
     if len(values["text"]) > LONGEST_TURN:
         return BadLine(line, f"the message has more than {LONGEST_TURN:,} characters")
@@ -307,7 +307,7 @@ def _unreadable(path: Path, why: str, hint: str | None = None) -> DonnaError:
     return DonnaError(Reason.USAGE, f"{path} cannot be read ({why})", hint=hint)
 
 
-def chatgpt_turns(value: Mapping[str, Any], line: int) -> Iterator[Found]:
+def chatgpt_turns(value: Mapping[str, Any], line: int) -> Iterator[ImportedItem]:
     """Yield the turns of the branch on which the conversation ended. Messages of other branches count as left out."""
     nodes = value["mapping"]
     identity = value.get("conversation_id") or value.get("id")
@@ -339,7 +339,7 @@ def _branch(nodes: Mapping[str, Any], last: Any) -> list[tuple[str, Mapping[str,
     return found[::-1]
 
 
-def _chatgpt_turn(message: Mapping[str, Any], line: int, shared: dict[str, str], place: int, node: str) -> Found:
+def _chatgpt_turn(message: Mapping[str, Any], line: int, shared: dict[str, str], place: int, node: str) -> ImportedItem:
     role = get(message.get("author"), "role")
     hidden = get(message.get("metadata"), "is_visually_hidden_from_conversation")
     content = message.get("content")
@@ -356,7 +356,7 @@ def _chatgpt_turn(message: Mapping[str, Any], line: int, shared: dict[str, str],
     )  # fmt: skip
 
 
-def claude_turns(value: Mapping[str, Any], line: int) -> Iterator[Found]:
+def claude_turns(value: Mapping[str, Any], line: int) -> Iterator[ImportedItem]:
     messages, identity = value["chat_messages"], value.get("uuid")
     if not isinstance(messages, list) or not isinstance(identity, str):
         yield BadLine(line, "the conversation has no messages or no uuid")
@@ -384,7 +384,7 @@ _USERS = frozenset({"user", "human", "me"})
 _NO_TURNS = frozenset({"file-history-snapshot", "progress", "queue-operation", "last-prompt", "mode", "attachment"})
 
 
-def turns_of(value: Any, line: int) -> Iterator[Found]:
+def turns_of(value: Any, line: int) -> Iterator[ImportedItem]:
     if not isinstance(value, dict):
         yield BadLine(line, "it is not an object")
     elif "mapping" in value:
@@ -409,7 +409,7 @@ def format_of(value: Any) -> str:
     return "Claude Code session" if "sessionId" in value or "leafUuid" in value else "turns"
 
 
-def _plain_turn(value: Mapping[str, Any], line: int) -> Found:
+def _plain_turn(value: Mapping[str, Any], line: int) -> ImportedItem:
     session, text = value.get("session_id"), value.get("text", value.get("content"))
     named = value.get("role") or value.get("speaker")
     if not isinstance(session, str | int) or isinstance(session, bool) or not str(session).strip():
@@ -434,7 +434,7 @@ def _plain_turn(value: Mapping[str, Any], line: int) -> Found:
     )  # fmt: skip
 
 
-def _claude_code(value: Mapping[str, Any], line: int) -> Iterator[Found]:
+def _claude_code(value: Mapping[str, Any], line: int) -> Iterator[ImportedItem]:
     """Parse a line of a session log. Tool output, thoughts, side chains and the program's own messages are left out."""
     message = value.get("message")
     role = get(message, "role")

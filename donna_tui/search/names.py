@@ -10,7 +10,7 @@ from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope, in_scope, words_of
 from donna_tui.index.keyword import holds_word
 from donna_tui.index.names import (
-    Found,
+    FoundName,
     Name,
     NameKind,
     begun_names,
@@ -168,7 +168,7 @@ def switch(database: Database, query: str, limit: int, user_id: str) -> tuple[Na
     return tuple(best.values())[:limit]
 
 
-def _scored(query: str, letters: str, found: Found) -> NameMatch | None:
+def _scored(query: str, letters: str, found: FoundName) -> NameMatch | None:
     """Score a name; without highlights if the letters do not occur as written, as with separate accent characters."""
     match = fuzzy_match(query, found.name.text) or fuzzy_match(letters, found.name.text)
     if match is None:
@@ -177,7 +177,7 @@ def _scored(query: str, letters: str, found: Found) -> NameMatch | None:
     return _match(found, match.places, match.score + whole - HEADING_LOSS * (found.name.kind is NameKind.HEADING))
 
 
-def _match(found: Found, places: tuple[int, ...], score: float) -> NameMatch:
+def _match(found: FoundName, places: tuple[int, ...], score: float) -> NameMatch:
     return NameMatch(
         path=found.path,
         title=found.title,

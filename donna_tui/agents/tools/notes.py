@@ -9,7 +9,7 @@ import dataclasses
 from donna_tui.agents.tools import schemas
 from donna_tui.agents.tools.context import Access, Known, ToolContext, missing, public_notes
 from donna_tui.agents.tools.memory import undo_or_redo_memories
-from donna_tui.engine.passages import Found, read_remembered
+from donna_tui.engine.passages import RememberedPassage, read_remembered
 from donna_tui.index.database import Database
 from donna_tui.index.documents import draft_paths, link_key
 from donna_tui.safety.classify import Sensitivity
@@ -35,7 +35,7 @@ PREFIX = "vault:"
 async def memory_get(space: ToolContext, args: schemas.GetArgs) -> schemas.GetOutput:
     """Return lines of a note, or of a conversation or memory that a search found. Raises VaultReadError."""
     path = args.path.removeprefix(PREFIX)
-    found: Found | None = await space.read(lambda database: _remembered(database, path, space.access))
+    found: RememberedPassage | None = await space.read(lambda database: _remembered(database, path, space.access))
     if found and found.note and not await asyncio.to_thread(space.access.sees, found.note):
         found = None  # as if nothing of that name existed
     if found and not found.note:
@@ -121,7 +121,7 @@ def _naming(database: Database, path: str) -> list[str]:
     return [each for (each,) in rows]
 
 
-def _remembered(database: Database, identity: str, access: Access) -> Found | None:
+def _remembered(database: Database, identity: str, access: Access) -> RememberedPassage | None:
     """Return a memory that is not a note, unless a part of it is private and this client may not see that."""
     found = read_remembered(database, identity)
     if found is None or access.sensitive:

@@ -145,8 +145,8 @@ def _indexed(event: events.NoteIndexed) -> Sentence:
 
 
 def _embedded(event: events.NoteEmbedded) -> Sentence:
-    whole = event.computed + event.reused
-    new = f"{event.computed:,} of {plural(whole, 'passage')} new" if event.reused else plural(whole, "new passage")
+    total = event.computed + event.reused
+    new = f"{event.computed:,} of {plural(total, 'passage')} new" if event.reused else plural(total, "new passage")
     detail = joined(new, _after_saving(event.found_after_ms))
     took = milliseconds(event.latency_ms) if event.computed else ""
     path = clean_line(event.path)

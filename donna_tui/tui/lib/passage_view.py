@@ -66,12 +66,12 @@ class PassageView(ScrollKeys):
 
     @property
     def marked_rows(self) -> list[str]:
-        """The rows of the passage, as plain text."""
+        """Return the rows of the passage, as plain text."""
         return [content.plain for content, lines in self._rows if self._is_marked(lines)]
 
     @property
     def top_line(self) -> int:
-        """The line of `text`, counted from 0, in the first visible row."""
+        """Return the line of `text`, counted from 0, in the first visible row."""
         top = self.scroll_offset.y
         return self._lines[top] if top < len(self._lines) else 0
 
@@ -81,7 +81,7 @@ class PassageView(ScrollKeys):
 
     @property
     def flashed(self) -> range:
-        """The lines of the text that are highlighted for a moment."""
+        """Return the lines of the text that are highlighted for a moment."""
         return self._flashed
 
     def flash(self, lines: range) -> None:
@@ -101,7 +101,7 @@ class PassageView(ScrollKeys):
 
     @property
     def links_in_sight(self) -> list[LinkSpot]:
-        """The visible links, each once."""
+        """Return the visible links, each once."""
         x, y = self.content_region.offset
         rows = self._rows[self.scroll_offset.y :][: self.scrollable_content_region.height]
         found: list[LinkSpot] = []

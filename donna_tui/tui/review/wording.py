@@ -202,10 +202,10 @@ def evidence_of(draft: Draft, line: int) -> tuple[Evidence, ...]:
     return tuple(passage for passage in draft.evidence if passage.number in numbers)
 
 
-def evidence_head(own: int, whole: int) -> str:
-    if own:
-        return f"This line has {plural(own, 'source')}"
-    return f"No passage for this line · all {whole} below" if whole else "No passage"
+def evidence_head(cited: int, total: int) -> str:
+    if cited:
+        return f"This line has {plural(cited, 'source')}"
+    return f"No passage for this line · all {total} below" if total else "No passage"
 
 
 def note_of(evidence: Evidence | None) -> str:

@@ -137,8 +137,8 @@ class NoteView(PassageView):
 
     @property
     def place(self) -> str:
-        whole = len(self._pages.pages)
-        return f"page {count(self._page + 1)} of {count(whole)}" if whole > 1 else ""
+        total = len(self._pages.pages)
+        return f"page {count(self._page + 1)} of {count(total)}" if total > 1 else ""
 
     def walk(self, by: int) -> None:
         if not self._pages.sections:

@@ -362,8 +362,8 @@ class VaultPane(PartsPane):
             return
         self._hide_notice(self.note_tree)
         shown = sum(not row.is_folder for row in self.note_tree.items)
-        whole = len(self.note_tree.notes)
-        words = f"{count(shown)} of {count(whole)}" if self.note_tree.query_text else plural(whole, "note")
+        total = len(self.note_tree.notes)
+        words = f"{count(shown)} of {count(total)}" if self.note_tree.query_text else plural(total, "note")
         marked = len(self.note_tree.marked)
         chosen = Content.styled(f"{count(marked)} selected · " if marked else "", "$text-accent")
         self.query_one("#tree-foot", Static).update(chosen + Content.styled(words, "$text-disabled"))

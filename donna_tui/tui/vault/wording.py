@@ -158,8 +158,8 @@ def why_not_here(note: NoteText | None, key: str) -> str:
 
 
 @lru_cache(maxsize=4)
-def _why_no_field(whole: str) -> str:
-    text = whole.replace("\t", " ")
+def _why_no_field(text: str) -> str:
+    text = text.replace("\t", " ")
     bare = text.replace("\r\n", "\n")
     if "\r" in bare or ("\r\n" in text and text.count("\r\n") != text.count("\n")):
         return "It has mixed line endings, and a text field would make them the same."

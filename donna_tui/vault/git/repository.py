@@ -102,11 +102,11 @@ class GitRepo:
         time.
         """
         if self._place is not None and self._located is not None and self._is_where_it_was(self._located):
-            check_files(self._located, whole=False)
+            check_files(self._located, with_loose=False)
             return self._place
         located = locate(self._vault)
         if located is not None:
-            check_files(located, whole=True)
+            check_files(located, with_loose=True)
         found = self.command.run_unchecked("rev-parse", *_WHERE)
         if found.status:
             if "not a git repository (or any" in found.complaint:
