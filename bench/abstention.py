@@ -16,7 +16,7 @@ SETS = ("vault_help", "vault_tasks", "meetings", "qmsum", "chats_mit", "locomo")
 SMALL_SETS = ("chats_mit",)
 MIN_REFUSED, MAX_LOST = 0.5, 0.03
 
-Asked = tuple[Path, Sequence[Question]]
+QuestionsOfVault = tuple[Path, Sequence[Question]]
 """A vault, and the questions about it."""
 
 

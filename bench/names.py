@@ -24,7 +24,7 @@ LOOKED_AT, HITS = 3, 20
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class NameQuestion:
     """A name, its kind, and the paths of the notes that have it."""
 
     name: str
@@ -81,7 +81,7 @@ def _by_kind(home: Home, vault: Path) -> dict[str, list[tuple[bool, bool]]]:
     return dict(by_kind)
 
 
-def names_of(vault: Path) -> list[Asked]:
+def names_of(vault: Path) -> list[NameQuestion]:
     """Return every name of a vault once for each kind, with all notes that have it under any kind."""
     config = load_config(overrides={"vault.root": str(vault)}).config
     notes = list(_notes(indexed_client(config, vault)))  # without templates
@@ -93,12 +93,12 @@ def names_of(vault: Path) -> list[Asked]:
         for tag in note.tags:
             tags[name_key(tag)].add(note.path)
     asked = [
-        Asked(name, kind, frozenset(names[name_key(name)]))
+        NameQuestion(name, kind, frozenset(names[name_key(name)]))
         for kind in ("file name", "title", "alias")
         for name in sorted({each for note in notes for each in _of_kind(note, kind)})
     ]
     carried = sorted({tag for note in notes for tag in note.tags})
-    return asked + [Asked(tag, "tag", frozenset(tags[name_key(tag)] | names[name_key(tag)])) for tag in carried]
+    return asked + [NameQuestion(tag, "tag", frozenset(tags[name_key(tag)] | names[name_key(tag)])) for tag in carried]
 
 
 def _of_kind(note: VaultNote, kind: str) -> Sequence[str]:

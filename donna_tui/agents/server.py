@@ -144,9 +144,9 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Dispatcher:
-    """Answer the calls of all clients of one server. `workspace` returns the space as seen by a session."""
+    """Answer the calls of all clients of one server. `context_of` returns the space as seen by a session."""
 
-    workspace: Callable[[ClientSession], ToolContext]
+    context_of: Callable[[ClientSession], ToolContext]
     sessions: Sessions
     write: bool
     _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
@@ -159,7 +159,7 @@ class Dispatcher:
         self._waiting += 1
         try:
             async with self._turns:
-                tool, space = self.tool(name), self.workspace(session)
+                tool, space = self.tool(name), self.context_of(session)
                 async with asyncio.timeout(None if tool and tool.writes else DEADLINE_SECONDS):
                     return await call(space, name, arguments)
         except TimeoutError:

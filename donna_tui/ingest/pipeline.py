@@ -148,7 +148,7 @@ class Pipeline:
 
     async def wait_until_idle(self) -> None:
         """Wait until all known differences are indexed. Raises DonnaError if waiting would not help for now."""
-        for pause in _pauses():
+        for pause in _poll_intervals():
             if not self.working:
                 return
             if trouble := self._worker.trouble or self._tasks.failure:
@@ -170,7 +170,7 @@ class Pipeline:
 
         Wait until all known differences are read, unless a passage is pending before, or waiting would not help.
         """
-        for pause in _pauses():
+        for pause in _poll_intervals():
             if not self.working:
                 break
             trouble = self._worker.trouble or self._tasks.failure
@@ -315,6 +315,6 @@ class Pipeline:
         return await self.write(lambda: (known_paths(database, paths), database.value(NOTES)))
 
 
-def _pauses() -> Iterator[float]:
+def _poll_intervals() -> Iterator[float]:
     """Yield the seconds between two checks for completion; short at first, for a vault with few changes."""
     return itertools.chain((0.001, 0.002, 0.005, 0.01), itertools.repeat(0.02))

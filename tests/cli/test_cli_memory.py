@@ -249,7 +249,7 @@ def test_old_conversations_are_summarised_and_expanded(donna: Donna, vault: Path
         (("forget", "nope"), "there is no memory nope"),
     ],
 )
-def test_what_does_not_exist_is_named(donna: Donna, vault: Path, args: tuple[str, ...], message: str) -> None:
+def test_missing_items_are_reported_by_name(donna: Donna, vault: Path, args: tuple[str, ...], message: str) -> None:
     ran = donna(*args, "--space", vault)
     assert (ran.code, ran.out) == (3, "")
     assert message in ran.err

@@ -225,7 +225,7 @@ async def test_an_edit_of_a_note_that_is_gone_is_a_row_and_is_written_as_a_new_o
 
 
 @pytest.mark.slow
-async def test_what_is_typed_is_kept_while_it_is_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_typed_text_is_saved_while_typing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(edit_screen, "SAVE_SECONDS", 0.01)
     backend = scenarios.normal()
     async with driving(backend) as donna:

@@ -14,7 +14,7 @@ import pytest
 from donna_tui.calendar import ics
 from donna_tui.calendar.ics import read_ics
 from donna_tui.calendar.values import MAX_ATTENDEES, MAX_OCCURRENCES, MAX_PROBLEMS, Fetched
-from tests.unit.calendar_parts import BERLIN, MAY_6, YEAR, calendar, event, ids, told
+from tests.unit.calendar_parts import BERLIN, MAY_6, YEAR, calendar, event, ids, messages_of
 
 FINE = event(*MAY_6, "SUMMARY:Fine", uid="fine")
 
@@ -65,7 +65,7 @@ async def test_series_that_takes_too_long_to_expand_is_skipped() -> None:
     old = event("DTSTART:16010101T000000Z", "RRULE:FREQ=HOURLY", uid="old")
     fetched = await read_bytes(calendar(old, FINE))
     assert ids(fetched.meetings) == ["fine"]
-    assert told(fetched) == ["its occurrences take too long to compute"]
+    assert messages_of(fetched) == ["its occurrences take too long to compute"]
 
 
 async def test_a_million_repetitions_cost_only_those_in_the_window() -> None:
@@ -78,7 +78,7 @@ async def test_of_a_series_that_is_too_long_the_beginning_is_taken() -> None:
     fetched = await read_bytes(calendar(hourly, FINE))
     assert len(fetched.meetings) == MAX_OCCURRENCES + 1
     assert "hourly/20240101T000000Z" in ids(fetched.meetings)
-    assert told(fetched) == ["only the first 5,000 of its occurrences are used"]
+    assert messages_of(fetched) == ["only the first 5,000 of its occurrences are used"]
 
 
 async def test_many_long_series_are_truncated_with_a_report() -> None:
@@ -87,12 +87,12 @@ async def test_many_long_series_are_truncated_with_a_report() -> None:
     fetched = await read_bytes(calendar(*many))
     assert 3_000 < len(fetched.meetings) < 5_000
     assert not fetched.complete
-    assert any(message.startswith("it is too large") for message in told(fetched))
+    assert any(message.startswith("it is too large") for message in messages_of(fetched))
 
 
 async def test_a_file_that_is_too_large_is_not_looked_at() -> None:
     fetched = await read_bytes(b"BEGIN:VCALENDAR\r\n" + b"X" * 6_000_000)
-    assert (fetched.meetings, told(fetched), fetched.complete) == ((), ["it is larger than 5 MB"], False)
+    assert (fetched.meetings, messages_of(fetched), fetched.complete) == ((), ["it is larger than 5 MB"], False)
 
 
 @pytest.mark.slow
@@ -104,13 +104,13 @@ async def test_of_a_hundred_thousand_entries_some_are_read_and_the_rest_is_repor
     fetched = await read_bytes(b"BEGIN:VCALENDAR\n" + entries.encode())
     assert 0 < len(fetched.meetings) < 51_000
     assert not fetched.complete
-    assert "it has more than 50,000 entries; the others are ignored" in told(fetched)
+    assert "it has more than 50,000 entries; the others are ignored" in messages_of(fetched)
 
 
 async def test_entries_far_from_the_window_cost_next_to_nothing() -> None:
     old = "".join(f"BEGIN:VEVENT\nUID:{each}\nDTSTART:20110506T090000Z\nEND:VEVENT\n" for each in range(49_000))
     fetched = await read_bytes(b"BEGIN:VCALENDAR\n" + old.encode() + FINE.encode() + b"END:VCALENDAR\n")
-    assert (ids(fetched.meetings), told(fetched), fetched.complete) == (["fine"], [], True)
+    assert (ids(fetched.meetings), messages_of(fetched), fetched.complete) == (["fine"], [], True)
 
 
 NESTED = {
@@ -136,7 +136,7 @@ async def test_a_truncated_file_is_read_as_far_as_it_goes_and_is_not_complete() 
     whole = calendar(FINE, event(*MAY_6, uid="cut"))
     fetched = await read_bytes(whole[: whole.index(b"UID:cut") + 20])
     assert ids(fetched.meetings) == ["fine"]
-    assert told(fetched) == ["the calendar ends or starts again in the middle of it"]
+    assert messages_of(fetched) == ["the calendar ends or starts again in the middle of it"]
     assert not fetched.complete
 
 
@@ -155,8 +155,8 @@ async def test_an_empty_calendar_is_complete() -> None:
 async def test_problems_are_counted_and_not_all_listed() -> None:
     fetched = await read_bytes(calendar(*(event("SUMMARY:no start", uid=str(each)) for each in range(500))))
     assert len(fetched.problems) == MAX_PROBLEMS + 1
-    assert told(fetched)[-1] == "and 400 more problems"
-    assert not any("no start" in message for message in told(fetched))
+    assert messages_of(fetched)[-1] == "and 400 more problems"
+    assert not any("no start" in message for message in messages_of(fetched))
 
 
 async def test_texts_are_cut_and_hold_nothing_that_cannot_be_kept() -> None:
@@ -180,7 +180,7 @@ async def test_a_child_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPa
     pid_file = tmp_path / "pid"
     monkeypatch.setenv("LANG", str(pid_file))
     fetched = await read_bytes(calendar(FINE))
-    assert told(fetched) == ["it takes too long to read"]
+    assert messages_of(fetched) == ["it takes too long to read"]
     if pid_file.exists():
         with pytest.raises(ProcessLookupError):
             os.kill(int(pid_file.read_text()), 0)
@@ -202,7 +202,7 @@ async def test_cancelling_ends_the_child(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 async def test_crashed_ics_reader_process_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ics, "CHILD_MODULE", "tests.unit.no_such_module")
-    assert told(await read_bytes(calendar(FINE))) == ["reading it exceeded the time or memory limit"]
+    assert messages_of(await read_bytes(calendar(FINE))) == ["reading it exceeded the time or memory limit"]
 
 
 def test_calendar_reader_process_cannot_write_files(tmp_path: Path) -> None:

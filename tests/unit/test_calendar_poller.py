@@ -242,7 +242,7 @@ async def test_cancelled_poll_does_not_advance_the_watermark(harness: PollerHarn
     assert await harness.poll(3 * MINUTE) == ["a"]
 
 
-async def test_a_meeting_that_is_learnt_of_late_is_dispatched(harness: PollerHarness) -> None:
+async def test_meeting_that_appears_after_its_end_is_dispatched(harness: PollerHarness) -> None:
     """Without a network a request gets no answer, so the watermark waits for the next one."""
     harness.add("known", 20 * MINUTE)
     await harness.poll(0)

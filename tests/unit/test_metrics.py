@@ -147,7 +147,7 @@ def test_no_name_of_a_note_is_served() -> None:
     assert "private" not in page_of(*EVENTS)
 
 
-def test_what_has_no_labels_begins_at_nought_and_nothing_else_is_served() -> None:
+def test_only_metrics_without_labels_are_served_before_the_first_event() -> None:
     assert counted() == {
         ("donna_ingest_batches_total", ()): 0.0,
         ("donna_chunks_embedded_total", ()): 0.0,

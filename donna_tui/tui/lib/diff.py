@@ -95,7 +95,7 @@ def marked_line(raw: str, spans: Spans, style: str) -> Content:
     """Sanitise a line, truncate it if it is very long, and style ranges of it."""
     end = min(len(raw), LONGEST_SHOWN)
     text, marked = "", []
-    for start, stop, is_marked in _pieces(spans, end):
+    for start, stop, is_marked in _segments(spans, end):
         piece = clean_line(raw[start:stop])
         if is_marked:
             marked.append(Span(len(text), len(text) + len(piece), style))
@@ -230,7 +230,7 @@ def _fitted(content: Content, room: int, *, wrap: bool) -> list[Content]:
     return list(content.wrap(room)) if wrap else [content.truncate(room, ellipsis=True)]
 
 
-def _pieces(spans: Spans, end: int) -> Iterator[tuple[int, int, bool]]:
+def _segments(spans: Spans, end: int) -> Iterator[tuple[int, int, bool]]:
     """Split a text of `end` characters into pieces: start, end, and whether the piece is within a span."""
     here = 0
     for start, stop in spans:

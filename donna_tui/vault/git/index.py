@@ -18,7 +18,7 @@ from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.command import each_entry, refusal
 from donna_tui.vault.git.objects import blob_id
 from donna_tui.vault.git.operations import last_operation
-from donna_tui.vault.git.repository import OWN_REFS, PATIENCE_SECONDS, GitRepo, RepoLocation, Tip
+from donna_tui.vault.git.repository import OWN_REFS, PATIENCE_SECONDS, GitRepo, RefState, RepoLocation
 from donna_tui.vault.git.trust import read_small
 from donna_tui.vault.write.changes import BlobChange
 from donna_tui.vault.write.journal import Intent
@@ -60,7 +60,7 @@ def _is_own(lock: Path) -> bool:
         return False
 
 
-def check_unstaged(repo: GitRepo, place: RepoLocation, tip: Tip, changes: Sequence[BlobChange]) -> Stamp | None:
+def check_unstaged(repo: GitRepo, place: RepoLocation, tip: RefState, changes: Sequence[BlobChange]) -> Stamp | None:
     """Return the stamp of the index. Raises VaultWriteError (`git_busy`) if one of these notes is staged with other
     text.
 
@@ -80,7 +80,7 @@ def _of_branch(changes: Sequence[BlobChange]) -> list[BlobChange]:
     return [change for change in changes if not change.record_only]
 
 
-def _staged(repo: GitRepo, place: RepoLocation, tip: Tip, changes: Sequence[BlobChange]) -> set[str]:
+def _staged(repo: GitRepo, place: RepoLocation, tip: RefState, changes: Sequence[BlobChange]) -> set[str]:
     """Return the notes whose index entry equals neither the tip, nor the bytes on disk, nor those being written."""
     entries = _differing(repo, tip, [change.path for change in changes])
     known = {place.full(change.path): change for change in changes}
@@ -99,7 +99,7 @@ def _may_follow(change: BlobChange, of_tip: str | None, staged: str | None, obje
     return is_meant or staged in (change.before, change.stored_before or change.before, change.after, change.in_branch)
 
 
-def _was_left_behind(repo: GitRepo, place: RepoLocation, tip: Tip, path: str, staged: str | None) -> bool:
+def _was_left_behind(repo: GitRepo, place: RepoLocation, tip: RefState, path: str, staged: str | None) -> bool:
     """Return whether the index has the version from before Donna's last change, after which it was stopped."""
     last = last_operation(repo, tip.commit, path) if tip.commit else None
     if last is None:
@@ -108,7 +108,7 @@ def _was_left_behind(repo: GitRepo, place: RepoLocation, tip: Tip, path: str, st
     return dict(each_entry(before.output)).get(place.full(path)) == staged
 
 
-def _differing(repo: GitRepo, tip: Tip, paths: Sequence[str]) -> dict[str, tuple[str | None, str | None]]:
+def _differing(repo: GitRepo, tip: RefState, paths: Sequence[str]) -> dict[str, tuple[str | None, str | None]]:
     """Return the blobs of tip and index, by repository path, for those of these vault paths where they differ."""
     found: dict[str, tuple[str | None, str | None]] = {}
     for start in range(0, len(paths), _MAX_PATHS):
@@ -131,7 +131,7 @@ def _differing(repo: GitRepo, tip: Tip, paths: Sequence[str]) -> dict[str, tuple
 
 
 def follow_tip(
-    repo: GitRepo, place: RepoLocation, tip: Tip, changes: Sequence[BlobChange], since: Stamp | None = None
+    repo: GitRepo, place: RepoLocation, tip: RefState, changes: Sequence[BlobChange], since: Stamp | None = None
 ) -> bool:
     """Update the index entries of these notes from `tip` to the current branch. Return False if the index is busy.
 
@@ -149,7 +149,9 @@ def follow_tip(
     return False
 
 
-def _followed(repo: GitRepo, place: RepoLocation, tip: Tip, changes: Sequence[BlobChange], since: Stamp | None) -> bool:
+def _followed(
+    repo: GitRepo, place: RepoLocation, tip: RefState, changes: Sequence[BlobChange], since: Stamp | None
+) -> bool:
     """Try once; return False if the index is busy. Raises OSError and VaultWriteError.
 
     The new index is complete before the lock is taken, and replaces the old one by a rename, so that it is never

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from donna_tui.vault.git.operations import each_operation, message_of
-from donna_tui.vault.git.repository import GitRepo, RepoLocation, Tip
+from donna_tui.vault.git.repository import GitRepo, RefState, RepoLocation
 from donna_tui.vault.write.changes import BlobChange, Change, Operation
 
 
@@ -45,7 +45,7 @@ def blob_changes(changes: Sequence[Change], object_format: str) -> tuple[BlobCha
 def prepare(
     repo: GitRepo,
     place: RepoLocation,
-    tip: Tip,
+    tip: RefState,
     operation: Operation,
     author: Author,
     images: Iterable[bytes] = (),

@@ -64,7 +64,7 @@ class RepoLocation:
 
 
 @dataclass(frozen=True, slots=True)
-class Tip:
+class RefState:
     """The checked out commit, and the last record of Donna.
 
     `ref` is the ref to move (`HEAD` when detached), `commit` is None before the first commit, `record` before the first
@@ -138,12 +138,12 @@ class GitRepo:
             raise VaultWriteError(Reason.NO_REPOSITORY, message, hint=hint)
         return place
 
-    def tip(self) -> Tip:
+    def tip(self) -> RefState:
         branch = self.command.run_unchecked("symbolic-ref", "--quiet", "HEAD")
         if branch.status not in (0, 1):
             raise refusal("symbolic-ref", branch.complaint)
         commit, record = self._objects(["HEAD^{commit}", f"{self.place().records}^{{commit}}"])
-        return Tip(branch.line if branch.status == 0 else "HEAD", commit, record)
+        return RefState(branch.line if branch.status == 0 else "HEAD", commit, record)
 
     def record(self) -> str | None:
         return self._objects([f"{self.place().records}^{{commit}}"])[0]
@@ -191,7 +191,7 @@ class GitRepo:
         answer = self.command.run("fast-import", "--quiet", "--force", "--done", given=stream)
         return answer.output.decode("ascii").split()
 
-    def advance(self, tip: Tip, commit: str, record: str, message: str) -> bool:
+    def advance(self, tip: RefState, commit: str, record: str, message: str) -> bool:
         """Move the branch and the chain of operations in one transaction. Return False if either has moved meanwhile.
 
         The branch is left unchanged if it is at `commit` already. Waits for locks of other programs; raises
@@ -241,7 +241,7 @@ class GitRepo:
     def existing(self, ids: Sequence[str]) -> set[str]:
         return {blob for blob in self._objects(ids) if blob}
 
-    def known(self, tip: Tip, place: RepoLocation, paths: Sequence[str]) -> set[str]:
+    def known(self, tip: RefState, place: RepoLocation, paths: Sequence[str]) -> set[str]:
         """Return those of these vault paths that are in the last commit."""
         if tip.commit is None:
             return set()

@@ -18,7 +18,7 @@ from donna_tui.vault.git.command import HELD, refusal
 from donna_tui.vault.git.index import Stamp, check_unstaged, follow_tip, remove_stale_locks
 from donna_tui.vault.git.objects import Author, prepare
 from donna_tui.vault.git.operations import new_operation_id, newest_id
-from donna_tui.vault.git.repository import GitRepo, RepoLocation, Tip
+from donna_tui.vault.git.repository import GitRepo, RefState, RepoLocation
 from donna_tui.vault.git.tracked import mark_untracked, unstorable
 from donna_tui.vault.git.trust import read_small
 from donna_tui.vault.paths import folders_above
@@ -166,7 +166,7 @@ def _with_owners(context: WriteContext, plan: Plan) -> Plan:
 
 
 def make_objects(
-    context: WriteContext, place: RepoLocation, tip: Tip, operation: Operation, images: Iterable[bytes] = ()
+    context: WriteContext, place: RepoLocation, tip: RefState, operation: Operation, images: Iterable[bytes] = ()
 ) -> tuple[Operation, str]:
     """Call `prepare`, and on an error remove the crash report that git leaves in the repository."""
     try:
@@ -184,7 +184,7 @@ def make_objects(
 def _change_vault(
     context: WriteContext,
     place: RepoLocation,
-    tip: Tip,
+    tip: RefState,
     prepared: tuple[Operation, str],
     changes: tuple[Change, ...],
     index: Stamp | None,
@@ -210,7 +210,7 @@ def _change_vault(
     return commit
 
 
-def intend(context: WriteContext, tip: Tip, operation: Operation, record: str) -> Intent:
+def intend(context: WriteContext, tip: RefState, operation: Operation, record: str) -> Intent:
     intent = Intent(
         operation=operation,
         ref=tip.ref,
