@@ -40,7 +40,7 @@ Words = Annotated[str, StringConstraints(strict=True, max_length=500)]
 class CalendarConfig(Block):
     """A calendar that is followed."""
 
-    name: Line = Field(description="Its name.")
+    name: Line = Field(description="The name of the calendar.")
     kind: CalendarKind = Field(description="ics is a file, a folder or a web address of one; the others are servers.")
     path: AbsolutePath | None = Field(None, description="ics: the .ics file, or the folder of such files.")
     url: Url = Field("", description="ics: its web address. caldav: the address of the calendar or of the server.")

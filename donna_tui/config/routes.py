@@ -77,9 +77,9 @@ Price = Annotated[Number, Field(ge=0, le=100_000)]
 class Route(Block):
     """A language model that can be called."""
 
-    dialect: Dialect = Field(description="What the server speaks: openai, anthropic or ollama.")
-    model: Line = Field(description="The model's name, as its server knows it.")
-    base_url: Server | None = Field(None, description="Where the server is; each dialect has a usual place.")
+    dialect: Dialect = Field(description="The API of the server: openai, anthropic or ollama.")
+    model: Line = Field(description="The name of the model on its server.")
+    base_url: Server | None = Field(None, description="The address of the server; each dialect has a default.")
     api_key_env: Variable | None = Field(None, description="The environment variable that holds the key.")
     deadline_seconds: Number = Field(120.0, ge=1, le=3_600, description="The timeout of a call, in seconds.")
     max_output_tokens: Whole = Field(4_000, ge=16, le=100_000, description="The maximum number of tokens of an answer.")
