@@ -96,8 +96,8 @@ def preference_key(text: str) -> str:
         return _folded(favourite[1].replace("favorite", "favourite"))
     if _CALL_ME.match(text):
         return "call me"
-    found = PREFERENCE.search(text)
-    words = _WORD.findall((text[found.start() :] if found else text).lower())
+    match = PREFERENCE.search(text)
+    words = _WORD.findall((text[match.start() :] if match else text).lower())
     distinctive = [word for word in words if word not in STOP_WORDS]
     return " ".join((distinctive or words)[:KEY_WORDS]) or _folded(text)
 

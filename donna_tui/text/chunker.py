@@ -67,8 +67,8 @@ def overlap_start(text: str, low: int, high: int) -> int:
 
 def _last(boundary: re.Pattern[str], text: str, low: int, high: int) -> int | None:
     end = None
-    for found in boundary.finditer(text, low, high):
-        end = found.end()
+    for match in boundary.finditer(text, low, high):
+        end = match.end()
     return end
 
 
@@ -371,19 +371,19 @@ class _Pieces:
 
     def _paragraphs(self) -> Iterator[Span]:
         start = skip_space(self._text, 0)
-        for found in _PARAGRAPH_END.finditer(self._text, start):
-            yield start, trim_end(self._text, start, found.start())
-            start = found.end()
+        for match in _PARAGRAPH_END.finditer(self._text, start):
+            yield start, trim_end(self._text, start, match.start())
+            start = match.end()
         end = trim_end(self._text, start, len(self._text))
         if start < end:
             yield start, end
 
     def _sentences_of(self, low: int, high: int) -> Iterator[Span]:
         start = low
-        for found in _SENTENCE_GAP.finditer(self._text, low, high):
-            if found.end() < high and self._text[found.end()].isupper():
-                yield start, trim_end(self._text, start, found.end())
-                start = found.end()
+        for match in _SENTENCE_GAP.finditer(self._text, low, high):
+            if match.end() < high and self._text[match.end()].isupper():
+                yield start, trim_end(self._text, start, match.end())
+                start = match.end()
         if start < high:
             yield start, high
 

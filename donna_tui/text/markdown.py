@@ -354,8 +354,8 @@ def _code_block(found: re.Match[str]) -> str:
     return found[0] if is_end else _literal(found["text"])
 
 
-def _code(found: re.Match[str]) -> str:
-    return _literal(found["text"])
+def _code(match: re.Match[str]) -> str:
+    return _literal(match["text"])
 
 
 def _comment(found: re.Match[str]) -> str:

@@ -171,8 +171,8 @@ class _Scanner:
         return self._indented(column) == len(self._shown)
 
     def _indented(self, column: int) -> int:
-        found = _SPACES.match(self._shown, column)
-        return found.end() if found else column
+        match = _SPACES.match(self._shown, column)
+        return match.end() if match else column
 
     def _after_quote_mark(self, at: int) -> int:
         return at + 2 if self._shown.startswith(" ", at + 1) else at + 1

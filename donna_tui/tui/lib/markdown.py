@@ -402,19 +402,19 @@ def _list_item(line: str) -> tuple[Content, int] | None:
 def inline(line: str) -> Content:
     """Render code, emphasis, links and tags within a line; every piece is sanitised."""
     text, spans, position = "", [], 0
-    for found in _INLINE.finditer(line):
-        kind = found.lastgroup or "code"
-        text += clean_line(line[position : found.start()])
-        shown = inline(found[kind]) if kind in _NESTED else Content(clean_line(_label(kind, found)))
+    for match in _INLINE.finditer(line):
+        kind = match.lastgroup or "code"
+        text += clean_line(line[position : match.start()])
+        shown = inline(match[kind]) if kind in _NESTED else Content(clean_line(_label(kind, match)))
         if kind == "both":
             shown = shown.stylize_before("emphasis")
         start, text = len(text), text + shown.plain
         spans.append(Span(start, len(text), _INLINE_STYLES[kind]))
         spans += [Span(start + span.start, start + span.end, span.style) for span in shown.spans]
         if kind in ("wiki", "url"):
-            ref = LinkRef("wiki" if kind == "wiki" else "url", found[kind])
+            ref = LinkRef("wiki" if kind == "wiki" else "url", match[kind])
             spans.append(Span(start, len(text), ref.style))
-        position = found.end()
+        position = match.end()
     return Content(text + clean_line(line[position:]), spans)
 
 

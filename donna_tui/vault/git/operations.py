@@ -104,10 +104,10 @@ def _operation(found: dict[str, list[str]], *, subject: str, commit: str, at: fl
 
 
 def _side(value: str) -> tuple[str | None, int, str]:
-    found = _CHANGE.fullmatch(value)
-    if found is None:
+    match = _CHANGE.fullmatch(value)
+    if match is None:
         raise ValueError(value)
-    return None if found[1] == "none" else found[1], int(found[2], 8), str(json.loads(found[3]))
+    return None if match[1] == "none" else match[1], int(match[2], 8), str(json.loads(match[3]))
 
 
 def each_operation(repo: GitRepo, record: str | None, limit: int = MAX_OPERATIONS) -> Iterator[Operation]:

@@ -97,8 +97,8 @@ def find_links(text: str) -> Iterator[Link]:
     """
     mark = 1 if text.startswith("\ufeff") else 0
     body = mark + parse_frontmatter(text[mark:]).body_start
-    for found in _WIKILINK.finditer(text, mark, body):
-        yield _wikilink(found, in_yaml=True)
+    for match in _WIKILINK.finditer(text, mark, body):
+        yield _wikilink(match, in_yaml=True)
     for span in prose(text, body):
         yield from _Inline(text, span).links()
 
@@ -214,10 +214,10 @@ def _wikilink(found: re.Match[str], *, in_yaml: bool = False) -> Link:
     )
 
 
-def _url(found: re.Match[str]) -> Link:
-    group = 1 if found[1] is not None else 2
-    written, *after = _FRAGMENT.split(found[group], maxsplit=1)
-    start = found.start(group)
+def _url(match: re.Match[str]) -> Link:
+    group = 1 if match[1] is not None else 2
+    written, *after = _FRAGMENT.split(match[group], maxsplit=1)
+    start = match.start(group)
     return Link(
         LinkKind.POINTED if group == 1 else LinkKind.URL,
         _meant(written),

@@ -68,8 +68,8 @@ class _Note:
 
     @property
     def line_end(self) -> str:
-        found = _LINE_END.search(self.opening)
-        return found[0] if found else ""
+        match = _LINE_END.search(self.opening)
+        return match[0] if match else ""
 
 
 @dataclass(frozen=True, slots=True)

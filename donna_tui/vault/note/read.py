@@ -79,7 +79,7 @@ def aliases_of(data: Mapping[str, Any]) -> tuple[str, ...]:
 def tags_of(data: Mapping[str, Any], body: str) -> tuple[str, ...]:
     """Return the tags of the note without `#`, unique regardless of case: from the frontmatter, then from the body."""
     listed = (tag for words in _words(data, "tags", "tag") for tag in _BETWEEN_TAGS.split(words))
-    inline = (found[1] for found in _INLINE_TAG.finditer(body))
+    inline = (match[1] for match in _INLINE_TAG.finditer(body))
     return _unique(tag for raw in chain(listed, inline) if (tag := raw.strip("#/ ")) and not tag.isdecimal())
 
 

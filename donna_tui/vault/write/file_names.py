@@ -76,10 +76,10 @@ def check_place(path: str) -> list[str]:
 def check_new_name(path: str) -> None:
     """Raise VaultWriteError (`path_escape`) for a new path that is invalid on Windows; existing files may have one."""
     for part in path.split("/"):
-        found = _WINDOWS_CHARACTER.search(part)
+        match = _WINDOWS_CHARACTER.search(part)
         word = part.partition(".")[0].rstrip(" ")
-        if found:
-            message = f"a new name must not contain “{found[0]}”: Windows cannot open it"
+        if match:
+            message = f"a new name must not contain “{match[0]}”: Windows cannot open it"
             raise _refusal(Reason.PATH_ESCAPE, path, message)
         if word.upper() in _WINDOWS_DEVICES:
             raise _refusal(Reason.PATH_ESCAPE, path, f"“{word}” cannot be a new name: Windows reserves it for a device")
