@@ -56,8 +56,8 @@ class Entry:
 
     def take(self, line: str) -> None:
         """Add a line if its property is supported and within its limit."""
-        found = _NAME.match(line)
-        name = found.group().upper() if found else ""
+        match = _NAME.match(line)
+        name = match.group().upper() if match else ""
         seen = self.counts.get(name, 0)
         if name in _ONCE:
             self.counts[name] = seen + 1

@@ -178,15 +178,15 @@ class Sentence:
 def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield the half-open offsets of each sentence. None ends at an abbreviation, an initial, or inside brackets."""
     start = 0
-    for found in _END.finditer(text):
-        end = found.start() + 1
-        if found[0][0] == "." and _ABBREVIATION.search(text, max(0, end - LONGEST_ABBREVIATION), end):
+    for match in _END.finditer(text):
+        end = match.start() + 1
+        if match[0][0] == "." and _ABBREVIATION.search(text, max(0, end - LONGEST_ABBREVIATION), end):
             continue
-        part = text[start : found.end()].rstrip()
+        part = text[start : match.end()].rstrip()
         if part.count("(") > part.count(")") or part.count("[") > part.count("]"):
             continue
         yield start, start + len(part)
-        start = found.end()
+        start = match.end()
     rest = text[start:].rstrip()
     if rest:
         yield start, start + len(rest)

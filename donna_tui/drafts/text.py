@@ -91,10 +91,10 @@ def _bare(text: str) -> str:
     return " ".join(line.split())
 
 
-def _address(found: re.Match[str]) -> str:
+def _address(match: re.Match[str]) -> str:
     """Return the host and the path of a URL, without user info, query and fragment."""
-    host = found[1].rpartition("@")[2].removeprefix("www.")
-    rest = found[2].partition("?")[0].partition("#")[0]
+    host = match[1].rpartition("@")[2].removeprefix("www.")
+    rest = match[2].partition("?")[0].partition("#")[0]
     path = _URL_PATH.match(rest)
     if not path:
         return host + (rest[-1] if rest[-1:] in (".", ",", ";", ":", "!") else "")

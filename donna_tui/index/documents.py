@@ -201,8 +201,8 @@ def in_third_person(text: str, speaker: str) -> str:
     74, 83 and 90 % of LoCoMo's questions instead of 73, 82 and 89 % (`python -m bench.recall`, development questions).
     """
 
-    def named(found: re.Match[str]) -> str:
-        verb = " is" if found["am"] else " has" if found["have"] else "'s" if found["own"] else ""
+    def named(match: re.Match[str]) -> str:
+        verb = " is" if match["am"] else " has" if match["have"] else "'s" if match["own"] else ""
         return speaker + verb
 
     return _FIRST_PERSON.sub(named, text) if speaker and speaker.casefold() not in ROLES else text

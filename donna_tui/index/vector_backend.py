@@ -52,9 +52,9 @@ class WarmingVectors(VecTable):
 
     def search(self, database: Database, query: Vector, scope: Scope, limit: int) -> list[VectorMatch]:
         """Search, then start loading: both in parallel would double the time of the search."""
-        found = super().search(database, query, scope, limit)
+        matches = super().search(database, query, scope, limit)
         self._catch_up()
-        return found
+        return matches
 
 
 def reading_vectors(

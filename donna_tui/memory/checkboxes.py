@@ -161,12 +161,12 @@ def checked(text: str, line: int, today: str) -> str | None:
     if not 1 <= line < len(starts):
         return None
     box = text[starts[line - 1] : starts[line]]
-    found = re.match(r"((?:[ \t>]*(?:[-*+]|\d{1,9}[.)]))+[ \t]+)\[([^xX-])\]([ \t]+\S[^\r\n]*)", box)
-    if found is None:
+    match = re.match(r"((?:[ \t>]*(?:[-*+]|\d{1,9}[.)]))+[ \t]+)\[([^xX-])\]([ \t]+\S[^\r\n]*)", box)
+    if match is None:
         return None
-    block = _BLOCK.search(found[3])
-    words = found[3][: block.start()] if block else found[3]
-    done = f"{found[1]}[x]{words.rstrip()} ✅ {today}{block[0].rstrip() if block else ''}{box[found.end() :]}"
+    block = _BLOCK.search(match[3])
+    words = match[3][: block.start()] if block else match[3]
+    done = f"{match[1]}[x]{words.rstrip()} ✅ {today}{block[0].rstrip() if block else ''}{box[match.end() :]}"
     return text[: starts[line - 1]] + done + text[starts[line] :]
 
 
@@ -178,9 +178,9 @@ def with_task(text: str, line: str) -> str:
 
 def task_typed(text: str, today: datetime.date) -> tuple[str, str]:
     """Parse a typed task: its words, and the ISO day after a last “due”, if any."""
-    found = _DUE.fullmatch(text.strip())
-    day = _day_named(found[2].lower(), today) if found else None
-    return (found[1], day.isoformat()) if found and day is not None else (text.strip(), "")
+    match = _DUE.fullmatch(text.strip())
+    day = _day_named(match[2].lower(), today) if match else None
+    return (match[1], day.isoformat()) if match and day is not None else (text.strip(), "")
 
 
 _DUE = re.compile(r"(.*\S)\s+due:?\s+(\S+)", re.IGNORECASE | re.DOTALL)

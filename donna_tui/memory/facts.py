@@ -212,8 +212,8 @@ def _held(database: Database, user_id: str, content: str, *, sensitive: bool) ->
 
 def _kind_preferred(content: str) -> str:
     """Return the last word of what is preferred: “roast” for “I prefer dark roast”; empty if it is a single word."""
-    found = _PREFERS.search(content)
-    words = found["what"].casefold().split() if found else []
+    match = _PREFERS.search(content)
+    words = match["what"].casefold().split() if match else []
     return words[-1] if len(words) > 1 else ""
 
 

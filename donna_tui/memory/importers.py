@@ -97,9 +97,9 @@ class _Scanner:
         """Yield the elements that end in this block."""
         start, at = 0, int(self._escaped)
         self._escaped = False
-        while found := (_IN_STRING if self._quoted else _MARK).search(block, at):
-            at = found.end()
-            mark = found.group()
+        while match := (_IN_STRING if self._quoted else _MARK).search(block, at):
+            at = match.end()
+            mark = match.group()
             if mark == b"\n":
                 self._line += 1
             elif mark == b"\\":
@@ -108,7 +108,7 @@ class _Scanner:
             elif mark == b'"':
                 self._quoted = not self._quoted
             elif self._divides(mark):
-                self._take(block[start : found.start()])
+                self._take(block[start : match.start()])
                 start = at
                 # White space and a byte order mark between elements are ignored.
                 text, size = b"".join(self._parts).strip(b"\xef\xbb\xbf \t\r\n"), self._size

@@ -114,7 +114,7 @@ def names_something(text: str) -> bool:
 
 def rarity(text: str, counter: TokenCounter) -> float:
     """Return the share of rare words among those that carry meaning, from 0 to 1."""
-    words = [word for word in (found.group() for found in _WORD.finditer(text)) if word.lower() not in STOP_WORDS]
+    words = [word for word in (match.group() for match in _WORD.finditer(text)) if word.lower() not in STOP_WORDS]
     if not words:
         return 0.0
     return sum(len(counter.spans(word)) >= RARE_PIECES for word in words) / len(words)

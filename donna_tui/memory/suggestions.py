@@ -43,12 +43,12 @@ In people's 566 messages of the evaluation chats, `PREFERENCE` matches 18 senten
 
 def preferences_in(text: str) -> Iterator[tuple[int, int]]:
     """Yield the sentences that state a preference, as half-open character offsets. Questions are skipped."""
-    for found in _SENTENCE.finditer(text):
-        sentence = found.group()
+    for match in _SENTENCE.finditer(text):
+        sentence = match.group()
         stripped = sentence.strip(" \t-*>•")
         if not stripped or len(stripped) > LONGEST or stripped.endswith("?") or not _STATED.search(stripped):
             continue
-        start = found.start() + sentence.index(stripped)
+        start = match.start() + sentence.index(stripped)
         yield start, start + len(stripped)
 
 

@@ -21,8 +21,8 @@ _SPACE = re.compile(r"\s*")
 
 def skip_space(text: str, offset: int) -> int:
     """Return the offset of the first character from `offset` on that is not white space."""
-    found = _SPACE.match(text, offset)
-    return found.end() if found else offset
+    match = _SPACE.match(text, offset)
+    return match.end() if match else offset
 
 
 def trim_end(text: str, start: int, end: int) -> int:
@@ -57,8 +57,8 @@ def overlap_start(text: str, low: int, high: int) -> int:
     The beginning of a line is better than that of a sentence, and that better than that of a word.
     """
     for boundary in (_LINE_END, _SENTENCE_END):
-        found = boundary.search(text, low - 1, high)
-        if found and (start := skip_space(text, found.end())) < high:
+        match = boundary.search(text, low - 1, high)
+        if match and (start := skip_space(text, match.end())) < high:
             return start
     while low < high and not text[low - 1].isspace():
         low += 1

@@ -26,7 +26,7 @@ def changed_words(before: str, after: str) -> tuple[Spans, Spans]:
     """Return the ranges of each line that the other one lacks; nothing if the lines are too different or long."""
     if max(len(before), len(after)) > LONGEST_LINE or alikeness(before, after) < ALIKE:
         return (), ()
-    old, new = ([found.span() for found in _TOKEN.finditer(line)] for line in (before, after))
+    old, new = ([match.span() for match in _TOKEN.finditer(line)] for line in (before, after))
     runs = common_runs([before[a:b] for a, b in old], [after[a:b] for a, b in new], _MAX_WORD_EDITS)
     kept_old = {run.left + step for run in runs for step in range(run.size)}
     kept_new = {run.right + step for run in runs for step in range(run.size)}

@@ -274,7 +274,7 @@ _CODE_RAIL = Content.styled("│ ", "dim")
 def _code(line: str) -> Content:
     """Render a line of code after its rail, with the common keywords of most languages highlighted."""
     shown = clean_line(line)
-    spans = [Span(found.start() + 2, found.end() + 2, found.lastgroup or "code") for found in _CODE.finditer(shown)]
+    spans = [Span(match.start() + 2, match.end() + 2, match.lastgroup or "code") for match in _CODE.finditer(shown)]
     return Content(f"│ {shown}", [Span(0, 2, "dim"), Span(2, len(shown) + 2, "code"), *spans])
 
 
@@ -418,10 +418,10 @@ def inline(line: str) -> Content:
     return Content(text + clean_line(line[position:]), spans)
 
 
-def _label(kind: str, found: re.Match[str]) -> str:
+def _label(kind: str, match: re.Match[str]) -> str:
     """Return the displayed text of a link: its alias if it has one."""
     if kind not in ("wiki", "url"):
-        return found[kind]
-    label = found["link" if kind == "url" else "wiki"]
-    label = _SIZE.sub("", label) if found[0].startswith("!") else label
+        return match[kind]
+    label = match["link" if kind == "url" else "wiki"]
+    label = _SIZE.sub("", label) if match[0].startswith("!") else label
     return label if kind == "url" else label.rpartition("|")[2]
