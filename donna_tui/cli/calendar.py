@@ -29,13 +29,15 @@ app = new_app("Calendars: add, list and test them.")
 @app.command("add")
 def calendar_add(
     where: Annotated[str, typer.Argument(metavar="URL|FILE", help="An .ics file or folder, its address, or CalDAV.")],
-    name: Annotated[str, typer.Option("--name", help="Its name; by default that of the file or host.")] = "",
+    name: Annotated[
+        str, typer.Option("--name", help="The name of the calendar; by default that of the file or host.")
+    ] = "",
     username: Annotated[str, typer.Option("--username", help="Your user name on the server.")] = "",
     password_file: Annotated[
         Path | None, typer.Option("--password-file", help="A file with the password, readable only by you.")
     ] = None,
     password_env: Annotated[
-        str, typer.Option("--password-env", help="The environment variable with the password.")
+        str, typer.Option("--password-env", help="The environment variable that holds the password.")
     ] = "",
     as_json: AsJson = False,
 ) -> None:

@@ -51,7 +51,7 @@ def chat_import(
     user: Annotated[
         str,
         typer.Option(
-            "--user", help="Only turns with this user_id, as your own; by default all turns, stored per user."
+            "--user", help="Import only turns with this user_id, as your own; by default all turns, each for its user."
         ),
     ] = "",
     sensitive: Sensitive = False,
@@ -222,7 +222,7 @@ async def _watch(session: Session, folder: Path, *, once: bool, sensitive: bool)
 @app.command("suggestions")
 def chat_suggestions(
     accept: Annotated[str, typer.Option("--accept", metavar="ID", help="Remember this preference.")] = "",
-    dismiss: Annotated[str, typer.Option("--dismiss", metavar="ID", help="Do not suggest it again.")] = "",
+    dismiss: Annotated[str, typer.Option("--dismiss", metavar="ID", help="Do not suggest this preference again.")] = "",
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:

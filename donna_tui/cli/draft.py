@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 app = new_app("Drafts: notes that Donna wrote, and that you approve or reject.")
 
-Identity = Annotated[str, typer.Argument(metavar="DRAFT", help="Its id, or the path of its note.")]
+Identity = Annotated[str, typer.Argument(metavar="DRAFT", help="The id of the draft, or the path of its note.")]
 
 WHAT = "donna draft"
 SKILLS = ("daily_reflection", "commitment_log", "weekly_review", "person_profile")
@@ -68,7 +68,8 @@ def draft_show(named: Identity, space: SpaceOption = None, as_json: AsJson = Fal
 def draft_approve(
     named: Identity,
     without: Annotated[
-        list[int] | None, typer.Option("--without", help="Omit the part of this number; `donna draft show` prints it.")
+        list[int] | None,
+        typer.Option("--without", help="Omit the part with this number; `donna draft show` prints the numbers."),
     ] = None,
     agreed: AssumeYes = False,
     space: SpaceOption = None,

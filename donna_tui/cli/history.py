@@ -122,7 +122,10 @@ INDEX_WAIT_SECONDS = 10.0
 
 Steps = Annotated[int, typer.Argument(metavar="[N]", help="The number of operations, as one step.", min=1)]
 AgentSession = Annotated[
-    str, typer.Option("--session", metavar="ID", help="All that this session of an agent did; see `donna log`.")
+    str,
+    typer.Option(
+        "--session", metavar="ID", help="Everything that this session of an agent did; `donna log` shows sessions."
+    ),
 ]
 
 

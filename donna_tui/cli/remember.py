@@ -32,8 +32,8 @@ def remember(
     kind: Annotated[
         str, typer.Option("--type", help="working, episodic, semantic or procedural; by default Donna decides.")
     ] = "",
-    pin: Annotated[bool, typer.Option("--pin", help="Give it the highest importance.")] = False,
-    sensitive: Annotated[bool, typer.Option("--sensitive", help="Keep it on this machine.")] = False,
+    pin: Annotated[bool, typer.Option("--pin", help="Pin the memory: it gets the highest importance.")] = False,
+    sensitive: Annotated[bool, typer.Option("--sensitive", help="Keep the memory on this machine.")] = False,
     agreed: Annotated[bool, typer.Option("--yes", "-y", help="Replace a preference on the same subject.")] = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
@@ -106,7 +106,8 @@ def _agree(held: str, fresh: str, *, interactive: bool) -> None:
 def forget(
     identity: Annotated[str, typer.Argument(metavar="ID", help="The id of a memory, a chat or a correction.")],
     for_good: Annotated[
-        bool, typer.Option("--for-good", help="Erase its text, also from the backups. This cannot be undone.")
+        bool,
+        typer.Option("--for-good", help="Erase the text of the memory, also from the backups. This cannot be undone."),
     ] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Restore what was forgotten.")] = False,
     space: SpaceOption = None,

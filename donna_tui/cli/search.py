@@ -90,7 +90,7 @@ def search(
     mode: ModeOption = "hybrid",
     sources: Annotated[list[str] | None, typer.Option("--source", help="Only this kind of document.")] = None,
     path: Annotated[str, typer.Option("--path", help="Only in this folder.")] = "",
-    near: Annotated[bool, typer.Option("--near", help="Show near misses as well.")] = False,
+    near: Annotated[bool, typer.Option("--near", help="Also show near misses.")] = False,
     everywhere: Annotated[bool, typer.Option("--everywhere", help="Search all spaces.")] = False,
     batch: Annotated[
         str, typer.Option("--batch", help="A file of questions, one JSON object per line; - for stdin.")

@@ -49,6 +49,6 @@ MEMORY_DIALOGS = (
     Action("forget.for-good", "X", "for good", footer=True,
         help="Erase its words, also from the backups; press the key twice to confirm."),
     Action("suggestion.accept", "enter", "remember", "Remember the preference.", footer=True),
-    Action("suggestion.dismiss", "x", "dismiss", "Do not remember it, and do not offer it again.", footer=True),
+    Action("suggestion.dismiss", "x", "dismiss", "Dismiss the preference, and do not offer it again.", footer=True),
     Action("suggestion.skip", "n", "skip", "Skip to the next suggestion, and decide on this one later.", footer=True),
 )  # fmt: skip
