@@ -649,7 +649,7 @@ class SearchPane(BareColumn):
         request = self.question.request()
         if not path:
             chosen = await self.app.push_screen_wait(
-                Switcher(backend.names, title="Which note isn’t found?", creates=False)
+                Switcher(backend.names, title="Which note is not found?", creates=False)
             )
             if not isinstance(chosen, SwitchTo):
                 return

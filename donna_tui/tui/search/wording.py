@@ -233,7 +233,7 @@ def nothing_found(question: Question, outcome: SearchOutcome, status: Status | N
             *near,
             ("search.filter", "search elsewhere"),
             ("search.mode", "change the search mode"),
-            ("search.why", "why isn’t … found?"),
+            ("search.why", "why is a note not found?"),
         ),
     )
 
