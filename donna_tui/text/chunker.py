@@ -319,7 +319,7 @@ class _Cutter:
         return len(self._counter.spans(self._context.embed(self._text[start:end])))
 
 
-MIN_TOKENS, MAX_TOKENS = 50, 300
+MIN_PIECE_TOKENS, MAX_PIECE_TOKENS = 50, 300
 
 Span = tuple[int, int]
 """Half-open character offsets."""
@@ -328,7 +328,9 @@ _PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*")
 _SENTENCE_GAP = re.compile(r"[.!?][\"'”’»)\]]*\s+")
 
 
-def chunk_semantic(text: str, counter: TokenCounter, *, least: int = MIN_TOKENS, most: int = MAX_TOKENS) -> list[Span]:
+def chunk_semantic(
+    text: str, counter: TokenCounter, *, least: int = MIN_PIECE_TOKENS, most: int = MAX_PIECE_TOKENS
+) -> list[Span]:
     """Split into trimmed pieces of at most `most` tokens; those below `least` are merged if they fit."""
     pieces = _Pieces(text, counter, most)
     return pieces.merged(pieces.sentences(), least)
