@@ -14,9 +14,9 @@ from donna_tui.search.evaluation import Question
 
 SETS = ("vault_help", "vault_tasks", "meetings", "qmsum", "chats_mit", "locomo")
 SMALL_SETS = ("chats_mit",)
-LEAST_REFUSED, MOST_LOST = 0.5, 0.03
+MIN_REFUSED, MAX_LOST = 0.5, 0.03
 
-Asked = tuple[Path, Sequence[Question]]
+QuestionsOfVault = tuple[Path, Sequence[Question]]
 """A vault, and the questions about it."""
 
 
@@ -37,9 +37,9 @@ def measure(*, small: bool = False) -> Report:
             for (vault, _), questions in zip(asked, wrong, strict=True)
             for _, refused in _refused(home, vault, questions, stays=False)
         ]
-    _add(report, "answerable questions without a hit", answerable, MOST_LOST, at_least=False)
-    _add(report, "questions to the wrong vault without a hit", elsewhere, LEAST_REFUSED, at_least=True)
-    _add(report, "LoCoMo's unanswerable questions without a hit", unanswerable, LEAST_REFUSED, at_least=True)
+    _add(report, "answerable questions without a hit", answerable, MAX_LOST, at_least=False)
+    _add(report, "questions to the wrong vault without a hit", elsewhere, MIN_REFUSED, at_least=True)
+    _add(report, "LoCoMo's unanswerable questions without a hit", unanswerable, MIN_REFUSED, at_least=True)
     report.remarks.append("The wrong vault is the next one; in a set of many vaults, that is one of the same kind.")
     return report
 

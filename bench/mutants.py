@@ -22,7 +22,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from bench.report import REPOSITORY, median, stopwatch
-from bench.shape import PACKAGE, room_of
+from bench.shape import PACKAGE, package_of
 
 FILE = Path(__file__).parent / "data" / "mutants.toml"
 SUITES = {"test": "not stress and not slow", "check": "slow and not stress"}
@@ -32,8 +32,8 @@ TIMEOUT_MINUTES = 15.0
 PROCESSES = "3"
 """The number of processes of pytest, if only one runs at a time."""
 
-MOST_LINES = 3
-MOST_BROKEN = 10
+MAX_LINES = 3
+MAX_BROKEN = 10
 LEFT_OUT = frozenset({"tests/unit/test_mutants.py"})
 """The test file that would fail on every fault, since it checks the texts that faults replace."""
 
@@ -55,9 +55,9 @@ class Mutant:
     notice: str
 
     @property
-    def room(self) -> str:
-        """Return the room of its file."""
-        return room_of(Path(self.file).relative_to(PACKAGE).parts)
+    def package(self) -> str:
+        """Return the package of its file."""
+        return package_of(Path(self.file).relative_to(PACKAGE).parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Result:
     def row(self) -> str:
         """Format the result as a row of the table."""
         mutant = self.mutant
-        return f"| {mutant.id} | {mutant.room} | {mutant.notice} | {self.found_by or '–'} | {self.seconds:.0f} |"
+        return f"| {mutant.id} | {mutant.package} | {mutant.notice} | {self.found_by or '–'} | {self.seconds:.0f} |"
 
 
 def read_mutants() -> list[Mutant]:
@@ -88,8 +88,8 @@ def problems(mutants: Sequence[Mutant]) -> list[str]:
         times = file.read_text(encoding="utf-8").count(mutant.old) if file.is_file() else 0
         if times != 1:
             found.append(f"{mutant.id}: its text occurs {times} times in {mutant.file}, not once")
-        if mutant.old == mutant.new or mutant.old.count("\n") >= MOST_LINES:
-            found.append(f"{mutant.id}: it changes nothing, or more than {MOST_LINES} lines")
+        if mutant.old == mutant.new or mutant.old.count("\n") >= MAX_LINES:
+            found.append(f"{mutant.id}: it changes nothing, or more than {MAX_LINES} lines")
         if any(mutant.id == other.id for other in mutants[:place]):
             found.append(f"{mutant.id}: another fault has the same id")
     return found
@@ -182,7 +182,7 @@ class Copy:
         return next(filter(None, (self._failure(mutant, words) for words in stages)), "")
 
     def _failure(self, mutant: Mutant, words: Sequence[str]) -> str:
-        for _ in range(MOST_BROKEN):
+        for _ in range(MAX_BROKEN):
             found = self._with(mutant, words)
             if found in ("", TIMED_OUT) or self._pytest([found])[0] in FINE:
                 return found
@@ -275,7 +275,7 @@ def measure(
 
 def report(suite: str, mutants: Sequence[Mutant], results: Iterable[Result]) -> list[Mutant]:
     """Print the table of a suite, row by row, and its summary. Return the surviving faults."""
-    print(f"### {suite}\n\n| id | room | fault | found by | seconds |\n|---|---|---|---|---:|", flush=True)
+    print(f"### {suite}\n\n| id | package | fault | found by | seconds |\n|---|---|---|---|---:|", flush=True)
     done = []
     for result in results:
         print(result.row, flush=True)

@@ -18,13 +18,13 @@ from donna_tui.vault.client import VaultClient, VaultNote
 from donna_tui.vault.open import indexed_client
 
 SETS = ("vault_help", "vault_tasks", "meetings", "vault_i18n")
-LEAST_FOUND, MOST_REFUSED = 0.99, 0.0
+MIN_FOUND, MAX_REFUSED = 0.99, 0.0
 LOOKED_AT, HITS = 3, 20
 """The distinct notes that count, and the hits among which they are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class NameQuestion:
     """A name, its kind, and the paths of the notes that have it."""
 
     name: str
@@ -52,8 +52,8 @@ def measure_in(home: Home, vaults: dict[str, Path]) -> Report:
             report.add(f"{name}: {kind} ({len(answers)}), note among the first three", _share(answers, 0), "")
         found += [each for answers in by_kind.values() for each, _ in answers]
         refused += [each for answers in by_kind.values() for _, each in answers]
-    report.add(f"all {len(found):,} names, note among the first three", _mean(found), "", LEAST_FOUND, at_least=True)
-    report.add(f"all {len(refused):,} names, refused", _mean(refused), "", MOST_REFUSED)
+    report.add(f"all {len(found):,} names, note among the first three", _mean(found), "", MIN_FOUND, at_least=True)
+    report.add(f"all {len(refused):,} names, refused", _mean(refused), "", MAX_REFUSED)
     report.remarks.append("If several notes share a name or a tag, any of them counts.")
     return report
 
@@ -81,7 +81,7 @@ def _by_kind(home: Home, vault: Path) -> dict[str, list[tuple[bool, bool]]]:
     return dict(by_kind)
 
 
-def names_of(vault: Path) -> list[Asked]:
+def names_of(vault: Path) -> list[NameQuestion]:
     """Return every name of a vault once for each kind, with all notes that have it under any kind."""
     config = load_config(overrides={"vault.root": str(vault)}).config
     notes = list(_notes(indexed_client(config, vault)))  # without templates
@@ -93,12 +93,12 @@ def names_of(vault: Path) -> list[Asked]:
         for tag in note.tags:
             tags[name_key(tag)].add(note.path)
     asked = [
-        Asked(name, kind, frozenset(names[name_key(name)]))
+        NameQuestion(name, kind, frozenset(names[name_key(name)]))
         for kind in ("file name", "title", "alias")
         for name in sorted({each for note in notes for each in _of_kind(note, kind)})
     ]
     carried = sorted({tag for note in notes for tag in note.tags})
-    return asked + [Asked(tag, "tag", frozenset(tags[name_key(tag)] | names[name_key(tag)])) for tag in carried]
+    return asked + [NameQuestion(tag, "tag", frozenset(tags[name_key(tag)] | names[name_key(tag)])) for tag in carried]
 
 
 def _of_kind(note: VaultNote, kind: str) -> Sequence[str]:

@@ -30,7 +30,7 @@ _NOT_IN_A_NAME = re.compile(r"[^\w ,.-]")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Question:
     """A question and the text that answers it; empty if it is unanswerable."""
 
     part: str
@@ -44,15 +44,17 @@ class Asked:
 class Answered:
     """The answer to a question: whether it was refused, and whether the right text was the first hit."""
 
-    asked: Asked
+    asked: Question
     refused: bool
     first: bool
 
 
-def read_questions() -> list[Asked]:
+def read_questions() -> list[Question]:
     """Read all questions, in the order of the file."""
     rows = map(json.loads, DATA.read_text(encoding="utf-8").splitlines())
-    return [Asked(row["part"], row["kind"], row["question"], row.get("text", ""), row.get("title", "")) for row in rows]
+    return [
+        Question(row["part"], row["kind"], row["question"], row.get("text", ""), row.get("title", "")) for row in rows
+    ]
 
 
 def measure(*, small: bool = False) -> Report:
@@ -71,8 +73,8 @@ def measure(*, small: bool = False) -> Report:
     return report
 
 
-def _some(questions: Iterable[Asked]) -> list[Asked]:
-    kept: dict[tuple[str, str], list[Asked]] = {}
+def _some(questions: Iterable[Question]) -> list[Question]:
+    kept: dict[tuple[str, str], list[Question]] = {}
     for each in questions:
         kept.setdefault((each.kind, each.part), []).append(each)
     return [each for group in kept.values() for each in group[:SMALL]]
@@ -101,7 +103,7 @@ def _share(answered: Sequence[Answered], figure: str) -> float:
     return sum(bool(getattr(each, figure)) for each in answered) / max(1, len(answered))
 
 
-async def _ask_all(home: Home, kind: str, asked: Sequence[Asked]) -> tuple[list[Answered], list[Answered]]:
+async def _ask_all(home: Home, kind: str, asked: Sequence[Question]) -> tuple[list[Answered], list[Answered]]:
     """Ask every question with the thresholds as they are, and with one for passages of any length."""
     vault = home.folder.parent / f"{kind}s"
     vault.mkdir()
@@ -119,7 +121,7 @@ async def _ask_all(home: Home, kind: str, asked: Sequence[Asked]) -> tuple[list[
             return ours, [await _ask(engine, each) for each in asked]
 
 
-async def _ask(engine: Engine, asked: Asked) -> Answered:
+async def _ask(engine: Engine, asked: Question) -> Answered:
     hits = (await engine.search(SearchRequest(text=asked.text, k=1))).hits
     return Answered(asked, not hits, bool(hits) and hits[0].content.strip() == asked.answer.strip())
 

@@ -1,4 +1,4 @@
-"""Measure the shape of the source: rooms, files, functions, inheritance across files, and imports between rooms."""
+"""Measure the source: packages, files, functions, inheritance across files, and imports between packages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench.report import REPOSITORY
 
 PACKAGE = "donna_tui"
 SPLIT = frozenset({"tui", "vault", "agents", "drafts"})
-"""Rooms whose subfolders count as separate rooms."""
+"""Packages whose subpackages are counted separately."""
 
 
 class Source:
@@ -36,8 +36,8 @@ class Source:
                 yield from ((node.module, alias.name) for alias in node.names)
 
 
-def room_of(parts: tuple[str, ...]) -> str:
-    """Return the folder of a module, or its subfolder in the rooms of `SPLIT`."""
+def package_of(parts: tuple[str, ...]) -> str:
+    """Return the package of a module below `PACKAGE`, or its subpackage in those of `SPLIT`."""
     if len(parts) == 1:
         return "."
     inner = len(parts) > 2 and parts[0] in SPLIT
@@ -71,13 +71,13 @@ def longest_chain(sources: list[Source]) -> list[str]:
 
 
 def measure(root: Path) -> Iterator[str]:
-    """Yield the lines of a Markdown table of figures, and of one with a row for each room."""
+    """Yield the lines of a Markdown table of figures, and of one with a row for each package."""
     sources = [Source(root, path) for path in sorted(root.rglob("*.py")) if path.stat().st_size]
-    rooms: dict[str, list[Source]] = defaultdict(list)
+    packages: dict[str, list[Source]] = defaultdict(list)
     for source in sources:
-        rooms[room_of(source.parts)].append(source)
+        packages[package_of(source.parts)].append(source)
     between = {
-        (room_of(source.parts), room_of(tuple(module.split(".")[1:]) + ((name,) if module == PACKAGE else ())))
+        (package_of(source.parts), package_of(tuple(module.split(".")[1:]) + ((name,) if module == PACKAGE else ())))
         for source in sources
         for module, name in source.imports()
     }
@@ -85,19 +85,19 @@ def measure(root: Path) -> Iterator[str]:
     lengths = [each for source in sources for each in functions(source.tree)]
     chain = longest_chain(sources)
     rows = {
-        "rooms": len(rooms) - ("." in rooms),
+        "packages": len(packages) - ("." in packages),
         "files": len(files),
         "lines": f"{sum(files):,}",
         "file, median · p90": f"{median(files):.0f} · {quantiles(files, n=10)[-1]:.0f}",
         "function, median · p90": f"{median(lengths):.0f} · {quantiles(lengths, n=10)[-1]:.0f}",
         "longest chain of base classes across files": f"{len(chain)} ({' → '.join(chain)})",
-        "imports between rooms": len({pair for pair in between if pair[0] != pair[1]}),
+        "imports between packages": len({pair for pair in between if pair[0] != pair[1]}),
     }
     yield from ("| what | figure |", "|---|---|")
     yield from (f"| {what} | {figure} |" for what, figure in rows.items())
-    yield from ("", "| room | files | lines |", "|---|---:|---:|")
-    for room, inside in sorted(rooms.items()):
-        yield f"| `{room}` | {len(inside)} | {sum(each.lines for each in inside):,} |"
+    yield from ("", "| package | files | lines |", "|---|---:|---:|")
+    for package, inside in sorted(packages.items()):
+        yield f"| `{package}` | {len(inside)} | {sum(each.lines for each in inside):,} |"
 
 
 def main() -> None:

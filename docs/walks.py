@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-MOST_KEYS = 15
+MAX_KEYS = 15
 
 
 class Walk(NamedTuple):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).resolve().parent
 PATIENCE_SECONDS = 120.0
-FEWEST_TEXTS = 10
+MIN_TEXTS = 10
 """The least number of pieces of text in a picture of a drawn screen."""
 
 UNDER_WAY = re.compile(r"(?:Comparing|Reading|Loading(?!&#160;the&#160;mod)|Looking)[^<]*…")
@@ -120,7 +120,7 @@ async def settled(app: DonnaApp, pilot: Pilot[None]) -> str:
         while True:
             await pilot.pause(1.0)
             shown = app.export_screenshot()
-            if shown == before and shown.count("<text") > FEWEST_TEXTS and not UNDER_WAY.search(shown):
+            if shown == before and shown.count("<text") > MIN_TEXTS and not UNDER_WAY.search(shown):
                 return shown
             before = shown
 

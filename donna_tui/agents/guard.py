@@ -80,7 +80,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 PATH = "/mcp"
-MOST_BODY_BYTES = 8_000_000
+MAX_BODY_BYTES = 8_000_000
 BODY_SECONDS = 30.0
 """Maximum seconds for the arrival of a request."""
 
@@ -188,7 +188,7 @@ async def _body(scope: Scope, receive: Receive) -> bytes | None:
     length = next(iter(_headers(scope).get("content-length", [])), "0")
     if not (length.isascii() and length.isdigit()) or len(length) > 12:
         raise NotAdmittedError(400)
-    if int(length) > MOST_BODY_BYTES:
+    if int(length) > MAX_BODY_BYTES:
         raise NotAdmittedError(413)
     held = bytearray()
     try:
@@ -198,7 +198,7 @@ async def _body(scope: Scope, receive: Receive) -> bytes | None:
                 if message["type"] != "http.request":
                     return None
                 held += message.get("body", b"")
-                if len(held) > MOST_BODY_BYTES:
+                if len(held) > MAX_BODY_BYTES:
                     raise NotAdmittedError(413)
                 if not message.get("more_body", False):
                     return bytes(held)

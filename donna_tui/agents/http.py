@@ -12,13 +12,13 @@ from mcp.server import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from donna_tui.agents.guard import MOST_BODY_BYTES, PATH, Guard
-from donna_tui.agents.server import IDLE_SECONDS, MOST_SESSIONS, OpenSessions
+from donna_tui.agents.guard import MAX_BODY_BYTES, PATH, Guard
+from donna_tui.agents.server import IDLE_SECONDS, MAX_SESSIONS, OpenSessions
 from donna_tui.http.guard import NAMES, FrontDoor, Visitor
 from donna_tui.types.errors import DonnaError, Reason
 
 HOST = "127.0.0.1"
-MOST_HEAD_BYTES = 16_384
+MAX_HEAD_BYTES = 16_384
 GOODBYE_SECONDS = 5
 
 
@@ -35,7 +35,7 @@ async def serve_http(server: Server[Any], *, port: int, token: str, ready: Calla
             server_header=False,
             proxy_headers=False,
             http=_guarded(guard),
-            h11_max_incomplete_event_size=MOST_HEAD_BYTES,
+            h11_max_incomplete_event_size=MAX_HEAD_BYTES,
             timeout_graceful_shutdown=GOODBYE_SECONDS,
             ws="none",
             lifespan="on",
@@ -100,9 +100,9 @@ def _application(server: Server[Any]) -> Any:
     names = [f"{name}:*" for name in NAMES]
     return server.streamable_http_app(
         streamable_http_path=PATH,
-        max_request_body_size=MOST_BODY_BYTES,
+        max_request_body_size=MAX_BODY_BYTES,
         session_idle_timeout=IDLE_SECONDS,
-        max_sessions=2 * MOST_SESSIONS,  # OpenSessions ends the idlest one before this limit
+        max_sessions=2 * MAX_SESSIONS,  # OpenSessions ends the idlest one before this limit
         transport_security=TransportSecuritySettings(
             enable_dns_rebinding_protection=True,
             allowed_hosts=names,

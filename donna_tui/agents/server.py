@@ -27,7 +27,7 @@ from donna_tui.types.errors import DonnaError, Reason
 IDLE_SECONDS = 1_800.0
 """Seconds without a call after which a session ends; the next call begins another."""
 
-MOST_SESSIONS = 64
+MAX_SESSIONS = 64
 RAW_SESSION_HEADER = b"mcp-session-id"
 
 
@@ -54,7 +54,7 @@ class Sessions:
         if session is None or (not self.alone and now - last > IDLE_SECONDS):
             session = ClientSession(actor, self.quota)
         self._open[key] = session, now
-        while len(self._open) > MOST_SESSIONS:
+        while len(self._open) > MAX_SESSIONS:
             self._open.popitem(last=False)
         return session
 
@@ -95,7 +95,7 @@ class OpenSessions:
             self._open.pop(session, None)
 
     async def _begin(self, scope: Scope, receive: Receive, send: Send) -> None:
-        while self._open and len(self._open) + self._opening >= MOST_SESSIONS:
+        while self._open and len(self._open) + self._opening >= MAX_SESSIONS:
             await self._end_idlest(scope)
 
         async def noting(message: Message) -> None:
@@ -133,7 +133,7 @@ class OpenSessions:
 AT_ONCE = 8
 """Number of calls processed concurrently; the others wait."""
 
-MOST_WAITING = 4_000
+MAX_WAITING = 4_000
 DEADLINE_SECONDS = 60.0
 """Maximum seconds for a call that changes nothing. A write is never interrupted."""
 
@@ -144,9 +144,9 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Dispatcher:
-    """Answer the calls of all clients of one server. `workspace` returns the space as seen by a session."""
+    """Answer the calls of all clients of one server. `context_of` returns the space as seen by a session."""
 
-    workspace: Callable[[ClientSession], ToolContext]
+    context_of: Callable[[ClientSession], ToolContext]
     sessions: Sessions
     write: bool
     _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
@@ -154,12 +154,12 @@ class Dispatcher:
 
     async def call(self, session: ClientSession, name: str, arguments: dict[str, Any] | None) -> dict[str, Any]:
         """Call a tool and return its answer. Never raises: unexpected errors are reported without their text."""
-        if self._waiting >= MOST_WAITING:
+        if self._waiting >= MAX_WAITING:
             return refusal(DonnaError(Reason.BUSY, "too many calls at once", hint="try again in a moment"))
         self._waiting += 1
         try:
             async with self._turns:
-                tool, space = self.tool(name), self.workspace(session)
+                tool, space = self.tool(name), self.context_of(session)
                 async with asyncio.timeout(None if tool and tool.writes else DEADLINE_SECONDS):
                     return await call(space, name, arguments)
         except TimeoutError:

@@ -79,11 +79,11 @@ def readable_message(line: str) -> str | Unreadable:
         return line
     try:
         value = json.loads(line)
-        whole = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        repaired = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     except (ValueError, RecursionError):
         return Unreadable(types.PARSE_ERROR, "this is not JSON")
-    if _is_message(whole):
-        return whole
+    if _is_message(repaired):
+        return repaired
     known = value.get("id") if isinstance(value, dict) else None
     request_id = known if isinstance(known, (str, int)) and not isinstance(known, bool) else None
     return Unreadable(types.INVALID_REQUEST, "this is not a JSON-RPC message", request_id)
@@ -121,9 +121,9 @@ class _Lines:
         held, too_long = bytearray(), False
         with contextlib.suppress(OSError, RuntimeError, asyncio.CancelledError):  # the loop may already be closed
             while chunk := os.read(self._descriptor, CHUNK_BYTES):
-                *whole, rest = chunk.split(b"\n")
-                for each in whole:
-                    held += each
+                *ends, rest = chunk.split(b"\n")
+                for end in ends:
+                    held += end
                     self._take(bytes(held), too_long=too_long)
                     held, too_long = bytearray(), False
                 held += rest

@@ -26,9 +26,9 @@ from donna_tui.types.errors import DonnaError, Reason
 INSTALL_HINT = "pip install 'donna-tui[calendars]'"
 CHILD_MODULE = "donna_tui.calendar.dav"
 ANSWER_BYTES = 2_000_000
-"""Most bytes of one answer. If a calendar has more in a time range, each half is requested separately."""
+"""Maximum number of bytes of one answer. If a calendar has more in a time range, each half is requested separately."""
 
-MOST_REQUESTS = 200
+MAX_REQUESTS = 200
 FRAME_BYTES = 64_000_000
 CHILD_SECONDS = 25.0
 """Processor time of the child in seconds, for its imports and all parsing."""
@@ -64,7 +64,7 @@ class CalDav(ConfiguredCalendar):
             login = login_of(self.config)
             proof = httpx2.BasicAuth(login.username, login.password) if login else None
             courier = _Courier(client, httpx2.URL(self.config.url), login, proof)
-            for _ in range(MOST_REQUESTS):
+            for _ in range(MAX_REQUESTS):
                 frame = await _received(child, host)
                 if "method" in frame:
                     await _send(child, await courier.carry(frame))
@@ -130,7 +130,7 @@ async def _received(child: asyncio.subprocess.Process, host: str) -> dict[str, A
         frame: dict[str, Any] = await asyncio.to_thread(json.loads, data)
         return frame
     except (TimeoutError, ValueError, asyncio.IncompleteReadError) as error:
-        raise failed(f"reading the answer of {host} exceeded the limit of time or memory") from error
+        raise failed(f"reading the answer of {host} exceeded the time or memory limit") from error
 
 
 async def _send(child: asyncio.subprocess.Process, frame: dict[str, Any]) -> None:

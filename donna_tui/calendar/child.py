@@ -55,7 +55,9 @@ def answer_of(fetched: Fetched) -> dict[str, Any]:
     for meeting in fetched.meetings:
         values = {field.name: getattr(meeting, field.name) for field in fields(meeting)}
         row = {name: value.isoformat() if isinstance(value, date) else value for name, value in values.items()}
-        rows.append(row | {"attendees": [[each.name, each.email, each.declined] for each in meeting.attendees]})
+        rows.append(
+            row | {"attendees": [[attendee.name, attendee.email, attendee.declined] for attendee in meeting.attendees]}
+        )
     problems = [asdict(problem) for problem in fetched.problems]
     return {"ok": True, "meetings": rows, "problems": problems, "complete": fetched.complete}
 

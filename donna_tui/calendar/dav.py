@@ -26,7 +26,7 @@ from donna_tui.calendar.ics import FOLDER_BYTES, PROCESSOR_SECONDS, SECONDS_PER_
 from donna_tui.calendar.reading import read_calendar
 from donna_tui.calendar.values import Window, zone_named
 
-MOST_CALENDARS = 50
+MAX_CALENDARS = 50
 SHORTEST_HOURS = 12
 """Shortest time range that is divided if it has too many meetings."""
 
@@ -107,14 +107,14 @@ async def _found(dav: DavClient, url: str, window: Window) -> dict[str, str]:
     """Return the calendar files of all events in the window, of a calendar or of all calendars of an account."""
     answer = await dav.propfind(url, props=[_RESOURCE_TYPE], depth=0)
     is_calendar = any(
-        isinstance(each, PropfindResult) and _CALENDAR in (each.properties.get(_RESOURCE_TYPE) or [])
-        for each in answer.results or []
+        isinstance(result, PropfindResult) and _CALENDAR in (result.properties.get(_RESOURCE_TYPE) or [])
+        for result in answer.results or []
     )
     calendars = [] if is_calendar else await dav.get_calendars()
     if not (is_calendar or calendars):
         raise UnreadError("no_calendar")
     found: dict[str, str] = {}
-    for calendar in [url] if is_calendar else [str(each.url) for each in calendars[:MOST_CALENDARS]]:
+    for calendar in [url] if is_calendar else [str(item.url) for item in calendars[:MAX_CALENDARS]]:
         await _find_events(dav, calendar, window, found)
     return found
 

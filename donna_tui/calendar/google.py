@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 from zoneinfo import ZoneInfo
 
@@ -25,9 +25,9 @@ from donna_tui.calendar.sources import ConfiguredCalendar
 from donna_tui.calendar.values import (
     DESCRIPTION_CHARS,
     LOCATION_CHARS,
-    MOST_MEETINGS,
-    MOST_PROBLEMS,
-    MOST_TEXT,
+    MAX_MEETINGS,
+    MAX_PROBLEMS,
+    MAX_TEXT,
     TITLE_CHARS,
     EntryProblem,
     Fetched,
@@ -104,8 +104,8 @@ class Tokens:
 
         Raises CalendarError.
         """
-        client_id, client_secret = oauth_client(self.config)
-        body = {**form, "client_id": client_id, "client_secret": client_secret}
+        oauth = oauth_client(self.config)
+        body = {**form, "client_id": oauth.id, "client_secret": oauth.secret}
         request = Request(
             method="POST",
             url=self.token_url,
@@ -123,8 +123,13 @@ class Tokens:
         return stored | ({"refresh_token": given.refresh_token} if given.refresh_token else {})
 
 
-def oauth_client(config: CalendarConfig) -> tuple[str, str]:
-    """Read the id and secret of the client that the user created at Google, from its file. Raises CalendarError."""
+class OAuthClient(NamedTuple):
+    id: str
+    secret: str
+
+
+def oauth_client(config: CalendarConfig) -> OAuthClient:
+    """Read the client that the user created at Google, from its file. Raises CalendarError."""
     assert config.client_file is not None
     data = _object(private_text(config.client_file), config.client_file)
     inner = data.get("installed", data)
@@ -136,7 +141,7 @@ def oauth_client(config: CalendarConfig) -> tuple[str, str]:
             f"{config.client_file} is not the file of an OAuth client",
             hint="create one of the type “desktop app” at Google, and download its JSON file",
         )
-    return inner["client_id"], inner["client_secret"]
+    return OAuthClient(inner["client_id"], inner["client_secret"])
 
 
 def _object(text: str, file: Path) -> dict[str, Any]:
@@ -150,7 +155,7 @@ def _object(text: str, file: Path) -> dict[str, Any]:
 
 
 ID_CHARS = 1_100
-"""Most characters of an id; Google's have at most 1,024."""
+"""Maximum number of characters of an id; Google's have at most 1,024."""
 
 _NOT_PEOPLE = ("@group.calendar.google.com", "@resource.calendar.google.com")
 
@@ -167,7 +172,7 @@ def google_meeting(item: Any, calendar: str, zone: ZoneInfo) -> Meeting:
     # The organiser comes first; rooms and calendars are left out.
     attendees = item.get("attendees")
     invitees = [item.get("organizer"), *(attendees if isinstance(attendees, list) else ())]
-    people = [_person(each) for each in invitees if isinstance(each, dict) and not each.get("resource")]
+    people = [_person(invitee) for invitee in invitees if isinstance(invitee, dict) and not invitee.get("resource")]
     return Meeting(
         event_id=_event_id(item, original, zone),
         calendar=calendar,
@@ -221,7 +226,7 @@ def _person(address: dict[str, Any]) -> Attendee:
 
 PAGE_BYTES = 10_000_000
 PAGE_ITEMS = 250
-MOST_PAGES = MOST_MEETINGS // PAGE_ITEMS
+MAX_PAGES = MAX_MEETINGS // PAGE_ITEMS
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +256,7 @@ class GoogleCalendar(ConfiguredCalendar):
         }
         listing = _Listing(self.name, self.zone)
         async with calendar_client(PAGE_BYTES) as client:
-            for _ in range(MOST_PAGES):
+            for _ in range(MAX_PAGES):
                 answer = await self._answer(client, parameters, await tokens.access(client))
                 if answer.status_code == 401:  # a refused token is renewed once
                     answer = await self._answer(client, parameters, await tokens.access(client, renew=True))
@@ -294,13 +299,13 @@ class _Listing:
             self.problems.append(EntryProblem(str(error), self.seen))
             return True
         self.text += len(meeting.title) + len(meeting.location) + len(meeting.description)
-        if self.text > MOST_TEXT:
+        if self.text > MAX_TEXT:
             return False
         self.meetings[meeting.event_id] = meeting
         return True
 
     def fetched(self, *, complete: bool) -> Fetched:
-        return Fetched(tuple(self.meetings.values()), tuple(self.problems[-MOST_PROBLEMS:]), complete)
+        return Fetched(tuple(self.meetings.values()), tuple(self.problems[-MAX_PROBLEMS:]), complete)
 
 
 class _Page(BaseModel):
@@ -337,7 +342,7 @@ async def connect(tokens: Tokens, show: Callable[[str], None], endpoints: Endpoi
     server = SmallServer(waiting.take, LIMITS)
     async with server.listening():
         waiting.place = f"http://127.0.0.1:{server.port}"
-        show(waiting.address(oauth_client(tokens.config)[0], endpoints.consent))
+        show(waiting.address(oauth_client(tokens.config).id, endpoints.consent))
         code = await waiting.code()
         form = {
             "grant_type": "authorization_code",

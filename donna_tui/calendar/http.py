@@ -21,7 +21,7 @@ from donna_tui.safety.egress import open_client
 from donna_tui.safety.payload import carrying
 from donna_tui.types.errors import CalendarError, DonnaError, Reason
 
-MOST_BYTES = 64_000
+MAX_BYTES = 64_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +67,13 @@ def store_password(folder: Path, name: str, password: str) -> Path:
 def private_text(file: Path) -> str:
     """Read a file that must be readable by its owner only. Raises CalendarError."""
     try:
-        return paths.private_text(file, MOST_BYTES)
+        return paths.private_text(file, MAX_BYTES)
     except DonnaError as error:
         raise failed(error.message, hint=error.hint) from error
 
 
 SECONDS = 30.0
-MOST_REDIRECTS = 3
+MAX_REDIRECTS = 3
 _REDIRECTS = (301, 302, 303, 307, 308)
 
 
@@ -142,7 +142,7 @@ async def exchange(client: httpx2.AsyncClient, request: Request) -> httpx2.Respo
 async def _followed(client: httpx2.AsyncClient, request: Request) -> httpx2.Response:
     url = httpx2.URL(request.url)
     auth = request.auth or httpx2.Auth()
-    for _ in range(MOST_REDIRECTS + 1):
+    for _ in range(MAX_REDIRECTS + 1):
         response = await client.request(
             request.method, url, headers=dict(request.headers), content=request.content, auth=auth
         )

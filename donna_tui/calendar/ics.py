@@ -20,7 +20,7 @@ from donna_tui.types.drafts import Attendee, Meeting
 from donna_tui.types.errors import CalendarError, Reason
 
 FOLDER_BYTES = 20_000_000
-MOST_FILES = 20_000
+MAX_FILES = 20_000
 
 Version = tuple[tuple[str, int, int], ...]
 """Name, size and modification time of each file, to detect changes."""
@@ -34,8 +34,8 @@ def calendar_files(path: Path) -> list[Path]:
         files = sorted(file for file in path.iterdir() if file.suffix.lower() == ".ics" and file.name[0] != ".")
     except OSError as error:
         raise unreadable(path, error) from error
-    if len(files) > MOST_FILES:
-        raise CalendarError(Reason.CALENDAR_FAILED, f"{path} has more than {MOST_FILES:,} calendar files")
+    if len(files) > MAX_FILES:
+        raise CalendarError(Reason.CALENDAR_FAILED, f"{path} has more than {MAX_FILES:,} calendar files")
     return files
 
 
@@ -101,7 +101,7 @@ async def read_ics(data: bytes, calendar: str, window: Window, zone: ZoneInfo, *
     try:
         return fetched_from(await asyncio.to_thread(json.loads, printed))
     except ValueError:
-        return _nothing("reading it exceeded the limit of time or memory")
+        return _nothing("reading it exceeded the time or memory limit")
 
 
 def _nothing(why: str) -> Fetched:

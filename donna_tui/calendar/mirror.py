@@ -212,7 +212,7 @@ def _meetings(database: Database, condition: str, parameters: tuple[Any, ...]) -
             series_id=series,
             location=location,
             description=description,
-            attendees=tuple(Attendee(**each) for each in json.loads(attendees or "[]")),
+            attendees=tuple(Attendee(**attendee) for attendee in json.loads(attendees or "[]")),
             cancelled=bool(cancelled),
         )
         for event_id, calendar, series, title, start, end, day, all_day, location, description, attendees, cancelled

@@ -19,8 +19,8 @@ from icalendar.prop import vBroken, vDDDLists, vDDDTypes, vRecur
 from donna_tui.calendar.values import (
     DESCRIPTION_CHARS,
     LOCATION_CHARS,
-    MOST_ATTENDEES,
-    MOST_ENTRIES,
+    MAX_ATTENDEES,
+    MAX_ENTRIES,
     NAME_CHARS,
     TITLE_CHARS,
     EntryProblem,
@@ -29,18 +29,18 @@ from donna_tui.calendar.values import (
 )
 from donna_tui.types.drafts import Attendee
 
-MOST_DATES = 5_000
-"""Most dates that an event may list in addition to its rule."""
+MAX_DATES = 5_000
+"""Maximum number of dates that an event may list in addition to its rule."""
 
-MOST_ZONES = 200
-MOST_ZONE_LINES = 500
-MOST_LINE_CHARS = 100_000
-MOST_RULES = 8
+MAX_ZONES = 200
+MAX_ZONE_LINES = 500
+MAX_LINE_CHARS = 100_000
+MAX_RULES = 8
 
 _ONCE = frozenset(
     "UID DTSTART DTEND DURATION RECURRENCE-ID SEQUENCE STATUS SUMMARY LOCATION DESCRIPTION ORGANIZER DTSTAMP".split()
 )
-_OFTEN = {"ATTENDEE": MOST_ATTENDEES, "RRULE": MOST_RULES, "RDATE": MOST_DATES, "EXDATE": MOST_DATES}
+_OFTEN = {"ATTENDEE": MAX_ATTENDEES, "RRULE": MAX_RULES, "RDATE": MAX_DATES, "EXDATE": MAX_DATES}
 
 _FOLD = re.compile(rb"\r?\n[ \t]")
 _NAME = re.compile(r"[A-Za-z0-9-]+")
@@ -56,12 +56,12 @@ class Entry:
 
     def take(self, line: str) -> None:
         """Add a line if its property is supported and within its limit."""
-        found = _NAME.match(line)
-        name = found.group().upper() if found else ""
+        match = _NAME.match(line)
+        name = match.group().upper() if match else ""
         seen = self.counts.get(name, 0)
         if name in _ONCE:
             self.counts[name] = seen + 1
-            if not seen and len(line) <= MOST_LINE_CHARS:
+            if not seen and len(line) <= MAX_LINE_CHARS:
                 self.lines.append(line)
         elif name in _OFTEN:
             self.counts[name] = seen + (1 + line.count(",") if name in ("RDATE", "EXDATE") else 1)
@@ -125,8 +125,8 @@ class Reader:
         elif keyword == "BEGIN:VEVENT":
             self._unterminated()
             self._seen += 1
-            if self._seen > MOST_ENTRIES:
-                self._found.lose(f"it has more than {MOST_ENTRIES:,} entries; the others are ignored")
+            if self._seen > MAX_ENTRIES:
+                self._found.lose(f"it has more than {MAX_ENTRIES:,} entries; the others are ignored")
                 return False
             self._entry, self._depth = Entry(self._seen), 0
         elif self._entry is not None:
@@ -149,10 +149,10 @@ class Reader:
             entry.take(line)
 
     def _in_zone(self, line: str, keyword: str, zone: list[str]) -> None:
-        if len(zone) <= MOST_ZONE_LINES:
+        if len(zone) <= MAX_ZONE_LINES:
             zone.append(line)
         if keyword == "END:VTIMEZONE":
-            if len(zone) <= MOST_ZONE_LINES and len(self._found.zones) < MOST_ZONES:
+            if len(zone) <= MAX_ZONE_LINES and len(self._found.zones) < MAX_ZONES:
                 self._found.zones.append("\r\n".join((*zone, "")))
             self._zone = None
 
@@ -176,8 +176,10 @@ _MAILTO = "mailto:"
 
 def invited(organiser: Any, attendees: Iterable[Any]) -> tuple[Attendee, ...]:
     """Return the people of an event from the addresses of `icalendar`, organiser first, without rooms."""
-    addresses = [each for each in (organiser, *attendees) if each is not None]
-    return distinct(_person(each) for each in addresses if str(_parameter(each, "CUTYPE")).upper() not in _THINGS)
+    addresses = [address for address in (organiser, *attendees) if address is not None]
+    return distinct(
+        _person(address) for address in addresses if str(_parameter(address, "CUTYPE")).upper() not in _THINGS
+    )
 
 
 def distinct(people: Iterable[Attendee]) -> tuple[Attendee, ...]:
@@ -194,7 +196,7 @@ def distinct(people: Iterable[Attendee]) -> tuple[Attendee, ...]:
             known = found[key] = person
         if known is not None and person.declined and not known.declined:
             found[key] = replace(known, declined=True)
-    return tuple(list(found.values())[:MOST_ATTENDEES])
+    return tuple(list(found.values())[:MAX_ATTENDEES])
 
 
 def named(name: str, email: str, *, declined: bool = False) -> Attendee:
@@ -216,8 +218,8 @@ def _parameter(address: Any, name: str) -> Any:
 
 
 _FREQUENCIES = frozenset({"YEARLY", "MONTHLY", "WEEKLY", "DAILY", "HOURLY"})
-MOST_PARTS = 400
-"""Most values in one part of a rule, such as BYYEARDAY."""
+MAX_PARTS = 400
+"""Maximum number of values in one part of a rule, such as BYYEARDAY."""
 
 
 class UnusableError(Exception):
@@ -233,8 +235,8 @@ def checked_rule(rule: Any, start: datetime.date, zone: datetime.tzinfo) -> vRec
         raise UnusableError("it repeats every minute or second, or in an unknown way")
     for name in ("INTERVAL", "COUNT"):
         if any(not isinstance(value, int) or value < 1 for value in rule.get(name, [])):
-            raise UnusableError(f"the {name} of its rule is not a number from 1")
-    if any(isinstance(values, list) and len(values) > MOST_PARTS for values in rule.values()):
+            raise UnusableError(f"the {name} of its rule is not a positive number")
+    if any(isinstance(values, list) and len(values) > MAX_PARTS for values in rule.values()):
         raise UnusableError("its rule is too long")
     if "UNTIL" not in rule:
         return rule
@@ -381,7 +383,7 @@ def _is_floating(value: Any) -> bool:
 
 def _zoned(value: Any, zone: datetime.tzinfo) -> Any:
     if isinstance(value, tuple):
-        return tuple(_zoned(each, zone) for each in value)
+        return tuple(_zoned(item, zone) for item in value)
     return value.replace(tzinfo=zone) if _is_floating(value) else value
 
 

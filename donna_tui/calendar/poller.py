@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection
+from typing import NamedTuple
 
 from donna_tui.calendar.following import Following
 from donna_tui.calendar.mirror import IMPORTED, calendar_rows, due_meetings, set_watermark, watermark
@@ -38,11 +39,11 @@ def why_no_draft(meeting: Meeting, me: Collection[str], rule: Notes, without_not
         return "It was cancelled."
     if meeting.all_day:
         return "It is an all-day event."
-    own = {each.strip().casefold() for each in me}
-    mine = [each for each in meeting.attendees if {each.name.casefold(), each.email.casefold()} & own]
-    if any(each.declined for each in mine):
+    names = {name.strip().casefold() for name in me}
+    user = [person for person in meeting.attendees if {person.name.casefold(), person.email.casefold()} & names]
+    if any(person.declined for person in user):
         return "You declined it."
-    if rule == "meetings" and len(meeting.attendees) - len(mine) < (1 if own else 2):
+    if rule == "meetings" and len(meeting.attendees) - len(user) < (1 if names else 2):
         return "No one else is invited."
     return ""
 
@@ -54,6 +55,13 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 60.0, 3_600.0
 """First and longest pause before a failed dispatch is retried; the pause doubles."""
 
 Dispatch = Callable[[Meeting], Awaitable[None]]
+
+
+class _Retry(NamedTuple):
+    """The time of the retry of a failed dispatch (Unix time), and the pause before it in seconds."""
+
+    at: float
+    pause: float
 
 
 class MeetingEndPoller:
@@ -77,9 +85,8 @@ class MeetingEndPoller:
         self._following, self._refreshed = following, refreshed
         self._db_thread, self._dispatch, self._hub, self._config, self._clock = db_thread, dispatch, hub, config, clock
         self._one_at_a_time = asyncio.Lock()
-        self._handed_on: dict[str, float] = {}
-        self._setbacks: dict[str, tuple[float, float]] = {}
-        """The time of the retry of a failed dispatch, and the pause before it."""
+        self._dispatched: dict[str, float] = {}
+        self._retries: dict[str, _Retry] = {}
 
     async def run(self) -> None:
         """Poll until cancelled. A failed poll is reported, and polling continues."""
@@ -120,8 +127,8 @@ class MeetingEndPoller:
         if reached > since:
             await self._db_thread.run(lambda db: set_watermark(db, row.name, reached))
         too_old = now - CATCH_UP_SECONDS
-        self._handed_on = {event_id: end for event_id, end in self._handed_on.items() if end >= too_old}
-        self._setbacks = {event_id: each for event_id, each in self._setbacks.items() if each[0] >= too_old}
+        self._dispatched = {event_id: end for event_id, end in self._dispatched.items() if end >= too_old}
+        self._retries = {event_id: retry for event_id, retry in self._retries.items() if retry.at >= too_old}
 
     async def _since(self, calendar: str, now: float) -> float:
         """Return the watermark from which meetings count.
@@ -137,24 +144,24 @@ class MeetingEndPoller:
 
     async def _publish(self, meeting: Meeting, now: float) -> bool:
         """Dispatch a meeting unless that was done; return whether it is finished, also if notes are disabled."""
-        setback = self._setbacks.get(meeting.event_id)
-        if meeting.event_id in self._handed_on or not self._config.enabled:
+        retry = self._retries.get(meeting.event_id)
+        if meeting.event_id in self._dispatched or not self._config.enabled:
             return True
-        if setback and now < setback[0]:
+        if retry and now < retry.at:
             return False
         is_over = meeting.end.timestamp() <= now
         self._hub.post(MeetingEndDetected(calendar=meeting.calendar, event_id=meeting.event_id, is_over=is_over))
         try:
             await self._dispatch(meeting)
         except Exception as error:
-            pause = min(LONGEST_PAUSE_SECONDS, setback[1] * 2) if setback else FIRST_PAUSE_SECONDS
-            self._setbacks[meeting.event_id] = now + pause, pause
+            pause = min(LONGEST_PAUSE_SECONDS, retry.pause * 2) if retry else FIRST_PAUSE_SECONDS
+            self._retries[meeting.event_id] = _Retry(now + pause, pause)
             self._hub.post(MeetingEndDispatchFailed(
                 calendar=meeting.calendar, event_id=meeting.event_id, reason=_reason(error)
             ))  # fmt: skip
             return False
-        self._setbacks.pop(meeting.event_id, None)
-        self._handed_on[meeting.event_id] = meeting.end.timestamp()
+        self._retries.pop(meeting.event_id, None)
+        self._dispatched[meeting.event_id] = meeting.end.timestamp()
         return True
 
 

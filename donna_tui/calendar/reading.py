@@ -20,10 +20,10 @@ from recurring_ical_events import EventAdapter
 
 from donna_tui.calendar.parser import Contents, Entry, ParsedEvent, Reader, UnusableError, parsed_event
 from donna_tui.calendar.values import (
-    MOST_MEETINGS,
-    MOST_OF_A_SERIES,
-    MOST_PROBLEMS,
-    MOST_TEXT,
+    MAX_MEETINGS,
+    MAX_OCCURRENCES,
+    MAX_PROBLEMS,
+    MAX_TEXT,
     EntryProblem,
     Fetched,
     Window,
@@ -70,10 +70,10 @@ def meetings_of(series: Series, calendar: str, window: Window, zone: datetime.tz
 
     Raises the errors of the library.
     """
-    some = list(islice(_occurrences(series, window, zone), MOST_OF_A_SERIES + 1))
-    found = (_meeting(series, calendar, zone, occurrence) for occurrence in some[:MOST_OF_A_SERIES])
+    some = list(islice(_occurrences(series, window, zone), MAX_OCCURRENCES + 1))
+    found = (_meeting(series, calendar, zone, occurrence) for occurrence in some[:MAX_OCCURRENCES])
     meetings = {meeting.event_id: meeting for meeting in found}
-    return list(meetings.values()), len(some) <= MOST_OF_A_SERIES
+    return list(meetings.values()), len(some) <= MAX_OCCURRENCES
 
 
 def _occurrences(series: Series, window: Window, zone: datetime.tzinfo) -> Iterator[dict[str, Any]]:
@@ -187,8 +187,8 @@ class _Reading:
             if not self._expand(series):
                 break
         problems = sorted(self._found.problems, key=lambda problem: problem.number)
-        if more := problems[MOST_PROBLEMS:]:
-            problems[MOST_PROBLEMS:] = [EntryProblem(f"and {plural(len(more), 'more problem')}")]
+        if more := problems[MAX_PROBLEMS:]:
+            problems[MAX_PROBLEMS:] = [EntryProblem(f"and {plural(len(more), 'more problem')}")]
         return Fetched(tuple(self._meetings.values()), tuple(problems), self._found.complete)
 
     def _parsed(self, entry: Entry) -> ParsedEvent | None:
@@ -226,11 +226,11 @@ class _Reading:
             self._report("its occurrences cannot be computed", number, uid)
             return True
         if not all_of_them:
-            self._report(f"only the first {MOST_OF_A_SERIES:,} of its occurrences are used", number, uid)
+            self._report(f"only the first {MAX_OCCURRENCES:,} of its occurrences are used", number, uid)
         for meeting in meetings:
             people = sum(len(person.name) + len(person.email) for person in meeting.attendees)
             self._text += len(meeting.title) + len(meeting.location) + len(meeting.description) + people
-            if len(self._meetings) >= MOST_MEETINGS or self._text > MOST_TEXT:
+            if len(self._meetings) >= MAX_MEETINGS or self._text > MAX_TEXT:
                 self._found.lose(f"it is too large; only {len(self._meetings):,} meetings are read")
                 return False
             self._meetings[meeting.event_id] = meeting

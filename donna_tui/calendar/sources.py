@@ -117,7 +117,7 @@ class IcsUrl(ConfiguredCalendar):
 
 def sources_for(calendars: Sequence[CalendarConfig], zone: ZoneInfo, state: Path) -> tuple[CalendarSource, ...]:
     """Return the sources of the calendars in the settings. `state` is the folder of the space, which holds tokens."""
-    return tuple(source_for(each, zone, state) for each in calendars)
+    return tuple(source_for(calendar, zone, state) for calendar in calendars)
 
 
 def source_for(config: CalendarConfig, zone: ZoneInfo, state: Path) -> CalendarSource:

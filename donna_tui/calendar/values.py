@@ -13,24 +13,24 @@ from donna_tui.types.drafts import Meeting
 FILE_BYTES = 5_000_000
 """Largest calendar file that is read."""
 
-MOST_ENTRIES = 50_000
-"""Most entries of a file that are read."""
+MAX_ENTRIES = 50_000
+"""Maximum number of entries of a file that are read."""
 
-MOST_OF_A_SERIES = 5_000
-"""Most occurrences of one series within a window."""
+MAX_OCCURRENCES = 5_000
+"""Maximum number of occurrences of one series within a window."""
 
-MOST_MEETINGS = 20_000
-"""Most meetings of a calendar within a window."""
+MAX_MEETINGS = 20_000
+"""Maximum number of meetings of a calendar within a window."""
 
-MOST_TEXT = 32_000_000
-"""Most characters of all meetings of a calendar within a window."""
+MAX_TEXT = 32_000_000
+"""Maximum number of characters of all meetings of a calendar within a window."""
 
 TITLE_CHARS = 2_000
 LOCATION_CHARS = 1_000
 DESCRIPTION_CHARS = 8_000
 NAME_CHARS = 200
-MOST_ATTENDEES = 250
-MOST_PROBLEMS = 100
+MAX_ATTENDEES = 250
+MAX_PROBLEMS = 100
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,13 +29,15 @@ app = new_app("Calendars: add, list and test them.")
 @app.command("add")
 def calendar_add(
     where: Annotated[str, typer.Argument(metavar="URL|FILE", help="An .ics file or folder, its address, or CalDAV.")],
-    name: Annotated[str, typer.Option("--name", help="Its name; by default that of the file or host.")] = "",
+    name: Annotated[
+        str, typer.Option("--name", help="The name of the calendar; by default that of the file or host.")
+    ] = "",
     username: Annotated[str, typer.Option("--username", help="Your user name on the server.")] = "",
     password_file: Annotated[
         Path | None, typer.Option("--password-file", help="A file with the password, readable only by you.")
     ] = None,
     password_env: Annotated[
-        str, typer.Option("--password-env", help="The environment variable with the password.")
+        str, typer.Option("--password-env", help="The environment variable that holds the password.")
     ] = "",
     as_json: AsJson = False,
 ) -> None:
@@ -44,7 +46,7 @@ def calendar_add(
 
     given = {"username": username, "password_file": password_file, "password_env": password_env}
     login: dict[str, Any] = {key: value for key, value in given.items() if value}
-    known = [each.name for each in load_trusted().config.calendars]
+    known = [calendar.name for calendar in load_trusted().config.calendars]
     state = app_paths(os.environ).state
     try:
         config, fetched = run(
@@ -100,7 +102,7 @@ def calendar_test(
     from donna_tui.calendar.following import window_around
     from donna_tui.calendar.sources import sources_for
 
-    calendars = [each for each in load_trusted().config.calendars if name in ("", each.name)]
+    calendars = [calendar for calendar in load_trusted().config.calendars if name in ("", calendar.name)]
     if name and not calendars:
         raise DonnaError(Reason.MISSING, f"there is no calendar {name}", hint="donna calendar list")
     sources = sources_for(calendars, local_zone(), app_paths(os.environ).state)
@@ -111,7 +113,7 @@ def calendar_test(
             row: dict[str, Any] = {"id": config.name, "kind": config.kind, "place": _place(config), "ok": True}
             try:
                 fetched = await source.fetch(window_around(time.time()))
-                problems = [each.message for each in fetched.problems[:3]]
+                problems = [problem.message for problem in fetched.problems[:3]]
                 row |= {"meetings": len(fetched.meetings), "problems": problems}
                 row["ok"] = fetched.complete or bool(fetched.meetings)
             except DonnaError as error:

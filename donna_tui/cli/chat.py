@@ -31,7 +31,7 @@ app = new_app("Chats: import, list and summarise them.")
 Sensitive = Annotated[bool, typer.Option("--sensitive", help="Keep these chats on this machine.")]
 
 SHOWN_LINES = 20
-MOST_SUGGESTIONS = 200
+MAX_SUGGESTIONS = 200
 POLL_SECONDS = 2.0
 """Seconds between two scans of a followed folder."""
 
@@ -51,7 +51,7 @@ def chat_import(
     user: Annotated[
         str,
         typer.Option(
-            "--user", help="Only turns with this user_id, as your own; by default all turns, stored per user."
+            "--user", help="Import only turns with this user_id, as your own; by default all turns, each for its user."
         ),
     ] = "",
     sensitive: Sensitive = False,
@@ -69,7 +69,7 @@ def chat_import(
     for message in imported.messages[:SHOWN_LINES]:
         print_message(f"donna: {message}")
     if len(imported.messages) > SHOWN_LINES or imported.report.malformed > len(imported.report.bad):
-        print_message("donna: more lines are not valid")
+        print_message("donna: there are more invalid lines")
     if not imported.indexed:
         print_message(f"donna: the chats are stored; {FOLLOWS}")
     if imported.messages:
@@ -106,7 +106,7 @@ async def _import(session: Session, paths: Sequence[Path], user: str, *, sensiti
             where = f"{path}, " if len(paths) > 1 else ""
             messages += [f"{where}line {bad.number}: {bad.why}" for bad in report.bad]
         summaries = await service.compress_due()
-        suggestions = await service.suggestions(limit=MOST_SUGGESTIONS)
+        suggestions = await service.suggestions(limit=MAX_SUGGESTIONS)
         with shown_progress(engine):
             indexed = await service.wait_until_indexed()
     return Imported(_total(reports), tuple(messages), summaries, len(suggestions), indexed)
@@ -205,7 +205,7 @@ async def _watch(session: Session, folder: Path, *, once: bool, sensitive: bool)
         logs = LogFolder(folder, session.space.state)
         if not once:
             print_message(f"donna: following {folder}; ctrl+c to stop")
-        offered = set(await service.suggestions(limit=MOST_SUGGESTIONS))
+        offered = set(await service.suggestions(limit=MAX_SUGGESTIONS))
         while True:
             report = await service.follow(logs, sensitive=sensitive)
             closed = await service.close_quiet_sessions(time.time() - QUIET_SECONDS)
@@ -213,7 +213,7 @@ async def _watch(session: Session, folder: Path, *, once: bool, sensitive: bool)
                 malformed = f", {plural(report.malformed, 'line')} not valid" if report.malformed else ""
                 emit_lines([f"{plural(report.turns, 'turn')} of {plural(report.sessions, 'conversation')}{malformed}"])
             if report.turns or closed:
-                before, offered = offered, set(await service.suggestions(limit=MOST_SUGGESTIONS))
+                before, offered = offered, set(await service.suggestions(limit=MAX_SUGGESTIONS))
                 emit_lines(_afterwards(await service.compress_due(), len(offered - before)))
             if once:
                 await service.wait_until_indexed()
@@ -224,18 +224,21 @@ async def _watch(session: Session, folder: Path, *, once: bool, sensitive: bool)
 @app.command("suggestions")
 def chat_suggestions(
     accept: Annotated[str, typer.Option("--accept", metavar="ID", help="Remember this preference.")] = "",
-    dismiss: Annotated[str, typer.Option("--dismiss", metavar="ID", help="Do not suggest it again.")] = "",
+    dismiss: Annotated[str, typer.Option("--dismiss", metavar="ID", help="Do not suggest this preference again.")] = "",
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
     """List the preferences that were stated in chats, to remember or to dismiss."""
     if accept and dismiss:
-        raise DonnaError(Reason.USAGE, "--accept and --dismiss exclude each other")
+        raise DonnaError(Reason.USAGE, "--accept and --dismiss cannot be used together")
 
     async def work(engine: Engine) -> list[tuple[Suggestion, tuple[str, ...]]]:
         """Return suggestions, each with the preferences that it would replace, or the one that was answered."""
         service = engine.memory
-        found = [(each, await service.replaced_by(each)) for each in await service.suggestions(limit=MOST_SUGGESTIONS)]
+        found = [
+            (suggestion, await service.replaced_by(suggestion))
+            for suggestion in await service.suggestions(limit=MAX_SUGGESTIONS)
+        ]
         if not accept and not dismiss:
             return found
         answered = await service.answer_suggestion(accept or dismiss, accepted=bool(accept))
@@ -297,7 +300,7 @@ def chat_compress(space: SpaceOption = None, as_json: AsJson = False) -> None:
         as_json=as_json,
     )
     most = session.config.recall.compression_threshold
-    require_found(summaries, f"nothing to summarise: at most {most} conversations are without a summary")
+    require_found(summaries, f"nothing to summarise: no more than {most} conversations lack a summary")
 
 
 @app.command("expand")

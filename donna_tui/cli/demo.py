@@ -177,14 +177,18 @@ def _fill_memory(db: MemoryDb, now: datetime.datetime) -> None:
 def _fill_calendar(db: MemoryDb, now: datetime.datetime) -> None:
     """Add meetings of some days, and three around the current time, of which two get a draft at once."""
     around = meetings_between(db.database, (now - KEPT).timestamp(), (now + KEPT).timestamp())
-    if any(each.event_id.startswith(f"demo/{CUTOVER}") for each in around):
+    if any(meeting.event_id.startswith(f"demo/{CUTOVER}") for meeting in around):
         return
     over = _half_hour(now - datetime.timedelta(hours=2))
     later = _half_hour(now + datetime.timedelta(hours=4))
     soon = (now + datetime.timedelta(minutes=9)).replace(second=0, microsecond=0)
     soon -= datetime.timedelta(minutes=soon.minute % 5)
     meetings = (
-        *(each for each in map(partial(_on_day, now), _MEETINGS) if (each.title, each.day) != ("Standup", over.date())),
+        *(
+            meeting
+            for meeting in map(partial(_on_day, now), _MEETINGS)
+            if (meeting.title, meeting.day) != ("Standup", over.date())
+        ),
         _made(f"standup/{over.date()}", "Standup", over, 15, "standup", TEAM, ""),
         _made(
             f"{CUTOVER}/{now.date()}", "Gateway cutover", soon, 30, "", TEAM, "Old client library\nThe five machines"

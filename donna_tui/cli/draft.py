@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 app = new_app("Drafts: notes that Donna wrote, and that you approve or reject.")
 
-Identity = Annotated[str, typer.Argument(metavar="DRAFT", help="Its id, or the path of its note.")]
+Identity = Annotated[str, typer.Argument(metavar="DRAFT", help="The id of the draft, or the path of its note.")]
 
 WHAT = "donna draft"
 SKILLS = ("daily_reflection", "commitment_log", "weekly_review", "person_profile")
@@ -57,9 +57,9 @@ def draft_show(named: Identity, space: SpaceOption = None, as_json: AsJson = Fal
         **asdict(draft.row),
         "text": draft.text,
         "etag": draft.etag,
-        "evidence": [asdict(each) for each in draft.evidence],
-        "claims": [asdict(each) for each in draft.claims],
-        "hunks": [asdict(each) for each in draft.hunks],
+        "evidence": [asdict(passage) for passage in draft.evidence],
+        "claims": [asdict(claim) for claim in draft.claims],
+        "hunks": [asdict(hunk) for hunk in draft.hunks],
     }
     emit(fields, _shown(draft), as_json=as_json)
 
@@ -68,7 +68,8 @@ def draft_show(named: Identity, space: SpaceOption = None, as_json: AsJson = Fal
 def draft_approve(
     named: Identity,
     without: Annotated[
-        list[int] | None, typer.Option("--without", help="Omit the part of this number; `donna draft show` prints it.")
+        list[int] | None,
+        typer.Option("--without", help="Omit the part with this number; `donna draft show` prints the numbers."),
     ] = None,
     agreed: AssumeYes = False,
     space: SpaceOption = None,
@@ -228,8 +229,9 @@ def _shown(draft: Draft) -> Iterator[str]:
     yield row_line(draft.row)
     for number, line in enumerate(draft.text.splitlines(), 1):
         yield f"{hunks.get(number, ''):>4}  {line}{' ' if number in numbers else ''}{numbers.get(number, '')}"
-    for each in draft.evidence:
-        yield f"[{each.number}] {' › '.join((each.title, *each.heading_path))} ({each.path}:{each.start_line})"
+    for passage in draft.evidence:
+        place = f"{passage.path}:{passage.start_line}"
+        yield f"[{passage.number}] {' › '.join((passage.title, *passage.heading_path))} ({place})"
 
 
 def _edited(file: Path) -> str:

@@ -60,8 +60,8 @@ def evaluate(
     by_kind: Annotated[bool, typer.Option("--by-kind", help="Print a line for each kind of question too.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure the quality of search, compared with its single legs and plain grep."""
-    systems = [each for each in (MODES if turns else SYSTEMS) if mode in ("", each)]
+    """Measure the quality of search, compared with each of its legs and with grep."""
+    systems = [system for system in (MODES if turns else SYSTEMS) if mode in ("", system)]
     if not systems:
         raise DonnaError(Reason.USAGE, f"there is no mode {mode}", hint=f"the modes are {', '.join(SYSTEMS)}")
     known = app_paths(os.environ)
@@ -108,7 +108,7 @@ async def _answer_turns(
             await engine.memory.import_chat(file, user=person)
             await engine.memory.wait_until_indexed()
         for question in questions:
-            for system in [each for each in answers if each != AROUND]:
+            for system in [answer for answer in answers if answer != AROUND]:
                 places = await _search(engine, question, system, sources=(MemorySource.CHAT,))
                 answers[system].append((question, _scored(question, places)))
                 if system == "hybrid":
@@ -138,7 +138,7 @@ async def _answer(session: Session, questions: Sequence[Question], answers: Answ
 
 
 async def _search(engine: Engine, question: Question, system: str, sources: tuple[str, ...] = ()) -> list[ResultRange]:
-    mode: Mode = next(each for each in MODES if each == system)
+    mode: Mode = next(known for known in MODES if known == system)
     within = (question.within,) if question.within else ()
     filters = Filters(exclude=question.exclude, within=within, sources=sources)
     outcome = await engine.search(SearchRequest(text=question.text, k=K, mode=mode, filters=filters))

@@ -13,7 +13,7 @@ from pathlib import Path
 from donna_tui.cli.output import ExitCode, print_message
 from donna_tui.types.errors import DonnaError, Reason
 
-MOST_FRAMES = 40
+MAX_FRAMES = 40
 
 _closed: set[int] = set()
 """The standard streams that were closed when the program started."""
@@ -70,7 +70,7 @@ def _logged(error: Exception) -> Path | None:
         "error": type(error).__name__,
         "frames": [
             f"{frame.filename}:{frame.lineno} {frame.name}"
-            for frame in traceback.extract_tb(error.__traceback__)[-MOST_FRAMES:]
+            for frame in traceback.extract_tb(error.__traceback__)[-MAX_FRAMES:]
         ],
     }
     try:

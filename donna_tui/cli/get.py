@@ -68,7 +68,7 @@ def _note_fields(note: VaultNote, start: int, shown: list[str], total: int) -> d
         "frontmatter": note.frontmatter.data,
         "problem": note.frontmatter.problem,
         "sections": [
-            {"heading_path": list(each.heading_path), "start_line": each.start_line, "end_line": each.end_line}
-            for each in sections
+            {"heading_path": list(section.heading_path), "start_line": section.start_line, "end_line": section.end_line}
+            for section in sections
         ],
     }

@@ -40,7 +40,7 @@ def log(
     found = writer.history.revisions(path, limit=count)
     if path and not found and writer.repo.find() and writer.history.outside_change(path) is None:
         raise _no_note(path)
-    undone = {each.id for each in writer.redoable()} if found else set()
+    undone = {operation.id for operation in writer.redoable()} if found else set()
     rows = [_row(revision, undone) for revision in found]
     emit({"operations": rows}, map(_line, rows), as_json=as_json)
     require_found(rows, "no history yet")
@@ -75,7 +75,7 @@ def _changes(writer: VaultWriter, what: str) -> Sequence[Change]:
     try:
         return writer.history.changes(what)
     except DonnaError as error:
-        message = "there is no note, operation or commit of that name"
+        message = "there is no note, operation or commit with that name"
         raise DonnaError(Reason.MISSING, message, hint="`donna log` lists them") from error
 
 
@@ -122,7 +122,10 @@ INDEX_WAIT_SECONDS = 10.0
 
 Steps = Annotated[int, typer.Argument(metavar="[N]", help="The number of operations, as one step.", min=1)]
 AgentSession = Annotated[
-    str, typer.Option("--session", metavar="ID", help="All that this session of an agent did; see `donna log`.")
+    str,
+    typer.Option(
+        "--session", metavar="ID", help="Everything that this session of an agent did; `donna log` shows sessions."
+    ),
 ]
 
 
@@ -164,7 +167,7 @@ def _restore(writer: VaultWriter, plan: Plan, space: str | None, *, agreed: bool
     """Apply an undo or redo after showing its diff, and let drafts follow; return whether it was applied."""
 
     async def follow_drafts(engine: Engine) -> None:
-        """Bring the list of drafts, and the corrections from their approvals, to the state of the vault."""
+        """Update the list of drafts, and the corrections from their approvals, to the vault."""
         await engine.drafts.drafts()
         await engine.memory.wait_until_indexed(INDEX_WAIT_SECONDS)
 
@@ -184,15 +187,15 @@ def _restore_session(identity: str, space: str | None, *, redo: bool, agreed: bo
         return
     verb = "redo" if redo else "undo"
     if plan is None and not agreed:
-        message = f"there is no note of this session to {verb}"
-        raise DonnaError(Reason.USAGE, message, hint=f"--yes {verb}es what it did to the memory")
+        message = f"no note of this session can be {verb}ne"
+        raise DonnaError(Reason.USAGE, message, hint=f"--yes {verb}es its changes of the memory")
     if plan:
         carry_out(writer, plan, agreed=False, as_json=as_json)
     change = _change_memories(space, identity, redo=redo)
     _report(change, redo=redo)
     if plan is None and change == SessionChange():
         reason = Reason.NOTHING_TO_REDO if redo else Reason.NOTHING_TO_UNDO
-        raise VaultWriteError(reason, f"there is nothing of this session to {verb}")
+        raise VaultWriteError(reason, f"nothing of this session can be {verb}ne")
     if plan is None:
         emit({"session": identity, **asdict(change)}, (), as_json=as_json)
 

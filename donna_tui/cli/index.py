@@ -91,14 +91,14 @@ def backfill(
     """Index documents again from their sources. Repeating it changes nothing."""
     from donna_tui.types.search import MemorySource
 
-    names = [each.value for each in MemorySource]
-    wanted = [each for each in MemorySource if source in ("all", each)]
+    names = [source_type.value for source_type in MemorySource]
+    wanted = [source_type for source_type in MemorySource if source in ("all", source_type)]
     if not wanted:
         raise DonnaError(Reason.USAGE, f"there is no source {source}", hint=f"the sources are {', '.join(names)}, all")
 
     async def work(engine: Engine) -> list[BackfillRow]:
         with shown_progress(engine):
-            return [await engine.memory.backfill(each) for each in wanted]
+            return [await engine.memory.backfill(source_type) for source_type in wanted]
 
     rows = run_with_engine(open_session(space), "donna backfill", work)
     emit(

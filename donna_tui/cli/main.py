@@ -35,8 +35,8 @@ COMMANDS = {
     "get": Entry(".get", "Print a note, or some lines of it."),
     "status": Entry(".status", "Show the progress of the index, skipped files with reasons, and problems."),
     "spaces": Entry(".status", "List the known vaults and memories of agents with their state."),
-    "doctor": Entry(".status", "Examine the installation, the model, the vault and the index."),
-    "eval": Entry(".eval", "Measure the quality of search, compared with its single legs and plain grep."),
+    "doctor": Entry(".status", "Check the installation, the model, the vault and the index."),
+    "eval": Entry(".eval", "Measure the quality of search, compared with each of its legs and with grep."),
     "keys": Entry(".keys", "Print every action with its keys."),
     "config": Entry(".config", "Settings: which are in effect, and where they are set."),
     "write": Entry(".write", "Write a note: one commit, one undo step."),
@@ -90,7 +90,7 @@ class Commands(TyperGroup):
             return None
         own = copy(import_module(COMMANDS[cmd_name].module, __package__).app)
         own.registered_commands = [
-            each for each in own.registered_commands if each.name == cmd_name
+            command for command in own.registered_commands if command.name == cmd_name
         ] or own.registered_commands
         return get_command(own)
 
@@ -150,7 +150,7 @@ def run_command_line(args: Sequence[str]) -> None:
     meant = _command_meant(args)
     if meant and not _is_space(args[0]):
         print_message(
-            f"donna: there is no command {args[0]}, and no folder of that name", f"       Did you mean donna {meant}?"
+            f"donna: there is no command {args[0]}, and no folder with that name", f"       Did you mean donna {meant}?"
         )
         raise SystemExit(ExitCode.USAGE)
     app(args, prog_name="donna")

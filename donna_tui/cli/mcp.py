@@ -168,7 +168,7 @@ def _call(session: Session, name: str, arguments: dict[str, Any], served: Served
 
     async def work(engine: Engine) -> dict[str, Any]:
         client = ClientSession(actor_of(WHAT), Quota(served.quota))
-        return await call(_workspace(engine, session, served, client), name, arguments)
+        return await call(_context_of(engine, session, served, client), name, arguments)
 
     return run_with_index(session, WHAT, work)
 
@@ -182,7 +182,7 @@ async def _serve(session: Session, served: Served, wire: Wire | None) -> None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     async with engine_for(session, WHAT, watch=True) as engine:  # it may have to keep the index up to date
         service = Dispatcher(
-            lambda client: _workspace(engine, session, served, client),
+            lambda client: _context_of(engine, session, served, client),
             Sessions(Quota(served.quota), alone=wire is not None),
             served.write,
         )
@@ -210,7 +210,7 @@ async def _serve_http(service: Dispatcher, session: Session, port: int) -> None:
     await serve_http(build_server(service), port=port, token=token, ready=ready)
 
 
-def _workspace(engine: Engine, session: Session, served: Served, client: ClientSession) -> ToolContext:
+def _context_of(engine: Engine, session: Session, served: Served, client: ClientSession) -> ToolContext:
     from donna_tui.agents.tools.context import Access, ToolContext
     from donna_tui.engine.vault_service import announce, report_to
     from donna_tui.vault.open import indexed_client, open_writer

@@ -96,7 +96,7 @@ def meetings_connect(
 ) -> None:
     """Allow Donna to read a Google calendar: open the printed URL, and allow access."""
     session = open_session(space)
-    config = next((each for each in session.config.calendars if each.name == name), None)
+    config = next((calendar for calendar in session.config.calendars if calendar.name == name), None)
     if config is None or config.kind != "google":
         raise DonnaError(Reason.USAGE, f"there is no calendar {name} of kind google", hint="donna config show")
     from donna_tui.calendar.google import Endpoints, Tokens, connect
@@ -208,8 +208,8 @@ def _imported(place: Path, fetched: Fetched, stored: Stored) -> dict[str, Any]:
         **asdict(stored),
         "complete": fetched.complete,
         "problems": [
-            {"id": f"entry {each.number}", "entry": each.number, "uid": each.uid, "message": each.message}
-            for each in fetched.problems
+            {"id": f"entry {problem.number}", "entry": problem.number, "uid": problem.uid, "message": problem.message}
+            for problem in fetched.problems
         ],
     }
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 app = new_app()
 
 INDEX_WAIT_SECONDS = 10.0
-FOLLOWS = "the running Donna indexes it"
+FOLLOWS = "the running Donna will index it"
 
 
 @app.command("remember")
@@ -32,8 +32,8 @@ def remember(
     kind: Annotated[
         str, typer.Option("--type", help="working, episodic, semantic or procedural; by default Donna decides.")
     ] = "",
-    pin: Annotated[bool, typer.Option("--pin", help="Give it the highest importance.")] = False,
-    sensitive: Annotated[bool, typer.Option("--sensitive", help="Keep it on this machine.")] = False,
+    pin: Annotated[bool, typer.Option("--pin", help="Pin the memory: it gets the highest importance.")] = False,
+    sensitive: Annotated[bool, typer.Option("--sensitive", help="Keep the memory on this machine.")] = False,
     agreed: Annotated[bool, typer.Option("--yes", "-y", help="Replace a preference on the same subject.")] = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
@@ -80,8 +80,8 @@ def memories(
 
     page, total = run_with_engine(open_session(space), "donna memories", work, semantic=False)
     emit(
-        {"count": len(page), "total": total, "offset": offset, "memories": [memory_fields(each) for each in page]},
-        (line for each in page for line in memory_lines(each)),
+        {"count": len(page), "total": total, "offset": offset, "memories": [memory_fields(memory) for memory in page]},
+        (line for memory in page for line in memory_lines(memory)),
         as_json=as_json,
     )
     last = offset + len(page)
@@ -106,7 +106,8 @@ def _agree(held: str, fresh: str, *, interactive: bool) -> None:
 def forget(
     identity: Annotated[str, typer.Argument(metavar="ID", help="The id of a memory, a chat or a correction.")],
     for_good: Annotated[
-        bool, typer.Option("--for-good", help="Erase its text, also from the backups. This cannot be undone.")
+        bool,
+        typer.Option("--for-good", help="Erase the text of the memory, also from the backups. This cannot be undone."),
     ] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Restore what was forgotten.")] = False,
     space: SpaceOption = None,
@@ -114,7 +115,7 @@ def forget(
 ) -> None:
     """Forget a memory, so that it is neither found nor recalled. To forget a note, delete it."""
     if for_good and undo:
-        raise DonnaError(Reason.USAGE, "--for-good and --undo exclude each other")
+        raise DonnaError(Reason.USAGE, "--for-good and --undo cannot be used together")
     session = open_session(space)
 
     async def work(engine: Engine) -> bool:
@@ -226,7 +227,7 @@ def recall(
             remote=(prompt or as_json) and not local,
         )
         if not result.memories and not result.cut:
-            others.extend(each for each in await engine.memory.users() if each not in (user, ME))
+            others.extend(known for known in await engine.memory.users() if known not in (user, ME))
         return result
 
     result = run_with_index(session, "donna recall", work)

@@ -50,7 +50,7 @@ class SearchOptions:
         """Return the request for an empty question. Raises DonnaError for an unknown mode."""
         from donna_tui.search.query import readable
 
-        mode = next((each for each in MODES if each == self.mode), None)
+        mode = next((known for known in MODES if known == self.mode), None)
         if mode is None:
             raise DonnaError(Reason.USAGE, f"there is no mode {self.mode}", hint=f"the modes are {', '.join(MODES)}")
         return SearchRequest(
@@ -90,7 +90,7 @@ def search(
     mode: ModeOption = "hybrid",
     sources: Annotated[list[str] | None, typer.Option("--source", help="Only this kind of document.")] = None,
     path: Annotated[str, typer.Option("--path", help="Only in this folder.")] = "",
-    near: Annotated[bool, typer.Option("--near", help="Show near misses as well.")] = False,
+    near: Annotated[bool, typer.Option("--near", help="Also show near misses.")] = False,
     everywhere: Annotated[bool, typer.Option("--everywhere", help="Search all spaces.")] = False,
     batch: Annotated[
         str, typer.Option("--batch", help="A file of questions, one JSON object per line; - for stdin.")
@@ -154,7 +154,7 @@ async def update_index(engine: Engine) -> bool:
 
 
 def _print(outcome: SearchOutcome, *, as_json: bool) -> None:
-    for limit in (outcome.note, *(each.sentence for each in outcome.filter_problems)):
+    for limit in (outcome.note, *(problem.sentence for problem in outcome.filter_problems)):
         if limit:
             print_message(f"donna: {limit}")
     fields = {
@@ -171,7 +171,7 @@ def _print(outcome: SearchOutcome, *, as_json: bool) -> None:
         "indexed": outcome.indexed,
         "stale": outcome.stale,
         "searched_notes": outcome.searched_notes,
-        "filter_problems": [asdict(each) for each in outcome.filter_problems],
+        "filter_problems": [asdict(problem) for problem in outcome.filter_problems],
         "latency_ms": round(outcome.latency_ms, 1),
     }
     emit(fields, _lines(outcome), as_json=as_json)
@@ -217,7 +217,7 @@ async def _answer_all(session: Session, queries: list[BatchQuery | BadLine], req
             outcome = await engine.search(replace(request, text=query.query, filters=filters))
             row: dict[str, Any] = {"id": query.id, "results": [hit_fields(hit) for hit in outcome.hits]}
             if outcome.filter_problems:
-                row["filter_problems"] = [asdict(each) for each in outcome.filter_problems]
+                row["filter_problems"] = [asdict(problem) for problem in outcome.filter_problems]
             emit_lines([json_text(row)])
 
 

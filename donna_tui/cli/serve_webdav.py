@@ -32,12 +32,14 @@ app = new_app()
 def serve_webdav(
     port: Annotated[int, typer.Option("--port", help="The port; 0 picks a free one.", min=0, max=65_535)] = 8732,
     host: Annotated[
-        str, typer.Option("--host", help="The address to listen on; other than this machine's it needs TLS.")
+        str, typer.Option("--host", help="The address to listen on; one that other machines can reach needs TLS.")
     ] = "127.0.0.1",
     certificate: Annotated[
         Path | None, typer.Option("--cert", metavar="FILE", help="The certificate for TLS, as PEM.")
     ] = None,
-    key: Annotated[Path | None, typer.Option("--key", metavar="FILE", help="Its key, as PEM.")] = None,
+    key: Annotated[
+        Path | None, typer.Option("--key", metavar="FILE", help="The private key of the certificate, as PEM.")
+    ] = None,
     password_file: Annotated[
         Path | None,
         typer.Option("--password-file", metavar="FILE", help="A file with the password, readable only by you."),
@@ -45,7 +47,7 @@ def serve_webdav(
     new_password: Annotated[
         bool, typer.Option("--new-password", help="Generate another password and show it once.")
     ] = False,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Allow clients only to read.")] = False,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Allow clients to read only.")] = False,
     with_private: Annotated[bool, typer.Option("--with-private", help="Serve private notes as well.")] = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
@@ -136,8 +138,8 @@ async def _serve(session: Session, server: WebdavServer, *, as_json: bool) -> No
 
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for each in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(each, ended.set)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ended.set)
     async with engine_for(session, "donna serve-webdav", watch=True):
         url = server.open()
         emit({"url": url, "user": USER}, [f"{url}  user {USER}; ctrl+c to stop"], as_json=as_json)

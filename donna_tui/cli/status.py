@@ -97,7 +97,7 @@ def doctor(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Examine the installation, the model, the vault and the index."""
+    """Check the installation, the model, the vault and the index."""
     from donna_tui.ops.doctor import examine
 
     session = find_session(space)
@@ -106,10 +106,10 @@ def doctor(
     findings += repairs
 
     def lines() -> Iterator[str]:
-        for each in findings:
-            yield f"{_SIGNS[each.state]} {each.id}: {each.message}"
-            if each.hint:
-                yield f"    {each.hint}"
+        for finding in findings:
+            yield f"{_SIGNS[finding.state]} {finding.id}: {finding.message}"
+            if finding.hint:
+                yield f"    {finding.hint}"
 
     problems = [asdict(each) for each in findings if each.state != "ok"]
     emit({"findings": [asdict(each) for each in findings], "problems": problems}, lines(), as_json=as_json)
@@ -125,7 +125,7 @@ def _repair(session: Session, findings: list[Finding]) -> Iterator[Finding]:
     """Restore text from files of unfinished writes, and move a damaged index aside."""
     from donna_tui.ops.doctor import repair, restore_orphans
 
-    if any(each.id == "leftovers" for each in findings):
+    if any(finding.id == "leftovers" for finding in findings):
         yield from restore_orphans(session.space, session.config)
-    if any(each.state == "fail" and each.id != "vault" for each in findings):
+    if any(finding.state == "fail" and finding.id != "vault" for finding in findings):
         yield repair(session.space)

@@ -158,5 +158,5 @@ def _first_run(paths: AppPaths) -> FirstRun:
     from donna_tui.tui.shell.first_run import FirstRun
     from donna_tui.vault.obsidian import known_vaults
 
-    known = tuple(KnownVault(each.name, each.root, "Obsidian") for each in known_vaults(os.environ))
+    known = tuple(KnownVault(vault.name, vault.root, "Obsidian") for vault in known_vaults(os.environ))
     return FirstRun(known=known, demo_folder=next_demo(paths))

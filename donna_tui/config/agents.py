@@ -56,8 +56,8 @@ class StoreConfig(Block):
     path: Place | None = Field(
         None,
         description=(
-            "A folder for it, with {agentId} in its name; a name such as {agentId}.sqlite means the folder "
-            "{agentId}. Without one it is in Donna's own."
+            "The folder of the index, with {agentId} in its name; a name such as {agentId}.sqlite means the folder "
+            "{agentId}. By default in Donna's own folder."
         ),
     )
 
@@ -65,7 +65,7 @@ class StoreConfig(Block):
 class RemoteConfig(Block):
     """The server of the provider openai: OpenAI's own, or a compatible one."""
 
-    base_url: Server = _field("base_url", OPENAI, "Its address; http:// only on this machine.")
+    base_url: Server = _field("base_url", OPENAI, "The address of the server; http:// only on this machine.")
     api_key_env: Variable | None = _field(
         "api_key_env",
         None,
@@ -88,9 +88,14 @@ class RemoteConfig(Block):
 class ChunkingConfig(Block):
     """The chunking of an agent's notes."""
 
-    tokens: Whole = Field(400, ge=32, le=LONGEST_PASSAGE, description="Longest passage; the local model reads 256.")
+    tokens: Whole = Field(
+        400,
+        ge=32,
+        le=LONGEST_PASSAGE,
+        description="The maximum length of a passage, in tokens; the local model reads 256.",
+    )
     overlap: Whole = Field(
-        80, ge=0, le=LONGEST_PASSAGE, description="Tokens that neighbours have in common; at most half of tokens."
+        80, ge=0, le=LONGEST_PASSAGE, description="The overlap of adjacent passages, in tokens; at most half of tokens."
     )
 
     @property
@@ -101,9 +106,9 @@ class ChunkingConfig(Block):
 class SyncConfig(Block):
     """The times at which an agent's index is updated."""
 
-    on_session_start: Flag = _field("on_session_start", True, "When a session begins.")
-    on_search: Flag = _field("on_search", True, "Before a search, if something may have changed.")
-    watch: Flag = Field(True, description="As files change, for as long as Donna runs.")
+    on_session_start: Flag = _field("on_session_start", True, "Whether the index is updated when a session begins.")
+    on_search: Flag = _field("on_search", True, "Whether it is updated before a search, if something may have changed.")
+    watch: Flag = Field(True, description="Whether it is updated as files change, while Donna runs.")
     watch_debounce_ms: Whole = _field(
         "watch_debounce_ms",
         1_500,
@@ -111,11 +116,13 @@ class SyncConfig(Block):
         ge=0,
         le=600_000,
     )
-    interval_minutes: Number = _field("interval_minutes", 0, "Interval in minutes; 0 for never.", ge=0, le=10_080)
+    interval_minutes: Number = _field(
+        "interval_minutes", 0, "The interval of further updates, in minutes; 0 for none.", ge=0, le=10_080
+    )
     search_deadline_ms: Whole = _field(
         "search_deadline_ms",
         5_000,
-        "How long a search waits for that, in milliseconds; then it answers and says that it is stale.",
+        "How long a search waits for an update, in milliseconds, before it answers and says that it is stale.",
         ge=0,
         le=600_000,
     )
@@ -125,7 +132,7 @@ class QueryConfig(Block):
     """Limits on the results of an agent's searches."""
 
     max_results: Whole = _field("max_results", 6, "The default number of hits.", ge=1, le=1_024)
-    min_score: Number = _field("min_score", 0.35, "The least cosine similarity of a semantic hit.", ge=0, le=1)
+    min_score: Number = _field("min_score", 0.35, "The minimum cosine similarity of a semantic hit.", ge=0, le=1)
 
 
 class MemorySearchConfig(Switch):
@@ -145,7 +152,7 @@ class MemorySearchConfig(Switch):
     query: QueryConfig = Field(default_factory=QueryConfig)
 
 
-MOST_AGENTS = 200
+MAX_AGENTS = 200
 
 Access = Literal["rw", "ro", "none"]
 
@@ -184,9 +191,11 @@ class AgentDefaults(Block):
 class AgentConfig(Block):
     """An agent, with its deviations from the defaults."""
 
-    id: AgentId = Field(description="Its name, which --space takes.")
-    workspace: Place | None = Field(None, description="Its folder, if not the one of agents.defaults.")
-    workspace_access: Access | None = _field("workspace_access", None, "If not that of agents.defaults.")
+    id: AgentId = Field(description="The name of the agent, for --space.")
+    workspace: Place | None = Field(None, description="The folder of the agent, if it differs from agents.defaults.")
+    workspace_access: Access | None = _field(
+        "workspace_access", None, "The access of the agent, if it differs from agents.defaults."
+    )
     memory_search: MemorySearchConfig = Field(
         default_factory=MemorySearchConfig,
         validation_alias=both("memory_search"),
@@ -214,7 +223,7 @@ def _distinct(agents: tuple[AgentConfig, ...]) -> tuple[AgentConfig, ...]:
     return agents
 
 
-Agents = Annotated[tuple[AgentConfig, ...], Field(max_length=MOST_AGENTS), AfterValidator(_distinct)]
+Agents = Annotated[tuple[AgentConfig, ...], Field(max_length=MAX_AGENTS), AfterValidator(_distinct)]
 
 
 class AgentsConfig(Block):
@@ -222,7 +231,7 @@ class AgentsConfig(Block):
 
     defaults: AgentDefaults = Field(default_factory=AgentDefaults)
     list: Agents = Field(
-        (), description="The agents: [{id: peter, workspace: ~/agents/peter}]. Settings of one are below it."
+        (), description="The agents: [{id: peter, workspace: ~/agents/peter}]. Each has the settings below."
     )
 
     @model_validator(mode="after")
@@ -239,7 +248,7 @@ class AgentsConfig(Block):
         return self
 
     def resolved(self) -> tuple[Agent, ...]:
-        return tuple(self._resolved(each) for each in self.list)
+        return tuple(self._resolved(agent) for agent in self.list)
 
     def agent(self, named: str) -> Agent | None:
         return next((agent for agent in self.resolved() if agent.id == named), None)
@@ -274,7 +283,7 @@ def _problem(agent: Agent, workspaces: Sequence[Path], places: dict[Path, str]) 
     if agent.store is None:
         return ""
     store = Path(os.path.realpath(agent.store))  # with symbolic links resolved as far as they exist
-    if any(store.is_relative_to(os.path.realpath(each)) for each in workspaces):
+    if any(store.is_relative_to(os.path.realpath(workspace)) for workspace in workspaces):
         return "memory_search.store.path must not be in a workspace"
     other = places.setdefault(store, agent.id)
     return "" if other == agent.id else f"memory_search.store.path is that of {other} too; put {{agentId}} in it"

@@ -14,7 +14,7 @@ from donna_tui.platform.addresses import is_this_machine
 CalendarKind = Literal["ics", "caldav", "google"]
 Notes = Literal["meetings", "all", "never"]
 
-MOST_CALENDARS = 50
+MAX_CALENDARS = 50
 
 
 def _url(text: str) -> str:
@@ -40,7 +40,7 @@ Words = Annotated[str, StringConstraints(strict=True, max_length=500)]
 class CalendarConfig(Block):
     """A calendar that is followed."""
 
-    name: Line = Field(description="Its name.")
+    name: Line = Field(description="The name of the calendar.")
     kind: CalendarKind = Field(description="ics is a file, a folder or a web address of one; the others are servers.")
     path: AbsolutePath | None = Field(None, description="ics: the .ics file, or the folder of such files.")
     url: Url = Field("", description="ics: its web address. caldav: the address of the calendar or of the server.")
@@ -76,4 +76,4 @@ def _distinct(calendars: tuple[CalendarConfig, ...]) -> tuple[CalendarConfig, ..
     return calendars
 
 
-Calendars = Annotated[tuple[CalendarConfig, ...], Field(max_length=MOST_CALENDARS), AfterValidator(_distinct)]
+Calendars = Annotated[tuple[CalendarConfig, ...], Field(max_length=MAX_CALENDARS), AfterValidator(_distinct)]

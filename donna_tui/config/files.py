@@ -113,7 +113,7 @@ def with_item(text: str, key: str, item: Mapping[str, Any], origin: Origin) -> s
     line = yaml.safe_dump(dict(item), default_flow_style=True, sort_keys=False, allow_unicode=True, width=100_000)
     entry = f"- {line.strip()}\n"
     if key not in before:
-        changed = f"{_ended(text)}{key}:\n  {entry}"
+        changed = f"{_terminated(text)}{key}:\n  {entry}"
     else:
         changed = _inserted(text, key, entry, is_empty=not listed)
     after = parse_document(changed, origin).data
@@ -125,16 +125,16 @@ def with_item(text: str, key: str, item: Mapping[str, Any], origin: Origin) -> s
 def _inserted(text: str, key: str, entry: str, *, is_empty: bool) -> str:
     root: Any = yaml.compose(text, yaml.SafeLoader)
     name, node = next((name, value) for name, value in root.value if name.value == key)
-    whole = _ended(text)
+    terminated = _terminated(text)
     if is_empty:
-        end = whole.index("\n", node.end_mark.index)
-        comment = whole[node.end_mark.index : end].lstrip(":")
-        return f"{whole[: name.end_mark.index]}:{comment}\n  {entry}{whole[end + 1 :]}"
+        end = terminated.index("\n", node.end_mark.index)
+        comment = terminated[node.end_mark.index : end].lstrip(":")
+        return f"{terminated[: name.end_mark.index]}:{comment}\n  {entry}{terminated[end + 1 :]}"
     if node.flow_style:
         close = node.end_mark.index - 1
         return f"{text[:close].rstrip().removesuffix(',')}, {entry.removeprefix('- ').strip()}{text[close:]}"
-    place = whole.index("\n", _last(node).end_mark.index) + 1
-    return f"{whole[:place]}{' ' * node.start_mark.column}{entry}{whole[place:]}"
+    place = terminated.index("\n", _last(node).end_mark.index) + 1
+    return f"{terminated[:place]}{' ' * node.start_mark.column}{entry}{terminated[place:]}"
 
 
 def _last(node: Any) -> Any:
@@ -145,7 +145,7 @@ def _last(node: Any) -> Any:
     return node
 
 
-def _ended(text: str) -> str:
+def _terminated(text: str) -> str:
     return text if not text or text.endswith("\n") else f"{text}\n"
 
 

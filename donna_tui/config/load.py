@@ -87,14 +87,14 @@ def load_agent(named: str, environ: Mapping[str, str] = os.environ) -> LoadedCon
     if agent is None:
         return None
     settings = settings_of(agent, loaded.config)
-    different = (each for each in SETTINGS if raw_value(settings, each) != raw_value(loaded.config, each))
+    different = (setting for setting in SETTINGS if raw_value(settings, setting) != raw_value(loaded.config, setting))
     return LoadedConfig(settings, loaded.origins | dict.fromkeys(different, loaded.origins["agents.list"]))
 
 
 def _trusted_layers(environ: Mapping[str, str], overrides: Mapping[str, object]) -> tuple[Values, Values]:
     """Return the values of the trusted files, and the values that override every file."""
     documents = (read_file(packaged_file(), "default"), read_file(user_file(environ), "user"))
-    base = {name: value for each in documents if each for name, value in _from_document(each).items()}
+    base = {name: value for document in documents if document for name, value in _from_document(document).items()}
     return base, _from_environment(environ) | _from_overrides(overrides)
 
 
@@ -103,7 +103,7 @@ def _checked(values: Values) -> LoadedConfig:
         config = MemoryConfig.model_validate(_nested(values))
     except ValidationError as error:
         raise _explained(error.errors(include_url=False)[0], values) from error
-    return LoadedConfig(config, {each: values[each].origin for each in SETTINGS if each in values})
+    return LoadedConfig(config, {setting: values[setting].origin for setting in SETTINGS if setting in values})
 
 
 def _nested(values: Values) -> dict[str, Any]:
@@ -257,7 +257,7 @@ def _inner(document: Document, place: Place, value: object) -> dict[Place, Origi
     if not isinstance(value, list | dict):
         return {}
     depth = len(place)
-    return {each[depth:]: document.at(each) for each in document.lines if each[:depth] == place}
+    return {line[depth:]: document.at(line) for line in document.lines if line[:depth] == place}
 
 
 def _items(given: LayerValue, identifier: str) -> list[object]:

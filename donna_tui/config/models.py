@@ -63,7 +63,12 @@ class MeetingNoteConfig(Skill):
     """A brief before each meeting, which becomes its note."""
 
     poll_interval_seconds: Whole = Field(60, ge=5, le=3600, description="Seconds between two checks of the calendar.")
-    lookback_minutes: Whole = Field(5, ge=1, le=10080, description="How long ago a meeting may have ended, in minutes.")
+    lookback_minutes: Whole = Field(
+        5,
+        ge=1,
+        le=10080,
+        description="How long ago a meeting may have ended when Donna first follows its calendar, in minutes.",
+    )
     person_pages: bool = Field(
         True,
         strict=True,
@@ -188,7 +193,7 @@ class VaultConfig(Block):
     git_author_name: Line = Field("Donna", description="Author of the commits that Donna makes.")
     git_author_email: Line = Field("donna@homelab.local", description="Address of that author.")
     sync_method: Literal["webdav", "syncthing", "manual"] = Field(
-        "webdav", description="How the vault reaches other devices: `donna doctor` checks it."
+        "webdav", description="How the vault is synced with other devices; `donna doctor` checks it."
     )
     templates_dir: HomePath = Field(
         Path("vault_templates"), description="Folder of note templates; a relative one is Donna's own."
@@ -213,7 +218,8 @@ class SafetyConfig(Block):
         description="Top-level folders in which Donna may write.",
     )
     sensitive_frontmatter_key: Line = Field(
-        "donna_sensitive", description="Notes with this frontmatter key set to true stay on this machine, untouched."
+        "donna_sensitive",
+        description="Notes with this frontmatter key set to true stay on this machine and are never changed.",
     )
 
     @model_validator(mode="after")
@@ -252,10 +258,13 @@ class EmbeddingConfig(Block):
         ge=32,
         le=MINILM_POSITIONS,
         validation_alias=AliasChoices("max_tokens", "chunk_tokens"),
-        description="Longest passage that is embedded as one, in tokens of the model.",
+        description="The maximum length of a passage, in tokens of the model.",
     )
     chunk_overlap: Annotated[Whole, FromSpace.REPLACE] = Field(
-        32, ge=0, le=MINILM_POSITIONS, description="Tokens that neighbours have in common; at most half of max_tokens."
+        32,
+        ge=0,
+        le=MINILM_POSITIONS,
+        description="The overlap of adjacent passages, in tokens; at most half of max_tokens.",
     )
 
     @model_validator(mode="after")
@@ -273,10 +282,10 @@ class RetrievalConfig(Block):
         8, ge=1, validation_alias=AliasChoices("default_k", "top_k"), description="The default number of hits."
     )
     min_score: Annotated[Number, FromSpace.REPLACE] = Field(
-        0.25, ge=0, le=1, description="The least cosine similarity of a semantic hit; keyword hits are never cut."
+        0.25, ge=0, le=1, description="The minimum cosine similarity of a semantic hit; keyword hits are never cut."
     )
     max_k: Annotated[Whole, FromSpace.REPLACE] = Field(
-        32, ge=1, le=VEC0_MAX_K // CANDIDATES_PER_HIT, description="The most hits that a search returns."
+        32, ge=1, le=VEC0_MAX_K // CANDIDATES_PER_HIT, description="The maximum number of hits of a search."
     )
     reranker_enabled: bool = Field(
         False, strict=True, description="Whether the best hits of a search are ranked again by reranker_model."
@@ -312,7 +321,9 @@ class ChatSourceConfig(Switch):
     index_roles: tuple[Literal["user", "assistant", "system", "tool"], ...] = Field(
         ("user", "assistant"), description="Roles whose messages are indexed."
     )
-    min_chars: Whole = Field(20, ge=0, le=10_000, description="Shorter messages are dropped, in characters.")
+    min_chars: Whole = Field(
+        20, ge=0, le=10_000, description="The minimum length of a message, in characters; shorter ones are dropped."
+    )
     merge_consecutive_same_role: bool = Field(
         True, strict=True, description="Whether consecutive messages of one speaker become one passage."
     )
@@ -355,20 +366,23 @@ class RecallConfig(Block):
     )
     token_budget: Whole = Field(2_000, ge=0, le=1_000_000, description="The token budget of a recall.")
     reranker_enabled: bool = Field(
-        False, strict=True, description="Whether what was found is ranked again: by a cross-encoder, else by a blend."
+        False, strict=True, description="Whether the memories found are reranked, by a cross-encoder or a blend."
     )
     reranker_model: HomePath | None = Field(
         None, description="The folder of a cross-encoder. Without one, relevance, importance and age are blended."
     )
     compression_threshold: Whole = Field(
-        50, ge=2, le=1_000_000, description="Above so many conversations, `donna chat compress` summarises the oldest."
+        50,
+        ge=2,
+        le=1_000_000,
+        description="The number of conversations above which `donna chat compress` summarises the oldest.",
     )
 
 
 class MetricsConfig(Block):
     """Metrics for Prometheus, served to this machine only."""
 
-    port: Whole = Field(0, ge=0, le=65_535, description="The port to serve them on; 0 for none.")
+    port: Whole = Field(0, ge=0, le=65_535, description="The port on which metrics are served; 0 turns them off.")
 
 
 class UiConfig(Block):
@@ -397,7 +411,7 @@ class MemoryConfig(Block):
     skills: SkillsConfig = Field(default_factory=SkillsConfig)
     calendars: Calendars = Field(
         (),
-        description="Calendars to follow: [{name: Work, kind: ics, path: ~/work.ics}]. Settings of one are below it.",
+        description="Calendars to follow: [{name: Work, kind: ics, path: ~/work.ics}]. Each has the settings below.",
     )
     agents: AgentsConfig = Field(default_factory=AgentsConfig)
     metrics: MetricsConfig = Field(default_factory=MetricsConfig)

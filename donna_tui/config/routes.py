@@ -77,12 +77,12 @@ Price = Annotated[Number, Field(ge=0, le=100_000)]
 class Route(Block):
     """A language model that can be called."""
 
-    dialect: Dialect = Field(description="What the server speaks: openai, anthropic or ollama.")
-    model: Line = Field(description="The model's name, as its server knows it.")
-    base_url: Server | None = Field(None, description="Where the server is; each dialect has a usual place.")
+    dialect: Dialect = Field(description="The API of the server: openai, anthropic or ollama.")
+    model: Line = Field(description="The name of the model on its server.")
+    base_url: Server | None = Field(None, description="The address of the server; each dialect has a default.")
     api_key_env: Variable | None = Field(None, description="The environment variable that holds the key.")
     deadline_seconds: Number = Field(120.0, ge=1, le=3_600, description="The timeout of a call, in seconds.")
-    max_output_tokens: Whole = Field(4_000, ge=16, le=100_000, description="Most tokens of an answer.")
+    max_output_tokens: Whole = Field(4_000, ge=16, le=100_000, description="The maximum number of tokens of an answer.")
     price_in: Price | None = Field(None, description="US dollars for a million tokens that the model reads.")
     price_out: Price | None = Field(None, description="US dollars for a million tokens that the model writes.")
 
@@ -129,7 +129,7 @@ def models_file(environ: Mapping[str, str] = os.environ) -> Path:
 def load_routes(environ: Mapping[str, str] = os.environ) -> Routes:
     """Load the packaged models and those of the user. Raises ConfigError with file, line and name of a setting."""
     packaged, own = resource("config", MODELS_NAME), models_file(environ)
-    documents = [each for each in (read_file(packaged, "default"), read_file(own, "user")) if each]
+    documents = [document for document in (read_file(packaged, "default"), read_file(own, "user")) if document]
     data = {name: value for document in documents for name, value in document.data.items()}
     try:
         return Routes.model_validate(data)
@@ -142,7 +142,7 @@ def load_routes(environ: Mapping[str, str] = os.environ) -> Routes:
 
 def _source(documents: list[Document], place: Place) -> Document:
     """Return the file that set a value last."""
-    return next((each for each in reversed(documents) if place and place[0] in each.data), documents[-1])
+    return next((document for document in reversed(documents) if place and place[0] in document.data), documents[-1])
 
 
 def _explained(error: ErrorDetails, document: Document) -> ConfigError:

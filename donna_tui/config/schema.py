@@ -59,7 +59,9 @@ class Group:
         if close:
             return self.names[close[0]].id
         settings = SETTINGS.values()
-        elsewhere = {known: each.id for each in settings for known in (each.id.rpartition(".")[2], *each.aliases)}
+        elsewhere = {
+            known: setting.id for setting in settings for known in (setting.id.rpartition(".")[2], *setting.aliases)
+        }
         close = difflib.get_close_matches(name, list(elsewhere), n=1, cutoff=0.8)
         return elsewhere[close[0]] if close else None
 

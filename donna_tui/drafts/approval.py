@@ -25,11 +25,11 @@ from donna_tui.vault.note.read import DRAFT_KEY, parse_frontmatter
 from donna_tui.vault.write.changes import Change, OperationKind, Outcome, Plan, expecting
 from donna_tui.vault.write.writer import VaultWriter
 
-MOST_CORRECTIONS = 20
-MOST_NAMES = 50
-MOST_SUBJECT = 500
+MAX_CORRECTIONS = 20
+MAX_NAMES = 50
+MAX_SUBJECT = 500
 NAMED_STUBS = 5
-"""Most people whose new page is named before an approval."""
+"""Maximum number of people whose new page is named before an approval."""
 
 _REMOVED = {DRAFT_KEY: None, **dict.fromkeys(MACHINE_KEYS)}
 
@@ -125,7 +125,7 @@ class Approver:
         """Return the target, or the next free numbered name; a person's page written by Donna may be overwritten."""
         stem = entry.target.removesuffix(".md")
         folded = {path.casefold() for path in taken}
-        for name in (entry.target, *(f"{stem}-{number}.md" for number in range(2, MOST_NAMES))):
+        for name in (entry.target, *(f"{stem}-{number}.md" for number in range(2, MAX_NAMES))):
             if name.casefold() in folded:
                 continue
             if name == entry.path:
@@ -150,7 +150,7 @@ class Approver:
             deleted = self._writer.planner.delete(path, seen=expecting(etag))
             return Plan(kind=OperationKind.WRITE, subject=written.subject, changes=(*written.changes, *deleted.changes))
         plan = self._writer.planner.move(path, target, seen=expecting(etag))
-        changes = (replace(each, after=text.encode()) if each.path == target else each for each in plan.changes)
+        changes = (replace(change, after=text.encode()) if change.path == target else change for change in plan.changes)
         return replace(plan, changes=tuple(changes))
 
 
@@ -173,7 +173,7 @@ def combined(plans: Sequence[Plan]) -> Plan:
         changes[target] = replace(arriving, after=_merged(target, by_path[path][0].before, arriving.after, *edits))
     return Plan(
         kind=OperationKind.WRITE,
-        subject=f"Approve {plural(len(plans), 'draft')}: {', '.join(target_of(plan) for plan in plans)}"[:MOST_SUBJECT],
+        subject=f"Approve {plural(len(plans), 'draft')}: {', '.join(target_of(plan) for plan in plans)}"[:MAX_SUBJECT],
         changes=tuple(changes.values()),
         remarks=tuple(dict.fromkeys(remark for plan in plans for remark in plan.remarks)),
         unread=tuple(dict.fromkeys(path for plan in plans for path in plan.unread)),
@@ -243,7 +243,7 @@ def with_lines(text: str, lines: Mapping[str, str]) -> str:
 def corrections_of(entry: Entry, approved: str, now: float) -> list[Correction]:
     """Return the changes that the person made to a draft before its approval, one correction for each place."""
     before, after = _body(entry.original), _body(approved)
-    changes = list(_changes(before, after))[:MOST_CORRECTIONS]
+    changes = list(_changes(before, after))[:MAX_CORRECTIONS]
     task_type = "extract_commitments" if entry.skill == "commitment_log" else f"draft_{entry.skill}"
     return [
         Correction(

@@ -55,7 +55,7 @@ def claims_of(text: str, statements: Sequence[tuple[str, tuple[int, ...]]]) -> t
     found = []
     for number, line in enumerate(split_lines(text), 1):
         bare = line.replace("\\", "")
-        numbers = [each for statement, rests in statements if statement and statement in bare for each in rests]
+        numbers = [passage for statement, cited in statements if statement and statement in bare for passage in cited]
         if numbers:
             found.append(Claim(number, number, tuple(dict.fromkeys(numbers))))
     return tuple(found)
@@ -105,17 +105,17 @@ def _emptied(lines: Sequence[str], removed: Collection[int], first: int) -> set[
     found: set[int] = set()
     depths = _headings(lines, first)
     for number in sorted(depths, reverse=True):
-        end = next((each for each in depths if each > number and depths[each] <= depths[number]), len(lines) + 1)
-        below = [each for each in range(number + 1, end) if lines[each - 1].strip()]
-        if below and depths[number] > 1 and all(each in removed or each in found for each in below):
+        end = next((depth for depth in depths if depth > number and depths[depth] <= depths[number]), len(lines) + 1)
+        below = [line for line in range(number + 1, end) if lines[line - 1].strip()]
+        if below and depths[number] > 1 and all(line in removed or line in found for line in below):
             found.add(number)
     return found
 
 
 LONGEST_BLOCK = 480
-"""Most characters of a block. A longer bullet is quoted by its sentences; a longer sentence is not quoted."""
+"""Maximum length of a block. A longer bullet is quoted by its sentences; a longer sentence is not quoted."""
 
-LONGEST_NOTE, MOST_BLOCKS, LONGEST_LABEL = 1_000_000, 5_000, 60
+LONGEST_NOTE, MAX_BLOCKS, LONGEST_LABEL = 1_000_000, 5_000, 60
 
 
 class Role(StrEnum):
@@ -272,7 +272,7 @@ def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Bloc
         while place < len(sections) and low >= sections[place].end:
             place += 1
             parser.leave_list()
-        if place == len(sections) or len(parser.blocks) >= MOST_BLOCKS:
+        if place == len(sections) or len(parser.blocks) >= MAX_BLOCKS:
             break
         section = sections[place]
         if low >= section.body_start:
@@ -392,7 +392,7 @@ def is_quotable(block: Block) -> bool:
     is_point = block.role in (Role.DECISIONS, Role.ACTIONS)
     is_whole = is_point and not any(label.match(text) for _, label in _LABEL_PATTERNS)
     said = text if is_whole else SPEAKER.sub("", text)  # “Redis: no” can be a decision, “Ana: no” is no note
-    if _NOTHING.search(said) or any(each.search(text) for each in (_CODE, _LOG_LEVEL, _DIAL_IN)):
+    if _NOTHING.search(said) or any(pattern.search(text) for pattern in (_CODE, _LOG_LEVEL, _DIAL_IN)):
         return False
     if block.role is Role.SKIPPED or _ADDRESS.fullmatch(text) or len(text) > LONGEST_BLOCK or not stems_of(text):
         return False
@@ -428,7 +428,9 @@ def topics_of(blocks: Sequence[Block], most: int) -> list[tuple[str, ...]]:
     """Return the heading paths with the most notes, in order: the deepest ones, below the title."""
     counts = Counter(block.heading_path for block in blocks if block.role is Role.NOTES and block.heading_path)
     found = [path for path, count in counts.items() if count > 1 and not _AGENDA.search(path[-1])]
-    topics = [path for path in found if len(path) > 1 and not any(each[: len(path)] == path != each for each in found)]
+    topics = [
+        path for path in found if len(path) > 1 and not any(other[: len(path)] == path != other for other in found)
+    ]
     longest = sorted(topics, key=lambda path: -counts[path])[:most]
     return [path for path in topics if path in longest]
 

@@ -104,7 +104,7 @@ class PersonProfileAnswer(Answer):
     open_threads: Statements = Field(description="What is open between them and the user.")
 
 
-FEWEST_WORDS, SENTENCE_CHARS = 4, 480
+MIN_WORDS, SENTENCE_CHARS = 4, 480
 
 _END = re.compile(r"[.!?…][\"'”’)\]*_]*\s+(?=[\"'“(\[*_]*[A-ZÀ-ÞА-Я0-9])|[。！？]\s*")
 _ABBREVIATION = re.compile(
@@ -179,15 +179,15 @@ class Sentence:
 def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield the half-open offsets of each sentence. None ends at an abbreviation, an initial, or inside brackets."""
     start = 0
-    for found in _END.finditer(text):
-        end = found.start() + 1
-        if found[0][0] == "." and _ABBREVIATION.search(text, max(0, end - LONGEST_ABBREVIATION), end):
+    for match in _END.finditer(text):
+        end = match.start() + 1
+        if match[0][0] == "." and _ABBREVIATION.search(text, max(0, end - LONGEST_ABBREVIATION), end):
             continue
-        part = text[start : found.end()].rstrip()
+        part = text[start : match.end()].rstrip()
         if part.count("(") > part.count(")") or part.count("[") > part.count("]"):
             continue
         yield start, start + len(part)
-        start = found.end()
+        start = match.end()
     rest = text[start:].rstrip()
     if rest:
         yield start, start + len(rest)
@@ -209,7 +209,7 @@ def _sentences(passage: Evidence) -> Iterator[Sentence]:
         for start, end in sentence_spans(bare):
             text = _LEADING.sub("", words_only(bare[start:end], SENTENCE_CHARS))
             stems = stems_of(text)
-            if len(stems) >= FEWEST_WORDS or (box and stems):
+            if len(stems) >= MIN_WORDS or (box and stems):
                 yield Sentence(text, passage.number, stems, box, heading)
 
 
@@ -239,7 +239,7 @@ ABOUT = 2.0
 LEANING, DECIDED = 0.6, 1.5
 """Weight of a sentence that is not self-contained, and of a decision."""
 
-MOST_SOURCE_SENTENCES = 2_000
+MAX_SOURCE_SENTENCES = 2_000
 
 
 def extracted(passages: Sequence[Evidence], about: str, most: int, *, promised: bool = False) -> list[str]:
@@ -250,7 +250,7 @@ def extracted(passages: Sequence[Evidence], about: str, most: int, *, promised: 
     distinct: dict[frozenset[str], Sentence] = {}
     for sentence in (sentence for passage in passages for sentence in _sentences(passage)):
         distinct.setdefault(sentence.stems, sentence)
-    sentences = list(distinct.values())[:MOST_SOURCE_SENTENCES]
+    sentences = list(distinct.values())[:MAX_SOURCE_SENTENCES]
     often = Counter(stem for sentence in sentences for stem in sentence.stems)
     subject = stems_of(about)
 
@@ -284,7 +284,7 @@ _CITES = re.compile(r"\s*\[(\d{1,3})\]")
 _LINE = re.compile(r"^\s*(?:[-*+]\s+)?(?:\[.\]\s+)?")
 _CITED = re.compile(r"\s*\(\[\[[^\[\]]*\]\]\)")
 _RESTS_ON = 0.5
-"""Least share of a statement's words that a passage must contain to be its evidence, if it cites none."""
+"""Minimum share of a statement's words that a passage must contain to be its evidence, if it cites none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,8 +370,10 @@ def corrected(answer: Answer, corrections: Iterable[Corrected]) -> Answer:
 def correcting(corrections: Iterable[Corrected]) -> Callable[[str], str]:
     """Return a function that maps a line to its earlier correction, which is empty if the line was removed."""
     known: dict[str, str] = {}
-    for each in corrections:  # one of several lines counts line by line, if the lines can be paired
-        before, after = ([line for line in text.splitlines() if line.strip()] for text in (each.before, each.after))
+    for correction in corrections:  # one of several lines counts line by line, if the lines can be paired
+        before, after = (
+            [line for line in text.splitlines() if line.strip()] for text in (correction.before, correction.after)
+        )
         after = after or [""] * len(before)
         if len(before) == len(after):
             for old, new in zip(before, after, strict=True):
@@ -431,7 +433,7 @@ def _resting_on(text: str, passages: Sequence[Evidence]) -> tuple[int, ...]:
 
 ALIAS: Alias = "reasoner"
 PROMPT_CHARS = 48_000
-"""Most characters of passages in one prompt, about 12,000 tokens."""
+"""Maximum number of characters of passages in one prompt, about 12,000 tokens."""
 
 
 class ModelDrafter:
@@ -467,9 +469,9 @@ class Prompts:
 def payload_of(task: Task, system: str) -> Payload:
     """Build the prompt from the task and its passages with numbers and days, each segment with its sensitivity."""
     parts = [("\n".join(task.facts or (task.about,)), False)]
-    for each in task.corrections:
-        change = f"Not: {each.before}\nBut: {each.after or '(left out)'}"
-        parts.append((f"Earlier the person changed a draft of this kind.\n{change}", each.private))
+    for correction in task.corrections:
+        change = f"Not: {correction.before}\nBut: {correction.after or '(left out)'}"
+        parts.append((f"Earlier the person changed a draft of this kind.\n{change}", correction.private))
     room = PROMPT_CHARS
     for passage in task.passages:
         day, place = task.dates.get(passage.number, ""), " › ".join((passage.title, *passage.heading_path))

@@ -79,9 +79,9 @@ class Page:
         notes.
         """
         parts = all_statements(answer, context.task.passages)
-        cited = {number for part in parts.values() for each in part for number in each.evidence}
+        cited = {number for part in parts.values() for statement in part for number in statement.evidence}
         cited |= {number for _, numbers in context.listed for number in numbers}
-        used = cited if drafter == EXTRACTIVE else {each.number for each in context.task.passages} | cited
+        used = cited if drafter == EXTRACTIVE else {passage.number for passage in context.task.passages} | cited
         suggested = {path: is_note(path) for path in getattr(answer, "links_suggested", [])}
         missing = (words_only(path, 80) or "a note" for path, known in suggested.items() if not known)
         return cls(
@@ -106,17 +106,20 @@ class Page:
     @property
     def shown(self) -> dict[str, Any]:
         passages = self.context.task.passages
-        parts = {name: [_shown(each, passages) for each in part] for name, part in self.parts.items()}
+        parts = {name: [_shown(statement, passages) for statement in part] for name, part in self.parts.items()}
         return {**parts, "links_suggested": list(self.links)}
 
     @property
     def rest(self) -> Rest:
         known = self.context.all_passages or self.context.task.passages
-        return Rest(tuple(each for each in known if each.number in self.used), self.statements, self.remarks)
+        return Rest(tuple(passage for passage in known if passage.number in self.used), self.statements, self.remarks)
 
     @property
     def statements(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        return (*((each.text, each.evidence) for part in self.parts.values() for each in part), *self.context.listed)
+        return (
+            *((statement.text, statement.evidence) for part in self.parts.values() for statement in part),
+            *self.context.listed,
+        )
 
 
 def _link(path: str) -> str:

@@ -20,7 +20,7 @@ from donna_tui.vault.write.planner import Planner
 FOLDER = "People"
 ACTOR = "donna"
 LONGEST_NAME = 80
-MOST_STUBS = 50
+MAX_STUBS = 50
 FEW_STUBS = 10
 """Number of people without a page up to which each gets one. In a larger meeting most only listen, and would leave
 empty pages behind: only those get one whom the note names outside the list of attendees.
@@ -70,7 +70,7 @@ def ensure_person_stubs(text: str, client: VaultClient, planner: Planner, allowl
     names = [name for folded, name in reversed(wanted.items()) if folded not in known]
     if len(names) > FEW_STUBS:
         said = _spaced(_ONLY_LINK.sub("", text))
-        names = [name for name in names if _is_named(name, said, people)][:MOST_STUBS]
+        names = [name for name in names if _is_named(name, said, people)][:MAX_STUBS]
     found: list[Change] = []
     for name in names:
         with contextlib.suppress(DonnaError):

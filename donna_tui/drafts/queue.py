@@ -45,7 +45,7 @@ class Rest:
             return cls()
         known: dict[str, Any] = json.loads(text)
         passages = tuple(
-            Evidence(**{**each, "heading_path": tuple(each["heading_path"])}) for each in known["passages"]
+            Evidence(**{**passage, "heading_path": tuple(passage["heading_path"])}) for passage in known["passages"]
         )
         statements = tuple((statement, tuple(numbers)) for statement, numbers in known["statements"])
         return cls(passages, statements, tuple(known.get("remarks", ())))

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from donna_tui.drafts.blocks import Block, Role, blocks_of, heading_role, is_own, is_quotable, topics_of
-from donna_tui.drafts.drafters import FEWEST_WORDS, is_self_contained, stems_of
+from donna_tui.drafts.drafters import MIN_WORDS, is_self_contained, stems_of
 from donna_tui.drafts.passages import IndexedNote
 from donna_tui.drafts.series import day_in
 from donna_tui.drafts.text import MONTHS
@@ -22,8 +22,8 @@ from donna_tui.types.drafts import Evidence
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
 
-MOST_DECISIONS, MOST_ACTIONS, MOST_QUESTIONS, MOST_TOPICS = 25, 12, 8, 12
-MOST_NOTES, MOST_NOTES_BESIDE_DECISIONS, MOST_SENTENCES = 12, 8, 5
+MAX_DECISIONS, MAX_ACTIONS, MAX_QUESTIONS, MAX_TOPICS = 25, 12, 8, 12
+MAX_NOTES, MAX_NOTES_BESIDE_DECISIONS, MAX_SENTENCES = 12, 8, 5
 FEW = 3
 """Number of lines below which the topics of a note are listed as well."""
 
@@ -36,8 +36,8 @@ LONG = 240
 LONG_PAST = datetime.timedelta(days=60)
 """Time after which the day of an open check box no longer says what is to be done."""
 
-MOST_PROSE = 25
-"""Most sentences of a note without bullets; a longer one is a transcript, of which only the topics are listed."""
+MAX_PROSE = 25
+"""Maximum number of sentences of a note without bullets; of a longer one, a transcript, only topics are listed."""
 
 _DECIDED = (
     r"agreed|decided|conclusion|resolved|approved|no (?:\w+/)?(?:concerns|objections|comments)"
@@ -89,8 +89,8 @@ _MAYBE = re.compile(
     rf"|probably|assum\w+)\b[^.,;:]{{0,60}}\b(?:{_DECIDED})\b|\?\W*$",
     re.IGNORECASE,
 )
-FEWEST_STEMS = 5
-"""Fewest content words of an outcome that ends with the number or address of an issue."""
+MIN_STEMS = 5
+"""Minimum number of content words of an outcome that ends with the number or address of an issue."""
 
 _NUMBERED = re.compile(r"#\d+\W*$")
 _REFERENCE = re.compile(r"(?:#\d+|\S+/\S+/\d+|\]\))\W*$")
@@ -188,18 +188,18 @@ def points_of(blocks: Sequence[Block], agenda: Sequence[str] = (), *, is_daily: 
         for number, block in enumerate(blocks)
         if is_quotable(block) and not any(blocks[each].box for each in (*_above(blocks, number), number))
     }
-    quotable -= replaced_among(blocks, quotable)
+    quotable -= replaced_statements(blocks, quotable)
     by_role = {role: [number for number in sorted(quotable) if blocks[number].role is role] for role in Role}
-    decided = by_role[Role.DECISIONS][:MOST_DECISIONS]
-    most = MOST_NOTES_BESIDE_DECISIONS if len(decided) > 1 else MOST_NOTES
+    decided = by_role[Role.DECISIONS][:MAX_DECISIONS]
+    most = MAX_NOTES_BESIDE_DECISIONS if len(decided) > 1 else MAX_NOTES
     points = [stems_of(point) for point in agenda]
     notes = _chosen_notes(blocks, by_role[Role.NOTES], points, most, is_daily=is_daily)
     return Points(
         decisions=_in_order(blocks, decided, points),
         notes=_in_order(blocks, notes, points),
-        actions=_in_order(blocks, by_role[Role.ACTIONS][:MOST_ACTIONS], points),
-        questions=_in_order(blocks, by_role[Role.QUESTIONS][:MOST_QUESTIONS], points),
-        topics=tuple(topics_of(blocks, MOST_TOPICS)) if len(decided) + len(notes) < FEW else (),
+        actions=_in_order(blocks, by_role[Role.ACTIONS][:MAX_ACTIONS], points),
+        questions=_in_order(blocks, by_role[Role.QUESTIONS][:MAX_QUESTIONS], points),
+        topics=tuple(topics_of(blocks, MAX_TOPICS)) if len(decided) + len(notes) < FEW else (),
     )
 
 
@@ -263,9 +263,9 @@ def _day_of(read: Read, block: Block) -> datetime.date:
     return datetime.date.max
 
 
-def replaced_among(blocks: Sequence[Block], among: Collection[int]) -> set[int]:
+def replaced_statements(blocks: Sequence[Block], candidates: Collection[int]) -> set[int]:
     """Return the statements that a later one about the same subject replaces."""
-    ordered = sorted(number for number in among if blocks[number].role in (Role.DECISIONS, Role.NOTES))
+    ordered = sorted(number for number in candidates if blocks[number].role in (Role.DECISIONS, Role.NOTES))
     compared = [(number, _Statement.of(blocks[number])) for number in ordered]
     return {
         number
@@ -320,17 +320,17 @@ def _chosen_notes(
         for number in candidates
         if not blocks[number].is_bullet
         and is_self_contained(blocks[number].text)
-        and len(stems_of(blocks[number].text)) >= FEWEST_WORDS
+        and len(stems_of(blocks[number].text)) >= MIN_WORDS
     ]
-    if len(prose) > MOST_PROSE and len(prose) > len(bullets) and not is_daily:
+    if len(prose) > MAX_PROSE and len(prose) > len(bullets) and not is_daily:
         listed = bullets if topics_of(blocks, 1) else [*bullets, *prose]
-        chosen, most = [each for each in listed if _is_decided(blocks[each])], min(most, MOST_SENTENCES)
+        chosen, most = [each for each in listed if _is_decided(blocks[each])], min(most, MAX_SENTENCES)
     elif bullets:
         parents = {block.parent for block in blocks}
         chosen = [each for each in bullets if _is_meaningful(blocks, each, is_parent=each in parents)]
         chosen += [each for each in prose if is_daily or _is_decided(blocks[each])]
     else:
-        chosen, most = prose, min(most, MOST_SENTENCES)
+        chosen, most = prose, min(most, MAX_SENTENCES)
     worth: dict[int, int] = {}
     topics: dict[tuple[int, tuple[str, ...]], list[int]] = {}
     for number in chosen:
@@ -379,7 +379,7 @@ def _is_meaningful(blocks: Sequence[Block], number: int, *, is_parent: bool) -> 
     if _STALE.search(block.text):
         return False
     if _REFERENCE.search(block.text):  # most such lines are the title of an issue
-        return bool(_OUTCOME.search(block.text)) and len(stems_of(_REFERENCE.sub("", block.text))) >= FEWEST_STEMS
+        return bool(_OUTCOME.search(block.text)) and len(stems_of(_REFERENCE.sub("", block.text))) >= MIN_STEMS
     is_listed = block.parent >= 0 and bool(_OPENS.search(blocks[block.parent].text))
     return is_listed or len(stems_of(block.text)) > 1
 

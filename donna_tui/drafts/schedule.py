@@ -51,15 +51,17 @@ async def follow(
     """
     scheduler = AsyncIOScheduler(timezone=zone)
     scheduler.add_job(retry, "interval", seconds=RETRY_SECONDS, coalesce=True, max_instances=1)
-    for each in wanted:
+    for cadence in wanted:
         local = now.astimezone(zone)
-        due = local.replace(hour=each.hour, minute=each.minute, second=0, microsecond=0)
-        while due > local or (each.weekday is not None and due.weekday() != each.weekday):
+        due = local.replace(hour=cadence.hour, minute=cadence.minute, second=0, microsecond=0)
+        while due > local or (cadence.weekday is not None and due.weekday() != cadence.weekday):
             due -= datetime.timedelta(days=1)
         if (now - due).total_seconds() < LATE_SECONDS:
-            await run(each.skill, due.date())
-        trigger = CronTrigger(hour=each.hour, minute=each.minute, day_of_week=each.weekday, timezone=zone)
-        scheduler.add_job(_run_today, trigger, (run, each.skill, zone), misfire_grace_time=LATE_SECONDS, coalesce=True)
+            await run(cadence.skill, due.date())
+        trigger = CronTrigger(hour=cadence.hour, minute=cadence.minute, day_of_week=cadence.weekday, timezone=zone)
+        scheduler.add_job(
+            _run_today, trigger, (run, cadence.skill, zone), misfire_grace_time=LATE_SECONDS, coalesce=True
+        )
     scheduler.start()
     try:
         await asyncio.Event().wait()

@@ -24,8 +24,8 @@ from donna_tui.types.drafts import Meeting
 from donna_tui.types.search import ME, Filters, Hit, MemorySource, SearchOutcome, SearchRequest
 from donna_tui.vault.note.read import note_date
 
-MOST_BACKGROUND = 3
-"""Most project notes that a draft mentions."""
+MAX_BACKGROUND = 3
+"""Maximum number of project notes that a draft mentions."""
 
 SMALL_GROUP, SAME_GROUP, SAME_CROWD = 6, 0.6, 1 / 3
 """Thresholds for two meetings with one title to be the same.
@@ -104,11 +104,11 @@ class Invited:
     @classmethod
     def to(cls, meeting: Meeting, me: Collection[str]) -> Invited:
         """Extract the people and the title key of a meeting; `me` are the user's names and addresses."""
-        mine = frozenset(person_key(each) for each in me)
+        mine = frozenset(person_key(name) for name in me)
         others = {
-            person_key(each.name or each.email)
-            for each in meeting.attendees
-            if person_key(each.name) not in mine and not (each.email and person_key(each.email) in mine)
+            person_key(attendee.name or attendee.email)
+            for attendee in meeting.attendees
+            if person_key(attendee.name) not in mine and not (attendee.email and person_key(attendee.email) in mine)
         }
         return cls(meeting=meeting, key=title_key(meeting.title), people=frozenset(others - {""}), me=mine)
 
@@ -138,7 +138,7 @@ def earlier_notes(index: Database, invited: Invited) -> list[Earlier]:
     best.sort(key=lambda each: (each.day, str(each.note.front.get("event_start", "")), each.note.path), reverse=True)
     if best and not _may_be_quoted(best[0], invited):
         return []
-    return [each for each in best if _may_be_quoted(each, invited)]
+    return [earlier for earlier in best if _may_be_quoted(earlier, invited)]
 
 
 def _may_be_quoted(earlier: Earlier, invited: Invited) -> bool:
@@ -182,7 +182,7 @@ def background_notes(index: Database, invited: Invited) -> list[IndexedNote]:
         name = stems_of(_project_name(note))
         if name and (name <= title or (title <= name and len(title) > 1)) and may_be_quoted(note, invited):
             found.append((len(name ^ title), note.path, note))
-    return [note for _, _, note in sorted(found, key=lambda each: each[:2])][:MOST_BACKGROUND]
+    return [note for _, _, note in sorted(found, key=lambda each: each[:2])][:MAX_BACKGROUND]
 
 
 def path_after(last: Earlier, day: datetime.date) -> str:
@@ -218,7 +218,7 @@ def people_of(front: dict[str, Any]) -> frozenset[str]:
         value = front.get(key)
         if value:
             listed = value if isinstance(value, list) else re.split(r"[,;]", str(value))
-            return frozenset(filter(None, (person_key(str(each)) for each in listed)))
+            return frozenset(filter(None, (person_key(str(person)) for person in listed)))
     return frozenset()
 
 
@@ -363,9 +363,9 @@ class Gatherer:
         found: list[Earlier] = await self.read(lambda index: earlier_notes(index, invited))
         if found and self.remote and found[0].note.sensitive:
             return []
-        return [each for each in found if not (self.remote and each.note.sensitive)]
+        return [earlier for earlier in found if not (self.remote and earlier.note.sensitive)]
 
     async def background(self, meeting: Meeting) -> list[IndexedNote]:
         invited = self.invited(meeting)
         found: list[IndexedNote] = await self.read(lambda index: background_notes(index, invited))
-        return [each for each in found if not (self.remote and each.sensitive)]
+        return [note for note in found if not (self.remote and note.sensitive)]

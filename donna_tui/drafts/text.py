@@ -64,8 +64,8 @@ _LONE = re.compile(r"(?<!\w)[*_](?=\S)|(?<=\S)[*_](?!\w)")
 _ESCAPES = re.compile(r"\\+([!-/:-@\[\]-`{-~]?)")
 _DOTS = "…"
 _ADDRESS = re.compile(r":/{2,}")
-_MOST_ROUNDS = 5
-"""Most passes that remove markup nested in other markup."""
+_MAX_ROUNDS = 5
+"""Maximum number of passes that remove markup nested in other markup."""
 
 
 def words_only(text: str, longest: int = LONGEST_LINE) -> str:
@@ -75,7 +75,7 @@ def words_only(text: str, longest: int = LONGEST_LINE) -> str:
     anything. Markdown's backslash escapes are removed.
     """
     line = _visible(text)
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         line, before = _bare(line), line
         if line == before:
             break
@@ -91,10 +91,10 @@ def _bare(text: str) -> str:
     return " ".join(line.split())
 
 
-def _address(found: re.Match[str]) -> str:
+def _address(match: re.Match[str]) -> str:
     """Return the host and the path of a URL, without user info, query and fragment."""
-    host = found[1].rpartition("@")[2].removeprefix("www.")
-    rest = found[2].partition("?")[0].partition("#")[0]
+    host = match[1].rpartition("@")[2].removeprefix("www.")
+    rest = match[2].partition("?")[0].partition("#")[0]
     path = _URL_PATH.match(rest)
     if not path:
         return host + (rest[-1] if rest[-1:] in (".", ",", ";", ":", "!") else "")

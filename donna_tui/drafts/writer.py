@@ -32,8 +32,8 @@ from donna_tui.vault.write.writer import VaultWriter
 NOTHING = "nothing"
 """Reason of a skipped day or week without content."""
 
-MOST_NAMES = 50
-"""Most numbered notes of one name before the write fails."""
+MAX_NAMES = 50
+"""Maximum number of numbered notes of one name before the write fails."""
 
 T = TypeVar("T")
 
@@ -207,7 +207,7 @@ class MemoryInformedWriter:
         """Write the note under the first free name; other notes are never overwritten."""
         subject = json.dumps(f"autowrite: {run.template} {run.key}", ensure_ascii=False)[1:-1][:200]  # one line
         stem = run.effective_path.removesuffix(".md")
-        for path in (run.effective_path, *(f"{stem}-{number}.md" for number in range(2, MOST_NAMES + 1))):
+        for path in (run.effective_path, *(f"{stem}-{number}.md" for number in range(2, MAX_NAMES + 1))):
             try:
                 plan = self.vault_writer.planner.write(path, entry.original, seen=expecting(None))
             except VaultWriteError as error:
@@ -218,7 +218,7 @@ class MemoryInformedWriter:
                 continue
             outcome = self.vault_writer.apply(replace(plan, subject=subject), actor=ACTOR)
             return path, outcome.commit
-        raise DonnaError(Reason.CONFLICT, f"there are {MOST_NAMES} notes named {run.effective_path}")
+        raise DonnaError(Reason.CONFLICT, f"there are {MAX_NAMES} notes named {run.effective_path}")
 
     async def _failed(self, run: Run, entry: Entry, error: DonnaError) -> WriteResult:
         known = await self.db.run(lambda db: queue.of_id(db.database, entry.id)) or entry

@@ -21,7 +21,7 @@ from donna_tui.types.errors import ModelError, Reason
 from donna_tui.types.status import ModelPhase
 
 MAX_THREADS = 4
-"""Most threads for documents, of which there are half as many as cores, at least two."""
+"""Maximum number of threads for documents, of which there are half as many as cores, at least two."""
 FOLDER_MODEL_BATCH = 16
 """Texts per batch for a model from a folder: a GPU needs batches, but on a CPU a question waits for one batch."""
 

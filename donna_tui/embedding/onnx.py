@@ -39,7 +39,7 @@ class OnnxGraph:
             )
         except Exception as error:  # ONNX Runtime's errors have no common base below Exception
             raise ModelError(Reason.MODEL_INVALID, f"The embedding model {file.name} cannot be loaded.") from error
-        self._inputs = tuple(each.name for each in self._session.get_inputs())
+        self._inputs = tuple(node.name for node in self._session.get_inputs())
 
     def run(self, ids: Sequence[int]) -> Vector:
         """Return the unit vector of a text. Raises ModelError (embedding_failed) if the graph fails."""
@@ -84,8 +84,8 @@ class OnnxProvider:
 
     def reads(self, text: str) -> float:
         """Return the share of Latin letters, because the model was trained on English."""
-        letters = [each for each in text if each.isalpha()]
-        return sum(each < LAST_LATIN for each in letters) / len(letters) if letters else 1.0
+        letters = [character for character in text if character.isalpha()]
+        return sum(letter < LAST_LATIN for letter in letters) / len(letters) if letters else 1.0
 
     def embed_batch(self, texts: Sequence[str]) -> Matrix:
         rows = np.empty((len(texts), self.dim), dtype=np.float32)

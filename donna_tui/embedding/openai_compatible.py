@@ -28,13 +28,13 @@ from donna_tui.types.errors import DonnaError, ModelAwayError, ModelError, Reaso
 BATCH = 32
 """Texts per request."""
 
-MOST_ANSWER_BYTES = 16_000_000
-MOST_TRIES = 3
-MOST_WAIT_SECONDS = 10.0
+MAX_ANSWER_BYTES = 16_000_000
+MAX_TRIES = 3
+MAX_WAIT_SECONDS = 10.0
 QUERY_BYTES = 8_000
 """Bytes per window: a token is at least one byte, so that this fits into the window of OpenAI's models."""
 
-MOST_DIM = 8_192
+MAX_DIM = 8_192
 
 STOP_SECONDS = 0.1
 """Seconds between two checks for cancellation."""
@@ -147,8 +147,8 @@ class OpenAICompatible:
             tries += 1
             pause = stated_pause(response.headers.get("retry-after", ""))
             pause = backoff(tries - 1) if pause is None else pause
-            room = min(MOST_WAIT_SECONDS, until - time.monotonic())
-            if response.status_code not in _PASSING or tries >= MOST_TRIES or pause > room:
+            room = min(MAX_WAIT_SECONDS, until - time.monotonic())
+            if response.status_code not in _PASSING or tries >= MAX_TRIES or pause > room:
                 raise self._not_answered(response.status_code)
             await self._pause(pause)
 
@@ -157,7 +157,7 @@ class OpenAICompatible:
         headers = {"authorization": f"Bearer {self._key}"} if self._key else {}
         payload = {"model": self.name, "input": list(texts), "encoding_format": "float"}
         http = open_client(
-            timeout_seconds=self._remote.timeout_seconds, max_bytes=MOST_ANSWER_BYTES, hosts=(self._host,)
+            timeout_seconds=self._remote.timeout_seconds, max_bytes=MAX_ANSWER_BYTES, hosts=(self._host,)
         )
         try:
             async with http:
@@ -204,7 +204,7 @@ class OpenAICompatible:
             raise self._unusable("has not one vector for each passage")
         length = {len(row.embedding) for row in rows}
         wanted = {getattr(self, "dim", next(iter(length), 0))}
-        if length != wanted or not 0 < next(iter(length)) <= MOST_DIM:
+        if length != wanted or not 0 < next(iter(length)) <= MAX_DIM:
             raise self._unusable("has vectors of another length")
         ordered = [row.embedding for _, row in sorted(zip(stated, rows, strict=True), key=lambda pair: pair[0])]
         matrix = np.array(ordered, dtype=np.float64)

@@ -18,7 +18,7 @@ Matrix: TypeAlias = "NDArray[np.float32]"
 UNIT_TOLERANCE = 1e-3
 
 QUERY_WINDOWS = 8
-"""Most windows of a long question that are embedded: about 2,000 tokens with the default model."""
+"""Maximum number of windows of a long question that are embedded: about 2,000 tokens with the default model."""
 
 
 class EmbeddingProvider(Protocol):

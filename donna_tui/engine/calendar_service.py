@@ -29,7 +29,7 @@ class CalendarService:
         self._context = context
         self._db = context.memory.db
         self.zone = local_zone()
-        self._rules = {each.name: each.notes for each in config.calendars}
+        self._rules = {calendar.name: calendar.notes for calendar in config.calendars}
         sources = sources_for(config.calendars, self.zone, context.space.state)
         self.following = Following(self._db, sources, context.hub, context.clock)
 
@@ -42,10 +42,12 @@ class CalendarService:
                 series_without_notes(db.database),
             )
         )
-        keys = [key_of(each) for each in found]
+        keys = [key_of(meeting) for meeting in found]
         notes = await self._context.read(lambda index: paths_of_keys(index, keys))
         now = datetime.datetime.fromtimestamp(self._context.clock(), datetime.UTC)
-        rows = (meeting_row(each, known.get(key_of(each)), notes.get(key_of(each), ""), now) for each in found)
+        rows = (
+            meeting_row(meeting, known.get(key_of(meeting)), notes.get(key_of(meeting), ""), now) for meeting in found
+        )
         return tuple(replace(row, unwanted=self._why_no_draft(row.meeting, without_notes)) for row in rows)
 
     async def meetings_between(self, start: float, end: float) -> list[Meeting]:
@@ -83,7 +85,7 @@ class CalendarService:
         read (`calendar_failed`, `login_refused`, `usage`) or its name is taken (`conflict`).
         """
         state, now = self._context.space.state, self._context.clock()
-        known = {each.name for each in load_trusted().config.calendars}
+        known = {calendar.name for calendar in load_trusted().config.calendars}
         login = {"username": username} if username else {}
         config, _ = await add_calendar(
             where, self.zone, state, now, file=user_file(), known=known, name=name, password=password, **login

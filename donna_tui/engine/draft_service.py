@@ -32,8 +32,8 @@ from donna_tui.vault.note.read import DRAFT_KEY, parse_frontmatter
 from donna_tui.vault.write.changes import Outcome, Plan
 from donna_tui.vault.write.file_names import EVERYWHERE
 
-MOST_REVIVED = 20
-"""Most recent decisions that are checked for an undo in the vault."""
+MAX_REVIVED = 20
+"""Maximum number of recent decisions that are checked for an undo in the vault."""
 
 
 class DraftService:
@@ -60,12 +60,12 @@ class DraftService:
         found = await self._db.run(lambda db: queue.entries(db.database))
         decided = [entry for entry in found if entry.state in queue.DECIDED]
         decided.sort(key=lambda entry: entry.decided_at or 0.0, reverse=True)
-        revived = {entry.id: await self._revived(entry) for entry in decided[:MOST_REVIVED]}
+        revived = {entry.id: await self._revived(entry) for entry in decided[:MAX_REVIVED]}
         now = [revived.get(entry.id, entry) for entry in found]
-        shown = [each for each in now if not each.is_under_way]
-        followed = [await self._followed(each) if each.state == DraftState.WAITING else each for each in shown]
-        listed = [each for each in followed if everything or each.state not in queue.DECIDED]
-        return tuple([await self._row(each) for each in listed])
+        shown = [entry for entry in now if not entry.is_under_way]
+        followed = [await self._followed(entry) if entry.state == DraftState.WAITING else entry for entry in shown]
+        listed = [entry for entry in followed if everything or entry.state not in queue.DECIDED]
+        return tuple([await self._row(entry) for entry in listed])
 
     async def _row(self, entry: Entry) -> DraftRow:
         """Return the row of an entry; a meeting note has the time of its meeting as the calendar has it now."""
@@ -129,7 +129,7 @@ class DraftService:
         return outcome
 
     async def _approved(self, entry: Entry, plan: Plan) -> None:
-        approved = next((each for each in plan.changes if each.after is not None), None)
+        approved = next((change for change in plan.changes if change.after is not None), None)
         path = approved.path if approved else entry.path
         await self._decide(replace(entry, target=path), DraftState.APPROVED)
         if approved and approved.after is not None:
@@ -267,7 +267,7 @@ class DraftService:
         target = run.effective_path if entry.path == entry.target or run.autonomy == "low" else entry.path
         plan = await self._run(self._approver.plan_realign, entry, times, changed, target)
         await self._run(self._writer.apply, plan, actor=ACTOR)
-        path = next((each.path for each in plan.changes if each.after is not None), entry.path)
+        path = next((change.path for change in plan.changes if change.after is not None), entry.path)
         original = with_lines(entry.original, changed)
         await self._save(replace(entry, path=path, target=run.target_path, title=run.title, original=original))
 

@@ -217,9 +217,9 @@ class Engine:
         self._model.cancel()
         await self._freshness.close()
         await self._tasks.stop()
-        for each in (self._drafting, self._vault, self._neighbours):
-            if each.made:
-                await each.made.close()
+        for service in (self._drafting, self._vault, self._neighbours):
+            if service.made:
+                await service.made.close()
         await self.context.close_memory()
         await self._lease.end()  # before the model, so that nothing fails for want of it
         await self._model.close()
@@ -268,7 +268,7 @@ class Engine:
             await self._model.prepared()
         stale = await self._freshness.stale(deadline_seconds)
         outcome = await self.search(request)
-        note = "; ".join(each for each in (stale, outcome.note) if each)
+        note = "; ".join(remark for remark in (stale, outcome.note) if remark)
         return replace(outcome, stale=bool(stale), note=note)
 
     async def search(self, request: SearchRequest) -> SearchOutcome:

@@ -25,8 +25,8 @@ from donna_tui.types.events import (
     WatchHint,
 )
 
-MOST_SERIES = 200
-"""Most label combinations of one metric; further ones are counted under `other`, which bounds the memory use."""
+MAX_SERIES = 200
+"""Maximum number of label combinations of one metric; further ones are counted under `other`."""
 
 SEARCH_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 CALL_SECONDS = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
@@ -48,9 +48,9 @@ class Series(Generic[Metric]):
         self._lock = threading.Lock()
 
     def of(self, *labels: str) -> Metric:
-        """Return the series of these labels, or of `other` if the metric has `MOST_SERIES` already."""
+        """Return the series of these labels, or of `other` if the metric has `MAX_SERIES` already."""
         with self._lock:
-            if labels not in self._known and len(self._known) >= MOST_SERIES:
+            if labels not in self._known and len(self._known) >= MAX_SERIES:
                 labels = ("other",) * len(labels)
             self._known.add(labels)
         return self._metric.labels(*labels) if labels else self._metric

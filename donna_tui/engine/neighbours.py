@@ -24,8 +24,8 @@ from donna_tui.types.search import Hit, SearchOutcome, SearchRequest
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.open import indexed_client
 
-MOST = 20
-"""Most other spaces that are searched with the open one, most recently opened first."""
+MAX_SPACES = 20
+"""Maximum number of other spaces that are searched with the open one, most recently opened first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Neighbours:
         """Merge the outcome of the open space with those of the others, best first."""
         async with self._finding:
             neighbours = await asyncio.to_thread(self._find)
-        answers = await asyncio.gather(*(self._answer(searcher, request, each) for each in neighbours))
+        answers = await asyncio.gather(*(self._answer(searcher, request, neighbour) for neighbour in neighbours))
         silent = [each.name for each, answer in zip(neighbours, answers, strict=True) if answer is None]
         outcomes = [_named(self._here.name, own), *(answer for answer in answers if answer is not None)]
         return _together(own, outcomes, silent)
@@ -69,20 +69,20 @@ class Neighbours:
         return self._of(space).space.root
 
     async def close(self) -> None:
-        readers = [*(each.readers for each in self._open.values()), *self._left]
+        readers = [*(neighbour.readers for neighbour in self._open.values()), *self._left]
         self._open, self._left = {}, []
-        for each in readers:
-            await asyncio.to_thread(each.close)
+        for reader in readers:
+            await asyncio.to_thread(reader.close)
 
     def _of(self, space: str) -> Neighbour:
-        found = next((each for each in self._open.values() if each.name == space), None)
+        found = next((neighbour for neighbour in self._open.values() if neighbour.name == space), None)
         if found is None:
             raise VaultReadError(Reason.MISSING, "this space was not searched; ask again")
         return found
 
     def _find(self) -> list[Neighbour]:
         """Open the spaces that have an index, replacing the readers of an index that was rebuilt."""
-        others = [each for each in _known(self._paths) if each[0].state != self._here.state][:MOST]
+        others = [each for each in _known(self._paths) if each[0].state != self._here.state][:MAX_SPACES]
         names = _unique([self._here.name, *(space.name for space, _ in others)])[1:]
         return [
             each
@@ -119,7 +119,7 @@ class Neighbours:
 def _known(paths: AppPaths) -> Iterator[tuple[Space, MemoryConfig]]:
     """Yield known vaults, last opened first, then the agents whose memory is indexed, with their settings."""
     trusted = load_trusted().config
-    for space in known_spaces(paths)[:MOST]:
+    for space in known_spaces(paths)[:MAX_SPACES]:
         with contextlib.suppress(ConfigError):
             yield space, load_config(overrides={"vault.root": str(space.root)}).config
     for agent in trusted.agents.resolved():
@@ -142,7 +142,7 @@ def _unique(names: Iterable[str]) -> list[str]:
     unique: list[str] = []
     for name in names:
         candidates = (name if number == 1 else f"{name} ({number})" for number in count(1))
-        unique.append(next(each for each in candidates if each not in unique))
+        unique.append(next(candidate for candidate in candidates if candidate not in unique))
     return unique
 
 
@@ -159,10 +159,10 @@ def _together(own: SearchOutcome, outcomes: list[SearchOutcome], silent: list[st
     most = max((_likeness(each) for each in outcomes), default=0.0)
     hits: list[Hit] = []
     near: list[Hit] = []
-    for each in outcomes:
-        share = _likeness(each) / most if most else 1.0
-        hits += (replace(hit, rank_score=hit.rank_score * share) for hit in each.hits)
-        near += (replace(hit, rank_score=hit.rank_score * share) for hit in each.near_misses)
+    for outcome in outcomes:
+        share = _likeness(outcome) / most if most else 1.0
+        hits += (replace(hit, rank_score=hit.rank_score * share) for hit in outcome.hits)
+        near += (replace(hit, rank_score=hit.rank_score * share) for hit in outcome.near_misses)
     hits.sort(key=attrgetter("rank_score"), reverse=True)
     near.sort(key=attrgetter("rank_score"), reverse=True)
     return replace(
@@ -184,7 +184,7 @@ def _likeness(outcome: SearchOutcome) -> float:
 def _limits(own: SearchOutcome, outcomes: list[SearchOutcome], silent: list[str]) -> Iterator[str]:
     if len(outcomes) > 1:
         yield f"{len(outcomes)} spaces; the others as of their last update"
-    if any(each.mode != own.mode for each in outcomes):
+    if any(outcome.mode != own.mode for outcome in outcomes):
         yield "some keyword only: their index was built with another model"
     if silent:
         yield f"{', '.join(silent)} cannot be read now"

@@ -17,7 +17,7 @@ from donna_tui.text.markdown import split_sections
 from donna_tui.vault.client import VaultClient, VaultNote
 
 LONGEST_PASSAGE = 16_000
-"""Most characters that are shown; a longer note is cut around its marked lines, at headings if possible."""
+"""Maximum number of characters shown; a longer note is cut around its marked lines, at headings if possible."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +86,7 @@ TURNS_AROUND = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RememberedPassage:
     """A document that is not a note. `note` is the path of the note that contains it, with its lines, if any."""
 
     passage: Passage
@@ -95,7 +95,7 @@ class Found:
     is_chat: bool = False
 
 
-def read_remembered(database: Database, source_id: str) -> Found | None:
+def read_remembered(database: Database, source_id: str) -> RememberedPassage | None:
     """Read a chat, a task, a correction or a memory from the index by its source's id; None if it has none."""
     rows = database.rows(
         "SELECT source_type, user_id, title, sensitive, metadata_json FROM memory_documents"
@@ -109,7 +109,7 @@ def read_remembered(database: Database, source_id: str) -> Found | None:
     wanted = known["turns"] if source == "chat" else None
     texts = _texts(database, source, user, source_id, known) if wanted else _own(database, source, user, source_id)
     passage = _passage(source_id, title, texts, wanted, sensitive=bool(sensitive))
-    return Found(passage, known.get("note", ""), tuple(known.get("lines", (1, 1))), source == "chat")
+    return RememberedPassage(passage, known.get("note", ""), tuple(known.get("lines", (1, 1))), source == "chat")
 
 
 def _own(database: Database, source: str, user: str, source_id: str) -> list[tuple[int, str]]:

@@ -29,8 +29,8 @@ from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.open import open_writer, vault_client
 
-MOST_CORRECTIONS = 10
-"""Most corrections of earlier drafts that are given to the composition of the next draft of the same kind."""
+MAX_CORRECTIONS = 10
+"""Maximum number of corrections of earlier drafts that are applied to the next draft of the same kind."""
 
 
 class SkillRunner:
@@ -134,10 +134,10 @@ class SkillRunner:
     async def _corrections(self, task_type: str) -> list[Corrected]:
         """Return the latest corrections of drafts of this kind that the drafter may read."""
         found = await self._context.memory.db.run(
-            lambda db: latest_corrections(db.database, task_type, MOST_CORRECTIONS)
+            lambda db: latest_corrections(db.database, task_type, MAX_CORRECTIONS)
         )
-        allowed = [each for each in found if not (self._drafter.remote and each.sensitive)]
-        return [Corrected(each.original, each.corrected, each.sensitive) for each in allowed]
+        allowed = [correction for correction in found if not (self._drafter.remote and correction.sensitive)]
+        return [Corrected(correction.original, correction.corrected, correction.sensitive) for correction in allowed]
 
 
 DATED_SKILLS: dict[str, Callable[[CadenceParts, datetime.date], Run]] = {

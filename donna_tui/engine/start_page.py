@@ -19,10 +19,10 @@ SOON_DAYS, OVERDUE_DAYS = 7, 90
 """Days before and after its due date in which a task is shown."""
 
 RECENT_NOTES = 200
-"""Most recently changed notes whose headings may become a question."""
+"""Maximum number of recently changed notes whose headings may become a question."""
 
 TRIED = 6
-"""Most candidates that are searched for until one is answered by its own note."""
+"""Maximum number of candidates that are searched for until one is answered by its own note."""
 
 _QUESTION = re.compile(r"(?:how|what|when|where|which|who|why)\b", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")

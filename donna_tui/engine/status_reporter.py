@@ -33,9 +33,9 @@ from donna_tui.types.events import (
 from donna_tui.types.status import Coverage, ModelPhase, Problem, Status
 
 INTERVAL_SECONDS = 0.25
-"""Least time between two counts."""
+"""Minimum time between two counts."""
 
-LEAST_REST = 9
+MIN_REST = 9
 """A pause is this many times as long as the count before it, which bounds the cost in a large index."""
 
 REPORT_SECONDS = 1.0
@@ -112,7 +112,7 @@ class StatusReporter:
         while True:
             started = time.perf_counter()
             await self.refresh()
-            await asyncio.sleep(max(INTERVAL_SECONDS, LEAST_REST * (time.perf_counter() - started)))
+            await asyncio.sleep(max(INTERVAL_SECONDS, MIN_REST * (time.perf_counter() - started)))
             if not self._latest.queued:  # a queue of files that turn out to be unchanged empties without an event
                 await self._moved.wait()
             self._moved.clear()
@@ -181,4 +181,4 @@ class StatusReporter:
 def file_bytes(path: Path) -> int:
     """Return the size of a database with its journal; 0 if it does not exist."""
     files = (path, path.with_name(f"{path.name}-wal"))
-    return sum(each.stat().st_size for each in files if each.exists())
+    return sum(file.stat().st_size for file in files if file.exists())

@@ -27,7 +27,7 @@ HEAD_SECONDS = 10.0
 """Maximum seconds until the first request of a connection is authenticated."""
 
 LOG_SECONDS = 60.0
-MOST_LINES = 100
+MAX_LINES = 100
 
 PHRASES = {
     200: "OK", 400: "Bad Request", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
@@ -108,7 +108,7 @@ class FrontDoor:
         """Close the connections that have not been authenticated in time."""
         until = self._clock() - self._limits.head_seconds
         with self._lock:
-            late = [each for each in self._visitors if not each.trusted and each.since <= until]
+            late = [visitor for visitor in self._visitors if not visitor.trusted and visitor.since <= until]
             for each in late:
                 del self._visitors[each]
         for each in late:
@@ -120,21 +120,21 @@ class FrontDoor:
             self.sweep()
 
     def _without_place(self, newcomer: Visitor) -> Visitor | None:
-        untrusted = [each for each in self._visitors if not each.trusted]
-        same = [each for each in untrusted if each.network == newcomer.network]
+        untrusted = [visitor for visitor in self._visitors if not visitor.trusted]
+        same = [visitor for visitor in untrusted if visitor.network == newcomer.network]
         if len(same) >= self._limits.per_address:
             return _idlest(same)
         is_full = len(self._visitors) >= self._limits.connections
         if untrusted and (is_full or len(untrusted) >= self._limits.untrusted):
             return _idlest(untrusted)
         if is_full:
-            return next((each for each in self._visitors if not each.answering), newcomer)
+            return next((visitor for visitor in self._visitors if not visitor.answering), newcomer)
         return None
 
 
 def _idlest(visitors: Sequence[Visitor]) -> Visitor:
     """Return the first of some connections, preferring one that is not being authenticated at the moment."""
-    return next((each for each in visitors if not each.answering), visitors[0])
+    return next((visitor for visitor in visitors if not visitor.answering), visitors[0])
 
 
 def network_of(address: str) -> str:
@@ -173,13 +173,13 @@ def is_secret(given: str, secret: str) -> bool:
 
 def has_long_header(values: Collection[str | bytes]) -> bool:
     """Return whether any header value exceeds the maximum length."""
-    return any(len(each) > LONGEST_HEADER for each in values)
+    return any(len(value) > LONGEST_HEADER for value in values)
 
 
 class OncePerMinute:
     """Report a line at once, and repetitions of it at most once a minute, with their count.
 
-    Lines that differ only in numbers count as equal. At most `MOST_LINES` distinct lines are reported a minute.
+    Lines that differ only in numbers count as equal. At most `MAX_LINES` distinct lines are reported a minute.
     Thread-safe.
     """
 
@@ -202,7 +202,7 @@ class OncePerMinute:
                 for each, (at, again) in self._lines.items()
                 if now - at < LOG_SECONDS * (10 if again else 1)
             }
-            if len(self._lines) >= MOST_LINES:
+            if len(self._lines) >= MAX_LINES:
                 return
             self._lines[kind] = now, 0
         self._log(f"{line} (and {'once' if more == 1 else f'{more:,} times'} more)" if more else line)
@@ -274,8 +274,8 @@ class SmallServer:
             yield
         finally:
             server.close()
-            for each in list(self._clients):
-                each.cancel()
+            for client in list(self._clients):
+                client.cancel()
             await asyncio.gather(*self._clients, return_exceptions=True)
 
     async def _talk(self, door: FrontDoor, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

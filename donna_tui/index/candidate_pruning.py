@@ -27,7 +27,7 @@ from donna_tui.index.filters import ALL_WORDS
 from donna_tui.index.sampling import Range, span, stretches
 
 ALL_RANKED = 30_000
-"""Most matches that are all ranked, in about 30 ms."""
+"""Maximum number of matches that are all ranked, in about 30 ms."""
 
 LEVELS = (0.6, 0.45, 0.3, 0.15)
 """Shares of the weight of all terms, the narrowest level first."""
@@ -87,7 +87,7 @@ def choose_level(
     if matches(within) > MANY:
         before = levels[:place][-1:]
         narrower = (*before, " OR ".join([*before, f"{{{FIELDS}}} : ({within})"]))
-        within = next((each for each in narrower if matches(each) >= 2 * wanted), within)
+        within = next((level for level in narrower if matches(level) >= 2 * wanted), within)
     return Level(any_weighted, within)
 
 

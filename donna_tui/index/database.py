@@ -21,7 +21,7 @@ BUSY_TIMEOUT_MS = 5_000
 OLDEST_SAFE_SQLITE = 3_051_003
 """SQLite 3.51.3: older releases can corrupt a WAL database with several writing connections (sqlite.org)."""
 
-MOST_CACHED = 8
+MAX_CACHED = 8
 
 T = TypeVar("T")
 
@@ -46,7 +46,7 @@ class RevisionCache:
         with self._lock:
             self._results[key] = (revision, value)
             self._results.move_to_end(key)
-            while len(self._results) > MOST_CACHED:
+            while len(self._results) > MAX_CACHED:
                 self._results.popitem(last=False)
 
 
@@ -143,7 +143,7 @@ def truncate_log(database: Database) -> bool:
 
 
 MUCH_ROOM = 0.1
-"""Most free pages that a file keeps for later writes, as a share of its pages."""
+"""Maximum number of free pages that a file keeps for later writes, as a share of its pages."""
 
 PAGES_AT_ONCE = 2_000
 
@@ -178,7 +178,7 @@ def _configure(connection: apsw.Connection, *, read_only: bool) -> None:
 def _holds_phrases(*values: Any) -> int:
     """Return whether each phrase of a JSON array is in one of the texts; one call for any number of phrases."""
     phrases, *texts = values
-    return int(all(holds_phrase(each, *texts) for each in dict.fromkeys(json.loads(phrases))))
+    return int(all(holds_phrase(phrase, *texts) for phrase in dict.fromkeys(json.loads(phrases))))
 
 
 def _load_vec(connection: apsw.Connection) -> bool:

@@ -171,8 +171,8 @@ _FIRST_PERSON = re.compile(
 )
 
 _RUN = re.compile(r"(?P<session>.*):(?P<first>\d{1,9})-\d{1,9}", re.DOTALL)
-_MOST_MERGED = 8
-"""Most turns in the run before that are tried to find it."""
+_MAX_MERGED = 8
+"""Maximum number of turns in the run before that are tried to find it."""
 
 
 def embedded_text(
@@ -201,8 +201,8 @@ def in_third_person(text: str, speaker: str) -> str:
     74, 83 and 90 % of LoCoMo's questions instead of 73, 82 and 89 % (`python -m bench.recall`, development questions).
     """
 
-    def named(found: re.Match[str]) -> str:
-        verb = " is" if found["am"] else " has" if found["have"] else "'s" if found["own"] else ""
+    def named(match: re.Match[str]) -> str:
+        verb = " is" if match["am"] else " has" if match["have"] else "'s" if match["own"] else ""
         return speaker + verb
 
     return _FIRST_PERSON.sub(named, text) if speaker and speaker.casefold() not in ROLES else text
@@ -214,7 +214,7 @@ def _turn_before(database: Database, user_id: str, source_id: str) -> bytes:
     if run is None:
         return b""
     last = int(run["first"]) - 1
-    ids = [f"{run['session']}:{first}-{last}" for first in range(last, max(0, last - _MOST_MERGED), -1)]
+    ids = [f"{run['session']}:{first}-{last}" for first in range(last, max(0, last - _MAX_MERGED), -1)]
     text = database.value(
         "SELECT c.content FROM memory_documents d JOIN memory_chunks c ON c.document_id = d.id"
         " WHERE d.user_id = ? AND d.source_type = ? AND d.source_id IN (SELECT value FROM json_each(?))"

@@ -18,15 +18,15 @@ from donna_tui.platform.lazy import np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MOST_CANDIDATES = 10_000
-"""Most of the nearest chunks that are tested for membership in a scope. The scope is listed instead if those are
+MAX_CANDIDATES = 10_000
+"""Maximum number of nearest chunks that are tested for membership in a scope. The scope is listed instead if those are
 expected to contain too few members, judging by the first of them.
 """
 
 SAMPLED, FEW = 100, 20
 """Sampling rate for estimating the floor of the largest products, and the least number of sampled rows above it."""
 
-LEAST_ROWS = 1_024
+MIN_ROWS = 1_024
 
 BLOCK = 5_000
 """Log entries read at once: 4 MB of stored vectors, and 20 MB while they are quantised."""
@@ -53,7 +53,7 @@ class ExactScan:
 
     @cached_property
     def _row_of(self) -> NDArray[np.int32]:
-        return np.full(LEAST_ROWS, _NOWHERE, dtype=np.int32)
+        return np.full(MIN_ROWS, _NOWHERE, dtype=np.int32)
 
     @cached_property
     def _ids(self) -> NDArray[np.int64]:
@@ -158,7 +158,7 @@ class ExactScan:
             self._row_of = grown
         if self._count + more <= len(self._ids):
             return
-        size = max(LEAST_ROWS, self._count + more, len(self._ids) * 9 // 8)
+        size = max(MIN_ROWS, self._count + more, len(self._ids) * 9 // 8)
         matrix, ids = np.empty((size, dim), dtype=np.int8), np.zeros(size, dtype=np.int64)
         if self._count:
             matrix[: self._count], ids[: self._count] = self._matrix[: self._count], self._ids[: self._count]
@@ -177,7 +177,7 @@ def _nearest_inside(
     database: Database, scope: Scope, ids: NDArray[np.int64], products: NDArray[np.float64], wanted: int
 ) -> list[int]:
     """Return the keys of the nearest chunks in scope, at most `wanted`, in no order."""
-    nearest = _largest(products, MOST_CANDIDATES)
+    nearest = _largest(products, MAX_CANDIDATES)
     first = nearest[_largest(products[nearest], 2 * wanted)]
     found = first_in_scope(database, scope, _in_order(ids, products, first), wanted)
     share = len(found) / max(1, len(first))

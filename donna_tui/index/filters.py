@@ -78,7 +78,7 @@ def first_in_scope(database: Database, scope: Scope, ids: Sequence[int], wanted:
     while len(found) < wanted and asked < len(ids):
         more = ids[asked : asked + math.ceil(EXPECTED * (wanted - len(found)) / share)]
         inside = set(in_scope(database, scope, more))
-        found += [each for each in more if each in inside]
+        found += [chunk for chunk in more if chunk in inside]
         asked += len(more)
         share = max(1, len(found)) / asked
     return found[:wanted]
@@ -164,13 +164,13 @@ def _source_conditions(sources: tuple[str, ...]) -> list[tuple[str, list[object]
     if not sources:
         every = "d.source_type IN (SELECT source_type FROM memory_counts WHERE source_type <> ?)"
         return [(every, [IN_NOTES]), ("d.is_draft = 0", [])]
-    others = tuple(each for each in sources if each != DRAFTS)
+    others = tuple(source for source in sources if source != DRAFTS)
     if DRAFTS not in sources:
         return [(f"d.source_type IN ({_marks(others)})", [*others]), ("d.is_draft = 0", [])]
     if not others:
         return [("d.source_type = ?", [NOTES]), ("d.is_draft = 1", [])]
-    among = f"d.source_type IN ({_marks((*others, NOTES))})"
-    return [(among, [*others, NOTES]), (f"(d.is_draft = 1 OR d.source_type IN ({_marks(others)}))", [*others])]
+    listed = f"d.source_type IN ({_marks((*others, NOTES))})"
+    return [(listed, [*others, NOTES]), (f"(d.is_draft = 1 OR d.source_type IN ({_marks(others)}))", [*others])]
 
 
 def _marks(values: tuple[str, ...]) -> str:

@@ -60,7 +60,7 @@ def make_current(folder: Path, generation: int) -> None:
 
 
 def delete_older(folder: Path, generation: int) -> None:
-    for older in (each for each in _generations(folder) if each < generation):
+    for older in (number for number in _generations(folder) if number < generation):
         path = index_path(folder, older)
         for suffix in _FILES:
             path.with_name(path.name + suffix).unlink(missing_ok=True)

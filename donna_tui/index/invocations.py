@@ -51,7 +51,10 @@ def record(database: Database, invocations: Sequence[Invocation]) -> None:
     now = time.time()
     database.run_many(
         "INSERT INTO invocation_log (at, task_type, model_alias, latency_ms, input_hash) VALUES (?, ?, ?, ?, ?)",
-        [(now, each.task_type, each.alias, each.latency_ms, each.input_hash) for each in invocations],
+        [
+            (now, invocation.task_type, invocation.alias, invocation.latency_ms, invocation.input_hash)
+            for invocation in invocations
+        ],
     )
     database.run("DELETE FROM invocation_log WHERE id <= (SELECT max(id) FROM invocation_log) - ?", (KEPT_ROWS,))
 

@@ -87,7 +87,7 @@ def search_words(
     else:
         first = estimate.members.first(list(known), limit)
     if len(first) == limit or len(best) < candidates:
-        return [known[each] for each in first]
+        return [known[key] for key in first]
     return rank_scope(database, terms, scope, limit, estimate.members)
 
 
@@ -96,19 +96,19 @@ def _best_at(
 ) -> list[KeywordMatch]:
     """Return the best matches at a level, ranking the newer half of the chunks in parallel if possible."""
 
-    def among(part: Database, its: Sequence[Range]) -> list[KeywordMatch]:
+    def best_in(connection: Database, part: Sequence[Range]) -> list[KeywordMatch]:
         listed = f"SELECT rowid FROM {words} WHERE {words} MATCH ? AND rowid BETWEEN ? AND ?"  # noqa: S608
         return [
             match
-            for keys in its
-            for match in _rank_inside(part, level.ranked_by, listed, [level.within, *keys], limit, keys, words)
+            for keys in part
+            for match in _rank_inside(connection, level.ranked_by, listed, [level.within, *keys], limit, keys, words)
         ]
 
     if run_parallel is None:
-        return _first(among(database, ranges), limit)
+        return _first(best_in(database, ranges), limit)
     older, newer = halves(ranges)
-    other = run_parallel(lambda other: among(other, newer))
-    return _first([*among(database, older), *other()], limit)
+    parallel = run_parallel(lambda connection: best_in(connection, newer))
+    return _first([*best_in(database, older), *parallel()], limit)
 
 
 def _first(matches: Sequence[KeywordMatch], limit: int) -> list[KeywordMatch]:
@@ -154,7 +154,7 @@ def _best_in_note(database: Database, terms: Sequence[str], scope: Scope, limit:
         for match in found:
             scores[match.id] += weight * match.score
     best = sorted(scores.items(), key=lambda each: (-each[1], each[0]))
-    return [KeywordMatch(*each) for each in best[:limit]]
+    return [KeywordMatch(*row) for row in best[:limit]]
 
 
 def _rank_inside(

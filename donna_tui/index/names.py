@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 LONGEST_NAME = 200
 """Characters of a name that are compared."""
 
-MOST_HEADINGS = 1_000
-"""Most headings of a note that the switcher knows."""
+MAX_HEADINGS = 1_000
+"""Maximum number of headings of a note that the switcher knows."""
 
-MOST_NAMESAKES = 100
-"""Most notes with the same name or tag that are compared: those stored last."""
+MAX_NAMESAKES = 100
+"""Maximum number of notes with the same name or tag that are compared: those stored last."""
 
 NAMED_SOURCE = "vault"
 """The only source whose documents have names; titles of memories are generated."""
@@ -93,7 +93,7 @@ def _names_of(document: Document) -> Iterator[tuple[int, str, str, int]]:
     for tag in document.tags:
         yield _row(NameKind.TAG, tag)
     starts = line_starts(document.text)
-    for heading in headings(document.text, document.body_start)[:MOST_HEADINGS]:
+    for heading in headings(document.text, document.body_start)[:MAX_HEADINGS]:
         yield _row(NameKind.HEADING, heading.text, line_of(starts, heading.start))
 
 
@@ -114,7 +114,7 @@ def exact_names(database: Database, key: str, scope: Scope, limit: int) -> list[
         f"SELECT n.id FROM {_NAMED} WHERE {_SQUASHED} = ? AND n.kind < 9 AND {inside}"  # noqa: S608
         " ORDER BY n.kind, n.id DESC LIMIT ?"
     )
-    parameters = [key.replace(" ", ""), *inside_parameters, MOST_NAMESAKES]
+    parameters = [key.replace(" ", ""), *inside_parameters, MAX_NAMESAKES]
     order = f"n.kind = {int(NameKind.TAG)}, n.key <> ?, d.modified_at DESC, d.source_id"
     return _lookup(database, scope, limit, f"n.id IN ({same})", parameters, order, [key])
 
@@ -170,7 +170,7 @@ def _lookup(
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundName:
     """A name that contains the letters of a pattern in order, with its note."""
 
     name: Name
@@ -183,7 +183,7 @@ class Found:
 _NOTE = "d.source_id, d.title, d.modified_at, d.sensitive"
 
 
-def names_holding(database: Database, letters: str, user_id: str, limit: int, *, of_headings: bool) -> list[Found]:
+def names_holding(database: Database, letters: str, user_id: str, limit: int, *, of_headings: bool) -> list[FoundName]:
     """Find names, or headings, that contain some letters in this order, ranked by exact match, prefix, substring and
     subsequence, then by length.
 
@@ -202,7 +202,7 @@ def names_holding(database: Database, letters: str, user_id: str, limit: int, *,
     return [_found(row) for row in rows]
 
 
-def recent_notes(database: Database, user_id: str, limit: int) -> list[Found]:
+def recent_notes(database: Database, user_id: str, limit: int) -> list[FoundName]:
     rows = database.rows(
         f"SELECT {_COLUMNS}, {_NOTE} FROM (SELECT id, source_id, title, modified_at, sensitive FROM memory_documents"  # noqa: S608
         f" WHERE user_id = ? AND source_type = '{NAMED_SOURCE}' AND deleted_at IS NULL"
@@ -213,6 +213,6 @@ def recent_notes(database: Database, user_id: str, limit: int) -> list[Found]:
     return [_found(row) for row in rows]
 
 
-def _found(row: tuple[Any, ...]) -> Found:
+def _found(row: tuple[Any, ...]) -> FoundName:
     document, kind, text, key, line, path, title, modified_at, sensitive = row
-    return Found(Name(document, NameKind(kind), text, key, line), path, title, modified_at, bool(sensitive))
+    return FoundName(Name(document, NameKind(kind), text, key, line), path, title, modified_at, bool(sensitive))

@@ -75,4 +75,4 @@ def spread(last: int) -> tuple[int, ...]:
     if last <= 2 * SPREAD:
         return tuple(range(1, last + 1))
     chance = Random(last)  # noqa: S311
-    return tuple(sorted({1 + int((each + chance.random()) * last / SPREAD) for each in range(SPREAD)}))
+    return tuple(sorted({1 + int((stratum + chance.random()) * last / SPREAD) for stratum in range(SPREAD)}))

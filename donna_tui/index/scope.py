@@ -16,13 +16,13 @@ from donna_tui.index.sampling import Range, around, span
 from donna_tui.platform.lazy import np
 
 LISTED_AT_ONCE = 10_000
-"""Most passages of a scope that are listed while the search waits, in about 2 ms."""
+"""Maximum number of passages of a scope that are listed while the search waits, in about 2 ms."""
 
 LISTED_SHARE = 0.3
 """Largest share of an index for which a longer scope is listed in parallel. In wider ones the best matches suffice."""
 
-MOST_RANGES = 8
-"""Most ranges per scope. A folder is indexed together; later changes are scattered at the end."""
+MAX_RANGES = 8
+"""Maximum number of ranges per scope. A folder is indexed together; later changes are scattered at the end."""
 
 
 class ScopeMembership:
@@ -32,7 +32,7 @@ class ScopeMembership:
         self.keys = array("q", sorted(keys))
 
     def first(self, ids: Sequence[int], wanted: int) -> list[int]:
-        return [each for each in ids if self._holds(each)][:wanted]
+        return [key for key in ids if self._holds(key)][:wanted]
 
     def _holds(self, key: int) -> bool:
         place = bisect_left(self.keys, key)
@@ -41,7 +41,7 @@ class ScopeMembership:
     @cached_property
     def ranges(self) -> list[Range]:
         """Return a few ranges that contain all keys, split at the largest gaps."""
-        return around(np.frombuffer(self.keys, dtype=np.int64), MOST_RANGES)
+        return around(np.frombuffer(self.keys, dtype=np.int64), MAX_RANGES)
 
     @cached_property
     def density(self) -> float:

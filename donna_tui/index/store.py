@@ -112,7 +112,7 @@ class MemoryStore:
             self.database.run_many(
                 "DELETE FROM embeddings WHERE embed_hash = ?1"
                 " AND NOT EXISTS (SELECT 1 FROM memory_chunks WHERE embed_hash = ?1)",
-                [(each,) for each in hashes],
+                [(digest,) for digest in hashes],
             )
         return True
 
@@ -219,7 +219,7 @@ class MemoryStore:
 
     def mark_failed(self, ids: Sequence[int]) -> None:
         self.database.run_many(
-            "UPDATE memory_chunks SET embedding_version = ? WHERE id = ?", [(FAILED, each) for each in ids]
+            "UPDATE memory_chunks SET embedding_version = ? WHERE id = ?", [(FAILED, key) for key in ids]
         )
 
     def has_pending(self) -> bool:
@@ -282,7 +282,7 @@ class MemoryStore:
     def _stamp(self, ids: Sequence[int]) -> None:
         ids = sorted(ids)  # in the order of the table, in which fewer pages are split as rows grow
         self.database.run_many(
-            "UPDATE memory_chunks SET embedding_version = ? WHERE id = ?", [(self.version, each) for each in ids]
+            "UPDATE memory_chunks SET embedding_version = ? WHERE id = ?", [(self.version, key) for key in ids]
         )
         self.vectors.add(self.database, ids)
         log_vectors(self.database, ids)

@@ -16,7 +16,7 @@ needs no memory; above, the scan would need more than 1.2 GB. See docs/performan
 """
 
 AT_ONCE = 5_000
-"""Most changes that a search reads before it answers, in about 20 ms; more are read in parallel to the searches."""
+"""Maximum number of changes that a search reads before it answers, in about 20 ms; more are read in parallel."""
 
 
 def open_vectors(database: Database, dim: int) -> VectorIndex:
@@ -52,9 +52,9 @@ class WarmingVectors(VecTable):
 
     def search(self, database: Database, query: Vector, scope: Scope, limit: int) -> list[VectorMatch]:
         """Search, then start loading: both in parallel would double the time of the search."""
-        found = super().search(database, query, scope, limit)
+        matches = super().search(database, query, scope, limit)
         self._catch_up()
-        return found
+        return matches
 
 
 def reading_vectors(

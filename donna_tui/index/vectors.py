@@ -56,7 +56,7 @@ LARGEST_K = 4_096
 """sqlite-vec's limit on k."""
 
 SPARE = 64
-"""Least number of candidates beyond those wanted; by default, half as many more are retrieved."""
+"""Minimum number of candidates beyond those wanted; by default, half as many more are retrieved."""
 
 SHORT_LOG = 1_000
 
@@ -108,7 +108,7 @@ class VecTable:
         )
 
     def remove(self, database: Database, chunk_ids: Sequence[str]) -> None:
-        database.run_many("DELETE FROM vec_memory_chunks WHERE chunk_id = ?", [(each,) for each in chunk_ids])
+        database.run_many("DELETE FROM vec_memory_chunks WHERE chunk_id = ?", [(chunk_id,) for chunk_id in chunk_ids])
 
     def search(self, database: Database, query: Vector, scope: Scope, limit: int) -> list[VectorMatch]:
         """Run one KNN query: simple scopes use the table's columns, others a set of chunk ids."""
@@ -212,7 +212,7 @@ def vector_counts(database: Database) -> tuple[int, int]:
 
 def log_vectors(database: Database, ids: Sequence[int]) -> None:
     """Log that the vectors of these chunks change, for scans that keep them in memory."""
-    database.run_many("INSERT INTO vector_log (chunk) VALUES (?)", [(each,) for each in ids])
+    database.run_many("INSERT INTO vector_log (chunk) VALUES (?)", [(key,) for key in ids])
 
 
 def log_bounds(database: Database) -> tuple[int, int]:

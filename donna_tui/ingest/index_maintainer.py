@@ -25,7 +25,7 @@ ROUND_SECONDS = 5.0
 ROOT_POLL_SECONDS = 2.0
 
 WATCH_SECONDS = 5.0
-"""Most seconds that the first comparison waits for the watch to begin."""
+"""Maximum number of seconds that the first comparison waits for the watch to begin."""
 
 
 class IndexMaintainer:
@@ -109,7 +109,7 @@ class IndexMaintainer:
         for pipeline in self.indexes.pipelines:
             await pipeline.write(pipeline.store.retry_failed)
             paths = [path] if path else await pipeline.write(partial(retry_due, pipeline.store.database, None))
-            pipeline.queue.put(Job(each, "retry", time.time()) for each in paths)
+            pipeline.queue.put(Job(failed, "retry", time.time()) for failed in paths)
             if pipeline.embeddings:
                 pipeline.embeddings.wake(now=True)
             if not path:

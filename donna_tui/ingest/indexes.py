@@ -41,7 +41,7 @@ class Indexes:
 
     @property
     def pipelines(self) -> tuple[Pipeline, ...]:
-        return tuple(each for each in (self._active, self.building) if each)
+        return tuple(pipeline for pipeline in (self._active, self.building) if pipeline)
 
     @property
     def newest(self) -> Pipeline:

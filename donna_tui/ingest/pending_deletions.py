@@ -12,7 +12,7 @@ from donna_tui.types.events import EventHub, ProblemCleared, ProblemRaised
 POLL_SECONDS = 0.25
 
 PATIENCE_SECONDS = 10.0
-"""Most seconds that a missing note is held because further notes disappear."""
+"""Maximum number of seconds that a missing note is held because further notes disappear."""
 
 MANY = 20
 """Fewer missing notes than this are not suspicious, unless they are all notes of the index."""

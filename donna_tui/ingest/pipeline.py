@@ -148,7 +148,7 @@ class Pipeline:
 
     async def wait_until_idle(self) -> None:
         """Wait until all known differences are indexed. Raises DonnaError if waiting would not help for now."""
-        for pause in _pauses():
+        for pause in _poll_intervals():
             if not self.working:
                 return
             if trouble := self._worker.trouble or self._tasks.failure:
@@ -170,7 +170,7 @@ class Pipeline:
 
         Wait until all known differences are read, unless a passage is pending before, or waiting would not help.
         """
-        for pause in _pauses():
+        for pause in _poll_intervals():
             if not self.working:
                 break
             trouble = self._worker.trouble or self._tasks.failure
@@ -214,7 +214,7 @@ class Pipeline:
         root, client = self._parts.root, self._parts.client
         found = await asyncio.to_thread(sort_events, client, root, paths)
         database = self.store.database
-        below = [path for each in found.vanished for path in await self.write(partial(file_states, database, each))]
+        below = [path for folder in found.vanished for path in await self.write(partial(file_states, database, folder))]
         now = time.time()
         self.queue.put(Job(path, "changed", now) for path in (*found.notes, *below))
         self.rescan(found.folders)
@@ -254,7 +254,7 @@ class Pipeline:
             found = await self.readers.run(lambda database, _: compare(client, database, prefix, hash_all=reread))
         finally:
             # by identity: sets of two comparisons at the same time may be equal
-            self._comparisons = [each for each in self._comparisons if each is not read_meanwhile]
+            self._comparisons = [comparison for comparison in self._comparisons if comparison is not read_meanwhile]
         for entry in found.skipped:
             self._hub.post(await self.write(partial(self._source.skip, entry)))
         # a note that was read during the comparison is checked again, but is no longer new
@@ -314,6 +314,6 @@ class Pipeline:
         return await self.write(lambda: (known_paths(database, paths), database.value(NOTES)))
 
 
-def _pauses() -> Iterator[float]:
+def _poll_intervals() -> Iterator[float]:
     """Yield the seconds between two checks for completion; short at first, for a vault with few changes."""
     return itertools.chain((0.001, 0.002, 0.005, 0.01), itertools.repeat(0.02))

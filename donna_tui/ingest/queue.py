@@ -9,10 +9,10 @@ from itertools import islice
 from typing import Literal
 
 FLUSH = 16
-"""Most notes per flush."""
+"""Maximum number of notes per flush."""
 
 BOUND = 200_000
-"""Most paths queued; beyond it the queue only records that the whole vault must be compared again."""
+"""Maximum number of paths queued; beyond it the queue only records that the whole vault must be compared again."""
 
 Why = Literal["new", "changed", "retry", "rebuild"]
 

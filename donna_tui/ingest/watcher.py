@@ -46,8 +46,8 @@ def sort_events(client: VaultClient, root: Path, paths: Iterable[str]) -> FileEv
     return FileEvents(tuple(notes), tuple(folders), tuple(vanished))
 
 
-MOST_QUIETS = 6
-"""Most quiet spans that a change waits, however many events follow."""
+MAX_QUIETS = 6
+"""Maximum number of quiet spans that a change waits, however many events follow."""
 
 POLL_SECONDS = 3.0
 FAILURES_BEFORE_POLLING = 3
@@ -126,7 +126,7 @@ class Watcher:
             *folders,
             watch_filter=None,
             step=self._quiet_ms,
-            debounce=self._quiet_ms * MOST_QUIETS,
+            debounce=self._quiet_ms * MAX_QUIETS,
             stop_event=stop,
             rust_timeout=1_000,
             yield_on_timeout=True,

@@ -14,7 +14,7 @@ from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.events import EventHub, ProblemCleared, ProblemRaised
 
 FLUSH_SECONDS = 0.2
-"""Most seconds that a flush occupies the writer's thread, so that vectors and edits are stored in between."""
+"""Maximum time in seconds that a flush occupies the writer's thread; vectors and edits are stored in between."""
 
 PAUSE_SECONDS = 3.0
 

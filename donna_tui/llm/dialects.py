@@ -16,7 +16,7 @@ from donna_tui.llm.failures import CallError, FailureKind, Usage
 from donna_tui.llm.questions import Question
 from donna_tui.types.errors import DonnaError
 
-MOST_TOKENS = 100_000_000
+MAX_TOKENS = 100_000_000
 """Token counts above this are rejected as invalid."""
 
 _SENT = frozenset(
@@ -53,7 +53,7 @@ class Dialect(Protocol):
 
 async def only_known_headers(request: httpx2.Request) -> None:
     """Remove all request headers that are not needed; an httpx event hook."""
-    for name in [each for each in request.headers if each not in _SENT]:
+    for name in [header for header in request.headers if header not in _SENT]:
         del request.headers[name]
 
 
@@ -91,7 +91,7 @@ def _messages(question: Question) -> list[dict[str, str]]:
 def tokens(usage: object, name: str) -> int | None:
     """Return a token count, or None if it is missing or invalid."""
     value = usage.get(name) if isinstance(usage, dict) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_TOKENS else None
 
 
 def part(value: object, *place: str | int) -> Any:

@@ -62,7 +62,7 @@ _WORDS: dict[FailureKind, tuple[str, str | None]] = {
         "check model and base_url in models.yaml; donna model test tries them",
     ),
     FailureKind.OVER_DAY_LIMIT: (
-        "this call could exceed what is left of the limit for today",
+        "this call could exceed what is left of today's limit",
         "raise day_limit_usd in models.yaml, or wait until tomorrow",
     ),
     FailureKind.EGRESS_REFUSED: (

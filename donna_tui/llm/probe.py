@@ -15,7 +15,7 @@ from donna_tui.safety.payload import carrying
 from donna_tui.types.errors import DonnaError
 
 SECONDS = 5.0
-MOST_BYTES = 4_000_000
+MAX_BYTES = 4_000_000
 
 _LISTS = {"ollama": "/api/tags", "openai": "/models", "anthropic": "/v1/models"}
 
@@ -31,7 +31,7 @@ async def probe(route: Route, key: str = "") -> None:
         headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
     try:
         with carrying(Sensitivity.PUBLIC):
-            async with open_client(timeout_seconds=SECONDS, max_bytes=MOST_BYTES) as client:
+            async with open_client(timeout_seconds=SECONDS, max_bytes=MAX_BYTES) as client:
                 response = await client.get(f"{route.server}{_LISTS[route.dialect]}", headers=headers)
     except httpx2.TimeoutException as error:
         raise _failed(route, FailureKind.TIMEOUT) from error

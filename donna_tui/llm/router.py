@@ -28,7 +28,7 @@ from donna_tui.llm.failures import (
     kind_of,
 )
 from donna_tui.llm.ledger import CallLedger
-from donna_tui.llm.questions import MOST_BYTES, Question, compose, parse_answer, read_object
+from donna_tui.llm.questions import MAX_BYTES, Question, compose, parse_answer, read_object
 from donna_tui.safety.backoff import backoff, stated_pause
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.egress import key_in, open_client
@@ -37,7 +37,7 @@ from donna_tui.types.draft_events import ModelCalled
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.events import EventHub, ProblemRaised
 
-MOST_WAIT_SECONDS = 20.0
+MAX_WAIT_SECONDS = 20.0
 """Longest pause before a retry; if the server asks for more, the caller may retry."""
 
 _AGAIN = {429: 2, 503: 2, 529: 2, 500: 1, 502: 1}
@@ -66,7 +66,7 @@ async def fetch(send: Send, pause: Pause, until: float) -> bytes:
         except CallError as failed:
             wait = failed.retry_after if failed.retry_after is not None else backoff(tries)
             tries += 1
-            if tries > failed.again or wait > min(MOST_WAIT_SECONDS, until - time.monotonic()):
+            if tries > failed.again or wait > min(MAX_WAIT_SECONDS, until - time.monotonic()):
                 raise
             await pause(wait)
 
@@ -176,7 +176,7 @@ class ModelRouter:
             raise ModelCallError(FailureKind.NOT_CONFIGURED)
         question = compose(prompt, schema)
         call = _Call(alias, route, task_type, prompt, question, time.perf_counter())
-        if question.bytes > MOST_BYTES:
+        if question.bytes > MAX_BYTES:
             raise ModelCallError(FailureKind.TOO_LARGE, call.host)
         try:
             key = key_in(self._environ, route.api_key_env)

@@ -200,5 +200,5 @@ class ChangeFollower:
 def _forget_hashes(database: Database, *sources: str) -> None:
     """Clear the content hashes of documents, so that they are stored and embedded again."""
     database.run_many(
-        "UPDATE memory_documents SET content_hash = '' WHERE source_type = ?", [(each,) for each in sources]
+        "UPDATE memory_documents SET content_hash = '' WHERE source_type = ?", [(source,) for source in sources]
     )

@@ -20,7 +20,7 @@ from donna_tui.types.search import MemorySource
 
 BETWEEN_TURNS = "\n\n"
 NAMED_SPEAKERS = 4
-"""Most speakers that a session without a title is named after."""
+"""Maximum number of speakers that a session without a title is named after."""
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 

@@ -16,7 +16,7 @@ from donna_tui.text.prose import prose
 from donna_tui.vault.note.read import parse_frontmatter
 
 NOTES_CHARS = 2_000
-"""Most characters kept of the lines below a task that belong to it."""
+"""Maximum number of characters kept of the lines below a task that belong to it."""
 
 NOWHERE = 1 << 30
 """A column deeper than any indentation."""
@@ -160,13 +160,13 @@ def checked(text: str, line: int, today: str) -> str | None:
     starts = [*line_starts(text), len(text)]
     if not 1 <= line < len(starts):
         return None
-    whole = text[starts[line - 1] : starts[line]]
-    found = re.match(r"((?:[ \t>]*(?:[-*+]|\d{1,9}[.)]))+[ \t]+)\[([^xX-])\]([ \t]+\S[^\r\n]*)", whole)
-    if found is None:
+    box = text[starts[line - 1] : starts[line]]
+    match = re.match(r"((?:[ \t>]*(?:[-*+]|\d{1,9}[.)]))+[ \t]+)\[([^xX-])\]([ \t]+\S[^\r\n]*)", box)
+    if match is None:
         return None
-    block = _BLOCK.search(found[3])
-    words = found[3][: block.start()] if block else found[3]
-    done = f"{found[1]}[x]{words.rstrip()} ✅ {today}{block[0].rstrip() if block else ''}{whole[found.end() :]}"
+    block = _BLOCK.search(match[3])
+    words = match[3][: block.start()] if block else match[3]
+    done = f"{match[1]}[x]{words.rstrip()} ✅ {today}{block[0].rstrip() if block else ''}{box[match.end() :]}"
     return text[: starts[line - 1]] + done + text[starts[line] :]
 
 

@@ -31,9 +31,9 @@ from donna_tui.types.search import ME
 
 SENTENCES = 3
 SENTENCE_CHARS = 240
-FEWEST_WORDS = 4
+MIN_WORDS = 4
 SAMPLED_SENTENCES = 2_000
-"""Most sentences of a session that are scored; longer sessions are sampled evenly."""
+"""Maximum number of sentences of a session that are scored; longer sessions are sampled evenly."""
 
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|$|(?=\n))")
 _WORD = re.compile(r"\w+")
@@ -82,7 +82,7 @@ def _sentences(turn: Turn) -> list[_Sentence]:
     for match in _SENTENCE.finditer(turn.text):
         text = " ".join(match.group().split())
         stems = frozenset(stem(word) for word in _WORD.findall(text.lower()) if word not in STOP_WORDS)
-        if len(stems) >= FEWEST_WORDS:
+        if len(stems) >= MIN_WORDS:
             found.append(_Sentence(turn.speaker, text, stems))
     return found
 

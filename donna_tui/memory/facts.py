@@ -39,7 +39,7 @@ def clean_text(text: str) -> str:
 
 
 KEY_WORDS = 6
-"""Most words of a preference in its key."""
+"""Maximum number of words of a preference in its key."""
 
 _NOW = re.compile(
     r"\b(?:right now|at the moment|currently|for now|just now|this (?:session|conversation|chat)|(?:i am|i'm) now)\b",
@@ -96,8 +96,8 @@ def preference_key(text: str) -> str:
         return _folded(favourite[1].replace("favorite", "favourite"))
     if _CALL_ME.match(text):
         return "call me"
-    found = PREFERENCE.search(text)
-    words = _WORD.findall((text[found.start() :] if found else text).lower())
+    match = PREFERENCE.search(text)
+    words = _WORD.findall((text[match.start() :] if match else text).lower())
     distinctive = [word for word in words if word not in STOP_WORDS]
     return " ".join((distinctive or words)[:KEY_WORDS]) or _folded(text)
 
@@ -212,8 +212,8 @@ def _held(database: Database, user_id: str, content: str, *, sensitive: bool) ->
 
 def _kind_preferred(content: str) -> str:
     """Return the last word of what is preferred: “roast” for “I prefer dark roast”; empty if it is a single word."""
-    found = _PREFERS.search(content)
-    words = found["what"].casefold().split() if found else []
+    match = _PREFERS.search(content)
+    words = match["what"].casefold().split() if match else []
     return words[-1] if len(words) > 1 else ""
 
 
@@ -350,7 +350,7 @@ def remember_session(db: MemoryDb, session: str) -> list[str]:
             db.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (held, fact.id))
         elif held != fact.id:
             _set_procedural(db, fact)
-    items = [each for each in forgotten_by(db.database, "memory", undone(session)) if may_return(db.database, each)]
+    items = [item for item in forgotten_by(db.database, "memory", undone(session)) if may_return(db.database, item)]
     for identity in items:
         mark_forgotten(db, "memory", identity, None)
     return items
@@ -382,7 +382,7 @@ def _fact_of_row(row: tuple[object, ...]) -> Fact:
     return Fact(**{**values, **flags, "type": MemoryType(str(values["type"]))})  # type: ignore[arg-type]  # as selected
 
 
-LEAST_VALUE_CHARS = 40
+MIN_VALUE_CHARS = 40
 
 MEMORY_SEARCH = "memory_search"
 """The task type of corrections of memories and of search results. Their input is the question, if there was one."""
@@ -459,7 +459,7 @@ def correction_text(correction: Correction, counter: TokenCounter, most_tokens: 
     values = [
         plain_text(value).removeprefix("• ") for value in (correction.original, correction.corrected, correction.input)
     ]
-    longest = max(LEAST_VALUE_CHARS, *map(len, values))
+    longest = max(MIN_VALUE_CHARS, *map(len, values))
     while True:
         original, corrected, given = (shorten(value, longest) for value in values)
         about = f"the answer to “{given}”" if correction.task_type == MEMORY_SEARCH else f"“{given}”"
@@ -467,9 +467,9 @@ def correction_text(correction: Correction, counter: TokenCounter, most_tokens: 
         place = " of ".join(filter(None, (field, about if given else "")))
         change = f"was changed to “{corrected}”" if corrected else "was removed"
         text = f"{f'In {place}, ' if place else ''}“{original}” {change}."
-        if len(counter.spans(text)) <= most_tokens or longest <= LEAST_VALUE_CHARS:
+        if len(counter.spans(text)) <= most_tokens or longest <= MIN_VALUE_CHARS:
             return text
-        longest = max(LEAST_VALUE_CHARS, longest * 3 // 4)
+        longest = max(MIN_VALUE_CHARS, longest * 3 // 4)
 
 
 LONGEST_TEXT = 2_000_000

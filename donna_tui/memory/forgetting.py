@@ -164,7 +164,7 @@ def redo_session(db: MemoryDb, session: str, now: float) -> SessionChange:
 
 
 def _recallable(db: MemoryDb, facts: Sequence[str]) -> int:
-    found = (read_fact(db.database, each) for each in facts)
+    found = (read_fact(db.database, fact) for fact in facts)
     return sum(fact is not None and not fact.compression_source for fact in found)
 
 

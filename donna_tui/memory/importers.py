@@ -29,7 +29,7 @@ from donna_tui.types.memory import ROLES, BadLine, ImportReport
 
 READ_BYTES = 1 << 20
 LONGEST_LINE = 32_000_000
-"""Most bytes of a line of JSONL, or of one conversation of an array; a longer one is reported and skipped."""
+"""Maximum size in bytes of a line of JSONL, or of a conversation of an array; longer ones are skipped and reported."""
 
 _MARK = re.compile(rb'["\\{}\[\]\n,]')
 _IN_STRING = re.compile(rb'["\\\n]')
@@ -97,9 +97,9 @@ class _Scanner:
         """Yield the elements that end in this block."""
         start, at = 0, int(self._escaped)
         self._escaped = False
-        while found := (_IN_STRING if self._quoted else _MARK).search(block, at):
-            at = found.end()
-            mark = found.group()
+        while match := (_IN_STRING if self._quoted else _MARK).search(block, at):
+            at = match.end()
+            mark = match.group()
             if mark == b"\n":
                 self._line += 1
             elif mark == b"\\":
@@ -108,7 +108,7 @@ class _Scanner:
             elif mark == b'"':
                 self._quoted = not self._quoted
             elif self._divides(mark):
-                self._take(block[start : found.start()])
+                self._take(block[start : match.start()])
                 start = at
                 # White space and a byte order mark between elements are ignored.
                 text, size = b"".join(self._parts).strip(b"\xef\xbb\xbf \t\r\n"), self._size
@@ -158,7 +158,7 @@ def _parsed(text: bytes, line: int, read: int) -> Piece | BadLine:
 
 
 LONGEST_TURN = 2_000_000
-"""Most characters of a message; a longer one is reported and skipped."""
+"""Maximum number of characters of a message; longer ones are skipped and reported."""
 
 LONGEST_NAME = 200
 LATEST = 253_402_300_799.0
@@ -172,10 +172,10 @@ class SkippedValue:
     count: int = 1
 
 
-Found = NewTurn | SkippedValue | BadLine
+ImportedItem = NewTurn | SkippedValue | BadLine
 
 
-def made_turn(line: int, **values: Any) -> Found:
+def made_turn(line: int, **values: Any) -> ImportedItem:
     """Build a turn with its text cleaned; an empty text is left out."""
     if len(values["text"]) > LONGEST_TURN:
         return BadLine(line, f"the message has more than {LONGEST_TURN:,} characters")
@@ -240,11 +240,11 @@ def exports_in(path: Path) -> list[Path]:
         return [path]
     patterns = (*CONVERSATIONS, "*.zip")
     return sorted(
-        each
-        for each in path.rglob("*")
-        if any(fnmatch.fnmatchcase(each.name, pattern) for pattern in patterns)
-        and each.is_file()
-        and not each.is_symlink()
+        file
+        for file in path.rglob("*")
+        if any(fnmatch.fnmatchcase(file.name, pattern) for pattern in patterns)
+        and file.is_file()
+        and not file.is_symlink()
     )
 
 
@@ -293,7 +293,11 @@ def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
         if any(fnmatch.fnmatchcase(name, pattern) for pattern in CONVERSATIONS)
     ]
     if not found:
-        raise _unreadable(path, "the archive contains no conversations.json", hint="unpack it, and name the file")
+        raise _unreadable(
+            path,
+            "the archive contains no conversations.json",
+            hint="unpack it, and import the file with the conversations",
+        )
     if any(member.flag_bits & _ENCRYPTED for member in found):
         raise _unreadable(path, "the archive is protected with a password")
     return sorted(found, key=lambda member: member.filename)
@@ -303,7 +307,7 @@ def _unreadable(path: Path, why: str, hint: str | None = None) -> DonnaError:
     return DonnaError(Reason.USAGE, f"{path} cannot be read ({why})", hint=hint)
 
 
-def chatgpt_turns(value: Mapping[str, Any], line: int) -> Iterator[Found]:
+def chatgpt_turns(value: Mapping[str, Any], line: int) -> Iterator[ImportedItem]:
     """Yield the turns of the branch on which the conversation ended. Messages of other branches count as left out."""
     nodes = value["mapping"]
     identity = value.get("conversation_id") or value.get("id")
@@ -335,7 +339,7 @@ def _branch(nodes: Mapping[str, Any], last: Any) -> list[tuple[str, Mapping[str,
     return found[::-1]
 
 
-def _chatgpt_turn(message: Mapping[str, Any], line: int, shared: dict[str, str], place: int, node: str) -> Found:
+def _chatgpt_turn(message: Mapping[str, Any], line: int, shared: dict[str, str], place: int, node: str) -> ImportedItem:
     role = get(message.get("author"), "role")
     hidden = get(message.get("metadata"), "is_visually_hidden_from_conversation")
     content = message.get("content")
@@ -352,7 +356,7 @@ def _chatgpt_turn(message: Mapping[str, Any], line: int, shared: dict[str, str],
     )  # fmt: skip
 
 
-def claude_turns(value: Mapping[str, Any], line: int) -> Iterator[Found]:
+def claude_turns(value: Mapping[str, Any], line: int) -> Iterator[ImportedItem]:
     messages, identity = value["chat_messages"], value.get("uuid")
     if not isinstance(messages, list) or not isinstance(identity, str):
         yield BadLine(line, "the conversation has no messages or no uuid")
@@ -380,7 +384,7 @@ _USERS = frozenset({"user", "human", "me"})
 _NO_TURNS = frozenset({"file-history-snapshot", "progress", "queue-operation", "last-prompt", "mode", "attachment"})
 
 
-def turns_of(value: Any, line: int) -> Iterator[Found]:
+def turns_of(value: Any, line: int) -> Iterator[ImportedItem]:
     if not isinstance(value, dict):
         yield BadLine(line, "it is not an object")
     elif "mapping" in value:
@@ -405,7 +409,7 @@ def format_of(value: Any) -> str:
     return "Claude Code session" if "sessionId" in value or "leafUuid" in value else "turns"
 
 
-def _plain_turn(value: Mapping[str, Any], line: int) -> Found:
+def _plain_turn(value: Mapping[str, Any], line: int) -> ImportedItem:
     session, text = value.get("session_id"), value.get("text", value.get("content"))
     named = value.get("role") or value.get("speaker")
     if not isinstance(session, str | int) or isinstance(session, bool) or not str(session).strip():
@@ -438,7 +442,7 @@ _OF_THE_PROGRAM = re.compile(
 """Match what Claude Code logs in the name of the user: output, interruptions, and slash commands without words."""
 
 
-def _claude_code(value: Mapping[str, Any], line: int) -> Iterator[Found]:
+def _claude_code(value: Mapping[str, Any], line: int) -> Iterator[ImportedItem]:
     """Parse a line of a session log. Tool output, thoughts, side chains and the program's own messages are left out."""
     message = value.get("message")
     role = get(message, "role")
@@ -465,7 +469,7 @@ BATCH = 500
 """Turns per transaction. The progress reported counts only what is committed."""
 
 SHOWN = 100
-"""Most malformed lines that are reported individually."""
+"""Maximum number of malformed lines that are reported individually."""
 
 Progress = tuple[int, int]
 """Bytes read, and new turns stored."""

@@ -228,7 +228,7 @@ TOKEN_BUDGET = 2_000
 CANDIDATES_EACH = 4
 """Candidates per memory wanted, and the growth factor if too few are left (seed 002 §2.3)."""
 
-FEWEST_CANDIDATES, MOST_CANDIDATES = 40, 1_024
+MIN_CANDIDATES, MAX_CANDIDATES = 40, 1_024
 TOKENS_EACH = 20
 """Tokens of the budget per candidate: few memories are shorter in a prompt."""
 
@@ -273,7 +273,7 @@ class RecallRequest:
         if self.top_k == 0 or self.token_budget <= 0 or not self.query.strip():
             return 0
         each = self.token_budget // TOKENS_EACH if self.top_k is None else self.top_k * CANDIDATES_EACH
-        return min(MOST_CANDIDATES, max(FEWEST_CANDIDATES, each))
+        return min(MAX_CANDIDATES, max(MIN_CANDIDATES, each))
 
     def wants(self, kind: MemoryType) -> bool:
         return self.memory_types is None or kind in self.memory_types
@@ -315,8 +315,8 @@ class Recaller:
         found = await self._found(request, wanted) if wanted else _Candidates()
         packed, note = self._packed(request, procedural, found)
         full = (OmittedReason.BUDGET, OmittedReason.COUNT)
-        while found.searched == wanted < MOST_CANDIDATES and wanted and not any(cut.why in full for cut in packed.cut):
-            wanted = min(MOST_CANDIDATES, wanted * CANDIDATES_EACH)
+        while found.searched == wanted < MAX_CANDIDATES and wanted and not any(cut.why in full for cut in packed.cut):
+            wanted = min(MAX_CANDIDATES, wanted * CANDIDATES_EACH)
             found = await self._found(request, wanted)
             packed, note = self._packed(request, procedural, found)
         cut = (*packed.cut, *found.cut)
@@ -402,7 +402,7 @@ class Recaller:
     def _filters(request: RecallRequest, sources: Sequence[MemorySource], kind: MemoryType | None = None) -> Filters:
         return Filters(
             user_id=request.user_id,
-            sources=tuple(each.value for each in sources),
+            sources=tuple(source.value for source in sources),
             note_type=kind.value if kind else "",
             sensitive=False if request.remote else None,
         )
@@ -415,13 +415,13 @@ class Recaller:
 def omission_note(request: RecallRequest, packed: Packed, cut: Sequence[Omitted], found: _Candidates) -> str:
     if not packed.memories and not cut:
         return "no memory matches well enough (retrieval.min_score)"
-    parts = ["no memory clearly answers this: the nearest are listed"] if found.near and found.kept else []
+    parts = ["no memory clearly answers this; the nearest are listed"] if found.near and found.kept else []
     count = Counter(each.why for each in cut)
     words = {
         OmittedReason.BUDGET: f"that did not fit into {plural(request.token_budget, 'token')}",
-        OmittedReason.COUNT: f"beyond the {request.top_k} asked for",
+        OmittedReason.COUNT: f"beyond the limit of {request.top_k}",
         OmittedReason.COMPRESSED: "covered by a summary",
-        OmittedReason.DUPLICATE: "with the text of another",
+        OmittedReason.DUPLICATE: "with the same text as another",
         OmittedReason.TYPE: "of other types",
     }
     left = [f"{count[why]} {text}" for why, text in words.items() if count[why]]

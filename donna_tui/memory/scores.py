@@ -41,8 +41,8 @@ WEIGHTS = {Signal.ENTITY: 0.3, Signal.NUMBER: 0.2, Signal.PREFERENCE: 0.4, Signa
 """Weights of seed 002 §1.5; their sum is 1.0."""
 
 RARE_AVERAGE = 0.15
-"""Least average from which the words of a text count as rare. A word counts 1 if the tokenizer, whose vocabulary is the
-most frequent pieces of English, splits it into three pieces or more.
+"""Minimum average from which the words of a text count as rare. A word counts 1 if the tokenizer, whose vocabulary is
+the most frequent pieces of English, splits it into three pieces or more.
 """
 
 RARE_PIECES = 3
@@ -114,7 +114,7 @@ def names_something(text: str) -> bool:
 
 def rarity(text: str, counter: TokenCounter) -> float:
     """Return the share of rare words among those that carry meaning, from 0 to 1."""
-    words = [word for word in (found.group() for found in _WORD.finditer(text)) if word.lower() not in STOP_WORDS]
+    words = [word for word in (match.group() for match in _WORD.finditer(text)) if word.lower() not in STOP_WORDS]
     if not words:
         return 0.0
     return sum(len(counter.spans(word)) >= RARE_PIECES for word in words) / len(words)

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from donna_tui.index.documents import Document, embedded_title
-from donna_tui.text.chunker import LEAST_TOKENS, MOST_TOKENS, SPECIAL_TOKENS, Chunk, chunk_semantic, context_of
+from donna_tui.text.chunker import MAX_PIECE_TOKENS, MIN_PIECE_TOKENS, SPECIAL_TOKENS, Chunk, chunk_semantic, context_of
 from donna_tui.text.tokens import TokenCounter
 
-LEAST_ROOM = 16
+MIN_ROOM = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +23,12 @@ class TextSplitter:
         """Return the number of tokens left for a passage after its context."""
         context = context_of(title, heading_path, self.window).line
         taken = len(self.counter.spans(context)) if context else 0
-        return max(LEAST_ROOM, min(MOST_TOKENS, self.window - SPECIAL_TOKENS - taken))
+        return max(MIN_ROOM, min(MAX_PIECE_TOKENS, self.window - SPECIAL_TOKENS - taken))
 
     def spans(self, text: str, title: str = "", heading_path: tuple[str, ...] = ()) -> list[tuple[int, int]]:
         """Split a text into passages, as half-open character offsets."""
         room = self.room(title, heading_path)
-        return chunk_semantic(text, self.counter, least=min(LEAST_TOKENS, room), most=room)
+        return chunk_semantic(text, self.counter, least=min(MIN_PIECE_TOKENS, room), most=room)
 
     def chunks(self, document: Document, heading_path: tuple[str, ...], line_at: Callable[[int], int]) -> list[Chunk]:
         title = embedded_title(document.source_type, document.title)

@@ -16,7 +16,7 @@ from donna_tui.types.memory import MemoryType, Suggestion
 from donna_tui.types.search import ME
 
 LONGEST = 300
-"""Most characters of a sentence that is offered; a longer one is rarely a preference."""
+"""Maximum number of characters of a sentence that is offered; a longer one is rarely a preference."""
 
 OWNER = "user"
 """The speaker of the owner's turns without a name. What named people prefer is not the owner's preference."""
@@ -43,12 +43,12 @@ In people's 566 messages of the evaluation chats, `PREFERENCE` matches 18 senten
 
 def preferences_in(text: str) -> Iterator[tuple[int, int]]:
     """Yield the sentences that state a preference, as half-open character offsets. Questions are skipped."""
-    for found in _SENTENCE.finditer(text):
-        sentence = found.group()
+    for match in _SENTENCE.finditer(text):
+        sentence = match.group()
         stripped = sentence.strip(" \t-*>•")
         if not stripped or len(stripped) > LONGEST or stripped.endswith("?") or not _STATED.search(stripped):
             continue
-        start = found.start() + sentence.index(stripped)
+        start = match.start() + sentence.index(stripped)
         yield start, start + len(stripped)
 
 
@@ -87,7 +87,9 @@ def answer_suggestion(db: MemoryDb, identity: str, state: str, user_id: str = ME
 
     Return None if there is no such suggestion.
     """
-    found = next((each for each in list_suggestions(db.database, 1_000, user_id) if each.id == identity), None)
+    found = next(
+        (suggestion for suggestion in list_suggestions(db.database, 1_000, user_id) if suggestion.id == identity), None
+    )
     if found is None:
         return None
     db.database.run(

@@ -42,8 +42,8 @@ from donna_tui.vault.open import indexed_client, open_writer
 from donna_tui.vault.write.changes import OperationKind
 from donna_tui.vault.write.orphans import Fate, Restored, find_orphans
 
-MOST_IGNORED = 1_000_000
-"""Most characters that are read of Syncthing's list of ignored files."""
+MAX_IGNORED = 1_000_000
+"""Maximum number of characters that are read of Syncthing's list of ignored files."""
 
 _GIT_IGNORED = re.compile(r"(?:\(\?[id]\))*(?:\*\*/|/)?\.git(?:/\*{0,2})?")
 """Lines of `.stignore` that exclude the repository (docs.syncthing.net/users/ignoring.html)."""
@@ -131,7 +131,7 @@ def _vault(space: Space) -> Finding:
 
 def _sync(space: Space, config: MemoryConfig) -> Iterator[Finding]:
     """Report what syncs the vault with other devices; a repository that Syncthing syncs is a warning."""
-    shared = next((each for each in (space.root, *space.root.parents) if (each / ".stfolder").exists()), None)
+    shared = next((folder for folder in (space.root, *space.root.parents) if (folder / ".stfolder").exists()), None)
     if shared is not None and _syncs_git(space.root, shared):
         message = f"Syncthing syncs {shared} with its git repository, which breaks when two machines write at once"
         yield Finding("sync", "warn", message, f"add the line .git to {shared / '.stignore'}")
@@ -145,11 +145,11 @@ def _sync(space: Space, config: MemoryConfig) -> Iterator[Finding]:
 
 
 def _syncs_git(root: Path, shared: Path) -> bool:
-    if not any((each / ".git").exists() for each in (root, *root.parents) if each.is_relative_to(shared)):
+    if not any((folder / ".git").exists() for folder in (root, *root.parents) if folder.is_relative_to(shared)):
         return False
     try:
         with (shared / ".stignore").open(encoding="utf-8", errors="replace") as file:
-            lines = file.read(MOST_IGNORED).splitlines()
+            lines = file.read(MAX_IGNORED).splitlines()
     except OSError:
         return True
     return not any(_GIT_IGNORED.fullmatch(line.strip()) for line in lines)
@@ -186,7 +186,7 @@ def _index(space: Space, config: MemoryConfig, paths: AppPaths) -> Iterator[Find
 def _contents(path: Path, config: MemoryConfig) -> Iterator[Finding]:
     with contextlib.closing(open_database(path, read_only=True)) as database:
         check_integrity(database)
-        yield Finding("index", "ok", f"the index is sound: {path}")
+        yield Finding("index", "ok", f"the index is intact: {path}")
         if config.embedding.provider == MODEL_NAME and is_mostly_not_english(database):
             yield Finding(
                 "language",
@@ -202,11 +202,11 @@ def _contents(path: Path, config: MemoryConfig) -> Iterator[Finding]:
 
 def _mismatches(database: Database) -> Iterator[tuple[str, int, str]]:
     """Yield what each invariant of an index is about, its number of exceptions, and what they are, as each is known."""
-    yield "chunks", database.value(_WITHOUT_NOTE), "passages have no note"
-    yield "embeddings", database.value(_WITHOUT_VECTOR), "passages have no vector"
+    yield "chunks", database.value(_WITHOUT_NOTE), "passages without a note"
+    yield "embeddings", database.value(_WITHOUT_VECTOR), "passages without a vector"
     if database.vec_available and has_vector_table(database):
         held, wanted = vector_counts(database)
-        yield "vector table", abs(held - wanted), "vectors are missing or superfluous"
+        yield "vector table", abs(held - wanted), "missing or superfluous vectors"
 
 
 _WITHOUT_NOTE = "SELECT count(*) FROM memory_chunks WHERE document_id NOT IN (SELECT id FROM memory_documents)"
@@ -219,7 +219,7 @@ _WITHOUT_VECTOR = (
 SAMPLE = 300
 """Notes in a sample."""
 
-FEWEST_WORDS, FEWEST_NOTES = 20, 5
+MIN_WORDS, MIN_NOTES = 20, 5
 ENGLISH = 0.15
 """The share of common English words above which a note counts as English: prose has 0.3 to 0.5 of them."""
 
@@ -236,14 +236,14 @@ def is_mostly_not_english(database: Database) -> bool:
         (SAMPLE,),
     )
     decided = [is_english for (content,) in rows if (is_english := _is_english(content)) is not None]
-    return len(decided) >= FEWEST_NOTES and sum(decided) * 2 < len(decided)
+    return len(decided) >= MIN_NOTES and sum(decided) * 2 < len(decided)
 
 
 def _is_english(text: str) -> bool | None:
     """Return whether the text is English; None if it is too short to decide."""
     prose = _CODE.sub(" ", text.casefold())
     words = [*_WORD.findall(spaced(prose)), *segments(prose)[::2]]
-    if len(words) < FEWEST_WORDS:
+    if len(words) < MIN_WORDS:
         return None
     return sum(word in STOP_WORDS for word in words) / len(words) >= ENGLISH
 
@@ -308,9 +308,9 @@ def _history(space: Space, config: MemoryConfig) -> Iterator[Finding]:
 def _operations(repo: GitRepo) -> Iterator[Finding]:
     """Check that git has the bytes before and after every operation, and list text displaced by interrupted writes."""
     records = list(each_operation(repo, repo.record()))
-    records_kept = [each for each in records if each.kind is OperationKind.KEPT]
-    operations = [each for each in records if each.kind is not OperationKind.KEPT]
-    blobs = [{b for each in one.changes for b in (each.before, each.after) if b} for one in operations]
+    records_kept = [record for record in records if record.kind is OperationKind.KEPT]
+    operations = [record for record in records if record.kind is not OperationKind.KEPT]
+    blobs = [{b for change in one.changes for b in (change.before, change.after) if b} for one in operations]
     known = repo.existing(sorted(set().union(*blobs)))
     lost = sum(not needed <= known for needed in blobs)
     if lost:
@@ -328,8 +328,8 @@ def _operations(repo: GitRepo) -> Iterator[Finding]:
 def restore_orphans(space: Space, config: MemoryConfig) -> Iterator[Finding]:
     """Restore the text of such files to the name of its note if that is free, or else to a copy next to it."""
     try:
-        for each in open_writer(config, space).restore_orphans():
-            yield _restored(each)
+        for orphan in open_writer(config, space).restore_orphans():
+            yield _restored(orphan)
     except DonnaError as error:
         yield Finding("repair", "fail", error.message, error.hint or "", error.reason)
 
@@ -380,7 +380,7 @@ def _truth(client: VaultClient, database: Database) -> Iterator[Finding]:
     unknown = (secret & known) - private - off
     if unknown:
         are = plural(len(unknown), "private note is", "private notes are")
-        yield Finding("private", "fail", f"{are} not marked so in the index", "donna index --full")
+        yield Finding("private", "fail", f"{are} not marked as private in the index", "donna index --full")
     else:
         are = plural(len(secret), "note is", "notes are")
-        yield Finding("private", "ok", f"{are} private, and marked so in the index")
+        yield Finding("private", "ok", f"{are} private, and marked as private in the index")

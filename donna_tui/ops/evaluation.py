@@ -19,10 +19,10 @@ from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.vault.client import VaultClient, VaultNote
 
 OWN_QUESTIONS = 300
-"""Most questions that are made from a vault; they are sampled by their hashes."""
+"""Maximum number of questions that are made from a vault; they are sampled by their hashes."""
 
 STRETCH = 20
-"""Most lines of one result of grep."""
+"""Maximum number of lines of one result of grep."""
 
 R = TypeVar("R", bound=BaseModel)
 
@@ -53,7 +53,9 @@ class QuestionRow(_Row):
 
     def question(self) -> Question:
         """Convert to a Question, without gold if it is unanswerable."""
-        gold = tuple(Gold(each.path, each.heading_path, each.lines) for each in self.gold) if self.answerable else ()
+        gold = (
+            tuple(Gold(place.path, place.heading_path, place.lines) for place in self.gold) if self.answerable else ()
+        )
         kind = self.kind or self.category
         return Question(self.id, self.query, gold, kind, self.vault, self.exclude, self.within)
 
@@ -197,11 +199,11 @@ def read_turn_set(folder: Path) -> TurnSet:
     for path in queries:
         for row in _rows(path, TurnQuestion, "question with id, query, vault and gold"):
             gold: list[Gold] = []
-            for each in row.gold if row.answerable else ():
-                if each.turns:
-                    gold.append(Gold(each.session_id, lines=(min(each.turns), max(each.turns))))
-                elif (row.vault, each.dia_id) in places:
-                    session, number = places[row.vault, each.dia_id]
+            for place in row.gold if row.answerable else ():
+                if place.turns:
+                    gold.append(Gold(place.session_id, lines=(min(place.turns), max(place.turns))))
+                elif (row.vault, place.dia_id) in places:
+                    session, number = places[row.vault, place.dia_id]
                     gold.append(Gold(session, lines=(number, number)))
             people[row.vault].append(Question(row.id, row.query, tuple(gold), row.kind or row.category, row.vault))
     return TurnSet(f"{folder.resolve().name} (turns)", file, dict(people))

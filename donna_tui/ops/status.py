@@ -51,8 +51,14 @@ class SpaceReport:
             "vector_engine": self.vector_engine,
             "watcher": self.watcher,
             "problems": [
-                {"id": each.id, "reason": each.reason, "path": each.path, "message": each.message, "hint": each.hint}
-                for each in self.problems
+                {
+                    "id": problem.id,
+                    "reason": problem.reason,
+                    "path": problem.path,
+                    "message": problem.message,
+                    "hint": problem.hint,
+                }
+                for problem in self.problems
             ],
             "files": [
                 {"id": path, "path": path, "state": state, "reason": reason, "message": message}

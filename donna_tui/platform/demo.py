@@ -33,7 +33,7 @@ def demo_folder(paths: AppPaths, drafts: Drafts = no_drafts) -> Path:
     """
     base = paths.state / NAME
     candidates = (base, *(base.with_name(f"{NAME}-{number}") for number in range(2, 1000)))
-    return next(each for each in candidates if not each.exists() or _is_unchanged(each, drafts))
+    return next(candidate for candidate in candidates if not candidate.exists() or _is_unchanged(candidate, drafts))
 
 
 def make_demo(folder: Path) -> Path:
@@ -116,4 +116,4 @@ def _record(folder: Path) -> Path:
 
 def _same(comparison: filecmp.dircmp[str]) -> bool:
     differs = comparison.left_only or comparison.right_only or comparison.diff_files or comparison.funny_files
-    return not differs and all(_same(each) for each in comparison.subdirs.values())
+    return not differs and all(_same(subdir) for subdir in comparison.subdirs.values())

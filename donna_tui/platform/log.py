@@ -93,7 +93,7 @@ class _Handler(logging.handlers.RotatingFileHandler):
 def _fields(value: Any) -> dict[str, Any]:
     """Convert an event to plain values, except its time, which has a separate field."""
     return {
-        each.name: _fields(inner) if is_dataclass(inner := getattr(value, each.name)) else inner
-        for each in fields(value)
-        if each.name != "at" and not each.metadata.get("unlogged")
+        field.name: _fields(inner) if is_dataclass(inner := getattr(value, field.name)) else inner
+        for field in fields(value)
+        if field.name != "at" and not field.metadata.get("unlogged")
     }

@@ -92,5 +92,5 @@ def _asserts(line: str, key: str, value: str, *, whole: bool) -> bool:
     """Return whether the line sets `key` to a value other than a clear no; `whole` lines must contain nothing else."""
     name = r"[-_ ]?".join(re.escape(part) for part in re.split(r"[-_ ]", key))
     pattern = rf"(?<![\w-]){name}{_ASSIGNED}(?P<value>{value})"
-    found = re.fullmatch(rf"\s*+{pattern}\s*+", line, re.I) if whole else re.search(pattern, line, re.I)
-    return found is not None and not _is_no(found["value"])
+    match = re.fullmatch(rf"\s*+{pattern}\s*+", line, re.I) if whole else re.search(pattern, line, re.I)
+    return match is not None and not _is_no(match["value"])

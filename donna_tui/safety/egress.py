@@ -97,8 +97,8 @@ def _unpacker(encoding: str) -> Any:
 
 
 CONNECT_SECONDS = 10.0
-MOST_ADDRESSES = 4
-MOST_REDIRECTS = 5
+MAX_ADDRESSES = 4
+MAX_REDIRECTS = 5
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -146,7 +146,7 @@ def open_client(
         timeout=httpx2.Timeout(timeout_seconds, connect=min(timeout_seconds, CONNECT_SECONDS)),
         headers={"accept-encoding": "identity"},
         follow_redirects=False,
-        max_redirects=MOST_REDIRECTS,
+        max_redirects=MAX_REDIRECTS,
         trust_env=False,
     )
 
@@ -187,15 +187,19 @@ class _Door(httpx2.AsyncBaseTransport):
         if self._hosts is not None and url.host not in self._hosts:
             raise _refused(f"{url.host} is not the host that is configured", "check its address in your settings")
         if is_this_machine(url.host):
-            found = [each for each in await self._addresses(url) if each.is_loopback]
+            found = [address for address in await self._addresses(url) if address.is_loopback]
             if not found:
                 raise _refused(f"{url.host} does not resolve to this machine", "check /etc/hosts")
             return found
         _check_leaving(url)
         addresses = await self._addresses(url)
-        if any(each.is_loopback for each in addresses):
+        if any(address.is_loopback for address in addresses):
             raise _refused(f"the name {url.host} resolves to this machine", "write localhost if that is what you mean")
-        usable = [each for each in addresses if not (each.is_link_local or each.is_multicast or each.is_unspecified)]
+        usable = [
+            address
+            for address in addresses
+            if not (address.is_link_local or address.is_multicast or address.is_unspecified)
+        ]
         if not usable:
             raise _refused(f"{url.host} is not the address of a server", "check its address")
         return usable
@@ -214,7 +218,7 @@ class _Door(httpx2.AsyncBaseTransport):
         return found
 
     async def _send(self, request: httpx2.Request, addresses: list[Address]) -> httpx2.Response:
-        *others, last = addresses[:MOST_ADDRESSES]
+        *others, last = addresses[:MAX_ADDRESSES]
         for address in others:
             with contextlib.suppress(httpx2.ConnectError, httpx2.ConnectTimeout):
                 return await self._network.handle_async_request(_addressed(request, address))

@@ -33,10 +33,10 @@ _STRAY_JOINER = re.compile(
 )
 
 _MARKS = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff"
-MOST_MARKS = 4
+MAX_MARKS = 4
 """Maximum number of combining marks shown on one letter; more than any language uses."""
 
-_STACK = re.compile(f"([{_MARKS}]{{{MOST_MARKS}}})[{_MARKS}]+")
+_STACK = re.compile(f"([{_MARKS}]{{{MAX_MARKS}}})[{_MARKS}]+")
 
 
 def _symbols() -> Iterator[tuple[int, str]]:
@@ -70,7 +70,7 @@ def _ranges(codes: Iterable[int]) -> str:
 
 _SYMBOLS = dict(_symbols()) | {ord("\t"): TAB, ord("\r"): "\n"}
 del _SYMBOLS[ord("\n")]
-_CHANGED = re.compile(f"[{_ranges([*_SYMBOLS, *_JOINERS])}]|[{_MARKS}]{{{MOST_MARKS + 1}}}")
+_CHANGED = re.compile(f"[{_ranges([*_SYMBOLS, *_JOINERS])}]|[{_MARKS}]{{{MAX_MARKS + 1}}}")
 
 
 def clean(text: str) -> str:

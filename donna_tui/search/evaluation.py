@@ -67,7 +67,7 @@ class Scores:
 def score(question: Question, results: Sequence[ResultRange]) -> Scores:
     """Score the results for a question that has an answer."""
     notes = list(dict.fromkeys(place.path for place in results))[:NOTES]
-    gold = {each.path for each in question.gold}
+    gold = {place.path for place in question.gold}
     ranks = [rank for rank, note in enumerate(notes) if note in gold]
     ideal = sum(_gain(rank) for rank in range(min(NOTES, len(gold))))
     return Scores(
@@ -83,7 +83,7 @@ def score(question: Question, results: Sequence[ResultRange]) -> Scores:
 def mean(scores: Iterable[Scores]) -> Scores:
     """Return the average of each measure. Raises ZeroDivisionError for no scores."""
     rows = list(scores)
-    return Scores(*(sum(getattr(row, each.name) for row in rows) / len(rows) for each in fields(Scores)))
+    return Scores(*(sum(getattr(row, field.name) for row in rows) / len(rows) for field in fields(Scores)))
 
 
 def _gain(rank: int) -> float:

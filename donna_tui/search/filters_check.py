@@ -13,7 +13,7 @@ from donna_tui.text.fuzzy import nearest
 from donna_tui.types.search import DRAFTS, FilterProblem, Filters
 from donna_tui.vault.note.read import iso_date
 
-MOST_VALUES = 20_000
+MAX_VALUES = 20_000
 """Values of a kind that are compared with the typed one."""
 
 
@@ -75,6 +75,6 @@ def _values(database: Database, column: str, seen: Filters, joined: str = "") ->
     where, parameters = conditions(Scope(seen))
     rows = database.rows(
         f"SELECT DISTINCT {column} FROM memory_documents d{joined} WHERE {where} ORDER BY 1 LIMIT ?",  # noqa: S608
-        [*parameters, MOST_VALUES],
+        [*parameters, MAX_VALUES],
     )
     return [str(value) for (value,) in rows if value]

@@ -8,7 +8,7 @@ from pathlib import Path
 from donna_tui.safety.terminal import clean_line
 from donna_tui.vault.write.durable import write_durably
 
-MOST_QUESTIONS = 100
+MAX_QUESTIONS = 100
 LONGEST_QUESTION = 300
 LARGEST_FILE = 200_000
 
@@ -27,15 +27,15 @@ class QuestionHistory:
             found = json.loads(self._path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
             return ()
-        texts = (each for each in found if isinstance(each, str)) if isinstance(found, list) else ()
-        return tuple(question for each in texts if (question := _one_line(each)))[:MOST_QUESTIONS]
+        texts = (text for text in found if isinstance(text, str)) if isinstance(found, list) else ()
+        return tuple(question for text in texts if (question := _one_line(text)))[:MAX_QUESTIONS]
 
     def add(self, text: str) -> tuple[str, ...]:
         """Add a question at the front, and return all of them. Raises VaultWriteError if the file cannot be written."""
         question, known = _one_line(text), self.questions()
         if not question or known[:1] == (question,):
             return known
-        kept = (question, *(each for each in known if each != question))[:MOST_QUESTIONS]
+        kept = (question, *(earlier for earlier in known if earlier != question))[:MAX_QUESTIONS]
         write_durably(self._path, json.dumps(kept, ensure_ascii=False, indent=0))
         return kept
 

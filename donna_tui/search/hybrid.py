@@ -49,13 +49,13 @@ class Settings:
     patience: float = 5.0
 
 
-MOST_HITS = 1_024
-"""Most hits of an uncapped request: a quarter of sqlite-vec's limit."""
+MAX_HITS = 1_024
+"""Maximum number of hits of an uncapped request: a quarter of sqlite-vec's limit."""
 
 
 def max_hits(request: SearchRequest, settings: Settings) -> int:
     """Return the most hits that a request can have."""
-    return max(0, min(request.k, MOST_HITS if request.uncapped else settings.max_k))
+    return max(0, min(request.k, MAX_HITS if request.uncapped else settings.max_k))
 
 
 def search(
@@ -73,7 +73,7 @@ def search(
     near = judged.others[:k] if request.near_misses or not judged.hits else []
     rows = passages.rows([one.id for one in (*judged.hits[:k], *near)])
     terms, filters = question.query.terms, question.query.filters
-    named = {each.id: each.name.text for each in judged.named}
+    named = {note.id: note.name.text for note in judged.named}
 
     in_note = Counter(one.document for one in judged.hits)
 
@@ -137,7 +137,7 @@ def judge(passages: Passages, question: Question, settings: Settings, legs: Legs
             named = begun_by(database, question.query) or misspelt_by(database, question.query)
         elif not legs.keyword.half_typed and has_unknown_word(database, question.query):
             named = misspelt_by(database, question.query)
-    first, ids = _first(ranked, named), {each.id for each in named}
+    first, ids = _first(ranked, named), {note.id for note in named}
     hits = [*first, *(one for one in hits if one.id not in ids)]
     others = [one for one in others if one.id not in ids]
     return Judged(hits, others, bool(hits) or leads is not None, named)
@@ -147,8 +147,8 @@ def _first(ranked: Sequence[Ranked], named: Sequence[Named]) -> list[Ranked]:
     """Return the passages of the notes that a question names, with the highest possible score."""
     known = {one.id: one for one in ranked}
     return [
-        known.get(each.id, Ranked(each.id, each.document, None, None, None, 1.0)).scored(HIGHEST_SCORE)
-        for each in named
+        known.get(note.id, Ranked(note.id, note.document, None, None, None, 1.0)).scored(HIGHEST_SCORE)
+        for note in named
     ]
 
 
@@ -207,7 +207,7 @@ def _one_note_holds_all(
     for row in rows.values():
         if row.source_type == MemorySource.VAULT:
             texts[row.document_id].append(row.whole)
-    return any(question_content.coverage(" ".join(each)) == 1.0 for each in texts.values())
+    return any(question_content.coverage(" ".join(text)) == 1.0 for text in texts.values())
 
 
 def _rank(passages: Passages, question: Question, legs: Legs) -> list[Ranked]:
@@ -215,10 +215,10 @@ def _rank(passages: Passages, question: Question, legs: Legs) -> list[Ranked]:
     cosines = dict(semantic)
     if question.vector is not None:
         others = keyword.vectors.keys() - semantic.keys()
-        cosines |= cosines_to(question.vector, {each: keyword.vectors[each] for each in others})
+        cosines |= cosines_to(question.vector, {key: keyword.vectors[key] for key in others})
     places = {
         **keyword.places,
-        **places_of(passages.database, [each for each in semantic if each not in keyword.places]),
+        **places_of(passages.database, [key for key in semantic if key not in keyword.places]),
     }
     candidates = [
         Candidate(each, at.document, at.first, keyword.scores.get(each), cosines.get(each), at.last, at.is_turn)
@@ -299,9 +299,9 @@ class Passages:
 
     def rows(self, ids: Sequence[int]) -> dict[int, _Row]:
         """Return passages by integer key, without those that were deleted meanwhile."""
-        if missing := [each for each in ids if each not in self._loaded]:
+        if missing := [key for key in ids if key not in self._loaded]:
             self._loaded |= _load(self.database, missing)
-        return {each: self._loaded[each] for each in ids if each in self._loaded}
+        return {key: self._loaded[key] for key in ids if key in self._loaded}
 
 
 def _load(database: Database, ids: Sequence[int]) -> dict[int, _Row]:
@@ -313,7 +313,7 @@ def _load(database: Database, ids: Sequence[int]) -> dict[int, _Row]:
         f" JOIN memory_documents d ON d.id = c.document_id WHERE c.id IN ({marks})",
         ids,
     )
-    if empty := [each for each in ids if each < 0]:
+    if empty := [key for key in ids if key < 0]:
         rows += database.rows(
             "SELECT -d.rowid, d.id, d.id, d.source_type, d.source_id, d.title, '[]', 1, 1, '', d.uri, d.sensitive,"
             " d.metadata_json, d.dated_at, d.is_draft, d.search_title FROM json_each(?) asked"

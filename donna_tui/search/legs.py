@@ -16,7 +16,7 @@ from donna_tui.search.ranking import TOP_CANDIDATES, query_content
 from donna_tui.types.search import Filters, Mode, SearchRequest
 
 CANDIDATES = 100
-"""Least number of chunks requested from each leg; a request for more hits requests four times as many as it needs."""
+"""Minimum number of chunks requested from each leg; a request for more hits requests four times as many as it needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def keyword_leg(
         return KeywordLeg({}, {}, {}, half_typed, in_note=in_note)
     found = matches(database, question, limit, run_parallel, half_typed=half_typed)
     named = named_by(database, question.query, question.request.filters, question.request.text) if limit else ()
-    ids = [*(match.id for match in found), *(each.id for each in named)]
+    ids = [*(match.id for match in found), *(note.id for note in named)]
     vectors = stored_vectors(database, ids) if question.mode == "hybrid" else {}
     scores = {match.id: match.score for match in found}
     coverage = 1.0

@@ -10,7 +10,7 @@ from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope, in_scope, words_of
 from donna_tui.index.keyword import holds_word
 from donna_tui.index.names import (
-    Found,
+    FoundName,
     Name,
     NameKind,
     begun_names,
@@ -25,17 +25,17 @@ from donna_tui.search.query import Query
 from donna_tui.text.fuzzy import allowed_edits, edit_distance, fuzzy_match
 from donna_tui.types.search import Filters, NameMatch
 
-MOST_NAMED = 3
-"""Most notes with the same name that a result list begins with; the order of any others is left to the other legs."""
+MAX_NAMED = 3
+"""Maximum number of notes with the same name at the top of a result list; the other legs order any further ones."""
 
-MOST_NAMES = 4 * MOST_NAMED
+MAX_NAMES = 4 * MAX_NAMED
 """Names that are looked up: the file name, title, alias and tag of a note may be the same."""
 
 SHORTEST_BEGINNING = 3
-"""Least characters of a question that may be the prefix of a name."""
+"""Minimum number of characters of a question that may be the prefix of a name."""
 
-MOST_PASSAGES = 200
-"""Most passages of a note that are searched for a heading with the name."""
+MAX_PASSAGES = 200
+"""Maximum number of passages of a note that are searched for a heading with the name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def named_by(database: Database, query: Query, filters: Filters, text: str) -> t
     """
     scopes = dict.fromkeys(((name_key(text), Scope(filters)), *_plain(query)))
     for key, scope in scopes:
-        found = exact_names(database, key, scope, MOST_NAMES) if key else []
+        found = exact_names(database, key, scope, MAX_NAMES) if key else []
         if named := tuple(_passages(database, found, key, scope)):
             return named
     return ()
@@ -68,7 +68,7 @@ def begun_by(database: Database, query: Query) -> tuple[Named, ...]:
     for key, scope in _plain(query):
         if len(key) < SHORTEST_BEGINNING:
             continue
-        found = begun_names(database, key, scope, MOST_NAMES) or heading_names(database, key, scope, MOST_NAMES)
+        found = begun_names(database, key, scope, MAX_NAMES) or heading_names(database, key, scope, MAX_NAMES)
         return tuple(_passages(database, found, key, scope))
     return ()
 
@@ -84,7 +84,7 @@ def _passages(database: Database, names: Sequence[Name], key: str, scope: Scope)
     seen: set[str] = set()
     for name in names:
         if (
-            len(seen) < MOST_NAMED
+            len(seen) < MAX_NAMED
             and name.document not in seen
             and (passage := _passage(database, name, key, scope)) is not None
         ):
@@ -96,7 +96,7 @@ def _passage(database: Database, name: Name, key: str, scope: Scope) -> int | No
     """Return the passage under a heading of this name, else the first one; None if the scope excludes them all."""
     rows = database.rows(
         "SELECT id, heading_path FROM memory_chunks WHERE document_id = ? ORDER BY chunk_index LIMIT ?",
-        (name.document, MOST_PASSAGES),
+        (name.document, MAX_PASSAGES),
     )
     if not rows:
         row: int = database.value("SELECT rowid FROM memory_documents WHERE id = ?", (name.document,))
@@ -137,7 +137,7 @@ def misspelt_by(database: Database, query: Query) -> tuple[Named, ...]:
 
 
 CONSIDERED = 200
-"""Most names, and most headings, that the index returns for the switcher to rank."""
+"""Maximum number of names, and most headings, that the index returns for the switcher to rank."""
 
 KIND_WORDS = {
     NameKind.FILE: "file", NameKind.TITLE: "title", NameKind.ALIAS: "alias", NameKind.PATH: "path",
@@ -160,7 +160,7 @@ def switch(database: Database, query: str, limit: int, user_id: str) -> tuple[Na
         *names_holding(database, letters, user_id, CONSIDERED, of_headings=False),
         *names_holding(database, letters, user_id, CONSIDERED, of_headings=True),
     ]
-    matches = [match for each in found if (match := _scored(query, letters, each)) is not None]
+    matches = [match for name in found if (match := _scored(query, letters, name)) is not None]
     matches.sort(key=lambda match: (-match.score, -match.modified_at, match.path, match.line))
     best: dict[tuple[str, int], NameMatch] = {}
     for match in matches:
@@ -168,7 +168,7 @@ def switch(database: Database, query: str, limit: int, user_id: str) -> tuple[Na
     return tuple(best.values())[:limit]
 
 
-def _scored(query: str, letters: str, found: Found) -> NameMatch | None:
+def _scored(query: str, letters: str, found: FoundName) -> NameMatch | None:
     """Score a name; without highlights if the letters do not occur as written, as with separate accent characters."""
     match = fuzzy_match(query, found.name.text) or fuzzy_match(letters, found.name.text)
     if match is None:
@@ -177,7 +177,7 @@ def _scored(query: str, letters: str, found: Found) -> NameMatch | None:
     return _match(found, match.places, match.score + whole - HEADING_LOSS * (found.name.kind is NameKind.HEADING))
 
 
-def _match(found: Found, places: tuple[int, ...], score: float) -> NameMatch:
+def _match(found: FoundName, places: tuple[int, ...], score: float) -> NameMatch:
     return NameMatch(
         path=found.path,
         title=found.title,

@@ -271,14 +271,14 @@ _KEYED = re.compile(r"([A-Za-z]{2,10}):(?!//)(\S+)")
 
 def _unknown_key(word: str) -> list[FilterProblem]:
     """Report a word that looks like a filter with a misspelt key, or with a key of another program."""
-    found = _KEYED.fullmatch(word)
-    if found is None:
+    match = _KEYED.fullmatch(word)
+    if match is None:
         return []
-    key = found[1].lower()
+    key = match[1].lower()
     meant = OTHER_KEYS[key] if key in OTHER_KEYS else nearest(key, KEYS)
     if not meant and key not in OTHER_KEYS:
         return []
-    near = f"{meant}:{found[2]}" if meant else ""
+    near = f"{meant}:{match[2]}" if meant else ""
     return [FilterProblem(word, "unknown filter, searched for as a word", near)]
 
 

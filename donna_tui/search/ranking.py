@@ -26,7 +26,7 @@ lower. Turns of conversations are as short, but there are so many that some alwa
 close to any other word, even to one without meaning.
 """
 
-LEAST_CONFIDENCE = 0.68
+MIN_CONFIDENCE = 0.68
 """Cosine plus coverage that one of the best passages must reach otherwise."""
 
 # All were measured on questions asked of the wrong vault, and on short passages; docs/retrieval.md has the figures.
@@ -95,7 +95,7 @@ def answers(wanted: QueryContent, cosine: float | None, text: str, clear: float 
     """Return whether a passage is close enough to a question. One leg alone is too unreliable to reject it."""
     if (cosine is not None and cosine >= clear) or wanted.holds_date(text):
         return True
-    return (cosine or 0.0) + wanted.coverage(text) >= LEAST_CONFIDENCE
+    return (cosine or 0.0) + wanted.coverage(text) >= MIN_CONFIDENCE
 
 
 @lru_cache(maxsize=256)
@@ -371,7 +371,7 @@ def _repeats(quote: list[str], original: list[str], stems: Collection[str]) -> b
     if length < SHORTEST or not _runs(quote, length) & _runs(original, length):
         return False
     held = set(map(stem, original))
-    return all(each in held for each in set(map(stem, quote)) & set(stems))
+    return all(word in held for word in set(map(stem, quote)) & set(stems))
 
 
 def _runs(words: list[str], length: int) -> set[tuple[str, ...]]:

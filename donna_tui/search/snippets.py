@@ -13,7 +13,7 @@ from donna_tui.text.words import distinctive_pairs, is_unspaced, pieces, stretch
 from donna_tui.types.search import Excerpt, Snippet
 
 WIDTH = 180
-"""Most characters of a snippet."""
+"""Maximum number of characters of a snippet."""
 
 _WORD = re.compile(r"\w+")
 _ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "ers", "er", "ed", "es", "ly", "s", "e", "y")
@@ -194,7 +194,7 @@ def _best_start(text: str, found: Sequence[tuple[int, int, str]], words: Words, 
         return 0
     best, most = 0, 0
     for index, (low, _, _) in enumerate(found):
-        inside = [each for each in found[index : index + 40] if each[1] <= low + width * 3 // 4]
+        inside = [span for span in found[index : index + 40] if span[1] <= low + width * 3 // 4]
         weight = words.weight(inside)
         if weight > most:
             best, most = low, weight

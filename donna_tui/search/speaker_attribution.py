@@ -30,7 +30,7 @@ FEW_WORDS = 5
 """Words added to a question for smoothing: one of two words is easily matched by chance."""
 
 CLEAR_LEAD = 0.08
-"""Least lead of the other person, as a share of the question, for rejecting the passages."""
+"""Minimum lead of the other person, as a share of the question, for rejecting the passages."""
 
 # All of these were measured on LoCoMo's development questions; docs/retrieval.md has the figures.
 
@@ -113,7 +113,7 @@ def compare(question: str, stems: Collection[str], passages: Sequence[str]) -> C
     if 2 * sum(of_two) <= len(talks):
         return Compared()
     names = {stem(word) for speaker in speakers for word in _words(speaker)}
-    question_words = frozenset(each for each in stems if len(each) > 1) - names
+    question_words = frozenset(word for word in stems if len(word) > 1) - names
     attributed = [
         [
             _attribute(turn, named[0], question_words) if two else AboutSpeaker(_found(question_words, turn.text))
@@ -148,7 +148,7 @@ def _is_of_two(talk: Sequence[Turn], named: str) -> bool:
     """Return whether `named` speaks with one other person, in English, the only language supported."""
     others = {turn.speaker for turn in talk} - {"", named}
     both = len(others) == 1 and any(turn.speaker == named for turn in talk)
-    people = not any(each.casefold() in ROLES for each in others)
+    people = not any(person.casefold() in ROLES for person in others)
     return both and people and any(_YOU.search(turn.text) for turn in talk)
 
 
@@ -175,7 +175,7 @@ def _halves(text: str, question_words: frozenset[str]) -> tuple[frozenset[str], 
 
 def _weights(stems: Collection[str], turns: Sequence[AboutSpeaker]) -> dict[str, float]:
     """Return inverse document frequencies among the turns."""
-    held = {each: sum(each in turn.about_named or each in turn.other for turn in turns) for each in stems}
+    held = {word: sum(word in turn.about_named or word in turn.other for turn in turns) for word in stems}
     return {each: math.log((len(turns) + 1) / (count + 0.5)) for each, count in held.items()}
 
 
@@ -193,7 +193,7 @@ def _held(talk: Sequence[frozenset[str]], place: int, weights: Mapping[str, floa
     if not any(near):
         return 0.0
     beside = frozenset[str]().union(*near) - own
-    return sum([weights[each] for each in own]) + BESIDE * sum([weights[each] for each in beside])
+    return sum([weights[word] for word in own]) + BESIDE * sum([weights[word] for word in beside])
 
 
 def _words(text: str) -> set[str]:
@@ -203,6 +203,6 @@ def _words(text: str) -> set[str]:
 def _found(stems: frozenset[str], text: str) -> frozenset[str]:
     """Return the stems that a text contains. Most texts are rejected by a substring test before splitting."""
     folded = text.casefold()
-    if text.isascii() and not [each for each in stems if each in folded]:
+    if text.isascii() and not [word for word in stems if word in folded]:
         return frozenset()
     return stems & set(map(stem, _WORD.findall(text)))

@@ -84,7 +84,7 @@ def _excluding_filters(database: Database, scope: Scope, path: str) -> WhyNot | 
         detail = f"it is outside {', '.join(filters)}"
         return WhyNot(path=path, cause=Cause.OUTSIDE_FILTERS, detail=detail)
     plain = _none(scope.filters)
-    lacking = [each for each in scope.required if not _admits(database, Scope(plain, (each,)), path)]
+    lacking = [phrase for phrase in scope.required if not _admits(database, Scope(plain, (phrase,)), path)]
     if lacking:
         return WhyNot(path=path, cause=Cause.LACKS_WORDS, detail=f"no passage of it contains {' or '.join(lacking)}")
     if not _admits(database, scope, path):

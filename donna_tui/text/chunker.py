@@ -21,8 +21,8 @@ _SPACE = re.compile(r"\s*")
 
 def skip_space(text: str, offset: int) -> int:
     """Return the offset of the first character from `offset` on that is not white space."""
-    found = _SPACE.match(text, offset)
-    return found.end() if found else offset
+    match = _SPACE.match(text, offset)
+    return match.end() if match else offset
 
 
 def trim_end(text: str, start: int, end: int) -> int:
@@ -57,8 +57,8 @@ def overlap_start(text: str, low: int, high: int) -> int:
     The beginning of a line is better than that of a sentence, and that better than that of a word.
     """
     for boundary in (_LINE_END, _SENTENCE_END):
-        found = boundary.search(text, low - 1, high)
-        if found and (start := skip_space(text, found.end())) < high:
+        match = boundary.search(text, low - 1, high)
+        if match and (start := skip_space(text, match.end())) < high:
             return start
     while low < high and not text[low - 1].isspace():
         low += 1
@@ -67,8 +67,8 @@ def overlap_start(text: str, low: int, high: int) -> int:
 
 def _last(boundary: re.Pattern[str], text: str, low: int, high: int) -> int | None:
     end = None
-    for found in boundary.finditer(text, low, high):
-        end = found.end()
+    for match in boundary.finditer(text, low, high):
+        end = match.end()
     return end
 
 
@@ -152,7 +152,7 @@ def _within(text: str, limit: int) -> str:
     spans = _ESTIMATE.spans(text)
     if len(spans) <= limit:
         return text
-    ends = (spans[each][1] for each in range(limit - 2, -1, -1) if spans[each + 1][0] >= spans[each][1])
+    ends = (spans[index][1] for index in range(limit - 2, -1, -1) if spans[index + 1][0] >= spans[index][1])
     end = next(ends, 0)  # a character may be several tokens, which are not separated
     kept = text[:end] if text[end].isspace() else text[:end].rpartition(" ")[0] or text[:end]
     return kept + GAP
@@ -219,7 +219,7 @@ def chunk_markdown(
             bare.append(section)
             continue
         path = section.heading_path
-        others = (each.start for each in bare if each.heading_path != path[: len(each.heading_path)])
+        others = (heading.start for heading in bare if heading.heading_path != path[: len(heading.heading_path)])
         begin = next(others, section.start)
         bare.clear()
         context = context_of(title, path, max_tokens)
@@ -319,7 +319,7 @@ class _Cutter:
         return len(self._counter.spans(self._context.embed(self._text[start:end])))
 
 
-LEAST_TOKENS, MOST_TOKENS = 50, 300
+MIN_PIECE_TOKENS, MAX_PIECE_TOKENS = 50, 300
 
 Span = tuple[int, int]
 """Half-open character offsets."""
@@ -329,7 +329,7 @@ _SENTENCE_GAP = re.compile(r"[.!?][\"'”’»)\]]*\s+")
 
 
 def chunk_semantic(
-    text: str, counter: TokenCounter, *, least: int = LEAST_TOKENS, most: int = MOST_TOKENS
+    text: str, counter: TokenCounter, *, least: int = MIN_PIECE_TOKENS, most: int = MAX_PIECE_TOKENS
 ) -> list[Span]:
     """Split into trimmed pieces of at most `most` tokens; those below `least` are merged if they fit."""
     pieces = _Pieces(text, counter, most)
@@ -373,19 +373,19 @@ class _Pieces:
 
     def _paragraphs(self) -> Iterator[Span]:
         start = skip_space(self._text, 0)
-        for found in _PARAGRAPH_END.finditer(self._text, start):
-            yield start, trim_end(self._text, start, found.start())
-            start = found.end()
+        for match in _PARAGRAPH_END.finditer(self._text, start):
+            yield start, trim_end(self._text, start, match.start())
+            start = match.end()
         end = trim_end(self._text, start, len(self._text))
         if start < end:
             yield start, end
 
     def _sentences_of(self, low: int, high: int) -> Iterator[Span]:
         start = low
-        for found in _SENTENCE_GAP.finditer(self._text, low, high):
-            if found.end() < high and self._text[found.end()].isupper():
-                yield start, trim_end(self._text, start, found.end())
-                start = found.end()
+        for match in _SENTENCE_GAP.finditer(self._text, low, high):
+            if match.end() < high and self._text[match.end()].isupper():
+                yield start, trim_end(self._text, start, match.end())
+                start = match.end()
         if start < high:
             yield start, high
 

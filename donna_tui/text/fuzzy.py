@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-_MOST_CHARACTERS = 400
+_MAX_CHARACTERS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +21,12 @@ class Match:
 def fuzzy_match(query: str, candidate: str) -> Match | None:
     """Match a subsequence, ignoring case, accents and spaces; contiguous letters and starts of words score higher."""
     letters = [letter for letter in folded(query) if not letter.isspace()]
-    text = folded(candidate[:_MOST_CHARACTERS])
+    text = folded(candidate[:_MAX_CHARACTERS])
     found = text.find("".join(letters))
     places = tuple(range(found, found + len(letters))) if found >= 0 else _in_order(letters, text)
     if places is None:
         return None
-    return Match(_score(places, text) - len(text) / _MOST_CHARACTERS, places)
+    return Match(_score(places, text) - len(text) / _MAX_CHARACTERS, places)
 
 
 def folded(text: str) -> str:
@@ -91,9 +91,10 @@ def nearest(text: str, candidates: Iterable[str]) -> str:
     key = folded(text)
     most = max(1, allowed_edits(key))
     edits = (
-        (edit_distance(key, other := folded(each), most) - 0.5 * other.startswith(key), each) for each in candidates
+        (edit_distance(key, other := folded(candidate), most) - 0.5 * other.startswith(key), candidate)
+        for candidate in candidates
     )
-    return min((each for each in edits if each[0] <= most), default=(0, ""))[1]
+    return min((edit for edit in edits if edit[0] <= most), default=(0, ""))[1]
 
 
 def edit_distance(left: str, right: str, most: int) -> int:

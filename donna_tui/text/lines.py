@@ -14,9 +14,9 @@ def each_line(text: str, start: int = 0) -> Iterator[tuple[int, int, int]]:
 
     Lines end at LF, CRLF or a lone CR only (CommonMark 0.31 §2.1), unlike those of `str.splitlines`.
     """
-    for found in _LINE_END.finditer(text, start):
-        yield start, found.start(), found.end()
-        start = found.end()
+    for match in _LINE_END.finditer(text, start):
+        yield start, match.start(), match.end()
+        start = match.end()
     if start < len(text):
         yield start, len(text), len(text)
 

@@ -314,7 +314,7 @@ def shorten(text: str, chars: int) -> str:
 
 
 LONGEST = 8_000
-"""Most characters that are converted; no excerpt is longer."""
+"""Maximum number of characters that are converted; no excerpt is longer."""
 
 _CELL_END = re.compile(r"(?<!\\)\|")
 _DELIMITER_ROW = re.compile(r"[ \t|:-]*-[ \t|:-]*\Z")
@@ -348,19 +348,19 @@ def _literal(code: str) -> str:
     return _PUNCTUATION.sub(r"\\\g<0>", code).replace("\\&", "&amp\\;")
 
 
-def _code_block(found: re.Match[str]) -> str:
+def _code_block(match: re.Match[str]) -> str:
     """Keep a block as it is, unless its fence may be the end of a block that began before the passage."""
-    is_end = found["cut"] is not None and found.start() > 0 and not found["language"].strip()
-    return found[0] if is_end else _literal(found["text"])
+    is_end = match["cut"] is not None and match.start() > 0 and not match["language"].strip()
+    return match[0] if is_end else _literal(match["text"])
 
 
-def _code(found: re.Match[str]) -> str:
-    return _literal(found["text"])
+def _code(match: re.Match[str]) -> str:
+    return _literal(match["text"])
 
 
-def _comment(found: re.Match[str]) -> str:
+def _comment(match: re.Match[str]) -> str:
     """Remove a comment, unless it is code."""
-    return found[0] if found["ticks"] else " "
+    return match[0] if match["ticks"] else " "
 
 
 _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = tuple(

@@ -24,10 +24,10 @@ from dataclasses import dataclass
 
 from donna_tui.text.lines import split_lines
 
-MOST_EDITS = 1_000
+MAX_EDITS = 1_000
 """Limit of the edits searched for; beyond it, only items that occur once on both sides are used as anchors."""
 
-_MOST_EDITS_IN_A_GAP = 100
+_MAX_EDITS_IN_A_GAP = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Run:
     size: int
 
 
-def common_runs(left: Sequence[Hashable], right: Sequence[Hashable], most_edits: int = MOST_EDITS) -> list[Run]:
+def common_runs(left: Sequence[Hashable], right: Sequence[Hashable], most_edits: int = MAX_EDITS) -> list[Run]:
     """Return what two sequences have in common, in order, as maximal runs.
 
     The result is the longest common subsequence if that takes at most `most_edits` edits (E. Myers, "An O(ND)
@@ -120,7 +120,7 @@ def _between_anchors(left: list[int], right: list[int]) -> Iterator[tuple[int, i
     anchors = _longest_rising([(index, place[item]) for index, item in enumerate(left) if item in once])
     x = y = 0
     for a, b in (*anchors, (len(left), len(right))):
-        inside = _shortest(left[x:a], right[y:b], _MOST_EDITS_IN_A_GAP)
+        inside = _shortest(left[x:a], right[y:b], _MAX_EDITS_IN_A_GAP)
         yield from ((x + i, y + j) for i, j in inside or ())
         if a < len(left):
             yield a, b

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from donna_tui.text.lines import each_line
 
 CODE_INDENT = 4
-MOST_NESTED = 100
+MAX_NESTED = 100
 """Maximum depth of nested quotes and lists, which bounds the time per line to its length times this."""
 
 _QUOTE = 0
@@ -112,7 +112,7 @@ class _Scanner:
                 else:
                     del self._containers[matched:]
                 return
-            opened = self._container(column, at, continues) if matched < MOST_NESTED else None
+            opened = self._container(column, at, continues) if matched < MAX_NESTED else None
             if not opened:
                 break
             yield from self.end_paragraph()
@@ -171,8 +171,8 @@ class _Scanner:
         return self._indented(column) == len(self._shown)
 
     def _indented(self, column: int) -> int:
-        found = _SPACES.match(self._shown, column)
-        return found.end() if found else column
+        match = _SPACES.match(self._shown, column)
+        return match.end() if match else column
 
     def _after_quote_mark(self, at: int) -> int:
         return at + 2 if self._shown.startswith(" ", at + 1) else at + 1

@@ -33,7 +33,7 @@ class EstimatedTokens(TokenCounter):
         return "estimate-1"
 
     def spans(self, text: str) -> list[tuple[int, int]]:
-        spans = [found.span() for found in _PIECE.finditer(text)]
+        spans = [match.span() for match in _PIECE.finditer(text)]
         if text.isascii() or unicodedata.is_normalized("NFD", text):
             return spans
         return [span for span in spans for _ in range(_weight(text, *span))]

@@ -12,11 +12,11 @@ Spans = tuple[tuple[int, int], ...]
 """Half-open character ranges, in order."""
 
 ALIKE = 0.4
-"""Least share of common words for which two lines are shown as an edit of one line."""
+"""Minimum share of common words for which two lines are shown as an edit of one line."""
 
 LONGEST_LINE = 4_000
-_MOST_PAIRS = 900
-_MOST_WORD_EDITS = 200
+_MAX_PAIRS = 900
+_MAX_WORD_EDITS = 200
 
 _UNSPACED_RANGES = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _TOKEN = re.compile(rf"[{_UNSPACED_RANGES}]|[^\W{_UNSPACED_RANGES}]+|\s+|[^\w\s]")
@@ -26,8 +26,8 @@ def changed_words(before: str, after: str) -> tuple[Spans, Spans]:
     """Return the ranges of each line that the other one lacks; nothing if the lines are too different or long."""
     if max(len(before), len(after)) > LONGEST_LINE or alikeness(before, after) < ALIKE:
         return (), ()
-    old, new = ([found.span() for found in _TOKEN.finditer(line)] for line in (before, after))
-    runs = common_runs([before[a:b] for a, b in old], [after[a:b] for a, b in new], _MOST_WORD_EDITS)
+    old, new = ([match.span() for match in _TOKEN.finditer(line)] for line in (before, after))
+    runs = common_runs([before[a:b] for a, b in old], [after[a:b] for a, b in new], _MAX_WORD_EDITS)
     kept_old = {run.left + step for run in runs for step in range(run.size)}
     kept_new = {run.right + step for run in runs for step in range(run.size)}
     return _ranges(old, kept_old), _ranges(new, kept_new)
@@ -44,7 +44,7 @@ def alikeness(before: str, after: str) -> float:
 
 def partners(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Pair lines that are versions of each other, in order on both sides, maximising their similarity."""
-    if len(before) * len(after) > _MOST_PAIRS:
+    if len(before) * len(after) > _MAX_PAIRS:
         yield from zip(range(len(before)), range(len(after)), strict=False)
         return
     scores = [[_score(old, new) for new in after] for old in before]

@@ -57,8 +57,8 @@ def _pairs(run: str) -> list[str]:
 
 def pieces(text: str) -> Iterator[tuple[int, int, bool]]:
     """Split a text into words, unspaced stretches and emoji: each range, and whether it is unspaced."""
-    for found in _PIECE.finditer(text):
-        yield found.start(), found.end(), found["unspaced"] is not None
+    for match in _PIECE.finditer(text):
+        yield match.start(), match.end(), match["unspaced"] is not None
 
 
 def distinctive_pairs(run: str) -> list[str]:

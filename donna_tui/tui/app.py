@@ -44,9 +44,9 @@ The argument is the choice of the user, or None if the space is already known. M
 """
 
 LONGEST_WAIT_SECONDS = 2.0
-"""Most seconds that a key waits for the widgets of a screen."""
+"""Maximum number of seconds that a key waits for the widgets of a screen."""
 LONGEST_PANE_WAIT_SECONDS = 10.0
-"""Most seconds that a key waits for a pane that is still loading."""
+"""Maximum number of seconds that a key waits for a pane that is still loading."""
 
 _STYLES = ("base", "search", "first_run")
 """The style sheets of the first frame; the other panes load their own."""
@@ -186,9 +186,9 @@ class DonnaApp(App[None], inherit_bindings=False):
     def on_notify(self, event: Notify) -> None:
         """Replace an equal notification, so that it is shown once."""
         new = event.notification
-        for each in list(self._notifications):
-            if (each.message, each.severity) == (new.message, new.severity):
-                self._unnotify(each, refresh=False)
+        for notification in list(self._notifications):
+            if (notification.message, notification.severity) == (new.message, new.severity):
+                self._unnotify(notification, refresh=False)
 
     def _refresh_notifications(self) -> None:
         """Show the messages there are. Where one ended early, Textual removes its text and leaves the widget around

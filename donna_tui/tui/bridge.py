@@ -15,7 +15,7 @@ from donna_tui.types.events import EngineEvent, IndexProgress, SearchDone
 
 FLUSH_SECONDS = 0.1
 KEPT_EVENTS = 2_000
-MOST_UNREAD = 50
+MAX_UNREAD = 50
 """Maximum length of a pane's message queue. Above it, for example while another program has the terminal, events remain
 in the bounded queue of the bridge.
 """
@@ -81,7 +81,7 @@ class EngineBridge:
     def _flush(self) -> None:
         if not self._panes:
             self._due = None
-        elif self._loop is not None and any(pane.message_queue_size > MOST_UNREAD for pane in self._panes):
+        elif self._loop is not None and any(pane.message_queue_size > MAX_UNREAD for pane in self._panes):
             self._loop.call_later(FLUSH_SECONDS, self._flush_if_due, self._due)
         else:
             self._pass_on()

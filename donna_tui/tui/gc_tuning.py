@@ -61,4 +61,10 @@ class GcTuning:
 def collect_due(oldest: int) -> None:
     """Collect the youngest generation, and the older ones up to `oldest` whose threshold is reached."""
     counts = gc.get_count()
-    gc.collect(max(each for each in range(oldest + 1) if not each or counts[each] >= COLLECT_AFTER[each]))
+    gc.collect(
+        max(
+            generation
+            for generation in range(oldest + 1)
+            if not generation or counts[generation] >= COLLECT_AFTER[generation]
+        )
+    )

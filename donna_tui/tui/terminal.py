@@ -83,13 +83,13 @@ class Unsaved:
 async def save_unsaved(unsaved: tuple[Unsaved, ...]) -> list[str]:
     """Save each edit to the state folder, or to a temporary file if that fails. Return the messages to print."""
     messages = []
-    for each in unsaved:
+    for waiting in unsaved:
         try:
-            await each.save(each.edit)
+            await waiting.save(waiting.edit)
         except Exception:
-            messages.append(await asyncio.to_thread(_copied, each.edit))
+            messages.append(await asyncio.to_thread(_copied, waiting.edit))
         else:
-            messages.append(f"Your edit of {each.edit.path} is stored; the Vault lists it at the next start.")
+            messages.append(f"Your edit of {waiting.edit.path} is stored; the Vault lists it at the next start.")
     return messages
 
 

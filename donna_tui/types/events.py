@@ -315,7 +315,7 @@ class EventHub:
 
         def unsubscribe() -> None:
             with self._lock:
-                self._listeners = tuple(each for each in self._listeners if each is not listener)
+                self._listeners = tuple(other for other in self._listeners if other is not listener)
 
         return unsubscribe
 

@@ -30,10 +30,10 @@ from donna_tui.vault.paths import IS_LINK, VaultRoot, check_relative, refused
 NOTE_ENDINGS = (".md", ".markdown")
 DEFAULT_MAX_BYTES = 2_000_000
 
-MOST_REPLACED = 0.3
+MAX_REPLACED = 0.3
 """Maximum share of bytes outside UTF-8 in a note that still counts as text. Latin-1 prose has up to a sixth."""
 
-MOST_ZEROS = 0.1
+MAX_ZEROS = 0.1
 """Maximum share of NUL characters in a note that still counts as text. UTF-16 without a BOM has a half."""
 
 TEMPORARY = re.compile(r"~$|^~syncthing~|\.(?:tmp|icloud|swp|part)$|^#.*#$", re.IGNORECASE)
@@ -217,7 +217,7 @@ class VaultClient:
         try:
             parts = check_relative(folder) if folder else []
             with self._root.open_folder(parts) as descriptor, os.scandir(descriptor) as found:
-                inside = [self._visit(folder, each, waiting) for each in sorted(found, key=lambda each: each.name)]
+                inside = [self._visit(folder, each, waiting) for each in sorted(found, key=lambda entry: entry.name)]
         except VaultReadError as error:
             if not folder or error.reason is Reason.ROOT_MISSING or ".." in folder.split("/"):
                 raise
@@ -308,7 +308,7 @@ def decode(data: bytes) -> tuple[str, bool]:
     except UnicodeDecodeError:
         text = data.decode("utf-8-sig", "replace")
     replaced, zeros = text.count("\ufffd"), text.count("\0")
-    if replaced > len(text) * MOST_REPLACED or zeros > len(text) * MOST_ZEROS:
+    if replaced > len(text) * MAX_REPLACED or zeros > len(text) * MAX_ZEROS:
         raise VaultReadError(Reason.NOT_TEXT, "it is not a text file")
     return text.replace("\0", "\ufffd"), replaced + zeros > 0
 

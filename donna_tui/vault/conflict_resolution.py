@@ -18,7 +18,7 @@ from donna_tui.vault.write.plan_context import PlanContext
 
 _lines_of = partial(lines_of, keep_ends=True)
 
-MOST_VERSIONS = 50
+MAX_VERSIONS = 50
 """Versions of a note in the history that are searched for the common ancestor."""
 
 
@@ -106,7 +106,7 @@ class Resolver:
         place = repo.find()
         if place is None:
             return
-        commits = [each.commit for each in self._history.revisions(note, limit=MOST_VERSIONS)]
+        commits = [revision.commit for revision in self._history.revisions(note, limit=MAX_VERSIONS)]
         blobs = {commit: repo.blob_id(commit, place.full(note)) for commit in commits}
         images = repo.images(blobs.values())
         for commit, blob in blobs.items():

@@ -69,6 +69,6 @@ def original_of(path: str) -> str | None:
 def _peeled(name: str) -> Iterator[str]:
     """Yield the name without its last mark, then without the one before that, and so on."""
     stem, dot, ending = name.rpartition(".")
-    while dot and _HINT.search(stem) and (found := _COPY.fullmatch(stem)):
-        stem = found["stem"]
+    while dot and _HINT.search(stem) and (match := _COPY.fullmatch(stem)):
+        stem = match["stem"]
         yield f"{stem}.{ending}"

@@ -114,7 +114,7 @@ class EditDrafts:
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
                 raw = json.loads((folder / _BEGUN).read_text(encoding="utf-8"))
                 begun, file = _checked(raw), folder / _plain_name(raw["path"])
-                others = tuple(sorted({each.name for each in folder.iterdir()} - {_BEGUN, file.name}))
+                others = tuple(sorted({entry.name for entry in folder.iterdir()} - {_BEGUN, file.name}))
                 if begun is not None:
                     yield EditorCopy(folder, file, begun, int(raw["owner"]), _text(file), others)
 
@@ -179,4 +179,4 @@ def _edit(file: Path) -> Edit | None:
 def _checked(raw: dict[str, str]) -> Edit | None:
     edit = Edit(path=raw["path"], base=raw["base"], etag=raw["etag"], text=raw["text"])
     texts = (edit.path, edit.base, edit.text, "" if edit.etag is None else edit.etag)
-    return edit if all(isinstance(each, str) for each in texts) else None
+    return edit if all(isinstance(text, str) for text in texts) else None

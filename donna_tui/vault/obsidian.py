@@ -160,10 +160,10 @@ def _daily_settings(root: Path) -> dict[str, str] | None:
 def formatted(now: datetime, pattern: str) -> str:
     """Format a time with moment.js tokens; other text is copied."""
 
-    def value(found: re.Match[str]) -> str:
-        token = found[0]
+    def value(match: re.Match[str]) -> str:
+        token = match[0]
         if token.startswith("["):
-            return found[1]
+            return match[1]
         single = {"M": now.month, "D": now.day, "H": now.hour, "a": now.strftime("%p").lower()}
         return str(single[token]) if token in single else now.strftime(_PATTERNS[token])
 

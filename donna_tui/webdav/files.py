@@ -25,7 +25,7 @@ from donna_tui.vault.write.files import changed_meanwhile, vault_errors
 from donna_tui.vault.write.orphans import UPLOAD
 from donna_tui.webdav.upload import Item, Keep, Touched, Upload, preserve_nothing
 
-MOST_KNOWN = 100_000
+MAX_KNOWN = 100_000
 """Maximum number of files whose classification is cached."""
 
 
@@ -48,7 +48,7 @@ class PrivateFiles:
         if known is None:
             known = self._is_private(item)
             with self._lock:
-                if len(self._known) >= MOST_KNOWN:
+                if len(self._known) >= MAX_KNOWN:
                     self._known.clear()
                 self._known[version] = known
         return known
@@ -111,7 +111,7 @@ class ServedTree:
         try:
             with self._root.open_folder(parts) as folder, os.scandir(folder) as found:
                 entries = sorted(found, key=lambda each: each.name)
-                return [item for each in entries if (item := self._listed(path, each))]
+                return [item for entry in entries if (item := self._listed(path, entry))]
         except OSError as error:
             raise refused(error) from error
 
@@ -192,7 +192,7 @@ class ServedTree:
         except FileNotFoundError:
             return
         if not (besides and _is_same(self.find(besides), there)):
-            raise VaultWriteError(Reason.CONFLICT, "a file of that name exists, but is not served", path=path)
+            raise VaultWriteError(Reason.CONFLICT, "a file with that name exists, but is not served", path=path)
 
     def _checked(self, path: str) -> list[str]:
         parts = check_place(path)

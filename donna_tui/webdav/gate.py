@@ -32,7 +32,7 @@ VARIABLE = "DONNA_WEBDAV_PASSWORD"
 SHORTEST = 12
 """Minimum number of characters of a chosen password."""
 
-MOST_BYTES = 1_024
+MAX_BYTES = 1_024
 _COST = {"n": 2**14, "r": 8, "p": 1}
 """Parameters of scrypt; source: RFC 7914 §2, for a check of about 50 ms."""
 
@@ -55,7 +55,7 @@ class Password:
         quick = hmac.digest(self._key, given.encode("utf-8", "replace"), "sha256")
         if hmac.compare_digest(quick, self._known):
             return True
-        if len(given) > MOST_BYTES or not hmac.compare_digest(_hash(given, self._salt), self._digest):
+        if len(given) > MAX_BYTES or not hmac.compare_digest(_hash(given, self._salt), self._digest):
             return False
         self._known = quick
         return True
@@ -73,7 +73,7 @@ class Password:
 def given_password(environ: Mapping[str, str], file: Path | None) -> Password | None:
     """Return the password in the file or the environment, or None. Raises DonnaError."""
     if file is not None:
-        return Password.of(_long_enough(private_text(file, MOST_BYTES).split("\n", 1)[0].rstrip("\r"), str(file)))
+        return Password.of(_long_enough(private_text(file, MAX_BYTES).split("\n", 1)[0].rstrip("\r"), str(file)))
     text = environ.get(VARIABLE)
     return None if text is None else Password.of(_long_enough(text, VARIABLE))
 
@@ -108,15 +108,15 @@ def _long_enough(text: str, where: str) -> str:
 
 
 USER = "donna"
-MOST_XML_BYTES = 64 * 1024
+MAX_XML_BYTES = 64 * 1024
 LONGEST_LOCK_SECONDS = 600
-MOST_FAILURES = 10
+MAX_FAILURES = 10
 """Wrong passwords from one address in `FAILURE_SECONDS`, after which answers are delayed. A right one never is."""
 
 FAILURE_SECONDS = 60.0
 LATE_SECONDS = 1.0
-MOST_ADDRESSES = 1_000
-MOST_REFUSED_BYTES = 64 * 1024
+MAX_ADDRESSES = 1_000
+MAX_REFUSED_BYTES = 64 * 1024
 """Maximum number of body bytes read for a refused request, so that a small one completes in order."""
 
 OBSIDIAN = frozenset({"app://obsidian.md", "capacitor://localhost", "http://localhost"})
@@ -165,9 +165,9 @@ class Failures:
         with self._lock:
             recent = [at for at in self._times.get(network, ()) if at > now - FAILURE_SECONDS]
             self._times[network] = [*recent, now]
-            while len(self._times) > MOST_ADDRESSES:
+            while len(self._times) > MAX_ADDRESSES:
                 self._times.popitem(last=False)
-        return len(recent) + 1 >= MOST_FAILURES
+        return len(recent) + 1 >= MAX_FAILURES
 
 
 class Gate:
@@ -231,7 +231,7 @@ class Gate:
         length = environ.get("CONTENT_LENGTH") or "0"
         if not _is_length(environ):
             return _Refusal("400 Bad Request", "the length is not a number")
-        most = self._max_bytes if environ["REQUEST_METHOD"] == "PUT" else MOST_XML_BYTES
+        most = self._max_bytes if environ["REQUEST_METHOD"] == "PUT" else MAX_XML_BYTES
         if int(length) > most:
             return _Refusal("413 Content Too Large", f"up to {most:,} bytes are accepted")
         if environ["REQUEST_METHOD"] == "PROPFIND" and environ.setdefault("HTTP_DEPTH", "1") not in ("0", "1"):
@@ -290,8 +290,8 @@ def _is_length(environ: Environ) -> bool:
 
 def _lock_seconds(header: str) -> int:
     """Return the limited timeout of a lock: a client that has disappeared must not lock a note for a week."""
-    for each in header.split(","):
-        _, dash, seconds = each.strip().partition("-")
+    for part in header.split(","):
+        _, dash, seconds = part.strip().partition("-")
         if dash and seconds.isascii() and seconds.isdigit():
             return max(1, min(int(seconds[:9]), LONGEST_LOCK_SECONDS))
     return LONGEST_LOCK_SECONDS
@@ -306,7 +306,7 @@ def _name_of(host: str) -> str:
 def _refuse(refusal: _Refusal, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
     """Send an error and close the connection: the rest of the request must not be parsed as the next one."""
     if _is_length(environ) and "HTTP_TRANSFER_ENCODING" not in environ:  # a chunk is read whole, however large it is
-        environ["wsgi.input"].read(MOST_REFUSED_BYTES)
+        environ["wsgi.input"].read(MAX_REFUSED_BYTES)
     page = f"{refusal.message}\n".encode()
     headers = [("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(page)))]
     start_response(refusal.status, [*headers, *refusal.headers, *_HEADERS, ("Connection", "close")])

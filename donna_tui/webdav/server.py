@@ -30,10 +30,10 @@ from donna_tui.webdav.provider import VaultProvider
 SHARE = "/vault"
 """The URL path of the vault. Remotely Save creates a folder below its address: this is its name."""
 
-MOST_BYTES = 512 * 1024 * 1024
+MAX_BYTES = 512 * 1024 * 1024
 """Maximum bytes of one file. Obsidian itself cannot open files larger than memory."""
 
-MOST_HEADER_BYTES = 16 * 1024
+MAX_HEADER_BYTES = 16 * 1024
 PATIENCE_SECONDS = 30
 """Maximum silence of a client in the middle of a request."""
 
@@ -168,7 +168,7 @@ class WebdavServer:
         address: Address,
         *,
         read_only: bool = False,
-        max_bytes: int = MOST_BYTES,
+        max_bytes: int = MAX_BYTES,
         on_trouble: Callable[[str], None] = lambda _: None,
     ) -> None:
         address.check()
@@ -187,7 +187,7 @@ class WebdavServer:
         self._server.door, self._server.readers = FrontDoor(CONNECTIONS), FrontDoor(READING)
         self._server.keep_alive_conn_limit = 2 * CONNECTIONS.connections
         self._server.max_request_body_size = max_bytes
-        self._server.max_request_header_size = MOST_HEADER_BYTES
+        self._server.max_request_header_size = MAX_HEADER_BYTES
         self._server.on_trouble = OncePerMinute(on_trouble)
         self._ended = threading.Event()
 

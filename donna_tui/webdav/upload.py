@@ -23,10 +23,10 @@ ACTOR = "webdav"
 TRASH = ".trash"
 """Obsidian's own folder for deleted files; it is never served, listed or indexed."""
 
-MOST_RECORDED_BYTES = 64 * 1024 * 1024
+MAX_RECORDED_BYTES = 64 * 1024 * 1024
 """Larger files are moved to the trash instead of being read into memory and into git."""
 
-MOST_NAMES = 10_000
+MAX_NAMES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +62,18 @@ class Preimages:
     @contextlib.contextmanager
     def keep(self, kind: OperationKind, touched: tuple[Touched, ...]) -> Iterator[None]:
         """Preserve what would be lost. Raises VaultWriteError, and then the block has not been entered."""
-        lost = [each for each in touched if each.is_lost and each.size]
+        lost = [file for file in touched if file.is_lost and file.size]
         if not lost:
             yield
         elif self._writer.repo.find() is None or any(
-            max(each.size or 0, each.new_size) > MOST_RECORDED_BYTES for each in touched
+            max(file.size or 0, file.new_size) > MAX_RECORDED_BYTES for file in touched
         ):
             with contextlib.ExitStack() as stack:
                 for each in lost:
                     stack.enter_context(self._in_trash(each))
                 yield
         else:
-            changes = tuple(change for each in touched if (change := _change(each)).before != change.after)
+            changes = tuple(change for file in touched if (change := _change(file)).before != change.after)
             with self._writer.recording(kind, changes, actor=ACTOR) if changes else contextlib.nullcontext():
                 yield
 
@@ -101,7 +101,7 @@ def _change(touched: Touched) -> Change:
 def _linked(lost: Touched, trash: int) -> str:
     """Link the file under a free name in the trash, or copy it if the disk has no hard links. Return the name."""
     stem, dot, ending = lost.name.rpartition(".")
-    for number in range(1, MOST_NAMES):
+    for number in range(1, MAX_NAMES):
         name = lost.name if number == 1 else f"{stem} {number}{dot}{ending}" if stem else f"{lost.name} {number}"
         try:
             os.link(lost.name, name, src_dir_fd=lost.folder, dst_dir_fd=trash, follow_symlinks=False)
@@ -114,7 +114,7 @@ def _linked(lost: Touched, trash: int) -> str:
                 continue
         return name
     raise VaultWriteError(
-        Reason.IO_ERROR, f"there are too many files of this name in {TRASH}", hint="empty it", path=lost.path
+        Reason.IO_ERROR, f"there are too many files with this name in {TRASH}", hint="empty it", path=lost.path
     )
 
 

@@ -133,7 +133,7 @@ def test_a_prompt_is_the_block_alone_within_its_budget(donna: Donna, vault: Path
         (("task", "add", " "), "no task given"),
         (("task", "add", "x", "--due", "soon"), "soon is not a date"),
         (("task", "add", "x", "--priority", "odd"), "there is no priority odd"),
-        (("forget", "memory:x", "--for-good", "--undo"), "exclude each other"),
+        (("forget", "memory:x", "--for-good", "--undo"), "cannot be used together"),
     ],
 )
 def test_what_is_wrong_with_a_command_is_reported(
@@ -253,7 +253,7 @@ def test_old_conversations_are_summarised_and_expanded(donna: Donna, vault: Path
         (("forget", "nope"), "there is no memory nope"),
     ],
 )
-def test_what_does_not_exist_is_named(donna: Donna, vault: Path, args: tuple[str, ...], message: str) -> None:
+def test_missing_items_are_reported_by_name(donna: Donna, vault: Path, args: tuple[str, ...], message: str) -> None:
     ran = donna(*args, "--space", vault)
     assert (ran.code, ran.out) == (3, "")
     assert message in ran.err

@@ -130,5 +130,5 @@ def test_a_note_that_is_gone_is_reported_with_what_became_of_it(donna: Donna, sa
     assert "no longer exists" in moved.err
     assert "moved to Projects/t9.md" in moved.err
     assert "undo can restore it" in deleted.err
-    assert "A note of that name is at Projects/elsewhere/plain.md" in renamed.err
+    assert "A note with that name is at Projects/elsewhere/plain.md" in renamed.err
     assert "moved" not in never.err

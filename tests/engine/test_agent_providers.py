@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from donna_tui.config.agents import RemoteConfig
-from donna_tui.embedding.openai_compatible import MOST_TRIES
+from donna_tui.embedding.openai_compatible import MAX_TRIES
 from donna_tui.engine import model_manager
 from donna_tui.ingest import embedding_queue as embeddings
 from donna_tui.types.events import IndexSwapped, ModelStateChanged
@@ -35,7 +35,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddingServer]:
         yield serving
 
 
-def desk_of(tmp_path: Path, server: EmbeddingServer, **search: Any) -> AgentSandbox:
+def openai_sandbox(tmp_path: Path, server: EmbeddingServer, **search: Any) -> AgentSandbox:
     remote = {"base_url": server.url, "api_key_env": "AGENTS_KEY", "timeout_seconds": 20}
     sandbox = agent_sandbox(tmp_path, remote=remote, **search)
     if not sandbox.root.exists():
@@ -45,7 +45,7 @@ def desk_of(tmp_path: Path, server: EmbeddingServer, **search: Any) -> AgentSand
 
 
 async def test_openai_embeds_when_configured_as_provider(tmp_path: Path, server: EmbeddingServer) -> None:
-    sandbox = desk_of(tmp_path, server, provider="openai")
+    sandbox = openai_sandbox(tmp_path, server, provider="openai")
     async with agent_engine(sandbox) as running:
         outcome = await fresh(running, "boat harbour leaves", mode="semantic")
         assert (outcome.mode, outcome.stale, outcome.reason) == ("semantic", False, "")
@@ -58,7 +58,7 @@ async def test_openai_embeds_when_configured_as_provider(tmp_path: Path, server:
 
 
 async def test_what_is_embedded_is_not_sent_again(tmp_path: Path, server: EmbeddingServer) -> None:
-    sandbox = desk_of(tmp_path, server, provider="openai")
+    sandbox = openai_sandbox(tmp_path, server, provider="openai")
     for number in range(100):
         sandbox.write(f"memory/{number}.md", f"text number {number}")
     async with agent_engine(sandbox) as running:
@@ -74,7 +74,7 @@ async def test_what_is_embedded_is_not_sent_again(tmp_path: Path, server: Embedd
 
 
 async def test_only_the_local_model_embeds_by_default(tmp_path: Path, server: EmbeddingServer) -> None:
-    sandbox = desk_of(tmp_path, server)
+    sandbox = openai_sandbox(tmp_path, server)
     async with agent_engine(sandbox) as running:
         outcome = await fresh(running, "kestrel", mode="hybrid")
         assert (outcome.mode, outcome.reason) == ("keyword", "model_missing")
@@ -85,7 +85,7 @@ async def test_only_the_local_model_embeds_by_default(tmp_path: Path, server: Em
 
 
 async def test_the_fallback_takes_its_place_where_it_is_named(tmp_path: Path, server: EmbeddingServer) -> None:
-    sandbox = desk_of(tmp_path, server, fallback="openai")
+    sandbox = openai_sandbox(tmp_path, server, fallback="openai")
     async with agent_engine(sandbox) as running:
         outcome = await fresh(running, "kestrel", mode="hybrid")
         assert (outcome.mode, outcome.reason) == ("hybrid", "")
@@ -110,7 +110,7 @@ async def test_the_fallback_is_not_asked_while_the_local_model_works(
             return np.pad(rows, ((0, 0), (0, 384 - rows.shape[1])))
 
     monkeypatch.setattr(build, "load_default_model", lambda *_: Local("local@1"))
-    sandbox = desk_of(tmp_path, server, fallback="openai")
+    sandbox = openai_sandbox(tmp_path, server, fallback="openai")
     async with agent_engine(sandbox) as running:
         assert (await fresh(running, "kestrel", mode="hybrid")).mode == "hybrid"
         assert running.engine.status().model == "local@1"
@@ -124,20 +124,20 @@ async def test_if_a_server_refuses_search_is_by_keyword(
 ) -> None:
     monkeypatch.setattr("donna_tui.embedding.openai_compatible.backoff", lambda tries: 0.0)
     server.behaviour = lambda asked, number: Response(f"no, {KEY}", status)
-    sandbox = desk_of(tmp_path, server, provider="openai", fallback=fallback)
+    sandbox = openai_sandbox(tmp_path, server, provider="openai", fallback=fallback)
     async with agent_engine(sandbox) as running:
         outcome = await fresh(running, "kestrel", mode="hybrid")
         assert (outcome.mode, outcome.reason, paths_of(outcome)) == ("keyword", "model_call_failed", ["MEMORY.md"])
         assert "127.0.0.1" in outcome.note
         assert running.engine.status().model_phase is ModelPhase.FAILED
-    assert len(server.requests) == (1 if status == 401 else MOST_TRIES)
+    assert len(server.requests) == (1 if status == 401 else MAX_TRIES)
 
 
 async def test_a_server_that_disappears_later_costs_few_requests(
     tmp_path: Path, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("donna_tui.embedding.openai_compatible.backoff", lambda tries: 0.0)
-    sandbox = desk_of(tmp_path, server, provider="openai")
+    sandbox = openai_sandbox(tmp_path, server, provider="openai")
     for number in range(100):
         sandbox.write(f"memory/{number}.md", f"kestrel text number {number}")
     server.behaviour = after_the_first(lambda asked, number: Response("", 503))
@@ -147,7 +147,7 @@ async def test_a_server_that_disappears_later_costs_few_requests(
         assert len(outcome.hits) == 32
         problems = [problem for problem in running.engine.status().problems if problem.reason == "model_call_failed"]
         assert len(problems) == 1
-    assert len(server.requests) == 1 + MOST_TRIES + MOST_TRIES  # for the length, one batch and the question
+    assert len(server.requests) == 1 + MAX_TRIES + MAX_TRIES  # for the length, one batch and the question
 
 
 @pytest.mark.slow
@@ -157,7 +157,7 @@ async def test_a_server_that_comes_back_is_asked_again(
     monkeypatch.setattr("donna_tui.embedding.openai_compatible.backoff", lambda tries: 0.0)
     monkeypatch.setattr(model_manager, "RETRY_SECONDS", 0.1)
     monkeypatch.setattr(embeddings, "RETRY_SECONDS", 0.1)
-    sandbox = desk_of(tmp_path, server, provider="openai")
+    sandbox = openai_sandbox(tmp_path, server, provider="openai")
     good, bad = server.behaviour, lambda asked, number: Response("", 503)
     server.behaviour = bad
     async with agent_engine(sandbox, watch=True) as running:
@@ -187,12 +187,12 @@ def versions(sandbox: AgentSandbox) -> set[str]:
 async def test_another_provider_means_another_index(
     tmp_path: Path, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch, watch: bool
 ) -> None:
-    sandbox = desk_of(tmp_path, server, provider="openai")
+    sandbox = openai_sandbox(tmp_path, server, provider="openai")
     async with agent_engine(sandbox) as running:
         await fresh(running, "kestrel", mode="hybrid")
     first = versions(sandbox)
     assert first == {f"openai/text-embedding-3-small@{DIM}"}
-    other = desk_of(tmp_path, server, provider="openai", model="another-model")
+    other = openai_sandbox(tmp_path, server, provider="openai", model="another-model")
     async with agent_engine(other, watch=watch) as running:
         outcome = await fresh(running, "kestrel", mode="hybrid")
         assert outcome.hits[0].path == "MEMORY.md"
@@ -207,8 +207,8 @@ async def test_reader_with_a_different_model_falls_back_to_keyword_search(
     tmp_path: Path, server: EmbeddingServer
 ) -> None:
     """Two processes may have chosen different fallbacks: vectors of the same length are still not comparable."""
-    sandbox = desk_of(tmp_path, server, provider="openai")
-    other = desk_of(tmp_path, server, provider="openai", model="another-model")
+    sandbox = openai_sandbox(tmp_path, server, provider="openai")
+    other = openai_sandbox(tmp_path, server, provider="openai", model="another-model")
     async with agent_engine(sandbox, watch=True) as maintainer:
         await fresh(maintainer, "kestrel", mode="hybrid")
         async with agent_engine(other) as reader:
@@ -239,7 +239,7 @@ async def test_private_notes_are_never_sent(
     tmp_path: Path, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     leaving(monkeypatch)
-    sandbox = desk_of(tmp_path, server, provider="openai")
+    sandbox = openai_sandbox(tmp_path, server, provider="openai")
     for number, text in enumerate(PRIVATE):
         sandbox.write(f"memory/private{number}.md", text)
     async with agent_engine(sandbox) as running:
@@ -256,7 +256,7 @@ async def test_private_notes_are_never_sent(
 
 
 async def test_local_server_may_embed_private_notes(tmp_path: Path, server: EmbeddingServer) -> None:
-    sandbox = desk_of(tmp_path, server, provider="openai")
+    sandbox = openai_sandbox(tmp_path, server, provider="openai")
     sandbox.write("memory/private.md", PRIVATE[0])
     async with agent_engine(sandbox) as running:
         await fresh(running, "kestrel", mode="hybrid")
@@ -264,7 +264,7 @@ async def test_local_server_may_embed_private_notes(tmp_path: Path, server: Embe
 
 
 async def test_the_key_is_in_no_file_and_no_event(tmp_path: Path, server: EmbeddingServer) -> None:
-    sandbox = desk_of(tmp_path, server, provider="openai")
+    sandbox = openai_sandbox(tmp_path, server, provider="openai")
     for status in (200, 401):
         if status == 401:
             server.behaviour = lambda asked, number: Response(f"bad key {KEY}", 401)
@@ -282,7 +282,7 @@ async def test_a_missing_key_is_named_by_its_variable(
     tmp_path: Path, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("AGENTS_KEY")
-    sandbox = desk_of(tmp_path, server, provider="openai")
+    sandbox = openai_sandbox(tmp_path, server, provider="openai")
     async with agent_engine(sandbox) as running:
         outcome = await fresh(running, "kestrel", mode="hybrid")
         assert (outcome.mode, outcome.reason) == ("keyword", "model_call_failed")
@@ -307,7 +307,7 @@ async def test_the_local_model_finds_by_meaning(tmp_path: Path, model_cache: Pat
 
 
 async def test_a_server_that_hangs_delays_no_answer(tmp_path: Path, server: EmbeddingServer) -> None:
-    sandbox = desk_of(tmp_path, server, provider="openai", sync={"search_deadline_ms": 500})
+    sandbox = openai_sandbox(tmp_path, server, provider="openai", sync={"search_deadline_ms": 500})
     async with agent_engine(sandbox) as running:
         await fresh(running, "boat")
         may_answer = threading.Event()

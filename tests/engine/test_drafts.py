@@ -256,7 +256,7 @@ async def test_a_draft_is_not_lost_where_its_meeting_is_in_no_calendar(tmp_path:
         assert (await here.row(row.id)).state is DraftState.WAITING
 
 
-async def test_what_cannot_be_drafted_any_more_is_not_tried_for_ever(
+async def test_draft_without_its_meeting_is_not_retried_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(SkillRunner, "_drafter", Broken(Reason.DISK_FULL))

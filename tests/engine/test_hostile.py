@@ -91,7 +91,7 @@ async def index_and_ask(sandbox: Sandbox, cases: list[dict[str, Any]]) -> Hostil
 
 
 @pytest.mark.slow
-def test_what_must_be_indexed_is_found_by_its_word(hostile: Hostile) -> None:
+def test_indexed_files_are_found_by_their_word(hostile: Hostile) -> None:
     lost = [
         case["path"]
         for case in (*hostile.wanted("index"), *hostile.wanted("lossy"))
@@ -101,7 +101,7 @@ def test_what_must_be_indexed_is_found_by_its_word(hostile: Hostile) -> None:
 
 
 @pytest.mark.slow
-def test_what_must_be_skipped_is_not_found(hostile: Hostile) -> None:
+def test_skipped_files_are_not_found(hostile: Hostile) -> None:
     skipped = [case for case in hostile.wanted("skip") if not (os.geteuid() == 0 and "unreadable" in case["path"])]
     assert skipped
     assert not [case["path"] for case in skipped if hostile.found[case["sentinel"]]]

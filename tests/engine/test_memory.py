@@ -130,7 +130,7 @@ async def test_a_copy_of_a_note_is_recalled_once(sandbox: Sandbox) -> None:
         result = await running.engine.memory.recall("who cleans the zebrafish tank")
         assert len([each for each in contents(result) if "zebrafish" in each]) == 1
         assert [each.why for each in result.cut if "zebrafish" in each.memory.content] == [OmittedReason.DUPLICATE]
-        assert "1 with the text of another" in result.note
+        assert "1 with the same text as another" in result.note
 
 
 async def test_low_importance_memories_are_recalled_if_the_budget_allows(sandbox: Sandbox) -> None:

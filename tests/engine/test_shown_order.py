@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from donna_tui.search.hybrid import MOST_HITS
+from donna_tui.search.hybrid import MAX_HITS
 from donna_tui.tui.lib.styled import plain
 from donna_tui.tui.search.results import row_lines
 from donna_tui.tui.search.wording import rows_of
@@ -50,7 +50,7 @@ async def test_uncapped_search_returns_more_hits_than_the_default_cap(vault: San
         assert len((await running.engine.search(request)).hits) == 32
         people = await running.engine.search(replace(request, uncapped=True))
         assert 32 < len(people.hits) == min(200, people.total)
-        most = await running.engine.search(replace(request, k=10 * MOST_HITS, uncapped=True))
+        most = await running.engine.search(replace(request, k=10 * MAX_HITS, uncapped=True))
         counted = {}
         for hit in most.hits:
             counted[hit.document_id] = counted.get(hit.document_id, 0) + 1

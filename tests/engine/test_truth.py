@@ -112,7 +112,7 @@ async def test_index_follows_many_renames(sandbox: Sandbox, size: int) -> None:
 @pytest.mark.slow
 async def test_no_count_exceeds_the_notes_there_are(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(status_reporter, "INTERVAL_SECONDS", 0.005)
-    monkeypatch.setattr(status_reporter, "LEAST_REST", 0)
+    monkeypatch.setattr(status_reporter, "MIN_REST", 0)
     async with open_engine(sandbox) as running:
         for number in range(400):
             sandbox.write(f"old/{number}.md", body(number))

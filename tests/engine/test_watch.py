@@ -153,8 +153,8 @@ async def test_an_unchanged_vault_embeds_nothing(vault: Sandbox) -> None:
 
 
 @pytest.mark.slow
-async def test_a_new_tree_of_notes_is_found_completely(desk_with_model: Sandbox) -> None:
-    sandbox = desk_with_model
+async def test_a_new_tree_of_notes_is_found_completely(sandbox_with_model: Sandbox) -> None:
+    sandbox = sandbox_with_model
     sandbox.write("first.md", "# First\n\nhello\n")
     async with open_engine(sandbox) as running:
         await running.settled()
@@ -168,8 +168,8 @@ async def test_a_new_tree_of_notes_is_found_completely(desk_with_model: Sandbox)
 
 
 @pytest.mark.slow
-async def test_non_utf8_file_names_do_not_stop_indexing(desk_with_model: Sandbox) -> None:
-    sandbox = desk_with_model
+async def test_non_utf8_file_names_do_not_stop_indexing(sandbox_with_model: Sandbox) -> None:
+    sandbox = sandbox_with_model
     sandbox.write("first.md", LIGHTHOUSE)
     async with open_engine(sandbox) as running:
         await running.settled()
@@ -187,8 +187,8 @@ async def test_non_utf8_file_names_do_not_stop_indexing(desk_with_model: Sandbox
 
 
 @pytest.mark.slow
-async def test_deleting_one_of_two_identical_notes_keeps_the_other(desk_with_model: Sandbox) -> None:
-    sandbox = desk_with_model
+async def test_deleting_one_of_two_identical_notes_keeps_the_other(sandbox_with_model: Sandbox) -> None:
+    sandbox = sandbox_with_model
     sandbox.write("one.md", LIGHTHOUSE)
     sandbox.write("two.md", LIGHTHOUSE)
     async with open_engine(sandbox) as running:
@@ -202,8 +202,8 @@ async def test_deleting_one_of_two_identical_notes_keeps_the_other(desk_with_mod
         assert not running.events_of(NoteRenamed)
 
 
-async def test_swapped_names_are_distinguished(desk_with_model: Sandbox) -> None:
-    sandbox = desk_with_model
+async def test_swapped_names_are_distinguished(sandbox_with_model: Sandbox) -> None:
+    sandbox = sandbox_with_model
     sandbox.write("a.md", LIGHTHOUSE)
     sandbox.write("b.md", BAKERY)
     async with open_engine(sandbox) as running:
@@ -229,14 +229,14 @@ async def edited_while_away(sandbox: Sandbox, first: str, change: object) -> Run
     return await index_once(sandbox)
 
 
-async def test_an_edit_while_away_is_found_at_the_next_start(desk_with_model: Sandbox) -> None:
-    sandbox = desk_with_model
+async def test_an_edit_while_away_is_found_at_the_next_start(sandbox_with_model: Sandbox) -> None:
+    sandbox = sandbox_with_model
     await edited_while_away(sandbox, LIGHTHOUSE, lambda: sandbox.write("note.md", BAKERY))
     assert {"sourdough" in text.lower() for _, text in sandbox.texts()} == {True}
 
 
-async def test_a_restored_older_file_is_found_at_the_next_start(desk_with_model: Sandbox) -> None:
-    sandbox = desk_with_model
+async def test_a_restored_older_file_is_found_at_the_next_start(sandbox_with_model: Sandbox) -> None:
+    sandbox = sandbox_with_model
 
     def restore() -> None:
         backup = sandbox.write("../backup.md", BAKERY)
@@ -247,8 +247,8 @@ async def test_a_restored_older_file_is_found_at_the_next_start(desk_with_model:
     assert {"sourdough" in text.lower() for _, text in sandbox.texts()} == {True}
 
 
-async def test_an_edit_of_the_same_size_and_time_is_found_at_the_next_start(desk_with_model: Sandbox) -> None:
-    sandbox = desk_with_model
+async def test_an_edit_of_the_same_size_and_time_is_found_at_the_next_start(sandbox_with_model: Sandbox) -> None:
+    sandbox = sandbox_with_model
 
     def edit() -> None:
         file = sandbox.root / "note.md"
@@ -269,7 +269,7 @@ async def test_a_deletion_while_away_is_found_at_the_next_start(vault: Sandbox) 
 
 
 @pytest.fixture
-def desk_with_model(tmp_path: Path, model_cache: Path) -> Sandbox:
+def sandbox_with_model(tmp_path: Path, model_cache: Path) -> Sandbox:
     return new_sandbox(tmp_path, model_cache)
 
 

@@ -57,7 +57,7 @@ async def test_failing_embedding_does_not_delay_later_edits(sandbox: Sandbox, mo
         await eventually(lambda: any(event.path == "later.md" for event in running.events_of(NoteEmbedded)))
 
 
-async def test_what_failed_is_tried_again_and_the_problem_ends(
+async def test_failed_embedding_is_retried_and_its_problem_is_cleared(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embeddings, "RETRY_SECONDS", 0.2)
@@ -70,7 +70,7 @@ async def test_what_failed_is_tried_again_and_the_problem_ends(
         await eventually(lambda: Reason.EMBEDDING_FAILED not in running.problems(), "no problem any more")
 
 
-async def test_what_failed_is_tried_again_at_the_next_start(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_failed_embedding_is_retried_at_the_next_start(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     serve(monkeypatch, FaultyModel(poison="nightshade"))
     await index_once(sandbox)
     serve(monkeypatch, FaultyModel())

@@ -12,7 +12,7 @@ import pytest
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git import index as git_index
 from donna_tui.vault.git import repository
-from donna_tui.vault.git.repository import GitRepo, Tip
+from donna_tui.vault.git.repository import GitRepo, RefState
 from tests.git_vaults import User, new_writer
 
 
@@ -33,12 +33,12 @@ def test_branch_and_records_move_together_or_not_at_all(base: Path, user: User) 
     repo = GitRepo(vault)
     first = repo.tip()
     assert repo.advance(first, one, two, "donna: test")
-    assert repo.tip() == Tip("refs/heads/main", one, two)
+    assert repo.tip() == RefState("refs/heads/main", one, two)
     assert not repo.advance(first, two, one, "the branch is elsewhere")
-    assert not repo.advance(Tip(first.ref, one, None), two, one, "there are records")
-    assert not repo.advance(Tip(first.ref, one, one), two, one, "the records are elsewhere")
-    assert not repo.advance(Tip(first.ref, None, two), two, one, "the branch is born")
-    assert repo.tip() == Tip("refs/heads/main", one, two)
+    assert not repo.advance(RefState(first.ref, one, None), two, one, "there are records")
+    assert not repo.advance(RefState(first.ref, one, one), two, one, "the records are elsewhere")
+    assert not repo.advance(RefState(first.ref, None, two), two, one, "the branch is born")
+    assert repo.tip() == RefState("refs/heads/main", one, two)
     assert "donna: test" in user.git(vault, "reflog", "HEAD")
 
 

@@ -174,7 +174,7 @@ def test_write_updates_an_index_left_outdated_by_another_installation(base: Path
 
 
 def test_move_handles_more_paths_than_one_git_command_line_allows(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(git_index, "_MOST_PATHS", 3)
+    monkeypatch.setattr(git_index, "_MAX_PATHS", 3)
     sandbox = new_sandbox(base, own)
     fill(sandbox.vault, {f"Inbox/{number}.md": "see [[one]]\n" for number in range(10)})
     sandbox.user.commit_all(sandbox.vault, "many")

@@ -17,7 +17,7 @@ from donna_tui.platform.paths import resource
 from tests.terminal import Terminal, python_in_terminal
 
 QUESTIONS = (b"redis failover", b"weekly review", b"who owns the gateway", b"path:Projects decision", b"xyzzy nothing")
-MOST_GROWTH = 1.05
+MAX_GROWTH = 1.05
 """The maximum growth of memory, once everything was used."""
 
 SLACK_MB = 12.0
@@ -91,7 +91,7 @@ def test_a_long_day_leaves_memory_descriptors_and_index_as_they_were(
                 assert json.loads(found.stdout)["ok"], found.stderr
             turn += 1
         terminal.rest(3)
-        assert memory_mb(process) < memory * MOST_GROWTH + SLACK_MB
+        assert memory_mb(process) < memory * MAX_GROWTH + SLACK_MB
         assert descriptors(process) <= open_files + 2
         terminal.quit()
     examined = json.loads(donna(home, "index", "--space", str(vault), "--json").stdout)

@@ -26,7 +26,7 @@ SEED = 20_270_302
 SECRET = b"a word that must stay outside"
 NOTE = "Inbox/t0.md"
 MOVED = "Inbox/t9.md"
-FEWEST_WRITTEN = 3
+MIN_WRITTEN = 3
 
 
 @pytest.fixture(autouse=True)
@@ -113,7 +113,7 @@ def _work(sandbox: Sandbox, seconds: float) -> list[Reason | None]:
     """Run random operations on the names that are swapped."""
     chance, answers, end = random.Random(SEED), list[Reason | None](), time.monotonic() + seconds
     hand = CallRunner(sandbox)
-    while time.monotonic() < end or answers.count(None) < FEWEST_WRITTEN:
+    while time.monotonic() < end or answers.count(None) < MIN_WRITTEN:
         note = chance.choice(
             ["Inbox/sub/n.md", "Inbox/f.md", "Inbox/g.md", "Inbox/sub/only outside.md", "Inbox/link/n.md"]
         )

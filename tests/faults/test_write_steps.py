@@ -15,7 +15,7 @@ from donna_tui.vault.write.protocol import Step
 from tests.faults.fork_server import ENDED, ForkServer, open_fork_server
 from tests.faults.writes import CALLS, CallRunner, VaultModel, litter, prepared
 
-MOST = 500
+MAX_STEPS = 500
 """More requests than any operation or recovery makes."""
 
 BEFORE_THE_FILES = (Step.CHECKED, Step.PREPARED, Step.INTENDED)
@@ -91,7 +91,7 @@ def test_operation_interrupted_at_any_system_call_is_recovered(
     tmp_path: Path, fork_server: ForkServer, name: str, stride: int
 ) -> None:
     scene = Scene(tmp_path, name)
-    for nth in range(1, MOST, stride):
+    for nth in range(1, MAX_STEPS, stride):
         vault_model = scene.fresh()
         told, status = fork_server.run("faulty", vault_model.sandbox, call=scene.call, nth=nth)
         assert status == (0 if told else ENDED)
@@ -109,7 +109,7 @@ def test_interrupted_recovery_is_completed_by_the_next(
     scene = Scene(tmp_path, name)
     stopped = scene.fresh()
     assert fork_server.run("operation", stopped.sandbox, call=scene.call, step=step, occurrence=1)[1] == ENDED
-    for nth in range(1, MOST, stride):
+    for nth in range(1, MAX_STEPS, stride):
         vault_model = scene.fresh(stopped)
         status = fork_server.run("recovery", vault_model.sandbox, nth=nth)[1]
         again = fork_server.run("recovery", vault_model.sandbox, nth=nth // 2 + 1)[1]
@@ -117,7 +117,7 @@ def test_interrupted_recovery_is_completed_by_the_next(
         if not status:
             break
         assert again in (0, ENDED)
-    assert nth < MOST - stride
+    assert nth < MAX_STEPS - stride
 
 
 def test_recovery_keeps_later_writes_of_another_installation(tmp_path: Path, fork_server: ForkServer) -> None:

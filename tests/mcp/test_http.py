@@ -20,8 +20,8 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
-from donna_tui.agents.guard import BURST, MOST_BODY_BYTES, Rate, token_file, token_of
-from donna_tui.agents.server import IDLE_SECONDS, MOST_SESSIONS, Sessions
+from donna_tui.agents.guard import BURST, MAX_BODY_BYTES, Rate, token_file, token_of
+from donna_tui.agents.server import IDLE_SECONDS, MAX_SESSIONS, Sessions
 from donna_tui.agents.tools.context import QUOTA_SECONDS, Quota
 from donna_tui.types.errors import DonnaError
 from tests.engine.helpers import Sandbox
@@ -182,11 +182,11 @@ def test_headers_are_bounded_and_so_is_a_body_whether_or_not_it_says_its_size(se
     assert asked(serving, "POST", [ours, ("X-Long", "x" * 100_000)]) in (400, 431)
     headers = {"Authorization": f"Bearer {serving.token}", "Content-Type": "application/json"}
     with httpx2.Client(timeout=60) as http:
-        large = b"x" * (MOST_BODY_BYTES + 1)
+        large = b"x" * (MAX_BODY_BYTES + 1)
         assert http.post(serving.url, content=large, headers=headers).status_code == 413
 
         def chunks() -> Iterator[bytes]:
-            for _ in range(MOST_BODY_BYTES // 1_000_000 + 2):
+            for _ in range(MAX_BODY_BYTES // 1_000_000 + 2):
                 yield b"x" * 1_000_000
 
         with contextlib.suppress(httpx2.WriteError, httpx2.ReadError, httpx2.RemoteProtocolError):
@@ -252,9 +252,9 @@ def test_idle_sessions_end() -> None:
     assert sessions.of("Other") is not first
     now[0] = IDLE_SECONDS + 1
     assert sessions.of("Agent") is not first
-    for number in range(MOST_SESSIONS * 2):
+    for number in range(MAX_SESSIONS * 2):
         sessions.of(str(number))
-    assert len(sessions._open) == MOST_SESSIONS
+    assert len(sessions._open) == MAX_SESSIONS
     alone = Sessions(Quota(5), alone=True, clock=lambda: now[0])
     assert alone.of("Agent") is alone.of("Another name for itself")
 
@@ -326,7 +326,7 @@ async def test_abandoned_sessions_make_room_for_a_client(serving: Serving) -> No
     opening = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
     headers = {"Authorization": f"Bearer {serving.token}", "Accept": "application/json, text/event-stream"}
     async with client_of(serving, "legacy") as early, httpx2.AsyncClient(headers=headers, timeout=60) as http:
-        for _ in range(2 * MOST_SESSIONS + 10):
+        for _ in range(2 * MAX_SESSIONS + 10):
             answer = await http.post(serving.url, json=opening)
             assert answer.status_code == 200, answer.text
         async with client_of(serving, "legacy") as client:

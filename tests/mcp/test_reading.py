@@ -65,7 +65,7 @@ async def test_lines_are_those_of_the_file_and_end_with_it(harness: ToolHarness)
         assert got["endLine"] - got["startLine"] + 1 == len(lines[first - 1 : first - 1 + count])
 
 
-async def test_what_cannot_be_read_comes_with_a_next_step(harness: ToolHarness) -> None:
+async def test_unreadable_paths_are_refused_with_a_next_step(harness: ToolHarness) -> None:
     beyond = await harness.fine("memory_get", path="Inbox/idea.md", **{"from": 9})
     assert (beyond["text"], beyond["note"]) == ("", "there is no line 9: 1 line in all")
     assert (await harness.fine("memory_get", path="Inbox/idea.md"))["note"] == ""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from donna_tui.calendar.parser import Reader
 from donna_tui.calendar.values import Window
-from tests.unit.calendar_parts import event, read, told
+from tests.unit.calendar_parts import event, messages_of, read
 
 ZONES = (
     "Europe/Berlin Europe/London America/New_York America/Sao_Paulo America/St_Johns Asia/Kolkata Asia/Kathmandu"
@@ -85,7 +85,7 @@ def test_a_series_is_its_occurrences_whatever_is_moved_or_left_out(
     fetched = read(series, *changes, window=WIDE)
     expected = {each.replace(tzinfo=ZoneInfo(zone)).astimezone(datetime.UTC) for each in starts if each not in out}
     names = {f"one/{stamp(each)}Z" for each in expected}
-    assert ({each.event_id for each in fetched.meetings}, told(fetched)) == (names, [])
+    assert ({each.event_id for each in fetched.meetings}, messages_of(fetched)) == (names, [])
     changed = {each.replace(tzinfo=ZoneInfo(zone)).astimezone(datetime.UTC) for each in moved}
     lasting = {each.start for each in fetched.meetings if each.end - each.start == datetime.timedelta(minutes=45)}
     assert lasting == changed

@@ -209,9 +209,9 @@ def check_engines(
     expected = sorted(cosines.values(), reverse=True)[:k]
     unlisted, listed = filter_store.store.database, with_members(filter_store, scope)
     ways: tuple[tuple[VectorIndex, Database, dict[str, float]], ...] = (
-        (VecTable(), unlisted, {"MOST_CANDIDATES": 10_000}),
-        (ExactScan(), unlisted, {"MOST_CANDIDATES": 10_000}),
-        (ExactScan(), unlisted, {"MOST_CANDIDATES": 20}),
+        (VecTable(), unlisted, {"MAX_CANDIDATES": 10_000}),
+        (ExactScan(), unlisted, {"MAX_CANDIDATES": 10_000}),
+        (ExactScan(), unlisted, {"MAX_CANDIDATES": 20}),
         (ExactScan(), listed, {"GATHERED": 0.0}),
         (ExactScan(), listed, {"GATHERED": 1.0, "PART": 7}),
     )
@@ -243,7 +243,7 @@ def test_scan_returns_the_nearest_in_scope_for_any_candidate_limit(
     order.shuffle(by_product)
     products = -np.arange(len(by_product), dtype=np.float64)
     inside = {each.id for each in brute_force(filter_store, scope)}
-    with mock.patch.object(scan, "MOST_CANDIDATES", looked_at):
+    with mock.patch.object(scan, "MAX_CANDIDATES", looked_at):
         found = _nearest_inside(filter_store.store.database, as_scope(scope), np.array(by_product), products, wanted)
     assert sorted(found) == sorted([each for each in by_product if each in inside][:wanted])
 

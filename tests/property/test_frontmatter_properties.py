@@ -57,7 +57,7 @@ def test_any_text_is_read(text: str) -> None:
 @pytest.mark.slow
 @settings(max_examples=300)
 @given(st.dictionaries(NAMES, VALUES, max_size=5), st.text(max_size=40), st.sampled_from(["\n", "\r\n"]))
-def test_what_yaml_wrote_is_read_back(data: dict[str, Any], body: str, line_end: str) -> None:
+def test_frontmatter_written_by_yaml_is_read_back(data: dict[str, Any], body: str, line_end: str) -> None:
     block = yaml.safe_dump(data, allow_unicode=True) if data else ""
     text = f"---\n{block}---\n".replace("\n", line_end) + body
     found = parse_frontmatter(text)

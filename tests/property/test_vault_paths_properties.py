@@ -63,7 +63,7 @@ def test_listing_a_folder_stays_below_it(root: Path, path: str) -> None:
 
 @settings(max_examples=500)
 @given(path=PATHS)
-def test_what_counts_as_a_note_by_name_is_what_can_be_read(root: Path, path: str) -> None:
+def test_every_readable_path_counts_as_a_note(root: Path, path: str) -> None:
     client = VaultClient(root)
     try:
         client.read(path)

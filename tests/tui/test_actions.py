@@ -124,7 +124,7 @@ def test_the_palette_lists_every_action_once_with_where_it_works_and_other_theme
     assert "search.filter" in values
     assert {value.removeprefix("elsewhere:") for value in values if not value.startswith("theme:")} == set(ACTIONS)
     assert choices["elsewhere:activity.retry"].note.startswith("Works in Activity: ")
-    assert choices["elsewhere:plan.apply"].objection == "Works with a change before it is made."
+    assert choices["elsewhere:plan.apply"].objection == "Works in the preview of a change."
     assert "theme:donna-light" in values
     assert "theme:donna-dark" not in values
 

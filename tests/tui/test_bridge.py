@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from textual.message import Message
 
-from donna_tui.tui.bridge import FLUSH_SECONDS, KEPT_EVENTS, MOST_UNREAD, EngineBridge
+from donna_tui.tui.bridge import FLUSH_SECONDS, KEPT_EVENTS, MAX_UNREAD, EngineBridge
 from donna_tui.tui.lib.messages import EngineEvents, StatusChanged
 from donna_tui.tui.shell.main import MainScreen
 from donna_tui.types.events import IndexProgress, NoteDeleted, SearchDone
@@ -138,7 +138,7 @@ async def test_a_pane_that_does_not_read_is_left_alone() -> None:
     backend, pane = scenarios.normal(), Pane()
     bridge = EngineBridge(backend, (pane,))  # type: ignore[arg-type]
     bridge.open()
-    pane.message_queue_size = MOST_UNREAD + 1
+    pane.message_queue_size = MAX_UNREAD + 1
     backend.post(NoteDeleted(path="one.md"))
     await flushed()
     assert pane.messages == []

@@ -160,7 +160,7 @@ def test_day_title_marks_today() -> None:
 
 
 @pytest.mark.slow
-async def test_beside_it_is_the_note_as_it_would_be_written_now() -> None:
+async def test_card_previews_the_note_of_the_selected_meeting() -> None:
     backend = backend_in("normal")
     async with driving(backend, size=LARGE) as donna:
         await opened(donna)
@@ -262,7 +262,7 @@ async def test_the_draft_of_a_meeting_can_be_written_now() -> None:
 
 
 @pytest.mark.slow
-async def test_what_cannot_be_written_says_why() -> None:
+async def test_failed_draft_of_a_meeting_is_reported_with_its_reason() -> None:
     backend = backend_in("normal")
     backend.fail("write_now", DonnaError(Reason.BUSY, "another Donna is writing", hint="use that one"))
     async with driving(backend) as donna:

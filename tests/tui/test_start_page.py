@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from textual.geometry import Offset
 
-from donna_tui.search.history import MOST_QUESTIONS, QuestionHistory
+from donna_tui.search.history import MAX_QUESTIONS, QuestionHistory
 from donna_tui.tui.lib.messages import StatusChanged
 from donna_tui.tui.search.start_page import StartPage
 from donna_tui.types.drafts import Meeting, MeetingRow, MeetingState
@@ -229,9 +229,9 @@ def test_the_history_outlives_a_restart_in_a_private_file(tmp_path: Path) -> Non
 
 def test_a_long_or_damaged_history_does_no_harm(tmp_path: Path) -> None:
     history = QuestionHistory(tmp_path)
-    for number in range(MOST_QUESTIONS + 5):
+    for number in range(MAX_QUESTIONS + 5):
         history.add(f"question {number}")
-    assert len(history.questions()) == MOST_QUESTIONS
+    assert len(history.questions()) == MAX_QUESTIONS
     for damage in (b"\xff\xfe", b"{", b'{"a": 1}', b"[1, null]", b"[" * 50_000):
         (tmp_path / "questions.json").write_bytes(damage)
         assert history.questions() == ()

@@ -117,7 +117,7 @@ async def test_several_notes_are_selected_and_moved_as_one() -> None:
 
 
 @pytest.mark.slow
-async def test_what_is_selected_is_deleted_or_left_alone() -> None:
+async def test_deletion_applies_to_all_selected_notes() -> None:
     backend = scenarios.normal()
     first, second, *_ = backend.vault.inside(FOLDER)
     async with driving(backend) as donna:

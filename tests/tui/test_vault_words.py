@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.tui.lib.diff import MOST_LINES, Shape, diff_rows, marked_line, pairs_of
+from donna_tui.tui.lib.diff import MAX_LINES, Shape, diff_rows, marked_line, pairs_of
 from donna_tui.tui.lib.error_messages import REASONS, refusal_of, sentence
 from donna_tui.tui.vault.conflict_dialogs import stretches_of, three_way_rows
 from donna_tui.tui.vault.lists import undone
@@ -136,7 +136,7 @@ def test_marks_that_would_hide_what_is_unsafe_are_given_up() -> None:
 
 
 def test_a_long_difference_is_cut_and_says_so() -> None:
-    many = "".join(f"{number}\n" for number in range(MOST_LINES + 50)).encode()
+    many = "".join(f"{number}\n" for number in range(MAX_LINES + 50)).encode()
     shown = diff_rows(diff_changes([Change(path="a.md", before=None, after=many)]), Shape(80))
     assert shown[-1].content.plain.strip() == "… and 50 more lines"
 

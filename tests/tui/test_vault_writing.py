@@ -126,7 +126,7 @@ async def test_an_edit_is_dropped_only_with_a_second_key(monkeypatch: pytest.Mon
         await donna.press("E")
         await plan(donna)
         await donna.press("X")
-        assert "This discards your edit for good. X again discards it; esc keeps it." in donna.screen_text()
+        assert "This discards your edit for good. Press X again to discard it, esc to keep it." in donna.screen_text()
         await donna.press("X")
         await back(donna)
         assert "unsaved edit" not in donna.screen_text()
@@ -225,7 +225,7 @@ async def test_an_edit_of_a_note_that_is_gone_is_a_row_and_is_written_as_a_new_o
 
 
 @pytest.mark.slow
-async def test_what_is_typed_is_kept_while_it_is_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_typed_text_is_saved_while_typing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(edit_screen, "SAVE_SECONDS", 0.01)
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -704,7 +704,7 @@ async def test_a_conflict_can_be_left_for_later_or_dropped_with_two_keys(monkeyp
         await donna.press("E")
         await donna.window(ConflictScreen)
         await donna.press("r")
-        assert "t again discards it" in donna.screen_text()
+        assert "Press t again to discard it" in donna.screen_text()
         await donna.press("r")
         await back(donna)
         await donna.until(lambda: "190 MB" in donna.screen_text(), "the note as it is now is shown")

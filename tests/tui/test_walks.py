@@ -8,7 +8,7 @@ from unittest.mock import AsyncMock
 
 import pytest
 
-from docs.walks import MOST_KEYS, WALKS
+from docs.walks import MAX_KEYS, WALKS
 from donna_tui.memory.checkboxes import task_key_hash, tasks_in
 from donna_tui.tui.lib.detail_dialog import DetailScreen
 from donna_tui.tui.lib.jump import JumpOverlay
@@ -46,7 +46,7 @@ class KeyPlayer:
 
 
 def test_every_walk_stays_below_the_key_limit() -> None:
-    assert all(len(walk.keys) < MOST_KEYS for walk in WALKS.values())
+    assert all(len(walk.keys) < MAX_KEYS for walk in WALKS.values())
     assert len(WALKS) == 9
 
 

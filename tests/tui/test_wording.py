@@ -143,7 +143,7 @@ def test_meeting_events_distinguish_briefs_from_notes() -> None:
     assert over is not None
     assert soon is not None
     assert (over.what, over.detail) == ("Meeting over", "Work: its note is due")
-    assert (soon.what, soon.detail) == ("Brief due", "Work: for a meeting that isn’t over")
+    assert (soon.what, soon.detail) == ("Brief due", "Work: for a meeting that has not ended")
 
 
 def test_without_calendars_nothing_is_followed() -> None:

@@ -47,7 +47,7 @@ def ids(meetings: Iterable[Meeting]) -> list[str]:
     return sorted(meeting.event_id for meeting in meetings)
 
 
-def told(fetched: Fetched) -> list[str]:
+def messages_of(fetched: Fetched) -> list[str]:
     return [problem.message for problem in fetched.problems]
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from donna_tui.calendar import ics
 from donna_tui.calendar.ics import read_ics
-from donna_tui.calendar.values import MOST_ATTENDEES, MOST_OF_A_SERIES, MOST_PROBLEMS, Fetched
-from tests.unit.calendar_parts import BERLIN, MAY_6, YEAR, calendar, event, ids, told
+from donna_tui.calendar.values import MAX_ATTENDEES, MAX_OCCURRENCES, MAX_PROBLEMS, Fetched
+from tests.unit.calendar_parts import BERLIN, MAY_6, YEAR, calendar, event, ids, messages_of
 
 FINE = event(*MAY_6, "SUMMARY:Fine", uid="fine")
 
@@ -28,9 +28,9 @@ SERIES_THAT_ARE_REFUSED = {
     "RRULE:FREQ=MINUTELY;COUNT=3": "it repeats every minute or second, or in an unknown way",
     "RRULE:INTERVAL=2": "it repeats every minute or second, or in an unknown way",
     "RRULE:FREQ=OFTEN": "its rule cannot be read",
-    "RRULE:FREQ=DAILY;INTERVAL=0": "the INTERVAL of its rule is not a number from 1",
-    "RRULE:FREQ=DAILY;INTERVAL=-1": "the INTERVAL of its rule is not a number from 1",
-    "RRULE:FREQ=DAILY;COUNT=0": "the COUNT of its rule is not a number from 1",
+    "RRULE:FREQ=DAILY;INTERVAL=0": "the INTERVAL of its rule is not a positive number",
+    "RRULE:FREQ=DAILY;INTERVAL=-1": "the INTERVAL of its rule is not a positive number",
+    "RRULE:FREQ=DAILY;COUNT=0": "the COUNT of its rule is not a positive number",
     f"RRULE:FREQ=YEARLY;BYYEARDAY={','.join(['1'] * 500)}": "its rule is too long",
     "RRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30": "its occurrences take too long to compute",
     f"RDATE:{','.join(['20240506T090000Z'] * 100_000)}": "it has too many dates",
@@ -56,7 +56,7 @@ async def test_series_recurring_every_second_is_truncated() -> None:
         calendar(event(*MAY_6, f"RRULE:FREQ=HOURLY;BYMINUTE={minutes};BYSECOND={minutes}"), FINE)
     )
     assert "fine" in ids(fetched.meetings)
-    assert len(fetched.meetings) <= MOST_OF_A_SERIES + 1
+    assert len(fetched.meetings) <= MAX_OCCURRENCES + 1
     assert len(fetched.problems) == 1
 
 
@@ -65,7 +65,7 @@ async def test_series_that_takes_too_long_to_expand_is_skipped() -> None:
     old = event("DTSTART:16010101T000000Z", "RRULE:FREQ=HOURLY", uid="old")
     fetched = await read_bytes(calendar(old, FINE))
     assert ids(fetched.meetings) == ["fine"]
-    assert told(fetched) == ["its occurrences take too long to compute"]
+    assert messages_of(fetched) == ["its occurrences take too long to compute"]
 
 
 async def test_a_million_repetitions_cost_only_those_in_the_window() -> None:
@@ -76,9 +76,9 @@ async def test_a_million_repetitions_cost_only_those_in_the_window() -> None:
 async def test_of_a_series_that_is_too_long_the_beginning_is_taken() -> None:
     hourly = event("DTSTART:20240101T000000Z", "DURATION:PT5M", "RRULE:FREQ=HOURLY", uid="hourly")
     fetched = await read_bytes(calendar(hourly, FINE))
-    assert len(fetched.meetings) == MOST_OF_A_SERIES + 1
+    assert len(fetched.meetings) == MAX_OCCURRENCES + 1
     assert "hourly/20240101T000000Z" in ids(fetched.meetings)
-    assert told(fetched) == ["only the first 5,000 of its occurrences are used"]
+    assert messages_of(fetched) == ["only the first 5,000 of its occurrences are used"]
 
 
 async def test_many_long_series_are_truncated_with_a_report() -> None:
@@ -87,12 +87,12 @@ async def test_many_long_series_are_truncated_with_a_report() -> None:
     fetched = await read_bytes(calendar(*many))
     assert 3_000 < len(fetched.meetings) < 5_000
     assert not fetched.complete
-    assert any(message.startswith("it is too large") for message in told(fetched))
+    assert any(message.startswith("it is too large") for message in messages_of(fetched))
 
 
 async def test_a_file_that_is_too_large_is_not_looked_at() -> None:
     fetched = await read_bytes(b"BEGIN:VCALENDAR\r\n" + b"X" * 6_000_000)
-    assert (fetched.meetings, told(fetched), fetched.complete) == ((), ["it is larger than 5 MB"], False)
+    assert (fetched.meetings, messages_of(fetched), fetched.complete) == ((), ["it is larger than 5 MB"], False)
 
 
 @pytest.mark.slow
@@ -104,13 +104,13 @@ async def test_of_a_hundred_thousand_entries_some_are_read_and_the_rest_is_repor
     fetched = await read_bytes(b"BEGIN:VCALENDAR\n" + entries.encode())
     assert 0 < len(fetched.meetings) < 51_000
     assert not fetched.complete
-    assert "it has more than 50,000 entries; the others are ignored" in told(fetched)
+    assert "it has more than 50,000 entries; the others are ignored" in messages_of(fetched)
 
 
 async def test_entries_far_from_the_window_cost_next_to_nothing() -> None:
     old = "".join(f"BEGIN:VEVENT\nUID:{each}\nDTSTART:20110506T090000Z\nEND:VEVENT\n" for each in range(49_000))
     fetched = await read_bytes(b"BEGIN:VCALENDAR\n" + old.encode() + FINE.encode() + b"END:VCALENDAR\n")
-    assert (ids(fetched.meetings), told(fetched), fetched.complete) == (["fine"], [], True)
+    assert (ids(fetched.meetings), messages_of(fetched), fetched.complete) == (["fine"], [], True)
 
 
 NESTED = {
@@ -136,7 +136,7 @@ async def test_a_truncated_file_is_read_as_far_as_it_goes_and_is_not_complete() 
     whole = calendar(FINE, event(*MAY_6, uid="cut"))
     fetched = await read_bytes(whole[: whole.index(b"UID:cut") + 20])
     assert ids(fetched.meetings) == ["fine"]
-    assert told(fetched) == ["the calendar ends or starts again in the middle of it"]
+    assert messages_of(fetched) == ["the calendar ends or starts again in the middle of it"]
     assert not fetched.complete
 
 
@@ -154,16 +154,16 @@ async def test_an_empty_calendar_is_complete() -> None:
 
 async def test_problems_are_counted_and_not_all_listed() -> None:
     fetched = await read_bytes(calendar(*(event("SUMMARY:no start", uid=str(each)) for each in range(500))))
-    assert len(fetched.problems) == MOST_PROBLEMS + 1
-    assert told(fetched)[-1] == "and 400 more problems"
-    assert not any("no start" in message for message in told(fetched))
+    assert len(fetched.problems) == MAX_PROBLEMS + 1
+    assert messages_of(fetched)[-1] == "and 400 more problems"
+    assert not any("no start" in message for message in messages_of(fetched))
 
 
 async def test_texts_are_cut_and_hold_nothing_that_cannot_be_kept() -> None:
     people = [f"ATTENDEE;CN=P{each}:mailto:p{each}@example.invalid" for each in range(600)]
     odd = event(*MAY_6, "SUMMARY:a\0b" + "x" * 5_000, "DESCRIPTION:" + "y" * 50_000, *people, uid="odd")
     (meeting,) = (await read_bytes(calendar(odd))).meetings
-    assert (len(meeting.title), len(meeting.description), len(meeting.attendees)) == (1_999, 8_000, MOST_ATTENDEES)
+    assert (len(meeting.title), len(meeting.description), len(meeting.attendees)) == (1_999, 8_000, MAX_ATTENDEES)
     assert "\0" not in meeting.title
 
 
@@ -180,7 +180,7 @@ async def test_a_child_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPa
     pid_file = tmp_path / "pid"
     monkeypatch.setenv("LANG", str(pid_file))
     fetched = await read_bytes(calendar(FINE))
-    assert told(fetched) == ["it takes too long to read"]
+    assert messages_of(fetched) == ["it takes too long to read"]
     if pid_file.exists():
         with pytest.raises(ProcessLookupError):
             os.kill(int(pid_file.read_text()), 0)
@@ -202,7 +202,7 @@ async def test_cancelling_ends_the_child(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 async def test_crashed_ics_reader_process_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ics, "CHILD_MODULE", "tests.unit.no_such_module")
-    assert told(await read_bytes(calendar(FINE))) == ["reading it exceeded the limit of time or memory"]
+    assert messages_of(await read_bytes(calendar(FINE))) == ["reading it exceeded the time or memory limit"]
 
 
 def test_calendar_reader_process_cannot_write_files(tmp_path: Path) -> None:

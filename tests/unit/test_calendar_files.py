@@ -12,7 +12,7 @@ from donna_tui.calendar.values import Window
 from donna_tui.types.drafts import Attendee, Meeting
 from donna_tui.types.errors import CalendarError
 from tests.hostile import make_hostile_vault
-from tests.unit.calendar_parts import BERLIN, MAY_6, YEAR, calendar, event, ids, told, utc
+from tests.unit.calendar_parts import BERLIN, MAY_6, YEAR, calendar, event, ids, messages_of, utc
 
 MEETINGS = Path(__file__).parents[3] / "shared" / "eval" / "meetings" / "meetings.ics"
 
@@ -70,14 +70,14 @@ async def test_a_folder_is_one_calendar(tmp_path: Path) -> None:
     fetched = await source(tmp_path).fetch(YEAR)
     assert ids(fetched.meetings) == ["a", "b", "d"]
     assert not fetched.complete
-    assert told(fetched) == ["the calendar ends or starts again in the middle of it"]
+    assert messages_of(fetched) == ["the calendar ends or starts again in the middle of it"]
 
 
 async def test_of_a_folder_a_file_that_is_too_large_costs_only_itself(tmp_path: Path) -> None:
     (tmp_path / "a.ics").write_bytes(calendar(event(*MAY_6, uid="a")))
     (tmp_path / "b.ics").write_bytes(b"x" * 5_000_001)
     fetched = await source(tmp_path).fetch(YEAR)
-    assert (ids(fetched.meetings), told(fetched)) == (["a"], ["file 2 of 2 is too large; it is left out"])
+    assert (ids(fetched.meetings), messages_of(fetched)) == (["a"], ["file 2 of 2 is too large; it is left out"])
     assert not fetched.complete
 
 
@@ -85,7 +85,7 @@ async def test_of_a_folder_a_file_that_was_deleted_meanwhile_costs_only_itself(t
     (tmp_path / "a.ics").symlink_to("deleted")
     (tmp_path / "b.ics").write_bytes(calendar(event(*MAY_6, uid="b")))
     fetched = await source(tmp_path).fetch(YEAR)
-    assert (ids(fetched.meetings), told(fetched)) == (["b"], ["file 1 of 2 cannot be read; it is left out"])
+    assert (ids(fetched.meetings), messages_of(fetched)) == (["b"], ["file 1 of 2 cannot be read; it is left out"])
     assert not fetched.complete
 
 
@@ -94,7 +94,7 @@ async def test_an_empty_folder_is_an_empty_calendar(tmp_path: Path) -> None:
     assert (fetched.meetings, fetched.complete) == ((), True)
 
 
-async def test_what_is_no_file_is_refused_without_waiting(tmp_path: Path) -> None:
+async def test_pipe_or_device_as_calendar_is_refused_without_blocking(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.ics")
     with pytest.raises(CalendarError, match="is not a file"):
         await source(tmp_path / "pipe.ics").fetch(YEAR)

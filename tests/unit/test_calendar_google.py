@@ -22,7 +22,7 @@ from donna_tui.calendar.values import Fetched
 from donna_tui.config.calendars import CalendarConfig
 from donna_tui.types.drafts import Attendee
 from donna_tui.types.errors import CalendarError, DonnaError
-from tests.unit.calendar_parts import BERLIN, YEAR, ids, times, told
+from tests.unit.calendar_parts import BERLIN, YEAR, ids, messages_of, times
 from tests.unit.calendar_server import ReceivedRequest, Reply, serving
 
 
@@ -265,14 +265,14 @@ async def test_endless_paging_is_stopped(harness: TokensHarness) -> None:
     endless = json.dumps({"items": [item("a")], "nextPageToken": "0"}).encode()
     fetched = await harness.fetch(Google(listing=lambda asked: Reply(body=endless)))
     assert not fetched.complete
-    assert told(fetched) == ["it is too large; only 1 meetings are read"]
+    assert messages_of(fetched) == ["it is too large; only 1 meetings are read"]
 
 
 async def test_text_beyond_the_limit_is_reported(harness: TokensHarness, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(google, "MOST_TEXT", 250)
+    monkeypatch.setattr(google, "MAX_TEXT", 250)
     fetched = await harness.fetch(Google([[item(f"{number}", summary="x" * 100) for number in range(3)]]))
     assert (len(fetched.meetings), fetched.complete) == (2, False)
-    assert told(fetched) == ["it is too large; only 2 meetings are read"]
+    assert messages_of(fetched) == ["it is too large; only 2 meetings are read"]
 
 
 async def consent(

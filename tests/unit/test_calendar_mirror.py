@@ -75,7 +75,7 @@ def test_storing_the_same_fetch_twice_changes_nothing(db: MemoryDb) -> None:
     assert len(all_of(db)) == 3
 
 
-def test_what_vanished_is_cancelled_and_comes_back(db: MemoryDb) -> None:
+def test_meeting_missing_from_its_calendar_is_cancelled_until_it_is_back(db: MemoryDb) -> None:
     other = meeting("other", utc(2024, 5, 21))
     keep(db, FULL, other)
     assert keep(db, other) == Stored(gone=1)
@@ -91,7 +91,7 @@ def test_nothing_vanishes_from_a_listing_that_is_not_complete(db: MemoryDb) -> N
     assert not all_of(db)["full"].cancelled
 
 
-def test_what_lies_outside_the_window_is_left_alone(db: MemoryDb) -> None:
+def test_meetings_outside_the_window_are_not_cancelled(db: MemoryDb) -> None:
     into = meeting("into", utc(2024, 4, 30, 23), minutes=120)
     before, after = meeting("before", utc(2024, 4, 1)), meeting("after", utc(2024, 6, 1))
     keep(db, before, into, after, meeting("long ago", utc(2024, 5, 1)))
@@ -138,7 +138,7 @@ def test_a_period_includes_what_overlaps_it(db: MemoryDb) -> None:
     assert [each.event_id for each in meetings_between(db.database, *between)] == ["into", "moment", "at"]
 
 
-def test_what_is_due_is_given_in_order_without_days_and_cancelled_ones(db: MemoryDb) -> None:
+def test_due_meetings_are_in_order_without_all_day_and_cancelled_ones(db: MemoryDb) -> None:
     keep(
         db,
         meeting("later", utc(2024, 5, 20, 9), 50),

@@ -123,7 +123,7 @@ async def harness(tmp_path: Path) -> AsyncIterator[PollerHarness]:
     await made.thread.close()
 
 
-async def test_each_meeting_is_handed_on_once_when_it_has_ended(harness: PollerHarness) -> None:
+async def test_each_meeting_is_dispatched_once_when_it_has_ended(harness: PollerHarness) -> None:
     harness.add("first", 10 * MINUTE)
     harness.add("second", 20 * MINUTE)
     assert await harness.poll(0) == []
@@ -137,7 +137,7 @@ async def test_each_meeting_is_handed_on_once_when_it_has_ended(harness: PollerH
     assert await harness.poll(31 * MINUTE) == []
 
 
-async def test_a_meeting_is_handed_on_some_minutes_before_it_begins(harness: PollerHarness) -> None:
+async def test_a_meeting_is_dispatched_some_minutes_before_it_begins(harness: PollerHarness) -> None:
     harness.config = MeetingNoteConfig(brief_minutes=10)
     harness.new_poller()
     harness.add_long("weekly", HOUR, 30)
@@ -147,7 +147,7 @@ async def test_a_meeting_is_handed_on_some_minutes_before_it_begins(harness: Pol
     assert [each.is_over for each in harness.events_of(MeetingEndDetected)] == [False]
 
 
-async def test_a_meeting_that_is_called_at_short_notice_is_handed_on_at_once(harness: PollerHarness) -> None:
+async def test_a_meeting_that_is_called_at_short_notice_is_dispatched_at_once(harness: PollerHarness) -> None:
     harness.config = MeetingNoteConfig(brief_minutes=10)
     harness.new_poller()
     await harness.poll(0)
@@ -157,7 +157,7 @@ async def test_a_meeting_that_is_called_at_short_notice_is_handed_on_at_once(har
     assert await harness.poll(12 * MINUTE) == ["begun"]
 
 
-async def test_after_a_restart_meetings_that_go_on_are_handed_on_again(harness: PollerHarness) -> None:
+async def test_after_a_restart_meetings_that_go_on_are_dispatched_again(harness: PollerHarness) -> None:
     """Their receiver finds the existing draft."""
     harness.add_long("weekly", 0, 60)
     assert await harness.poll(0) == ["weekly"]
@@ -173,7 +173,7 @@ async def test_first_poll_uses_the_configured_lookback(harness: PollerHarness) -
     assert await harness.mark() == 0
 
 
-async def test_days_and_cancelled_meetings_are_not_handed_on(harness: PollerHarness) -> None:
+async def test_days_and_cancelled_meetings_are_not_dispatched(harness: PollerHarness) -> None:
     harness.add("day", MINUTE, all_day=True)
     harness.add("off", MINUTE, cancelled=True)
     harness.add("real", MINUTE)
@@ -192,7 +192,7 @@ async def test_a_machine_that_slept_catches_up_but_no_more_than_a_day(harness: P
     assert CATCH_UP_SECONDS == DAY
 
 
-async def test_a_failure_is_reported_and_the_other_meetings_are_handed_on(harness: PollerHarness) -> None:
+async def test_a_failure_is_reported_and_the_other_meetings_are_dispatched(harness: PollerHarness) -> None:
     for name in ("a", "b", "c"):
         harness.add(name, MINUTE)
     await harness.poll(0)
@@ -202,7 +202,7 @@ async def test_a_failure_is_reported_and_the_other_meetings_are_handed_on(harnes
     assert (failed.event_id, failed.reason, failed.calendar) == ("b", "disk_full", "Work")
 
 
-async def test_a_meeting_that_could_not_be_handed_on_is_tried_again_after_growing_pauses(
+async def test_a_meeting_that_could_not_be_dispatched_is_retried_after_growing_pauses(
     harness: PollerHarness,
 ) -> None:
     harness.add("a", MINUTE)
@@ -242,7 +242,7 @@ async def test_cancelled_poll_does_not_advance_the_watermark(harness: PollerHarn
     assert await harness.poll(3 * MINUTE) == ["a"]
 
 
-async def test_a_meeting_that_is_learnt_of_late_is_handed_on(harness: PollerHarness) -> None:
+async def test_meeting_that_appears_after_its_end_is_dispatched(harness: PollerHarness) -> None:
     """Without a network a request gets no answer, so the watermark waits for the next one."""
     harness.add("known", 20 * MINUTE)
     await harness.poll(0)
@@ -262,7 +262,7 @@ async def test_a_clock_that_was_wrong_does_not_stop_it(harness: PollerHarness) -
     assert await harness.poll(0) == ["a"]
 
 
-async def test_a_meeting_that_moves_before_it_ends_is_handed_on_at_its_new_end(harness: PollerHarness) -> None:
+async def test_a_meeting_that_moves_before_it_ends_is_dispatched_at_its_new_end(harness: PollerHarness) -> None:
     harness.add("a", 10 * MINUTE)
     await harness.poll(0)
     harness.calendar.meetings.clear()
@@ -317,7 +317,7 @@ async def test_a_calendar_that_returns_nothing_changes_nothing(harness: PollerHa
     assert await harness.poll(31 * MINUTE) == ["a"]
 
 
-async def test_imported_meetings_are_handed_on_too(harness: PollerHarness) -> None:
+async def test_imported_meetings_are_dispatched_too(harness: PollerHarness) -> None:
     coming = meeting("imported", NINE, 10, calendar="file.ics")
     window = window_around(harness.now)
     await harness.thread.run(lambda db: store(db, "file.ics", IMPORTED, window, Fetched((coming,)), harness.now))
@@ -327,7 +327,7 @@ async def test_imported_meetings_are_handed_on_too(harness: PollerHarness) -> No
     assert await harness.poll(12 * MINUTE) == []
 
 
-async def test_when_notes_are_not_wanted_calendars_are_read_and_nothing_is_handed_on(harness: PollerHarness) -> None:
+async def test_when_notes_are_not_wanted_calendars_are_read_and_nothing_is_dispatched(harness: PollerHarness) -> None:
     harness.config = MeetingNoteConfig(enabled=False, brief_minutes=0)
     harness.new_poller()
     harness.add("a", MINUTE)

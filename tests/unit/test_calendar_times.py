@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from donna_tui.calendar.values import Window
-from tests.unit.calendar_parts import BERLIN, MAY_6, YEAR, event, ids, read, times, told, utc
+from tests.unit.calendar_parts import BERLIN, MAY_6, YEAR, event, ids, messages_of, read, times, utc
 
 SYDNEY = ZoneInfo("Australia/Sydney")
 NEW_YORK = ZoneInfo("America/New_York")
@@ -79,7 +79,7 @@ def test_the_day_is_that_of_the_local_clock() -> None:
 def test_an_unknown_zone_is_taken_as_local_and_reported() -> None:
     fetched = read(event("DTSTART;TZID=Nowhere/Known:20240506T090000", "DURATION:PT1H"))
     assert times(fetched.meetings) == ["0506T0700–0800"]
-    assert told(fetched) == ["its time zone is unknown; its times are treated as local"]
+    assert messages_of(fetched) == ["its time zone is unknown; its times are treated as local"]
 
 
 def test_a_zone_that_the_file_defines_is_used() -> None:
@@ -89,7 +89,7 @@ def test_a_zone_that_the_file_defines_is_used() -> None:
     )  # fmt: skip
     fetched = read(zone, event("DTSTART;TZID=Test Plus Five:20240506T090000", "DURATION:PT1H"))
     assert times(fetched.meetings) == ["0506T0400–0500"]
-    assert told(fetched) == []
+    assert messages_of(fetched) == []
 
 
 def test_a_weekly_meeting_keeps_its_hour_when_the_clocks_change() -> None:

@@ -76,7 +76,7 @@ def greet(name: str, as_json: AsJson = False) -> None:
     print(f"Hello {name}")
 
 
-def test_a_command_only_raises_what_all_report_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_of_all_commands_are_reported_in_the_same_form(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(COMMANDS, "greet", Entry(__name__, "Greet somebody."))
     assert CliRunner().invoke(donna, ["greet", "Ruth"]).stdout == "Hello Ruth\n"
     words = CliRunner().invoke(donna, ["greet", "nobody"])

@@ -228,7 +228,7 @@ BAD: list[tuple[str, str]] = [
 
 
 @pytest.mark.parametrize(("given", "told"), BAD)
-def test_what_cannot_work_is_refused_with_reason_and_place(tmp_path: Path, given: str, told: str) -> None:
+def test_invalid_agent_settings_are_refused_with_reason_and_line(tmp_path: Path, given: str, told: str) -> None:
     message = refused(tmp_path, f"\nagents:\n  {given}\n")
     assert told in message
     assert message.startswith("line ")
@@ -317,7 +317,7 @@ def settings_for(tmp_path: Path, given: str) -> AgentSettings:
     return settings_of(agent(tmp_path, f"agents: {{list: [{{id: peter, {given}}}]}}"), MemoryConfig())
 
 
-def test_what_is_not_indexed_and_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reason_why_an_agent_memory_is_not_indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     workspace = tmp_path / "ws"
     workspace.mkdir()
     (tmp_path / "file").write_text("x")

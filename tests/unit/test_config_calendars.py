@@ -70,7 +70,7 @@ def test_calendars_of_each_kind_are_read(tmp_path: Path) -> None:
         ("just words", "line 3: calendars must be a block of settings"),
     ],
 )
-def test_what_cannot_be_followed_is_refused_with_its_line(tmp_path: Path, given: str, told: str) -> None:
+def test_invalid_calendar_settings_are_refused_with_their_line(tmp_path: Path, given: str, told: str) -> None:
     message = refused(tmp_path, f"\ncalendars:\n  - {given}\n")
     assert told in message
     assert "[type=" not in message

@@ -42,7 +42,7 @@ def test_keys_are_text_whatever_they_look_like() -> None:
         ('a: "\\ud800"\n', 1, "not valid YAML"),
     ],
 )
-def test_what_cannot_be_read_is_refused_with_its_line(text: str, line: int, words: str) -> None:
+def test_unreadable_settings_are_refused_with_their_line(text: str, line: int, words: str) -> None:
     with pytest.raises(ConfigError) as caught:
         parse_document(text, FILE)
     assert caught.value.reason is Reason.CONFIG_INVALID

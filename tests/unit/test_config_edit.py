@@ -40,7 +40,7 @@ def test_an_item_is_added_and_every_line_stays(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["calendars: home\n", "calendars: {a: b}\n", "calendars: [\n", "- a\n"])
-def test_what_is_not_a_list_is_refused(text: str) -> None:
+def test_item_is_not_added_to_a_setting_that_is_not_a_list(text: str) -> None:
     with pytest.raises(ConfigError):
         with_item(text, "calendars", HOME, ORIGIN)
 

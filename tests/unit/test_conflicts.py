@@ -97,7 +97,7 @@ def test_conflict_copy_is_merged_with_its_note(
     assert bool(remarks) is not is_clean
 
 
-def test_what_is_no_text_is_not_put_together() -> None:
+def test_versions_that_are_not_text_are_not_merged() -> None:
     with pytest.raises(VaultWriteError) as refused:
         merged(b"\xff\xfe\x00", b"a", None)
     assert refused.value.reason is Reason.ENCODING

@@ -37,7 +37,7 @@ def test_applying_a_difference_yields_the_other_version(before: bytes, after: by
 
 
 @given(ANY_BYTES, ANY_BYTES, st.integers(0, 4))
-def test_what_is_left_out_is_counted_and_numbers_are_right(before: bytes, after: bytes, context: int) -> None:
+def test_diff_counts_omitted_lines_and_numbers_the_others(before: bytes, after: bytes, context: int) -> None:
     whole = diff_bytes("a.md", before, after, context=WHOLE)
     lines = [line for hunk in whole.hunks for line in hunk.lines]
     diff = diff_bytes("a.md", before, after, context=context)

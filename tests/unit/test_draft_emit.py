@@ -33,7 +33,7 @@ KEYS = st.one_of(
 
 @pytest.mark.slow
 @given(st.dictionaries(KEYS.filter(bool), VALUES, max_size=6))
-def test_what_is_written_is_read_back(data: dict[str, Any]) -> None:
+def test_written_frontmatter_is_read_back(data: dict[str, Any]) -> None:
     found = parse_frontmatter(whole_note(data, "# Title\n\nfirst line\n"))
     assert found.problem == ""
     assert found.data == data

@@ -76,7 +76,7 @@ def test_all_ways_to_leave_parts_out_keep_the_others() -> None:
 
 
 @given(NOTES, st.sets(st.integers(1, 8)))
-def test_what_is_left_out_takes_no_other_line_along(note: str, gone: set[int]) -> None:
+def test_excluding_hunks_removes_no_other_line(note: str, gone: set[int]) -> None:
     lines = note.splitlines()
     out = {line for hunk in hunks_of(note) if hunk.number in gone for line in range(hunk.start_line, hunk.end_line + 1)}
     left = without_hunks(note, gone)

@@ -137,7 +137,7 @@ def test_template_cannot_escape_the_sandbox(folder: Path, name: str) -> None:
 
 @pytest.mark.cases(9)
 @pytest.mark.parametrize("name", BOMBS)
-def test_what_uses_too_much_is_ended(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_template_that_exceeds_its_limits_is_stopped(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "CPU_SECONDS", 1)
     refused(folder, BOMBS[name])
 

@@ -17,7 +17,7 @@ EDIT = Edit("Folder/Ünïcode ␛.md", "before\r\n", "0" * 64, "before\r\nand \x
 NEW = Edit("a.md", "", None, "new\n")
 
 
-def test_what_is_kept_is_found_by_another_program(tmp_path: Path) -> None:
+def test_stored_edits_are_found_by_another_process(tmp_path: Path) -> None:
     unsaved = EditDrafts(tmp_path / "edits")
     assert unsaved.edits() == ()
     unsaved.store(EDIT)

@@ -245,7 +245,7 @@ async def test_a_redirect_loop_ends() -> None:
     async with listener.at("127.0.0.1") as port:
         with pytest.raises(httpx2.TooManyRedirects):
             await get(f"http://127.0.0.1:{port}/", follow=True)
-    assert listener.connections == egress.MOST_REDIRECTS + 1
+    assert listener.connections == egress.MAX_REDIRECTS + 1
 
 
 async def test_redirects_are_followed_only_on_request() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from donna_tui.config.agents import OPENAI, RemoteConfig
-from donna_tui.embedding.openai_compatible import BATCH, MOST_TRIES, OpenAICompatible
+from donna_tui.embedding.openai_compatible import BATCH, MAX_TRIES, OpenAICompatible
 from donna_tui.embedding.provider import leaves_machine
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.safety import egress
@@ -108,10 +108,10 @@ def busy(status: int, times: int, **headers: str) -> Callable[[ReceivedRequest, 
 def test_transient_server_errors_are_retried(server: EmbeddingServer, status: int) -> None:
     pauses = Pauses()
     built = provider(server, pause=pauses)
-    server.behaviour = busy(status, MOST_TRIES - 1)
+    server.behaviour = busy(status, MAX_TRIES - 1)
     assert built.embed("kestrel").shape == (DIM,)
-    assert len(server.requests) == 1 + MOST_TRIES
-    assert len(pauses.seconds) == MOST_TRIES - 1
+    assert len(server.requests) == 1 + MAX_TRIES
+    assert len(pauses.seconds) == MAX_TRIES - 1
     assert all(0 < seconds < 5 for seconds in pauses.seconds)
 
 
@@ -122,7 +122,7 @@ def test_tries_are_bounded(server: EmbeddingServer, status: int) -> None:
     with pytest.raises(ModelAwayError) as caught:
         built.embed("kestrel")
     assert caught.value.passing
-    assert len(server.requests) == 1 + MOST_TRIES
+    assert len(server.requests) == 1 + MAX_TRIES
 
 
 def test_a_stated_pause_is_kept_if_it_is_short(server: EmbeddingServer) -> None:
@@ -209,7 +209,7 @@ def test_huge_numbers_are_scaled(server: EmbeddingServer) -> None:
 
 
 def test_an_endless_answer_is_cut_off(server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("donna_tui.embedding.openai_compatible.MOST_ANSWER_BYTES", 10_000)
+    monkeypatch.setattr("donna_tui.embedding.openai_compatible.MAX_ANSWER_BYTES", 10_000)
     built = provider(server)
     server.behaviour = lambda asked, number: Response(" " * 20_000)
     with pytest.raises(ModelAwayError) as caught:

@@ -157,7 +157,7 @@ async def test_nothing_waits_for_a_passage_that_cannot_be_embedded(harness: Harn
 
 
 @pytest.mark.parametrize("others", [0, 3])
-async def test_what_failed_is_tried_again(harness: Harness, monkeypatch: pytest.MonkeyPatch, others: int) -> None:
+async def test_failed_embedding_is_retried(harness: Harness, monkeypatch: pytest.MonkeyPatch, others: int) -> None:
     monkeypatch.setattr(embedding_queue_module, "RETRY_SECONDS", 0.01)
     harness.store.upsert_many(note(f"{number}.md", f"text {number}") for number in range(others))
     harness.store.upsert(note("only.md", "poison"))

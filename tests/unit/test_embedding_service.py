@@ -224,7 +224,7 @@ async def test_a_failure_rejects_only_the_call_it_happened_in() -> None:
         assert "secret" not in failure.message
 
 
-async def test_what_the_model_refuses_keeps_its_own_reason() -> None:
+async def test_error_of_the_model_keeps_its_reason() -> None:
     def before(text: str) -> None:
         raise ModelError(Reason.MODEL_INVALID, "no")
 

@@ -24,7 +24,7 @@ def test_the_root_itself_is_a_folder(tmp_path: Path) -> None:
     assert sort(tmp_path, "") == FileEvents((), ("",), ())
 
 
-def test_what_is_no_note_is_left_out(tmp_path: Path) -> None:
+def test_events_of_other_files_are_ignored(tmp_path: Path) -> None:
     (tmp_path / "Templates").mkdir()
     for name in ("picture.png", "Templates/t.md", "a.md~", ".hidden.md"):
         (tmp_path / name).write_text("x")

@@ -9,7 +9,7 @@ import pytest
 
 from donna_tui.vault.note.read import (
     LARGEST_BLOCK,
-    MOST_TAGS,
+    MAX_TAGS,
     aliases_of,
     note_type_of,
     parse_frontmatter,
@@ -250,7 +250,7 @@ def test_tags_of_reads_frontmatter_and_body(data: dict[str, Any], body: str, tag
 
 
 def test_tags_are_bounded() -> None:
-    assert len(tags_of({}, " ".join(f"#tag{number}" for number in range(5000)))) == MOST_TAGS
+    assert len(tags_of({}, " ".join(f"#tag{number}" for number in range(5000)))) == MAX_TAGS
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def _chunks(note: VaultNote) -> list[Chunk]:
 
 
 @pytest.mark.slow
-def test_what_must_be_indexed_is_searchable_by_its_word(hostile: Hostile) -> None:
+def test_indexed_files_are_searchable_by_their_word(hostile: Hostile) -> None:
     wanted = [case for case in hostile.cases if case["expect"] in ("index", "lossy") and case["sentinel"]]
     lost = [case["path"] for case in wanted if case["path"] not in hostile.notes]
     assert not lost
@@ -71,7 +71,7 @@ def test_what_must_be_indexed_is_searchable_by_its_word(hostile: Hostile) -> Non
     assert not silent
 
 
-def test_what_must_be_skipped_is_neither_listed_nor_read(hostile: Hostile) -> None:
+def test_skipped_files_are_neither_listed_nor_read(hostile: Hostile) -> None:
     for case in hostile.cases:
         if case["expect"] != "skip" or case["path"] == "links/unreadable.md":
             continue

@@ -1,4 +1,4 @@
-"""Slow or dangerous modules are imported only by the rooms that need them."""
+"""Slow or dangerous modules are imported only by the packages that need them."""
 
 from __future__ import annotations
 

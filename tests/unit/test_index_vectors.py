@@ -169,7 +169,7 @@ def test_the_scan_follows_every_kind_of_change(tmp_path: Path, monkeypatch: pyte
 
 
 def test_the_scan_grows_with_what_it_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact_scan, "LEAST_ROWS", 2)
+    monkeypatch.setattr(exact_scan, "MIN_ROWS", 2)
     store, scan = open_store(tmp_path / "i.db"), ExactScan()
     for number in range(30):
         store.upsert(note(f"{number}.md", f"text {number}"))
@@ -178,7 +178,7 @@ def test_the_scan_grows_with_what_it_holds(tmp_path: Path, monkeypatch: pytest.M
     store.database.close()
 
 
-def test_catching_up_stops_when_it_is_told_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_catching_up_can_be_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact_scan, "BLOCK", 2)
     store, scan = open_store(tmp_path / "i.db"), ExactScan()
     fill(store, 6)
@@ -260,7 +260,7 @@ def test_vectors_of_returns_the_stored_ones(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("dim", [8, 384, 1024])
-def test_what_is_stored_of_a_vector_keeps_its_direction(dim: int) -> None:
+def test_packed_vectors_keep_their_direction(dim: int) -> None:
     rng = np.random.default_rng(dim)
     vectors = [unit(rng.normal(size=dim)) for _ in range(200)]
     for vector in vectors:

@@ -32,7 +32,7 @@ def test_threads_that_ask_at_a_time_get_the_same() -> None:
     assert once.made is made[0]
 
 
-def test_what_fails_is_tried_again() -> None:
+def test_lazy_value_is_made_again_after_an_error() -> None:
     answers = iter([OSError("away"), "there"])
 
     def make() -> str:

@@ -93,7 +93,7 @@ def test_the_end_of_an_open_session_stays_in_its_buffer() -> None:
     assert [document.source_id for document, _ in open_one] == ["s1:1-1"]
 
 
-def test_what_is_dropped_does_not_divide_what_is_kept() -> None:
+def test_dropped_turns_do_not_split_a_passage() -> None:
     source = ChatSource(chat_config(), CUT)
     turns = [turn(1, LONG), turn(2, "ok", "assistant"), turn(3, LONG)]
     assert [document.source_id for document, _ in source.documents(session(), "Chat", turns, "me")] == ["s1:1-3"]

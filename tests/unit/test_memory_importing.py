@@ -50,7 +50,7 @@ def test_turns_are_imported_once_however_often(db: MemoryDb, tmp_path: Path) -> 
     assert texts(db, "s1") == ["first", "second", "third"]
 
 
-def test_what_came_to_a_file_since_is_added(db: MemoryDb, tmp_path: Path) -> None:
+def test_only_new_turns_of_a_grown_file_are_imported(db: MemoryDb, tmp_path: Path) -> None:
     rows = [{"session_id": "s", "role": "user", "text": text} for text in ("yes", "yes", "no")]
     assert import_file(db, jsonl(tmp_path / "t.jsonl", rows)).turns == 3
     grown = import_file(db, jsonl(tmp_path / "t.jsonl", [*rows, rows[0]]))

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from donna_tui.engine import metrics as metrics_server
-from donna_tui.engine.metrics import MOST_SERIES, Metrics, serve_metrics
+from donna_tui.engine.metrics import MAX_SERIES, Metrics, serve_metrics
 from donna_tui.types.draft_events import AutowriteFailed, AutowriteSkipped, Autowritten, ModelCalled
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.events import (
@@ -147,7 +147,7 @@ def test_no_name_of_a_note_is_served() -> None:
     assert "private" not in page_of(*EVENTS)
 
 
-def test_what_has_no_labels_begins_at_nought_and_nothing_else_is_served() -> None:
+def test_only_metrics_without_labels_are_served_before_the_first_event() -> None:
     assert counted() == {
         ("donna_ingest_batches_total", ()): 0.0,
         ("donna_chunks_embedded_total", ()): 0.0,
@@ -157,8 +157,8 @@ def test_what_has_no_labels_begins_at_nought_and_nothing_else_is_served() -> Non
 
 
 def test_metrics_limit_the_number_of_label_values() -> None:
-    found = counted(*(Autowritten(template=f"t{number}", path="p", key="k") for number in range(MOST_SERIES + 50)))
-    assert sum(name == "donna_template_writes_total" for name, _ in found) == MOST_SERIES + 1
+    found = counted(*(Autowritten(template=f"t{number}", path="p", key="k") for number in range(MAX_SERIES + 50)))
+    assert sum(name == "donna_template_writes_total" for name, _ in found) == MAX_SERIES + 1
     assert value(found, "donna_template_writes_total", template="other") == 50
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope
-from donna_tui.index.names import MOST_NAMESAKES, Name, NameKind, begun_names, exact_names, name_key, similar_names
+from donna_tui.index.names import MAX_NAMESAKES, Name, NameKind, begun_names, exact_names, name_key, similar_names
 from donna_tui.index.store import MemoryStore
 from donna_tui.search.hybrid import Settings, search
 from donna_tui.search.legs import ask
@@ -102,10 +102,10 @@ def test_a_name_obeys_filters_and_forbidden_words(store: MemoryStore) -> None:
 def test_private_notes_with_the_same_name_do_not_hide_a_public_one(
     store: MemoryStore, lookup: Callable[[Database, str, Scope, int], list[Name]], key: str
 ) -> None:
-    for number in range(MOST_NAMESAKES + 1):
+    for number in range(MAX_NAMESAKES + 1):
         store.upsert(note(f"Private/{number}/Harbour.md", "Private.\n", sensitive=True))
     store.upsert(note("Public/Harbour.md", "The quay.\n"))
-    for number in range(MOST_NAMESAKES + 1):
+    for number in range(MAX_NAMESAKES + 1):
         store.upsert(note(f"Secret/{number}/Harbour.md", "Private.\n", sensitive=True))
     found = lookup(store.database, key, Scope(Filters(sensitive=False)), 3)
     assert {name.kind for name in found} >= {NameKind.FILE}

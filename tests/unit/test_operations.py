@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from donna_tui.safety.terminal import clean_line
 from donna_tui.types.errors import VaultWriteError
 from donna_tui.vault.git.operations import (
-    MOST_SUBJECT,
+    MAX_SUBJECT,
     Stacks,
     each_operation,
     message_of,
@@ -66,7 +66,7 @@ def test_operation_survives_a_commit_message_round_trip(operation: Operation) ->
     assert found is not None
     same = ("id", "kind", "changes", "undoes", "redoes", "at", "commit")
     assert [getattr(found, name) for name in same] == [getattr(operation, name) for name in same]
-    assert found.actor == clean_line(operation.actor)[:MOST_SUBJECT]
+    assert found.actor == clean_line(operation.actor)[:MAX_SUBJECT]
     assert "\n" not in found.subject
 
 
@@ -79,7 +79,7 @@ def test_a_message_is_plain_text_of_one_subject_and_trailers(operation: Operatio
     assert not [c for c in message if (ord(c) < 32 and c != "\n") or 127 <= ord(c) < 160 or c in "\u2028\u2029"]
     subject, blank, *trailers = message.split("\n")
     assert blank == ""
-    assert len(subject) <= 2 * MOST_SUBJECT
+    assert len(subject) <= 2 * MAX_SUBJECT
     assert trailers.pop() == ""
     assert len(trailers) == 3 + 2 * len(operation.changes) + len(operation.undoes) + len(operation.redoes)
     assert sum(line.startswith("Donna-Op: ") for line in trailers) == 1
@@ -315,7 +315,7 @@ def test_custom_commit_message_cannot_forge_trailers(base: Path, message: str) -
     (operation,) = writer.undoable()
     assert operation.id != "2" * 20
     assert writer.undo_last() == [operation.id]
-    assert len(user.git(vault, "log", "-1", "--format=%B").split("\n")[0]) <= 2 * MOST_SUBJECT
+    assert len(user.git(vault, "log", "-1", "--format=%B").split("\n")[0]) <= 2 * MAX_SUBJECT
 
 
 def forge(user: User, vault: Path, number: int = 9, path: str = "Projects/one.md") -> None:

@@ -180,7 +180,7 @@ async def test_accepted_mass_deletion_needs_no_further_confirmation(clock: Clock
     assert len(vault.removed) == 100
 
 
-async def test_what_was_held_is_released_when_it_is_back(clock: Clock) -> None:
+async def test_held_deletions_are_dropped_when_the_notes_are_back(clock: Clock) -> None:
     vault = Vault(100)
     async with watched(vault):
         vault.deletions.expect(some(60))

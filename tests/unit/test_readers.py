@@ -116,7 +116,7 @@ async def test_a_search_that_is_cancelled_drops_its_words(readers: Readers) -> N
     assert [part.drop.call_count for part in parts] == [1]
 
 
-async def test_what_a_part_fails_with_is_raised_where_it_is_waited_for(readers: Readers) -> None:
+async def test_error_of_a_parallel_part_is_raised_to_the_caller(readers: Readers) -> None:
     def failing(_: Database) -> int:
         raise DatabaseError(Reason.IO_ERROR, "the disk is gone")
 

@@ -12,7 +12,7 @@ import pytest
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.command import GitCommand
 from donna_tui.vault.git.objects import Author, blob_id, quoted
-from donna_tui.vault.git.repository import GitRepo, RepoLocation, Tip
+from donna_tui.vault.git.repository import GitRepo, RefState, RepoLocation
 from tests.git_vaults import NOTES, User, fill, new_writer
 
 FORMATS = ("sha1", "sha256")
@@ -135,7 +135,7 @@ def test_making_a_repository_sets_the_author_in_it_alone(base: Path, user: User)
     assert not repo.init_if_missing(name="Other", email="o@x")
     assert user.git(base / "v", "config", "user.name") == "Donna\n"
     assert (base / "home/.gitconfig").read_bytes() == settings
-    assert repo.tip() == Tip("refs/heads/main", None, None)
+    assert repo.tip() == RefState("refs/heads/main", None, None)
 
 
 def test_each_vault_and_work_tree_has_its_own_refs() -> None:
@@ -232,14 +232,14 @@ def test_tip_follows_symbolic_refs_and_detached_heads(base: Path, user: User) ->
     vault = user.repository(base / "repo")
     head = user.git(vault, "rev-parse", "HEAD").strip()
     repo = GitRepo(vault)
-    assert repo.tip() == Tip("refs/heads/main", head, None)
+    assert repo.tip() == RefState("refs/heads/main", head, None)
     user.git(vault, "symbolic-ref", "refs/heads/alias", "refs/heads/main")
     user.git(vault, "symbolic-ref", "HEAD", "refs/heads/alias")
     assert repo.tip().ref == "refs/heads/main"
     user.git(vault, "checkout", "--quiet", "--detach")
-    assert repo.tip() == Tip("HEAD", head, None)
+    assert repo.tip() == RefState("HEAD", head, None)
     user.git(vault, "symbolic-ref", "HEAD", "refs/heads/unborn")
-    assert repo.tip() == Tip("refs/heads/unborn", None, None)
+    assert repo.tip() == RefState("refs/heads/unborn", None, None)
 
 
 @pytest.mark.slow

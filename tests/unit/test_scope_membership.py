@@ -10,7 +10,7 @@ from typing import TypeVar
 import pytest
 
 from donna_tui.index import scope as scope_module
-from donna_tui.index.database import MOST_CACHED, Database, RevisionCache
+from donna_tui.index.database import MAX_CACHED, Database, RevisionCache
 from donna_tui.index.filters import Scope, all_in_scope
 from donna_tui.index.keyword import quoted
 from donna_tui.index.scope import ScopeEstimate, ScopeMembership, estimate_scope, known_members
@@ -64,7 +64,9 @@ def test_a_short_scope_is_listed_when_it_is_asked_for(database: Database) -> Non
     assert estimate_scope(database, FOLDER) is estimate
 
 
-def test_a_longer_one_is_listed_beside_the_second_search(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_scope_is_listed_in_parallel_with_the_second_search(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(scope_module, "LISTED_AT_ONCE", 2)
     runner = CountingRunner(database)
     assert estimate_scope(database, FOLDER, runner).members is None
@@ -110,7 +112,7 @@ def test_wide_scope_is_not_cached(database: Database, monkeypatch: pytest.Monkey
     ],
     ids=["came", "changed", "went", "moved out", "moved in"],
 )
-def test_after_a_change_of_a_document_it_is_listed_anew(
+def test_scope_is_listed_again_after_a_document_changes(
     store: MemoryStore, database: Database, change: Callable[[MemoryStore], object]
 ) -> None:
     estimate_scope(database, FOLDER)
@@ -132,7 +134,7 @@ def test_new_vectors_do_not_invalidate_cached_scopes(store: MemoryStore, databas
 @pytest.mark.parametrize(
     "scope", [Scope(Filters(), required=(quoted("number"),)), Scope(Filters(), forbidden=(quoted("number"),))]
 )
-def test_what_words_demand_or_forbid_is_not_remembered(database: Database, scope: Scope) -> None:
+def test_scopes_with_required_or_forbidden_words_are_not_cached(database: Database, scope: Scope) -> None:
     assert estimate_scope(database, scope).members is None
     assert keys(database, scope) is None
 
@@ -154,9 +156,9 @@ def test_the_first_of_some_chunks_that_are_members() -> None:
     assert some.first([5, 40], 2) == []
 
 
-def test_what_was_asked_for_longest_ago_is_forgotten() -> None:
+def test_revision_cache_evicts_the_least_recently_used_value() -> None:
     remembered = RevisionCache()
-    for number in range(MOST_CACHED):
+    for number in range(MAX_CACHED):
         remembered.put(number, 1, f"value {number}")
     assert remembered.get(0, 1) == "value 0"
     remembered.put("one more", 1, "value")

@@ -79,7 +79,7 @@ async def test_before_anything_is_known_there_is_a_status(tmp_path: Path) -> Non
 
 async def test_status_is_recounted_only_after_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(status_reporter, "INTERVAL_SECONDS", 0.0)
-    monkeypatch.setattr(status_reporter, "LEAST_REST", 0)
+    monkeypatch.setattr(status_reporter, "MIN_REST", 0)
     harness = Harness()
     task = asyncio.create_task(harness.reporter.run())
     await let_tasks_run()

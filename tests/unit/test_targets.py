@@ -111,7 +111,7 @@ def test_a_star_in_the_allowlist_allows_every_folder_and_the_top() -> None:
     assert verdict(".git/a.md", allowlist=("*",)) is Reason.PATH_ESCAPE
 
 
-def test_what_was_refused_can_be_printed() -> None:
+def test_path_of_a_refusal_can_be_printed() -> None:
     with pytest.raises(VaultWriteError) as caught:
         check_target("Inbox/\udcff.md", allowlist=ALLOWLIST, ignore=IGNORE)
     assert (caught.value.path, caught.value.message) == ("Inbox/\\udcff.md", "the name is not valid Unicode")

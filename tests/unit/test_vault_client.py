@@ -277,7 +277,7 @@ def test_decode_handles_encodings_and_reports_loss(data: bytes, text: str, lossy
 @pytest.mark.parametrize(
     "data", [b"SQLite format 3\0" + b"\0" * 200, "utf-16".encode("utf-16-be"), bytes(range(128, 256)) * 4]
 )
-def test_what_is_no_text_is_refused(vault: Vault, data: bytes) -> None:
+def test_binary_file_is_refused(vault: Vault, data: bytes) -> None:
     vault.write("data.md", data)
     assert vault.refusal("data.md") is Reason.NOT_TEXT
 

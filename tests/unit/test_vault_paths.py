@@ -139,7 +139,7 @@ def test_a_missing_root_is_reported(tmp_path: Path) -> None:
     assert reason(VaultRoot(tmp_path / "file"), "note.md") is Reason.ROOT_MISSING
 
 
-def test_an_unreadable_root_is_not_said_to_be_missing(vault: VaultRoot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_root_is_not_reported_as_missing(vault: VaultRoot, monkeypatch: pytest.MonkeyPatch) -> None:
     def denied(*_: object, **__: object) -> int:
         raise PermissionError(errno.EACCES, "Permission denied")
 

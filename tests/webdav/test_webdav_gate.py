@@ -17,9 +17,9 @@ from donna_tui.webdav import server
 from donna_tui.webdav.gate import (
     FAILURE_SECONDS,
     LATE_SECONDS,
-    MOST_ADDRESSES,
-    MOST_FAILURES,
-    MOST_REFUSED_BYTES,
+    MAX_ADDRESSES,
+    MAX_FAILURES,
+    MAX_REFUSED_BYTES,
     VARIABLE,
     Failures,
     Password,
@@ -56,7 +56,7 @@ def test_a_client_with_the_wrong_password_is_told_so_and_then_slowed_down(
     monkeypatch.setattr("donna_tui.webdav.gate.time.sleep", pauses.append)
     with pytest.raises(HTTPError, match="401"):
         served.client("wrong password").ls("/")
-    answers = [served.status("GET", "/vault/a.md", Authorization=basic("wrong")) for _ in range(MOST_FAILURES + 2)]
+    answers = [served.status("GET", "/vault/a.md", Authorization=basic("wrong")) for _ in range(MAX_FAILURES + 2)]
     assert answers[0] == 401
     assert answers[-1] == 429
     assert pauses == [LATE_SECONDS] * answers.count(429)
@@ -72,17 +72,17 @@ def test_a_body_with_the_wrong_password_is_thrown_away(served: Served) -> None:
 def test_wrong_passwords_are_counted_by_address_and_forgotten_after_a_while() -> None:
     now = 0.0
     failures = Failures(lambda: now)
-    assert [failures.add("10.0.0.1") for _ in range(MOST_FAILURES)] == [False] * (MOST_FAILURES - 1) + [True]
+    assert [failures.add("10.0.0.1") for _ in range(MAX_FAILURES)] == [False] * (MAX_FAILURES - 1) + [True]
     assert not failures.add("10.0.0.2")
     now += FAILURE_SECONDS + 1
     assert not failures.add("10.0.0.1")
-    for number in range(MOST_FAILURES - 1):
+    for number in range(MAX_FAILURES - 1):
         assert not failures.add(f"2001:db8::{number}")
     assert failures.add("2001:db8::ffff")
     assert not failures.add("2001:db8:0:1::1")
-    for number in range(MOST_ADDRESSES * 2):
+    for number in range(MAX_ADDRESSES * 2):
         failures.add(f"172.16.{number // 250}.{number % 250}")
-    assert len(failures._times) <= MOST_ADDRESSES
+    assert len(failures._times) <= MAX_ADDRESSES
 
 
 @pytest.mark.cases(5)
@@ -196,7 +196,7 @@ def test_is_loopback_recognises_loopback_addresses() -> None:
 def test_rejected_request_body_is_not_parsed_as_a_second_request(served: Served) -> None:
     hidden = f"GET /vault/a.md HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: {basic()}\r\n\r\n".encode()
     for length in ("Content-Length: 3000000", "Transfer-Encoding: chunked"):
-        sent = b"x" * MOST_REFUSED_BYTES if length.startswith("Content") else b""
+        sent = b"x" * MAX_REFUSED_BYTES if length.startswith("Content") else b""
         connection = served.begin_put("/vault/a.md", sent + hidden, length, "Origin: http://evil.example")
         answer = b""
         with connection, contextlib.suppress(ConnectionResetError):

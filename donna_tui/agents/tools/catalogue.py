@@ -74,8 +74,8 @@ TOOLS = (
         notes.vault_read, "Read a note", "Read a whole note exactly, with the etag that vault_write needs to change it."
     ),
     _define(notes.vault_list, "List notes", "List the notes of the vault or of a folder, a page at a time."),
-    _define(notes.vault_links, "Follow links", "The notes that a note links to, and those with a wikilink to it."),
-    _define(notes.draft_list, "List drafts", "The drafts that wait for a person to approve them."),
+    _define(notes.vault_links, "Follow links", "List the notes that a note links to, and those with a wikilink to it."),
+    _define(notes.draft_list, "List drafts", "List the drafts that are waiting for a person's approval."),
     _define(
         memory.memory_list,
         "List memories",
@@ -89,7 +89,7 @@ TOOLS = (
     _define(
         memory.agenda,
         "Today's agenda",
-        "The meetings of today or of other days, and the open tasks that are due by then.",
+        "List the meetings of today or of other days, and the open tasks that are due by then.",
     ),
     _define(
         memory.chat_add,
@@ -132,7 +132,7 @@ TOOLS = (
     ),
     _define(
         notes.vault_undo_last,
-        "Undo own writes",
+        "Undo your own writes",
         "Undo the last writes of this session, or everything that it did. Changes of others stay.",
         writes=True,
         destroys=True,
@@ -180,9 +180,9 @@ def _validated(model: type[A], arguments: Mapping[str, Any]) -> A:
         return model.model_validate(dict(arguments))
     except ValidationError as error:
         errors = error.errors(include_input=False, include_url=False)
-        inside = {each["loc"][:length] for each in errors for length in range(1, len(each["loc"]))}
+        inside = {error["loc"][:length] for error in errors for length in range(1, len(error["loc"]))}
         names = [field.alias or name for name, field in model.model_fields.items()]
-        wrong = sorted({_problem(each, names) for each in errors if each["loc"] not in inside})
+        wrong = sorted({_problem(error, names) for error in errors if error["loc"] not in inside})
         hint = f"the arguments are {', '.join(names)}" if names else "it has no arguments"
         raise DonnaError(Reason.USAGE, "; ".join(wrong[:5]), hint=hint) from None
 

@@ -172,8 +172,8 @@ class ToolContext:
         """Return the results that this client may see now, as the index may be outdated. Some are of a note."""
         if self.access.sensitive:
             return found
-        seen = await self.visible({note for each in found if (note := note_of(each))})
-        return [each for each in found if not each.sensitive and (not (note := note_of(each)) or note in seen)]
+        seen = await self.visible({note for result in found if (note := note_of(result))})
+        return [result for result in found if not result.sensitive and (not (note := note_of(result)) or note in seen)]
 
 
 def actor_of(client: str) -> str:

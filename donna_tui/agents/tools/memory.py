@@ -47,9 +47,10 @@ async def chat_add(space: ToolContext, args: schemas.ChatAddArgs) -> schemas.Cha
         known=known,
         summarized=len(summaries),
         suggestions=tuple(
-            clean_line(each.text)
-            for each in suggestions
-            if any(each.text in turn.text for turn in args.turns) and (space.access.sensitive or not each.sensitive)
+            clean_line(suggestion.text)
+            for suggestion in suggestions
+            if any(suggestion.text in turn.text for turn in args.turns)
+            and (space.access.sensitive or not suggestion.sensitive)
         ),
         session=session.id,
         writes_left=session.quota.left,
@@ -129,7 +130,7 @@ async def memory_forget(space: ToolContext, args: schemas.MemoryForgetArgs) -> s
 async def task_list(space: ToolContext, args: schemas.TaskListArgs) -> schemas.TaskListOutput:
     """Return a page of the check boxes of notes that this client may see."""
     before = _day(args.due_before).isoformat() if args.due_before else ""
-    found = [each for each in await _tasks(space, done=args.done) if not before or (each.due and each.due < before)]
+    found = [task for task in await _tasks(space, done=args.done) if not before or (task.due and task.due < before)]
     page = found[args.offset : args.offset + args.limit]
     return schemas.TaskListOutput(tasks=tuple(page), count=len(page), total=len(found))
 
@@ -197,7 +198,7 @@ async def recall(space: ToolContext, args: schemas.RecallArgs) -> schemas.Recall
         remote=not space.access.sensitive,
     )
     memories = await space.public(result.memories, _note_of)
-    dropped = sum(each.tokens for each in result.memories) - sum(each.tokens for each in memories)
+    dropped = sum(memory.tokens for memory in result.memories) - sum(memory.tokens for memory in memories)
     return schemas.RecallOutput(
         memories=() if args.as_block else tuple(map(memory_row, memories)),
         count=len(memories),
@@ -227,7 +228,7 @@ async def remember(space: ToolContext, args: schemas.RememberArgs) -> schemas.Re
             )
     return schemas.RememberOutput(
         remembered=len(remembered),
-        ids=tuple(each.id for each in remembered),
+        ids=tuple(memory.id for memory in remembered),
         session=session.id,
         writes_left=session.quota.left,
     )
@@ -266,7 +267,7 @@ async def memory_search(space: ToolContext, args: schemas.SearchArgs) -> schemas
         near_misses=tuple(map(_hit_row, near)),
         mode=outcome.mode,
         note=outcome.note,
-        filter_problems=tuple(clean_line(each.sentence) for each in outcome.filter_problems),
+        filter_problems=tuple(clean_line(problem.sentence) for problem in outcome.filter_problems),
         stale=outcome.stale,
         indexed=outcome.indexed,
     )
@@ -291,7 +292,7 @@ def _hit_row(hit: Hit) -> schemas.Hit:
         title=clean_line(hit.title),
         date=iso_date(hit.dated_at),
         type=clean_line(str(hit.metadata.get("type") or "")),
-        tags=tuple(clean_line(str(each)) for each in hit.metadata.get("tags") or ()),
+        tags=tuple(clean_line(str(tag)) for tag in hit.metadata.get("tags") or ()),
         draft=hit.draft,
         sensitive=hit.sensitive,
         heading_path=tuple(map(clean_line, hit.heading_path)),

@@ -9,7 +9,7 @@ import dataclasses
 from donna_tui.agents.tools import schemas
 from donna_tui.agents.tools.context import Access, Known, ToolContext, missing, public_notes
 from donna_tui.agents.tools.memory import undo_or_redo_memories
-from donna_tui.engine.passages import LONGEST_PASSAGE, Found, Passage, read_remembered
+from donna_tui.engine.passages import LONGEST_PASSAGE, Passage, RememberedPassage, read_remembered
 from donna_tui.index.database import Database
 from donna_tui.index.documents import draft_paths, link_key
 from donna_tui.safety.classify import Sensitivity
@@ -32,7 +32,7 @@ from donna_tui.vault.write.writer import VaultWriter
 
 async def memory_get(space: ToolContext, args: schemas.GetArgs) -> schemas.GetOutput:
     """Return lines of a note or a memory, or the turns around those of a conversation. Raises VaultReadError."""
-    found: Found | None = await space.read(
+    found: RememberedPassage | None = await space.read(
         lambda database: (
             _remembered(database, args.path, space.access)
             or _remembered(database, args.path.partition(":")[2], space.access)
@@ -59,11 +59,11 @@ async def vault_read(space: ToolContext, args: schemas.ReadArgs) -> schemas.Read
         type=clean_line(note.note_type),
         sections=tuple(
             schemas.Section(
-                heading_path=tuple(map(clean_line, each.heading_path)),
-                start_line=each.start_line,
-                end_line=each.end_line,
+                heading_path=tuple(map(clean_line, section.heading_path)),
+                start_line=section.start_line,
+                end_line=section.end_line,
             )
-            for each in split_sections(note.text, note.body_start)
+            for section in split_sections(note.text, note.body_start)
         ),
     )
 
@@ -74,13 +74,13 @@ async def vault_list(space: ToolContext, args: schemas.ListArgs) -> schemas.List
     drafts: set[str] = await space.read(draft_paths)
     folder = args.folder.strip("/")
     below = await asyncio.to_thread(lambda: list(space.access.notes(known, folder)))
-    found = [each for each in below if each.path not in drafts]
+    found = [note for note in below if note.path not in drafts]
     depth = len(folder) + 1 if folder else 0
-    shown = (each for each in found if args.recursive or "/" not in each.path[depth:])
+    shown = (note for note in found if args.recursive or "/" not in note.path[depth:])
     wanted = sorted(shown, key=lambda each: each.path)
     notes = tuple(
-        schemas.Note(path=each.path, size=each.size, modified=schemas.iso_time(each.mtime_ns / 1e9))
-        for each in wanted[args.offset : args.offset + args.limit]
+        schemas.Note(path=note.path, size=note.size, modified=schemas.iso_time(note.mtime_ns / 1e9))
+        for note in wanted[args.offset : args.offset + args.limit]
     )
     return schemas.ListOutput(notes=notes, count=len(notes), total=len(wanted))
 
@@ -108,8 +108,8 @@ def _linked(
 
 def _targets(index: LinkIndex, note: VaultNote) -> set[str]:
     found = (
-        index.find(each.target, note.path) if each.kind is LinkKind.WIKI else index.find_url(each.target, note.path)
-        for each in find_links(note.text)
+        index.find(link.target, note.path) if link.kind is LinkKind.WIKI else index.find_url(link.target, note.path)
+        for link in find_links(note.text)
     )
     return {hit.path for hit in found if hit}
 
@@ -124,7 +124,7 @@ def _naming(database: Database, path: str) -> list[str]:
     return [each for (each,) in rows]
 
 
-def _remembered(database: Database, identity: str, access: Access) -> Found | None:
+def _remembered(database: Database, identity: str, access: Access) -> RememberedPassage | None:
     """Return a memory that is not a note, unless a part of it is private and this client may not see that."""
     found = read_remembered(database, identity)
     if found is None or access.sensitive:
@@ -144,7 +144,7 @@ def _around(passage: Passage) -> schemas.GetArgs:
     marked = starts[min(passage.mark_start, len(starts)) - 1]
     first = line_of(starts, max(0, marked - LONGEST_PASSAGE // 4))
     last = line_of(starts, marked + LONGEST_PASSAGE * 3 // 4)
-    return schemas.GetArgs(path=passage.path, from_=first, lines=min(schemas.MOST_LINES, last - first + 1))
+    return schemas.GetArgs(path=passage.path, from_=first, lines=min(schemas.MAX_LINES, last - first + 1))
 
 
 def _lines_of(text: str, args: schemas.GetArgs, *, path: str, title: str) -> schemas.GetOutput:
@@ -212,9 +212,9 @@ async def vault_section(space: ToolContext, args: schemas.SectionArgs) -> schema
 def with_section(text: str, body_start: int, args: schemas.SectionArgs) -> str:
     """Return a text with one section changed. Raises DonnaError: `missing` without it, `usage` if it is ambiguous."""
     wanted = tuple(args.heading_path)
-    found = [each for each in split_sections(text, body_start) if each.heading_path == wanted]
+    found = [section for section in split_sections(text, body_start) if section.heading_path == wanted]
     if len(found) > 1:
-        raise DonnaError(Reason.USAGE, f"the note has {len(found)} sections of that name", hint="use vault_write")
+        raise DonnaError(Reason.USAGE, f"the note has {len(found)} sections with that name", hint="use vault_write")
     if not found and wanted:
         raise DonnaError(Reason.MISSING, "the note has no such section", hint="vault_read returns the heading paths")
     start, end = (found[0].body_start, found[0].end) if found else (body_start, body_start)
@@ -292,7 +292,7 @@ def _check_version(space: ToolContext, path: str, etag: str | None) -> None:
     if space.access.sees(path):
         if etag is None:
             hint = "read it, and give the etag that you got"
-            raise VaultWriteError(Reason.CONFLICT, "a note of that name already exists", hint=hint, path=path)
+            raise VaultWriteError(Reason.CONFLICT, "a note with that name already exists", hint=hint, path=path)
     elif etag is not None:
         raise missing()
     elif _is_taken(space, path):
@@ -368,7 +368,7 @@ def _all_public(access: Access, row: DraftRow, draft: Draft) -> bool:
         with contextlib.suppress(DonnaError):  # nothing is there
             access.client.stat(path)
             there.append(path)
-    notes = {each.path for each in draft.evidence if each.source_type == MemorySource.VAULT}
+    notes = {passage.path for passage in draft.evidence if passage.source_type == MemorySource.VAULT}
     return all(access.sees(path) for path in (*there, *notes))
 
 

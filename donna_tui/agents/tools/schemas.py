@@ -14,13 +14,13 @@ from donna_tui.types.search import Mode
 
 LONGEST_QUESTION = 4_000
 LONGEST_PATH = 4_096
-MOST_RESULTS = 50
-MOST_LINES = 2_000
-MOST_BUDGET = 32_000
-MOST_LISTED = 1_000
-MOST_TURNS = 200
+MAX_RESULTS = 50
+MAX_LINES = 2_000
+MAX_BUDGET = 32_000
+MAX_LISTED = 1_000
+MAX_TURNS = 200
 LONGEST_TEXT = 200_000
-MOST_DAYS = 31
+MAX_DAYS = 31
 
 Count = Annotated[int, Field(ge=0)]
 InVault = AfterValidator(lambda path: path.removeprefix("vault:"))
@@ -83,7 +83,7 @@ class SearchArgs(ToolArgs):
     """A question. Quotes, -words and filters such as tag: or before: work as in Donna's search bar."""
 
     query: Question
-    max_results: Annotated[int, Field(ge=1, le=MOST_RESULTS)] | None = Field(
+    max_results: Annotated[int, Field(ge=1, le=MAX_RESULTS)] | None = Field(
         default=None, description="The maximum number of passages; the configured default if omitted."
     )
     min_score: Annotated[float, Field(ge=0, le=1)] | None = Field(
@@ -145,7 +145,7 @@ class GetArgs(ToolArgs):
 
     path: NotePath
     from_: Annotated[int, Field(ge=1)] = Field(default=1, alias="from", description="The first line, from 1.")
-    lines: Annotated[int, Field(ge=1, le=MOST_LINES)] = Field(default=MOST_LINES, description="The number of lines.")
+    lines: Annotated[int, Field(ge=1, le=MAX_LINES)] = Field(default=MAX_LINES, description="The number of lines.")
 
 
 class GetOutput(ToolOutput):
@@ -167,10 +167,10 @@ class RecallArgs(ToolArgs):
     """The query of a recall, and its budget of tokens."""
 
     query: Question
-    top_k: Annotated[int, Field(ge=1, le=MOST_RESULTS)] | None = Field(
+    top_k: Annotated[int, Field(ge=1, le=MAX_RESULTS)] | None = Field(
         default=None, description="The maximum number of memories, besides preferences; as many as fit if omitted."
     )
-    token_budget: Annotated[int, Field(ge=1, le=MOST_BUDGET)] | None = Field(
+    token_budget: Annotated[int, Field(ge=1, le=MAX_BUDGET)] | None = Field(
         default=None, description="The token budget of all memories together; the configured default if omitted."
     )
     types: tuple[MemoryType, ...] = Field(
@@ -270,7 +270,7 @@ class ListArgs(ToolArgs):
     folder: Folder = ""
     recursive: bool = Field(default=True, description="Also those in folders below it.")
     offset: Offset = 0
-    limit: Annotated[int, Field(ge=1, le=MOST_LISTED, description="The maximum number of rows.")] = 200
+    limit: Annotated[int, Field(ge=1, le=MAX_LISTED, description="The maximum number of rows.")] = 200
 
 
 class Note(Row):
@@ -405,7 +405,7 @@ class ChatTurn(Row):
 class ChatAddArgs(ToolArgs):
     """Messages of the current conversation, in order. Messages added before are not stored twice."""
 
-    turns: tuple[ChatTurn, ...] = Field(min_length=1, max_length=MOST_TURNS, description="The messages, oldest first.")
+    turns: tuple[ChatTurn, ...] = Field(min_length=1, max_length=MAX_TURNS, description="The messages, oldest first.")
     session_id: str = Field(
         min_length=1,
         max_length=LONGEST_NAME,
@@ -443,7 +443,7 @@ class MemoryListArgs(ToolArgs):
         default=(), description="Only from chats, facts or corrections."
     )
     offset: Offset = 0
-    limit: Annotated[int, Field(ge=1, le=MOST_RESULTS, description="The maximum number of rows.")] = 20
+    limit: Annotated[int, Field(ge=1, le=MAX_RESULTS, description="The maximum number of rows.")] = 20
 
 
 class MemoryListOutput(ToolOutput):
@@ -511,7 +511,7 @@ class AgendaArgs(ToolArgs):
     """The days of an agenda."""
 
     day: str = Field(default="", max_length=10, description="The first day, such as 2026-03-12; today if omitted.")
-    days: Annotated[int, Field(ge=1, le=MOST_DAYS, description="The number of days.")] = 1
+    days: Annotated[int, Field(ge=1, le=MAX_DAYS, description="The number of days.")] = 1
 
 
 class Meeting(Row):

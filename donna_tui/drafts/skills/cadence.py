@@ -32,8 +32,8 @@ from donna_tui.types.memory import MemoryChunk, MemoryFilter, TaskRow
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
 
-MOST_NOTES = 60
-"""Most notes of a span that are read."""
+MAX_NOTES = 60
+"""Maximum number of notes of a span that are read."""
 
 DECISIONS_A_MEETING, LINES_A_DAY = 6, 8
 
@@ -158,7 +158,7 @@ async def notes_of(parts: CadenceParts, span: Span) -> list[ReadNote]:
 
     notes: list[IndexedNote] = await parts.read(dated_in)
     allowed = [note for note in notes if not (parts.gatherer.remote and note.sensitive)]
-    return await read_notes(parts, allowed[:MOST_NOTES])
+    return await read_notes(parts, allowed[:MAX_NOTES])
 
 
 async def read_notes(parts: CadenceParts, notes: Iterable[IndexedNote]) -> list[ReadNote]:
@@ -305,8 +305,8 @@ async def meetings_of(
     A note belongs to an event by its key, or else by its day and its series or title.
     """
     start, end = span.bounds(parts.zone)
-    held = [each for each in await parts.meetings(start, min(end, time.time())) if not each.cancelled][:most]
-    keys = [each.event_id for each in held]
+    held = [meeting for meeting in await parts.meetings(start, min(end, time.time())) if not meeting.cancelled][:most]
+    keys = [meeting.event_id for meeting in held]
     notes: dict[str, str] = await parts.read(lambda index: paths_of_keys(index, keys))
     by_path = {read.note.path: read for read in reads}
     free = {path: read for path, read in by_path.items() if path not in notes.values()}

@@ -30,7 +30,7 @@ from donna_tui.vault.write.file_names import EVERYWHERE
 
 TEMPLATE, TASK_TYPE = "meeting_note", "draft_meeting_note"
 UNTITLED = "Meeting"
-MOST_ATTENDEES, MOST_POINTS, MOST_BACKGROUND = 100, 15, 4
+MAX_ATTENDEES, MAX_POINTS, MAX_BACKGROUND = 100, 15, 4
 
 _LINES = re.compile(r"[\r\n]+|<br\s*/?>|</(?:p|li|div)>", re.IGNORECASE)
 _TAG = re.compile(r"<[^<>]{0,500}>")
@@ -92,7 +92,7 @@ class MeetingNoteSkill:
 
     def target(self, meeting: Meeting, earlier: Sequence[Earlier]) -> str:
         """Return the path of the note, following the name and folder of the last one of its series."""
-        last = next((each for each in earlier if each.match is not Match.PEOPLE), None)
+        last = next((previous for previous in earlier if previous.match is not Match.PEOPLE), None)
         path = path_after(last, meeting.day) if last else ""
         allowed = EVERYWHERE in self.allowlist or path.partition("/")[0] in self.allowlist
         return path if path and allowed else target_of(meeting)
@@ -110,7 +110,7 @@ class MeetingNoteSkill:
         quoted = _quoted(material, notes)
         passages_for_model = _passages_for_model(material, notes)
         passages_for_model += material.passages.add_hits(chats)
-        names = [each.label for each in meeting.attendees[:MOST_ATTENDEES]]
+        names = [attendee.label for attendee in meeting.attendees[:MAX_ATTENDEES]]
         links = await asyncio.to_thread(person_links, names, self.client)
         return Context(
             task=Task(
@@ -167,7 +167,7 @@ class MeetingNoteSkill:
                 "when": when(start, end, meeting.day, all_day=meeting.all_day),
                 "location": "" if _DIAL_IN.search(meeting.location) else inline(meeting.location, 200),
             },
-            "attendees": [*links, "and others"] if len(meeting.attendees) > MOST_ATTENDEES else links,
+            "attendees": [*links, "and others"] if len(meeting.attendees) > MAX_ATTENDEES else links,
             "agenda": [inline(point) for point in agenda],
         }
 
@@ -255,7 +255,7 @@ def _background_points(read: Read, agenda: Sequence[str]) -> list[Block]:
     """Return the first points of a project note: its decisions, else its first lines."""
     points = points_of(read.blocks, agenda)
     flat = points.decisions or points.notes
-    return [block for block in flat if block.depth == 0][:MOST_BACKGROUND]
+    return [block for block in flat if block.depth == 0][:MAX_BACKGROUND]
 
 
 def target_of(meeting: Meeting) -> str:
@@ -282,11 +282,11 @@ def agenda_of(meeting: Meeting) -> list[str]:
         and heading_role(point) is not Role.AGENDA
         and not _GREETING.match(point)
         and not _DIAL_IN.search(point)
-    ][:MOST_POINTS]
+    ][:MAX_POINTS]
 
 
 def _facts(meeting: Meeting, agenda: list[str]) -> tuple[str, ...]:
-    people = ", ".join(words_only(each.label, 80) for each in meeting.attendees[:MOST_ATTENDEES])
+    people = ", ".join(words_only(attendee.label, 80) for attendee in meeting.attendees[:MAX_ATTENDEES])
     lines = [f"Meeting: {title_of(meeting)}", f"Day: {meeting.day.isoformat()}"]
     lines += [f"Invited: {people}"] if people else []
     return (*lines, *(f"Agenda: {point}" for point in agenda))

@@ -26,7 +26,7 @@ from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
 
 TEMPLATE, TASK_TYPE = "person_profile", "draft_person_profile"
-MOST_PEOPLE, MOST_NOTES = 50, 60
+MAX_PEOPLE, MAX_NOTES = 50, 60
 
 _PRONOUN = re.compile(
     r"\W*(?:(?:[Ss]?he|He|[Tt]hey|[Ii]t|[Hh]is|[Hh]er|[Tt]heir|[Ii]ts)\b"
@@ -84,7 +84,7 @@ def people_due(index: Database, client: VaultClient, config: PersonProfileConfig
         if page and page.frontmatter.data.get("stub") and len(_text_of(page.content)) < config.min_body_chars:
             named.append(path.removeprefix(f"{FOLDER}/").removesuffix(".md"))
     wanted = dict.fromkeys(named)
-    return [name for name in wanted if may_be_written(client, name)][:MOST_PEOPLE]
+    return [name for name in wanted if may_be_written(client, name)][:MAX_PEOPLE]
 
 
 def may_be_written(client: VaultClient, name: str) -> bool:
@@ -127,7 +127,7 @@ def _mentions_in(client: VaultClient, path: str, people: Collection[str]) -> lis
     if note is None:
         return []
     own = is_own(note.frontmatter.data)
-    text = "\n".join(each.raw for each in blocks_of(note.text, note.body_start, own=True)) if own else note.content
+    text = "\n".join(block.raw for block in blocks_of(note.text, note.body_start, own=True)) if own else note.content
     found = []
     for link in _LINK.findall(text):
         name = link.strip().removesuffix(".md").removeprefix(f"{FOLDER}/")
@@ -189,8 +189,8 @@ class _Named:
     @classmethod
     def of(cls, name: str, people: Collection[str]) -> _Named:
         first = name.split()[0] if name.split() else name
-        keys = {each.casefold() for each in people} - {name.casefold(), first.casefold()}
-        is_unambiguous = len(first) > 2 and not any(first.casefold() in each.split() for each in keys)
+        keys = {person.casefold() for person in people} - {name.casefold(), first.casefold()}
+        is_unambiguous = len(first) > 2 and not any(first.casefold() in key.split() for key in keys)
         others = {key for each in keys for key in (each, *each.split()[:1])} - {first.casefold()}
         listed = "|".join(re.escape(each) for each in sorted(others, key=len, reverse=True) if len(each) > 2)
         return cls(
@@ -242,9 +242,9 @@ async def _notes_about(parts: CadenceParts, name: str, names: _Named) -> list[Re
     def found(index: Database) -> list[IndexedNote]:
         linked = {path for (path,) in index.rows(linking, (link_key(name),))}
         notes = [note for note in approved_notes(index) if note.path != f"{FOLDER}/{name}.md"]
-        return [each for each in notes if each.path in linked] + [each for each in notes if each.path in hits - linked]
+        return [note for note in notes if note.path in linked] + [note for note in notes if note.path in hits - linked]
 
-    ordered = sorted(await parts.read(found), key=_written_at, reverse=True)[:MOST_NOTES]
+    ordered = sorted(await parts.read(found), key=_written_at, reverse=True)[:MAX_NOTES]
     return [read for read in await read_notes(parts, ordered) if names.are_in(read.text)]
 
 

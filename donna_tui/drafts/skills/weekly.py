@@ -30,7 +30,7 @@ from donna_tui.drafts.text import iso_week, short_day
 from donna_tui.index.database import Database
 
 TEMPLATE, TASK_TYPE = "weekly_review", "draft_weekly_review"
-MOST_PLANS = 8
+MAX_PLANS = 8
 
 _PLANS = re.compile(r"^\W*(?:next week|plans?|the week ahead|focus|goals|nächste woche)\b", re.IGNORECASE)
 """Headings of the plans in a review."""
@@ -90,7 +90,7 @@ async def _last_review(parts: CadenceParts, span: Span, material: Material) -> t
     await will_link(parts, [read.note.path], material)
     plans = [block for block in read.blocks if block.heading_path and _PLANS.search(block.heading_path[-1])]
     left = [block for block in plans if is_quotable(block) and (block.is_open_box or not block.box)]
-    return link_to(read.note.path), material.quote(read, left[:MOST_PLANS])
+    return link_to(read.note.path), material.quote(read, left[:MAX_PLANS])
 
 
 def _reviews_of(index: Database, week: str) -> list[IndexedNote]:

@@ -366,7 +366,7 @@ class ProblemList(OptionRows, inherit_bindings=False):
         shown = problems[:SHOWN_PROBLEMS]
         rest = len(problems) - len(shown)
         more = [Option(Content(f"  and {count(rest)} more"), disabled=True)] if rest else []
-        self.set_options([*(ValueOption(problem_content(each), each) for each in shown), *more])
+        self.set_options([*(ValueOption(problem_content(problem), problem) for problem in shown), *more])
         if shown:
             same = (index for index, each in enumerate(shown) if before is not None and each.id == before.id)
             self.highlighted = next(same, min(self.highlighted or 0, len(shown) - 1))

@@ -133,7 +133,7 @@ _WHAT = 19
 _TOOK = 7
 _STAGES = 40
 _GAP = "  "
-_MOST_PATH = 56
+_MAX_PATH = 56
 MARKS = {Tone.GOOD: "●", Tone.PLAIN: "○", Tone.QUIET: "·", Tone.WARNING: "▲", Tone.ERROR: "✕"}
 
 
@@ -150,7 +150,7 @@ def columns(width: int) -> Columns:
     """Divide a row of `width` cells after the time and the event."""
     room = max(0, width - _TIME - len(_GAP) - len("● ") - _WHAT - len(_GAP))
     times = _STAGES if room >= 112 else _TOOK if room >= 64 else 0
-    path = min(room, _MOST_PATH, max(20, (room - times) * 44 // 100))
+    path = min(room, _MAX_PATH, max(20, (room - times) * 44 // 100))
     return Columns(path, max(0, room - path - len(_GAP)), times)
 
 

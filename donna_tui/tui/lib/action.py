@@ -20,11 +20,11 @@ ACTIVE_IN: dict[Context, str] = {
         for context in entry.contexts
     },
     "list": "lists",
-    "plan": "a change before it is made",
-    "conflict": "a change that cannot be made",
-    "resolve": "a conflict copy",
-    "forget": "before something is forgotten",
-    "suggestion": "while a preference is offered",
+    "plan": "preview of a change",
+    "conflict": "conflict dialog",
+    "resolve": "conflict copy dialog",
+    "forget": "forget dialog",
+    "suggestion": "suggestion dialog",
 }
 
 

@@ -115,8 +115,8 @@ def one_dialog(
 
         @wraps(method)
         def begin(widget: W, /, *args: P.args, **kwargs: P.kwargs) -> None:
-            running = (each for each in widget.workers if each.node is widget and each.group == group)
-            if all(each.is_finished for each in running):
+            running = (worker for worker in widget.workers if worker.node is widget and worker.group == group)
+            if all(worker.is_finished for worker in running):
                 start(widget, *args, **kwargs)
 
         return cast(Callable[Concatenate[W, P], None], begin)

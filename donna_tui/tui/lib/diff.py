@@ -24,7 +24,7 @@ from donna_tui.tui.lib.lines import LineView
 from donna_tui.vault.note.diff import WHOLE, DiffLine, FileDiff, Hunk, LineKind, as_unified, diff_changes
 from donna_tui.vault.write.changes import Change
 
-MOST_LINES = 3_000
+MAX_LINES = 3_000
 """Lines that are drawn; a longer diff reports how many more there are."""
 
 LONGEST_SHOWN = 2_000
@@ -54,9 +54,9 @@ class Shape:
 
 
 def diff_rows(diffs: Iterable[FileDiff], shape: Shape) -> list[DiffRow]:
-    """Return all rows of a diff, up to `MOST_LINES` lines of it."""
+    """Return all rows of a diff, up to `MAX_LINES` lines of it."""
     rows: list[DiffRow] = []
-    left, beyond = MOST_LINES, 0
+    left, beyond = MAX_LINES, 0
     for number, diff in enumerate(diffs):
         shown = min(left, _length(diff))
         beyond += _length(diff) - shown
@@ -95,7 +95,7 @@ def marked_line(raw: str, spans: Spans, style: str) -> Content:
     """Sanitise a line, truncate it if it is very long, and style ranges of it."""
     end = min(len(raw), LONGEST_SHOWN)
     text, marked = "", []
-    for start, stop, is_marked in _pieces(spans, end):
+    for start, stop, is_marked in _segments(spans, end):
         piece = clean_line(raw[start:stop])
         if is_marked:
             marked.append(Span(len(text), len(text) + len(piece), style))
@@ -230,7 +230,7 @@ def _fitted(content: Content, room: int, *, wrap: bool) -> list[Content]:
     return list(content.wrap(room)) if wrap else [content.truncate(room, ellipsis=True)]
 
 
-def _pieces(spans: Spans, end: int) -> Iterator[tuple[int, int, bool]]:
+def _segments(spans: Spans, end: int) -> Iterator[tuple[int, int, bool]]:
     """Split a text of `end` characters into pieces: start, end, and whether the piece is within a span."""
     here = 0
     for start, stop in spans:
@@ -348,7 +348,9 @@ class DiffDialog(Dialog[T]):
             return
         self._has_warned = True
         again = self.shown(action_id)
-        self.query_one(KeyLine).set_text(f"This discards your edit for good. {again} again discards it; esc keeps it.")
+        self.query_one(KeyLine).set_text(
+            f"This discards your edit for good. Press {again} again to discard it, esc to keep it."
+        )
 
     def action_plan_layout(self) -> None:
         self.view.toggle_layout()

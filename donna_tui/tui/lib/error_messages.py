@@ -53,7 +53,7 @@ REASONS: dict[Reason, ReasonText] = {
     Reason.NOT_TEXT: ReasonText("not text", "The file is not text.", "Open it with the program that made it."),
     Reason.CONFLICT_COPY: ReasonText("sync conflict copy",
         "This is a copy that a sync program left.",
-        "Resolve it with its key in the vault's tree, or with donna resolve."),
+        "Resolve it in the Vault, or run donna conflicts resolve."),
     Reason.INVALID_FRONTMATTER: ReasonText("properties cannot be read",
         "The properties at the top of the note cannot be parsed reliably, so Donna changes none of them.",
         "Fix the block between the --- lines; you can always open the file itself in your editor."),

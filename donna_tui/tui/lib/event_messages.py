@@ -69,12 +69,12 @@ def _meeting_ended(event: draft_events.MeetingEndDetected) -> Sentence:
     calendar = clean_line(event.calendar)
     if event.is_over:
         return Sentence(Kind.ENGINE, Tone.PLAIN, "Meeting over", "", f"{calendar}: its note is due")
-    return Sentence(Kind.ENGINE, Tone.PLAIN, "Brief due", "", f"{calendar}: for a meeting that isn’t over")
+    return Sentence(Kind.ENGINE, Tone.PLAIN, "Brief due", "", f"{calendar}: for a meeting that has not ended")
 
 
 def _meeting_missed(event: draft_events.MeetingEndDispatchFailed) -> Sentence:
-    detail = f"{clean_line(event.calendar)}: {reason_words(event.reason)} · Donna tries again"
-    return Sentence(Kind.PROBLEMS, Tone.WARNING, "Meeting not noted", "", detail)
+    detail = f"{clean_line(event.calendar)}: {reason_words(event.reason)} · will be retried"
+    return Sentence(Kind.PROBLEMS, Tone.WARNING, "Meeting not drafted", "", detail)
 
 
 def _polls_calendars(event: draft_events.MeetingEndPollerStarted) -> Sentence | None:
@@ -84,13 +84,11 @@ def _polls_calendars(event: draft_events.MeetingEndPollerStarted) -> Sentence | 
 
 
 def _calendars_stopped(event: draft_events.MeetingEndPollerCancelled) -> Sentence:
-    return Sentence(
-        Kind.ENGINE, Tone.QUIET, "Stopped following calendars", "", "Donna no longer watches for meetings that end"
-    )
+    return Sentence(Kind.ENGINE, Tone.QUIET, "Stopped following calendars", "", "no drafts are written around meetings")
 
 
 def _poll_failed(event: draft_events.MeetingEndPollerCycleFailed) -> Sentence:
-    detail = f"{reason_words(event.reason)} · Donna checks again in a moment"
+    detail = f"{reason_words(event.reason)} · will be retried in a moment"
     return Sentence(Kind.PROBLEMS, Tone.WARNING, "Calendars not checked", "", detail)
 
 
@@ -147,8 +145,8 @@ def _indexed(event: events.NoteIndexed) -> Sentence:
 
 
 def _embedded(event: events.NoteEmbedded) -> Sentence:
-    whole = event.computed + event.reused
-    new = f"{event.computed:,} of {plural(whole, 'passage')} new" if event.reused else plural(whole, "new passage")
+    total = event.computed + event.reused
+    new = f"{event.computed:,} of {plural(total, 'passage')} new" if event.reused else plural(total, "new passage")
     detail = joined(new, _after_saving(event.found_after_ms))
     took = milliseconds(event.latency_ms) if event.computed else ""
     path = clean_line(event.path)

@@ -35,9 +35,9 @@ class HasJumpTargets(Protocol):
 
 def visible_targets(lists: Iterable[Widget], others: Iterable[Widget]) -> Iterator[JumpTarget]:
     """Yield the targets within the visible `lists`, and each visible widget of `others` as one target."""
-    for each in lists:
-        if isinstance(each, HasJumpTargets) and each.is_on_screen and each.region:
-            yield from each.jump_targets()
+    for widget in lists:
+        if isinstance(widget, HasJumpTargets) and widget.is_on_screen and widget.region:
+            yield from widget.jump_targets()
     for other in others:
         if other.is_on_screen and other.region:
             yield JumpTarget(*other.region.offset, go=other.focus)

@@ -66,8 +66,10 @@ def keys_table(keys: Keys = DEFAULT_KEYS) -> list[KeyRow]:
     order: list[Context] = list(ACTIVE_IN)
     actions = sorted(ACTIONS.values(), key=lambda action: (order.index(action.context), not action.footer))
     return [
-        KeyRow(ACTIVE_IN[each.context], key_names(keys[each.id]), each.title, each.help, each.id, each.footer)
-        for each in actions
+        KeyRow(
+            ACTIVE_IN[action.context], key_names(keys[action.id]), action.title, action.help, action.id, action.footer
+        )
+        for action in actions
     ]
 
 

@@ -79,7 +79,7 @@ def spots_of(row: Content, x: int, y: int) -> Iterator[LinkSpot]:
 _META = "donna_link"
 
 
-MOST_CHARACTERS = 65_536
+MAX_CHARACTERS = 65_536
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+")
@@ -164,7 +164,7 @@ quotation marks takes quadratic time.
 
 _PROPERTY = re.compile(r"([^\s:#-][^:]{0,60}):[ \t]*(.*)$")
 _LONGEST_VALUE = 60
-_MOST_PROPERTIES = 60
+_MAX_PROPERTIES = 60
 
 _BOXES = {" ": "☐ ", "x": "☑ ", "X": "☑ ", "/": "◩ ", "-": "☒ "}
 
@@ -220,7 +220,7 @@ def markdown_blocks(text: str, *, join: bool = True) -> Iterator[Block]:
 
     With `join`, hard-wrapped lines of prose are joined, and properties at the beginning of the text are shown as chips.
     """
-    lines = [text[start:end].expandtabs(4) for start, end, _ in each_line(text[:MOST_CHARACTERS])]
+    lines = [text[start:end].expandtabs(4) for start, end, _ in each_line(text[:MAX_CHARACTERS])]
     state = _State()
     block: Block | None = None
     number = _properties_end(lines) if join else 0
@@ -274,7 +274,7 @@ _CODE_RAIL = Content.styled("│ ", "dim")
 def _code(line: str) -> Content:
     """Render a line of code after its rail, with the common keywords of most languages highlighted."""
     shown = clean_line(line)
-    spans = [Span(found.start() + 2, found.end() + 2, found.lastgroup or "code") for found in _CODE.finditer(shown)]
+    spans = [Span(match.start() + 2, match.end() + 2, match.lastgroup or "code") for match in _CODE.finditer(shown)]
     return Content(f"│ {shown}", [Span(0, 2, "dim"), Span(2, len(shown) + 2, "code"), *spans])
 
 
@@ -312,7 +312,7 @@ def _chips(lines: Sequence[str]) -> Content:
         item = line.strip()
         if item.startswith("- ") and found:
             found[-1][1].append(_plain_value(item[2:]))
-        elif (named := _PROPERTY.match(line)) and len(found) < _MOST_PROPERTIES:
+        elif (named := _PROPERTY.match(line)) and len(found) < _MAX_PROPERTIES:
             value = named[2].strip()
             values = value[1:-1].split(",") if value[:1] == "[" and value[-1:] == "]" and value[:2] != "[[" else [value]
             found.append((clean_line(named[1]), [each for each in map(_plain_value, values) if each]))
@@ -402,26 +402,26 @@ def _list_item(line: str) -> tuple[Content, int] | None:
 def inline(line: str) -> Content:
     """Render code, emphasis, links and tags within a line; every piece is sanitised."""
     text, spans, position = "", [], 0
-    for found in _INLINE.finditer(line):
-        kind = found.lastgroup or "code"
-        text += clean_line(line[position : found.start()])
-        shown = inline(found[kind]) if kind in _NESTED else Content(clean_line(_label(kind, found)))
+    for match in _INLINE.finditer(line):
+        kind = match.lastgroup or "code"
+        text += clean_line(line[position : match.start()])
+        shown = inline(match[kind]) if kind in _NESTED else Content(clean_line(_label(kind, match)))
         if kind == "both":
             shown = shown.stylize_before("emphasis")
         start, text = len(text), text + shown.plain
         spans.append(Span(start, len(text), _INLINE_STYLES[kind]))
         spans += [Span(start + span.start, start + span.end, span.style) for span in shown.spans]
         if kind in ("wiki", "url"):
-            ref = LinkRef("wiki" if kind == "wiki" else "url", found[kind])
+            ref = LinkRef("wiki" if kind == "wiki" else "url", match[kind])
             spans.append(Span(start, len(text), ref.style))
-        position = found.end()
+        position = match.end()
     return Content(text + clean_line(line[position:]), spans)
 
 
-def _label(kind: str, found: re.Match[str]) -> str:
+def _label(kind: str, match: re.Match[str]) -> str:
     """Return the displayed text of a link: its alias if it has one."""
     if kind not in ("wiki", "url"):
-        return found[kind]
-    label = found["link" if kind == "url" else "wiki"]
-    label = _SIZE.sub("", label) if found[0].startswith("!") else label
+        return match[kind]
+    label = match["link" if kind == "url" else "wiki"]
+    label = _SIZE.sub("", label) if match[0].startswith("!") else label
     return label if kind == "url" else label.rpartition("|")[2]

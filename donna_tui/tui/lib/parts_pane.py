@@ -101,7 +101,7 @@ class PartsPane(Horizontal):
     def _walk(self, by: int) -> None:
         """Show the next or previous place, even if it is not visible."""
         here = self.screen.focused
-        place = next((each for each in self.places if self._part(each) is here), self.places[0])
+        place = next((candidate for candidate in self.places if self._part(candidate) is here), self.places[0])
         self.show_part(self.places[(self.places.index(place) + by) % len(self.places)])
 
     def _part(self, place: str) -> Widget:

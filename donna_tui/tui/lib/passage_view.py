@@ -66,12 +66,12 @@ class PassageView(ScrollKeys):
 
     @property
     def marked_rows(self) -> list[str]:
-        """The rows of the passage, as plain text."""
+        """Return the rows of the passage, as plain text."""
         return [content.plain for content, lines in self._rows if self._is_marked(lines)]
 
     @property
     def top_line(self) -> int:
-        """The line of `text`, counted from 0, in the first visible row."""
+        """Return the line of `text`, counted from 0, in the first visible row."""
         top = self.scroll_offset.y
         return self._lines[top] if top < len(self._lines) else 0
 
@@ -81,7 +81,7 @@ class PassageView(ScrollKeys):
 
     @property
     def flashed(self) -> range:
-        """The lines of the text that are highlighted for a moment."""
+        """Return the lines of the text that are highlighted for a moment."""
         return self._flashed
 
     def flash(self, lines: range) -> None:
@@ -101,7 +101,7 @@ class PassageView(ScrollKeys):
 
     @property
     def links_in_sight(self) -> list[LinkSpot]:
-        """The visible links, each once."""
+        """Return the visible links, each once."""
         x, y = self.content_region.offset
         rows = self._rows[self.scroll_offset.y :][: self.scrollable_content_region.height]
         found: list[LinkSpot] = []
@@ -257,7 +257,7 @@ def _hung(block: Block, row: Content, hang: int) -> Content:
 
 
 _BETWEEN = " │ "
-_LEAST_COLUMN = 4
+_MIN_COLUMN = 4
 
 
 def _table_row(table: Table, row: int, width: int) -> Iterator[Content]:
@@ -267,7 +267,7 @@ def _table_row(table: Table, row: int, width: int) -> Iterator[Content]:
         yield from (line for cell in table.rows[row] for line in cell.wrap(width))
         return
     if row == table.rule:
-        yield Content.styled("─┼─".join("─" * each for each in widths), "dim")
+        yield Content.styled("─┼─".join("─" * column for column in widths), "dim")
         return
     columns = [cell.wrap(each) for cell, each in zip(table.rows[row], widths, strict=False)]
     columns += [[Content("")]] * (len(widths) - len(columns))
@@ -284,14 +284,14 @@ def _table_row(table: Table, row: int, width: int) -> Iterator[Content]:
 
 def _fitted(widths: tuple[int, ...], room: int) -> tuple[int, ...]:
     """Fit the widths of columns by shrinking the widest ones. Empty if even the narrowest columns do not fit."""
-    if room < _LEAST_COLUMN * len(widths):
+    if room < _MIN_COLUMN * len(widths):
         return ()
     fitted = list(widths)
     while sum(fitted) > room:
         widest = max(range(len(fitted)), key=fitted.__getitem__)
         others = sum(fitted) - fitted[widest]
         second = max((each for place, each in enumerate(fitted) if place != widest), default=0)
-        fitted[widest] = max(room - others, min(second, fitted[widest] - 1), _LEAST_COLUMN)
+        fitted[widest] = max(room - others, min(second, fitted[widest] - 1), _MIN_COLUMN)
     return tuple(fitted)
 
 

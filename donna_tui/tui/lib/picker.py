@@ -21,7 +21,7 @@ from donna_tui.tui.lib.dialogs import Modal
 from donna_tui.tui.lib.inputs import LineInput, OptionRows, ValueOption
 
 T = TypeVar("T")
-MOST_SHOWN = 200
+MAX_SHOWN = 200
 SHARE, AROUND = 0.85, 6
 """How much of the height a picker takes at most, and the lines of it that are not the list."""
 
@@ -110,7 +110,7 @@ class Picker(ListDialog[T], Generic[T]):
         return matching(query, self.choices)
 
     def _narrow(self, query: str) -> None:
-        found = self.found(query)[:MOST_SHOWN]
+        found = self.found(query)[:MAX_SHOWN]
         options: list[Option] = []
         section = ""
         for choice, match in found:

@@ -10,7 +10,7 @@ from donna_tui.tui.lib.action import Pane
 if TYPE_CHECKING:
     from donna_tui.tui.search.wording import Question
 
-MOST = 200
+MAX_PLACES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Places:
     def push_back(self, here: Place) -> None:
         self._ahead.clear()
         if not self._behind or self._behind[-1] != here:
-            self._behind = [*self._behind[1 - MOST :], here]
+            self._behind = [*self._behind[1 - MAX_PLACES :], here]
 
     def back(self, here: Place) -> Place | None:
         """Return the previous place, or None. Places equal to the current one are skipped."""

@@ -14,7 +14,7 @@ from textual.widgets import Static
 from donna_tui.tui.lib.containers import Panel
 from donna_tui.tui.lib.humanize import local, plural
 from donna_tui.tui.lib.lines import ItemList, row_of
-from donna_tui.tui.lib.markdown import MOST_CHARACTERS
+from donna_tui.tui.lib.markdown import MAX_CHARACTERS
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.review.lists import line_of, short_line
 from donna_tui.types.drafts import Meeting, MeetingRow, MeetingState
@@ -121,8 +121,8 @@ def state_word(row: MeetingRow) -> str:
     return MeetingState.CANCELLED.value if row.meeting.cancelled else row.state.value
 
 
-_MOST_PEOPLE = 6
-_MOST_WARNINGS = 3
+_MAX_PEOPLE = 6
+_MAX_WARNINGS = 3
 _TONES = {MeetingState.FAILED: "$text-error", MeetingState.DRAFTED: "$text-accent", MeetingState.DUE: "$text-accent"}
 
 
@@ -144,9 +144,9 @@ class MeetingCard(Panel):
 
     def show_text(self, text: str, foot: str, *warnings: str) -> None:
         """Show the body of a note, and below it its path or target, and warnings."""
-        self.view.show(text[parse_frontmatter(text[:MOST_CHARACTERS]).body_start :])
+        self.view.show(text[parse_frontmatter(text[:MAX_CHARACTERS]).body_start :])
         lines = [Content.styled(line_of(foot), "$text-muted")] if foot else []
-        lines += [Content.styled(line_of(warning), "$text-warning") for warning in warnings[:_MOST_WARNINGS]]
+        lines += [Content.styled(line_of(warning), "$text-warning") for warning in warnings[:_MAX_WARNINGS]]
         self.foot.update(Content("\n").join(lines))
         self.foot.display = bool(lines)
 
@@ -164,8 +164,8 @@ def head_lines(row: MeetingRow, day: str, status: str) -> Iterator[Content]:
 
 def people_of(meeting: Meeting) -> str:
     names = [
-        short_line(each.label, 40) or short_line(each.email, 40) or "unknown"
-        for each in meeting.attendees[:_MOST_PEOPLE]
+        short_line(attendee.label, 40) or short_line(attendee.email, 40) or "unknown"
+        for attendee in meeting.attendees[:_MAX_PEOPLE]
     ]
     more = len(meeting.attendees) - len(names)
     return ", ".join(names) + (f" and {more} more" if more else "")

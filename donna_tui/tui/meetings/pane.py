@@ -104,7 +104,7 @@ class MeetingsPane(PartsPane):
         self._place("text" if self.screen.focused is self.card.view else "list")
 
     def on_engine_events(self, event: EngineEvents) -> None:
-        if any(isinstance(each, VaultWritten) or each.name.startswith(_ABOUT_MEETINGS) for each in event.events):
+        if any(isinstance(posted, VaultWritten) or posted.name.startswith(_ABOUT_MEETINGS) for posted in event.events):
             self.reload_soon()
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:

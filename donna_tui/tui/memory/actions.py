@@ -1,4 +1,4 @@
-"""The actions of the Memory screen, and of its windows: before something is forgotten, and for suggestions."""
+"""The actions of the Memory screen and of its dialogs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MEMORY = (
     Action("memory.source", "s", "source", needs="running",
         help="List only chats, only facts and preferences, only corrections, only tasks, or all but the tasks."),
     Action("memory.age", "d", "time", "List only memories of the last day, week, month or year.", needs="running"),
-    Action("memory.words", "f,alt+f", "words", "List only memories that contain some words.", needs="running"),
+    Action("memory.words", "f,alt+f", "filter", "List only memories that contain some words.", needs="running"),
     Action("memory.all", "x", "everything", "List everything again.", needs="filtered"),
     Action("memory.copy-citation", "y", "copy citation", "Copy the citation of the memory.", needs="memory"),
     Action("memory.copy-text", "Y", "copy text", "Copy the text of the memory, with its citation.", needs="memory"),
@@ -49,6 +49,6 @@ MEMORY_DIALOGS = (
     Action("forget.for-good", "X", "for good", footer=True,
         help="Erase its words, also from the backups; press the key twice to confirm."),
     Action("suggestion.accept", "enter", "remember", "Remember the preference.", footer=True),
-    Action("suggestion.dismiss", "x", "dismiss", "Do not remember it, and do not offer it again.", footer=True),
+    Action("suggestion.dismiss", "x", "dismiss", "Dismiss the preference, and do not offer it again.", footer=True),
     Action("suggestion.skip", "n", "skip", "Skip to the next suggestion, and decide on this one later.", footer=True),
 )  # fmt: skip

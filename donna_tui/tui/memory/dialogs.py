@@ -44,8 +44,8 @@ class ForgetScreen(TextDialog[bool]):
         self._warned = True
         key = self.shown("forget.for-good")
         words = (
-            "For good, its words are erased from Donna's memory, from summaries of its session and from the backups. "
-            f"This cannot be undone. {key} again erases them; esc cancels."
+            "This erases its text from Donna's memory, from summaries of its session and from the backups. "
+            f"This cannot be undone. Press {key} again to erase it, esc to cancel."
         )
         self.query_one(".refusal-step", Static).update(Content.styled(words, "$text-warning"))
 
@@ -112,7 +112,7 @@ class SuggestionScreen(TextDialog[int]):
             self._report(error_text(error))
             return
         if replaced and self._left and self._left[0] is one:
-            self._report("It replaces " + ", ".join(f"“{clean_line(each)}”" for each in replaced) + ".")
+            self._report("It replaces " + ", ".join(f"“{clean_line(text)}”" for text in replaced) + ".")
 
     def _answer(self, *, accepted: bool) -> None:
         if not self._is_answering:

@@ -91,7 +91,7 @@ def memory_line(memory: MemoryChunk, width: int, newest: float) -> Content:
     """Render a memory in the list. Narrow lists omit its origin."""
     tone = "quiet" if memory.forgotten else "plain"
     left = Content.assemble(meter(importance_value(memory), METER), "  ", (_content_line(memory), tone))
-    columns = [each for each in (_due(memory), marks_of(memory)) if each]
+    columns = [column for column in (_due(memory), marks_of(memory)) if column]
     if width >= _ROOMY:
         columns.append(Content.styled(KINDS[memory.source].ljust(_KIND), "quiet"))
     day = day_of(memory.at, newest) if memory.at else "–"
@@ -136,7 +136,7 @@ def _content_line(memory: MemoryChunk) -> str:
 
 
 PAGE = 100
-_MOST_PAGES = 24
+_MAX_PAGES = 24
 
 
 class MemoryList(RowList):
@@ -191,8 +191,8 @@ class MemoryList(RowList):
     def fill(self, page: int, memories: Sequence[MemoryChunk]) -> None:
         """Insert a loaded page, and evict the oldest page that is not visible."""
         self._pages[page] = memories
-        if len(self._pages) > _MOST_PAGES:
-            del self._pages[next(each for each in self._pages if each not in self.pages_in_sight)]
+        if len(self._pages) > _MAX_PAGES:
+            del self._pages[next(number for number in self._pages if number not in self.pages_in_sight)]
         self.refresh()
         if self._place(self.selected_index) // PAGE == page:
             self.post_message(self.Selected(self))
@@ -200,7 +200,7 @@ class MemoryList(RowList):
     def mark(self, identity: str, *, pinned: bool | None = None, forgotten: bool | None = None) -> None:
         """Show at once that a memory was pinned or forgotten; the index follows."""
         self._pages = {
-            page: tuple(marked(each, identity, pinned, forgotten) for each in memories)
+            page: tuple(marked(memory, identity, pinned, forgotten) for memory in memories)
             for page, memories in self._pages.items()
         }
         self._retained = {place: marked(each, identity, pinned, forgotten) for place, each in self._retained.items()}

@@ -171,7 +171,7 @@ class MemoryPane(PartsPane):
             self._follow()
 
     def on_engine_events(self, event: EngineEvents) -> None:
-        if any(isinstance(each, _ABOUT_MEMORY) for each in event.events):
+        if any(isinstance(posted, _ABOUT_MEMORY) for posted in event.events):
             self.reload_soon()
 
     def on_status_changed(self, event: StatusChanged) -> None:
@@ -460,7 +460,7 @@ class MemoryPane(PartsPane):
             total = await service.count(wanted)
             found = {page: await service.memories(wanted, limit=PAGE, skip=page * PAGE) for page in pages}
             self._suggestions = await service.suggestions()
-            still_missing = {each.id for each in self._retained.values() if await service.memory(each.id) is None}
+            still_missing = {memory.id for memory in self._retained.values() if await service.memory(memory.id) is None}
         except DonnaError as error:
             self._show_notice(why_no_list(error, "memory.refresh"))
             return

@@ -339,10 +339,10 @@ class RecallPanel(Vertical):
 
 def marked_result(result: RecallResult, identity: str, pinned: bool | None, forgotten: bool | None) -> RecallResult:
     """Return the recall with a memory's flags changed; forgotten memories are removed from it."""
-    memories = [marked(each, identity, pinned, forgotten) for each in result.memories]
-    cut = [Omitted(marked(each.memory, identity, pinned, forgotten), each.why) for each in result.cut]
+    memories = [marked(memory, identity, pinned, forgotten) for memory in result.memories]
+    cut = [Omitted(marked(omitted.memory, identity, pinned, forgotten), omitted.why) for omitted in result.cut]
     return replace(
         result,
-        memories=tuple(each for each in memories if not each.forgotten),
-        cut=tuple(each for each in cut if not each.memory.forgotten),
+        memories=tuple(memory for memory in memories if not memory.forgotten),
+        cut=tuple(omitted for omitted in cut if not omitted.memory.forgotten),
     )

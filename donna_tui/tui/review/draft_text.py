@@ -67,9 +67,9 @@ class DraftText(LineView):
         """Show a draft from the beginning of its own words, or from the same position for a newer version of it."""
         self._draft, self._left_out = draft, left_out
         text = draft.text if draft is not None else ""
-        self._blocks = tuple(blocks_of(text[: markdown.MOST_CHARACTERS]))
+        self._blocks = tuple(blocks_of(text[: markdown.MAX_CHARACTERS]))
         self._stops = tuple(block.line + 1 for block in self._blocks if block.content.plain.strip())
-        self._beyond = max(0, len(text) - markdown.MOST_CHARACTERS)
+        self._beyond = max(0, len(text) - markdown.MAX_CHARACTERS)
         self._cites = dict(cites_of(draft)) if draft is not None else {}
         hunks = draft.hunks if draft is not None else ()
         self._hunks = {line: hunk for hunk in hunks for line in range(hunk.start_line, hunk.end_line + 1)}
@@ -181,7 +181,7 @@ class DraftText(LineView):
     def _first_body_row(self) -> int:
         """Return the row at which the note begins, below its properties."""
         start = (
-            parse_frontmatter(self._draft.text[: markdown.MOST_CHARACTERS]).body_start if self._draft is not None else 0
+            parse_frontmatter(self._draft.text[: markdown.MAX_CHARACTERS]).body_start if self._draft is not None else 0
         )
         head = self._draft.text[:start].count("\n") if self._draft is not None else 0
         return next((place for place, row in enumerate(self._rows) if row.line > head), 0)

@@ -114,7 +114,7 @@ class ApproveAll(Dialog[bool]):
 
     def action_plan_apply(self) -> None:
         """Approve the drafts; afterwards the same key closes the dialog."""
-        if self._began or not any(each.is_open for each in self.rows.items):
+        if self._began or not any(row.is_open for row in self.rows.items):
             self.action_leave()
         else:
             self._began = self._is_under_way = True
@@ -138,7 +138,7 @@ class ApproveAll(Dialog[bool]):
         self.query_one(KeyLine).set_text("Approving …")
         try:
             while plans := {
-                each.row.id: each.plan for each in self.rows.items if each.is_open and each.plan is not None
+                item.row.id: item.plan for item in self.rows.items if item.is_open and item.plan is not None
             }:
                 try:
                     await self._approve(plans)
@@ -162,8 +162,8 @@ class ApproveAll(Dialog[bool]):
 
     def _report(self) -> None:
         planned = self.rows.items
-        done, refused = sum(each.is_done for each in planned), sum(each.error is not None for each in planned)
-        to_do = sum(each.is_open for each in planned)
+        done, refused = sum(row.is_done for row in planned), sum(row.error is not None for row in planned)
+        to_do = sum(row.is_open for row in planned)
         parts = (
             f"{plural(done, 'draft')} approved in one commit, which one undo reverts" if done else "",
             f"{plural(to_do, 'draft')} will be approved in one commit" if to_do else "",
@@ -176,8 +176,10 @@ def does_words(plan: Plan | None) -> str:
     if plan is None or not plan.changes:
         return "no changes in the vault"
     words = {True: "new note", False: "changes"}
-    made = [f"{words[each.before is None]} {line_of(each.path)}" for each in plan.changes if each.after is not None]
-    deletions = [f"{line_of(each.path)} is deleted" for each in plan.changes if each.after is None]
+    made = [
+        f"{words[change.before is None]} {line_of(change.path)}" for change in plan.changes if change.after is not None
+    ]
+    deletions = [f"{line_of(change.path)} is deleted" for change in plan.changes if change.after is None]
     return ", ".join((*made, *deletions))
 
 

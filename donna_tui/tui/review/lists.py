@@ -17,11 +17,11 @@ from donna_tui.types.drafts import DraftRow, DraftState, Evidence
 from donna_tui.types.search import MemorySource
 
 _LONGEST = 400
-"""Most characters of a title, path or reason that are processed; no screen shows more."""
+"""Maximum number of characters of a title, path or reason that are processed; no screen shows more."""
 
 _TITLE = 120
 _NAME = 40
-"""Most characters of a title, and of the name of a template, where it may be wrapped."""
+"""Maximum number of characters of a title, and of the name of a template, where it may be wrapped."""
 
 _INDENT = "  "
 _GLYPHS = {
@@ -136,7 +136,7 @@ def lines_of(passage: Evidence) -> str:
 
 
 def trail_of(passage: Evidence) -> str:
-    return " › ".join(line_of(each) for each in passage.heading_path[:8])
+    return " › ".join(line_of(heading) for heading in passage.heading_path[:8])
 
 
 def source_of(passage: Evidence) -> str:

@@ -292,7 +292,7 @@ class ReviewPane(PartsPane):
             self._decide(partial(self._deciding.reject, self.selected))
 
     def action_review_approve_all(self) -> None:
-        waiting = tuple(each for each in self.rows.items if each.state is DraftState.WAITING)
+        waiting = tuple(row for row in self.rows.items if row.state is DraftState.WAITING)
         self._decide(partial(self._deciding.approve_all, waiting, self._left_out))
 
     def action_review_regenerate(self) -> None:
@@ -368,20 +368,20 @@ class ReviewPane(PartsPane):
                 if wording.lacks_repository(row):
                     if not await self._deciding.creates_repository():
                         return
-                    rows += [each for each in await self._deciding.without_repository() if each.id != row.id]
+                    rows += [other for other in await self._deciding.without_repository() if other.id != row.id]
                 await self._compose_each(rows)
         finally:
             self.reload_soon()
 
     async def _compose_each(self, rows: Sequence[DraftRow]) -> None:
         try:
-            for each in rows:
-                self._composing.add(each.id)
+            for row in rows:
+                self._composing.add(row.id)
                 self.reload()
-                new = await self.backend.drafts.regenerate(each.id)
+                new = await self.backend.drafts.regenerate(row.id)
                 self.reload(new.id)
         finally:
-            self._composing -= {each.id for each in rows}
+            self._composing -= {other.id for other in rows}
 
     @one_dialog("repository")
     async def create_repository(self) -> None:
@@ -426,7 +426,7 @@ class ReviewPane(PartsPane):
             self._show_notice(why_no_list(error, "review.refresh"))
             return
         self._no_undo, self._no_redo = await why_no_steps(backend)
-        self.post_message(self.Counted(sum(each.state is DraftState.WAITING for each in drafts)))
+        self.post_message(self.Counted(sum(draft.state is DraftState.WAITING for draft in drafts)))
         reveal, self._show = self._show, ""
         self.rows.show(drafts, time(), reveal=reveal)
         self.has_question = bool(drafts) and not self._is_declined and all(map(wording.lacks_repository, drafts))
@@ -554,8 +554,8 @@ class ReviewPane(PartsPane):
 
     def _show_queue(self, drafts: tuple[DraftRow, ...]) -> None:
         self._hide_notice(self.rows)
-        waiting = sum(each.state is DraftState.WAITING for each in drafts)
-        failed = sum(each.state is DraftState.FAILED for each in drafts)
+        waiting = sum(draft.state is DraftState.WAITING for draft in drafts)
+        failed = sum(draft.state is DraftState.FAILED for draft in drafts)
         parts = (
             f"{waiting} waiting",
             f"{failed} failed" if failed else "",
@@ -579,4 +579,4 @@ class ReviewPane(PartsPane):
         if isinstance(event, VaultWritten) or event.name.startswith(_ABOUT_DRAFTS):
             return True
         path = getattr(event, "path", "")
-        return bool(path) and any(path == each.path for each in self.rows.items)
+        return bool(path) and any(path == row.path for row in self.rows.items)

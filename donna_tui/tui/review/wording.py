@@ -36,7 +36,7 @@ NOTHING_AT_ALL = Words(
     actions=NOTHING_WAITS.actions[:-1],
 )
 
-_MOST_REMARKS = 3
+_MAX_REMARKS = 3
 _TURNED_OUT = {
     DraftState.APPROVED: "It was approved already.",
     DraftState.REJECTED: "It was rejected already.",
@@ -114,10 +114,10 @@ def head_lines(row: DraftRow, now: float, remarks: tuple[str, ...], *, waiting_e
         yield Content.styled(sentence(line_of(row.detail)), "$text-warning")
     if waiting_edit:
         yield Content.styled("Your edit of it is unsaved: approving does not include it.", "$text-warning")
-    for remark in remarks[:_MOST_REMARKS]:
+    for remark in remarks[:_MAX_REMARKS]:
         yield Content.styled(sentence(remark), "$text-warning")
-    if len(remarks) > _MOST_REMARKS:
-        yield Content.styled(f"and {plural(len(remarks) - _MOST_REMARKS, 'remark')} more", "$text-warning")
+    if len(remarks) > _MAX_REMARKS:
+        yield Content.styled(f"and {plural(len(remarks) - _MAX_REMARKS, 'remark')} more", "$text-warning")
 
 
 def _place(row: DraftRow) -> Content:
@@ -143,9 +143,9 @@ def approval_words(plan: Plan, row: DraftRow) -> str:
         return "no changes in the vault"
     main = next((change for change in plan.changes if change.path == row.target), None)
     others = [change for change in plan.changes if change is not main]
-    made = [each for each in others if each.before is None]
-    removed = [each for each in others if each.after is None and each.path != row.path]
-    changed = sum(each.before is not None and each.after is not None for each in others)
+    made = [change for change in others if change.before is None]
+    removed = [change for change in others if change.after is None and change.path != row.path]
+    changed = sum(change.before is not None and change.after is not None for change in others)
     parts = (
         _main_words(main) if main is not None else "",
         f"{line_of(removed[0].path)} is deleted"
@@ -188,7 +188,9 @@ def change_of(draft: Draft, left_out: frozenset[int], plan: Plan | None = None) 
     """Return the change from the existing note to the approved draft; with a plan, as planned."""
     before = draft.before.encode("utf-8", "surrogatepass") if draft.before is not None else None
     target = draft.row.target or draft.row.path
-    planned = next((each.after for each in plan.changes if each.path == target), None) if plan is not None else None
+    planned = (
+        next((change.after for change in plan.changes if change.path == target), None) if plan is not None else None
+    )
     after = planned if planned is not None else text_without(draft, left_out).encode("utf-8", "surrogatepass")
     return Change(path=target, before=before, after=after)
 
@@ -197,13 +199,13 @@ def evidence_of(draft: Draft, line: int) -> tuple[Evidence, ...]:
     numbers = {
         number for claim in draft.claims if claim.start_line <= line <= claim.end_line for number in claim.evidence
     }
-    return tuple(each for each in draft.evidence if each.number in numbers)
+    return tuple(passage for passage in draft.evidence if passage.number in numbers)
 
 
-def evidence_head(own: int, whole: int) -> str:
-    if own:
-        return f"This line has {plural(own, 'source')}"
-    return f"No passage for this line · all {whole} below" if whole else "No passage"
+def evidence_head(cited: int, total: int) -> str:
+    if cited:
+        return f"This line has {plural(cited, 'source')}"
+    return f"No passage for this line · all {total} below" if total else "No passage"
 
 
 def note_of(evidence: Evidence | None) -> str:

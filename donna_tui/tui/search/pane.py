@@ -164,7 +164,7 @@ ROOMY = 28
 """Height of the pane in lines from which a result shows two lines of its text."""
 
 REFRESH_SECONDS = 1.0
-"""Least seconds between two refreshes of the start page."""
+"""Minimum number of seconds between two refreshes of the start page."""
 
 
 class SearchPane(BareColumn):
@@ -366,7 +366,7 @@ class SearchPane(BareColumn):
         untouched = not self._is_in_list and not self.results.index
         if untouched and any(map(makes_semantic, event.events)):
             self._run_question(self.question)
-        elif any(changes_answers(each) for each in event.events):
+        elif any(changes_answers(posted) for posted in event.events):
             self._runner.refresh_soon()
             self.preview.changed(event.events)
 
@@ -481,7 +481,7 @@ class SearchPane(BareColumn):
         text = self.question.text.strip()
         if self._backend is None or not text or self._questions[:1] == (text,):
             return
-        self._questions = (text, *(each for each in self._questions if each != text))
+        self._questions = (text, *(question for question in self._questions if question != text))
         self._recalled = 0 if self._recalled is not None else None
         self._save_question(self._backend, text)
 
@@ -534,7 +534,7 @@ class SearchPane(BareColumn):
         if self._outcome is None:
             return
         rows = self._rows_of(self._outcome)
-        first = next(each for each in rows if each.note == row.note)
+        first = next(other for other in rows if other.note == row.note)
         self.results.show(rows, keep=first.hit.chunk_id if on else row.hit.chunk_id)
         loaded = sum(Row(hit).note == row.note for hit in self._outcome.hits)
         if not on and loaded < row.hit.in_note:
@@ -649,7 +649,7 @@ class SearchPane(BareColumn):
         request = self.question.request()
         if not path:
             chosen = await self.app.push_screen_wait(
-                Switcher(backend.names, title="Which note isn’t found?", creates=False)
+                Switcher(backend.names, title="Which note is not found?", creates=False)
             )
             if not isinstance(chosen, SwitchTo):
                 return
@@ -747,7 +747,7 @@ class SearchPane(BareColumn):
 
     def _show_bar(self) -> None:
         self.bar.state(*bar_facts(self.question, self._outcome))
-        self.bar.mark(tuple(each.text for each in self._outcome.filter_problems) if self._outcome else ())
+        self.bar.mark(tuple(problem.text for problem in self._outcome.filter_problems) if self._outcome else ())
 
     def _set_status(self, status: Status) -> None:
         before, self._status = self._status, status

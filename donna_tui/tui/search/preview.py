@@ -30,7 +30,7 @@ from donna_tui.types.search import Hit
 if TYPE_CHECKING:
     from donna_tui.types.events import EngineEvent
 
-_MOST_LINKS = 12
+_MAX_LINKS = 12
 _LINKED_FROM, _BETWEEN = "linked from  ", " · "
 _HINTS = ("↵ opens the whole note", "↵ whole note", "")
 _LINK_CELLS = 40
@@ -114,7 +114,7 @@ class Preview(Panel):
         from donna_tui.types.events import NoteIndexed
 
         hit = self._hit
-        if hit is not None and any(isinstance(each, NoteIndexed) and each.path == hit.path for each in happened):
+        if hit is not None and any(isinstance(posted, NoteIndexed) and posted.path == hit.path for posted in happened):
             self._load()
 
     def _load(self) -> None:
@@ -172,7 +172,7 @@ def heading(headings: tuple[str, ...], width: int, *, sensitive: bool) -> Conten
     room = width - mark.cell_length
     names = [clean_line(each) for each in headings]
     trails = (" › ".join(["…"] * (left > 0) + names[left:]) for left in range(len(names)))
-    trail = next((each for each in trails if cell_len(each) <= room), shortened(" ".join(names[-1:]), room))
+    trail = next((shorter for shorter in trails if cell_len(shorter) <= room), shortened(" ".join(names[-1:]), room))
     return Content.assemble((trail, "$text-muted"), mark)
 
 
@@ -181,13 +181,13 @@ def backlinks(paths: tuple[str, ...], width: int, *, truncated: bool) -> Content
 
     The hint is shortened or left out where it would leave less than the backlinks need, at most `_LINK_CELLS`.
     """
-    names = [clean_line(PurePosixPath(path).stem) for path in paths[:_MOST_LINKS]]
+    names = [clean_line(PurePosixPath(path).stem) for path in paths[:_MAX_LINKS]]
     needed = min(_LINK_CELLS, cell_len(_LINKED_FROM + _BETWEEN.join(names))) if names else 0
 
     def room(hint: str) -> int:
         return max(width - (cell_len(hint) + _GAP if hint else 0), 1)
 
-    hint = next((each for each in _HINTS if room(each) >= needed), "") if truncated else ""
+    hint = next((text for text in _HINTS if room(text) >= needed), "") if truncated else ""
     linked = _linked_from(paths, names, room(hint)) if paths else Content("")
     return Content.assemble(
         linked, " " * (width - linked.cell_length - cell_len(hint)) if hint else "", (hint, "$text-muted")
@@ -203,7 +203,7 @@ def _linked_from(paths: tuple[str, ...], names: list[str], room: int) -> Content
     def cells(shown: int) -> int:
         return cell_len(_LINKED_FROM + _BETWEEN.join((*names[:shown], *others(shown))))
 
-    shown = next((each for each in range(len(names), 1, -1) if cells(each) <= room), 1)
+    shown = next((number for number in range(len(names), 1, -1) if cells(number) <= room), 1)
     if cells(shown) > room:
         names[0] = shortened(names[0], max(room - cells(shown) + cell_len(names[0]), 1))
     links = [

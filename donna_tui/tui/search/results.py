@@ -30,12 +30,12 @@ from donna_tui.types.search import Excerpt, Hit
 
 BAR_CELLS = 6
 _ROOM_FOR_BAR = 46
-_LEAST_GAP = 2
+_MIN_GAP = 2
 _LOST_IN_WRAPPING = 6
 """Cells at the end of a line that wrapping may leave empty."""
 
 _LONGEST = 400
-"""Most characters of a title, heading or path that are processed; no screen shows more."""
+"""Maximum number of characters of a title, heading or path that are processed; no screen shows more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +121,9 @@ def marked_text(snippet: Excerpt) -> Line:
 def _placed(hit: Hit, why: Line, width: int) -> Line:
     """Format path and lines on the left, and the ranks on the right if there is room; line numbers are never cut."""
     whole = place(hit, width)
-    if width_of(whole) + _LEAST_GAP + cells(why) <= width or cells(why) + _LEAST_GAP > width // 2:
-        return _spread([(whole, "path")], why if cells(why) <= width - width_of(whole) - _LEAST_GAP else [], width)
-    return _spread([(place(hit, width - cells(why) - _LEAST_GAP), "path")], why, width)
+    if width_of(whole) + _MIN_GAP + cells(why) <= width or cells(why) + _MIN_GAP > width // 2:
+        return _spread([(whole, "path")], why if cells(why) <= width - width_of(whole) - _MIN_GAP else [], width)
+    return _spread([(place(hit, width - cells(why) - _MIN_GAP), "path")], why, width)
 
 
 def place(hit: Hit, room: int) -> str:
@@ -141,7 +141,7 @@ def _fitted_path(space: str, path: str, room: int) -> str:
     first, *folders, name = PurePosixPath(path).parts if "/" in path else ("", path)
     shortened_paths = (f"{first}/…/{'/'.join((*folders[skipped:], name))}" for skipped in range(1, len(folders) + 1))
     shorter = (*shortened_paths, f"…/{name}" if first else name)
-    fitting = next((each for each in shorter if width_of(each) <= room), None)
+    fitting = next((variant for variant in shorter if width_of(variant) <= room), None)
     return shortened(name, room) if fitting is None else fitting
 
 
@@ -157,7 +157,7 @@ def shortened(text: str, room: int) -> str:
 def _spread(left: Line, right: Line, width: int) -> Line:
     """Align the parts left and right; the left one is cut if they would touch."""
     taken = cells(right)
-    room = width - taken - (_LEAST_GAP if taken else 0)
+    room = width - taken - (_MIN_GAP if taken else 0)
     if room < 1:
         return cut(left, max(width, 1))
     left = cut(left, room)
@@ -344,7 +344,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         if not self._notice_strips and not self._rows and width > 2 * _GUTTER:
             margin = self._blank(_GUTTER)
             rendered = Visual.to_strips(self, self._words, width - 2 * _GUTTER, height, self.visual_style)
-            self._notice_strips = [Strip([*margin, *self._filtered(list(each)), *margin]) for each in rendered]
+            self._notice_strips = [Strip([*margin, *self._filtered(list(line)), *margin]) for line in rendered]
         return self._notice_strips
 
     def _row(self, place: int, width: int) -> list[Strip]:
@@ -376,8 +376,8 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _filtered(self, segments: list[Segment]) -> list[Segment]:
         """Apply the terminal's colour filters."""
-        for each in self.get_line_filters():
-            segments = each.apply(segments, self.background_colors[1])
+        for line_filter in self.get_line_filters():
+            segments = line_filter.apply(segments, self.background_colors[1])
         return segments
 
     def _lay_out(self) -> None:

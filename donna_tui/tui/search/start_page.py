@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from donna_tui.types.memory import TaskRow
 
 
-MOST_RECENT = 40
-MOST_TASKS = 20
+MAX_RECENT = 40
+MAX_TASKS = 20
 _BORDERS = 2
 _ROOM_FOR_SYNTAX = 26
 
@@ -221,7 +221,7 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
     def _turn(self, by: int) -> None:
         places = self._openable()
         firsts = [number for number, (_, row, _) in enumerate(places) if row == 0]
-        here = max((each for each in firsts if each <= (self._cursor or 0)), default=0)
+        here = max((first for first in firsts if first <= (self._cursor or 0)), default=0)
         self._put(firsts[max(0, min(firsts.index(here) + by, len(firsts) - 1))] if firsts else None)
 
     def _open(self, opens: Opens) -> None:
@@ -294,7 +294,9 @@ def _recent(notes: Iterable[NameMatch], now: float) -> tuple[StartLine, ...]:
 
 
 def _recent_searches(questions: Sequence[str]) -> tuple[StartLine, ...]:
-    return tuple(StartLine(Content(clean_line(each)), opens=partial(RepeatSearch, each)) for each in questions)
+    return tuple(
+        StartLine(Content(clean_line(question)), opens=partial(RepeatSearch, question)) for question in questions
+    )
 
 
 def _tried(example: str, *, with_syntax: bool) -> tuple[StartLine, ...]:
@@ -367,20 +369,20 @@ def _opening(status: Status | None) -> Content:
 T = TypeVar("T")
 
 _RUNNING_SECONDS, _AHEAD_SECONDS = 3600.0, 7 * 86_400.0
-_MOST_MEETINGS = 6
+_MAX_MEETINGS = 6
 
 
 async def start_facts(backend: Backend, known: StartFacts, *, in_full: bool) -> AsyncIterator[StartFacts]:
     """Yield facts in growing numbers: notes and questions first; with `in_full`, the memory and calendar next."""
     facts = replace(
         known,
-        recent=await _or_default(backend.recent_notes(MOST_RECENT), known.recent),
+        recent=await _or_default(backend.recent_notes(MAX_RECENT), known.recent),
         questions=await _or_default(backend.questions(), known.questions),
     )
     yield facts
     if not in_full:
         return
-    facts = replace(facts, tasks=await _or_default(backend.tasks_due(MOST_TASKS), ()))
+    facts = replace(facts, tasks=await _or_default(backend.tasks_due(MAX_TASKS), ()))
     if not facts.example:
         facts = replace(facts, example=await _or_default(backend.example_question(), ""))
     yield facts
@@ -396,11 +398,11 @@ async def _with_drafts(backend: Backend, facts: StartFacts) -> StartFacts:
         meetings = await backend.calendar.meetings(now - _RUNNING_SECONDS, now + _AHEAD_SECONDS)
     except DonnaError:
         return replace(facts, drafts=0, meetings=())
-    waiting = sum(each.state is DraftState.WAITING for each in drafts)
+    waiting = sum(draft.state is DraftState.WAITING for draft in drafts)
     upcoming = [
         row for row in meetings if row.meeting.end.timestamp() > now and row.state is not MeetingState.CANCELLED
     ]
-    return replace(facts, drafts=waiting, meetings=tuple(upcoming[:_MOST_MEETINGS]))
+    return replace(facts, drafts=waiting, meetings=tuple(upcoming[:_MAX_MEETINGS]))
 
 
 async def _or_default(answer: Awaitable[T], otherwise: T) -> T:

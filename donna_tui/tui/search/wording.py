@@ -17,7 +17,7 @@ from donna_tui.types.status import ModelPhase, Status
 if TYPE_CHECKING:
     from donna_tui.types.events import EngineEvent
 
-PAGE, MOST = 25, 1_000
+PAGE, MAX_HITS = 25, 1_000
 """Passages requested at first, more at each end of the list, and at most for one question."""
 
 
@@ -106,7 +106,7 @@ def _of_note(rows: list[Row], *, folded: bool) -> Iterator[Row]:
 def has_more(outcome: SearchOutcome) -> bool:
     """Return whether more passages were found than were requested."""
     is_short = len(outcome.hits) < outcome.total or outcome.at_least
-    return is_short and outcome.request.k < MOST
+    return is_short and outcome.request.k < MAX_HITS
 
 
 def with_more(before: SearchOutcome, after: SearchOutcome) -> SearchOutcome:
@@ -179,7 +179,7 @@ def _found(outcome: SearchOutcome) -> int:
 
 def note_of(outcome: SearchOutcome) -> str:
     """Return the engine's note on what limits the answer, or else that another mode was used."""
-    if limits := "; ".join(filter(None, (outcome.note, *(each.sentence for each in outcome.filter_problems)))):
+    if limits := "; ".join(filter(None, (outcome.note, *(problem.sentence for problem in outcome.filter_problems)))):
         return clean_line(limits)
     if outcome.mode != outcome.request.mode:
         return f"Only {outcome.mode} search was used."
@@ -233,7 +233,7 @@ def nothing_found(question: Question, outcome: SearchOutcome, status: Status | N
             *near,
             ("search.filter", "search elsewhere"),
             ("search.mode", "change the search mode"),
-            ("search.why", "why isn’t … found?"),
+            ("search.why", "why is a note not found?"),
         ),
     )
 

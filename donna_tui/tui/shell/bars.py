@@ -26,7 +26,7 @@ from donna_tui.tui.lib.messages import ChooseSpace, GoTo
 from donna_tui.tui.lib.panes import PANES
 from donna_tui.types.status import Coverage, ModelPhase, Status
 
-_LEAST_FOR_NAMES = 78
+_MIN_FOR_NAMES = 78
 """Cells below which only the current screen shows its name."""
 
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
@@ -91,7 +91,7 @@ class HeaderBar(Horizontal):
     def on_resize(self) -> None:
         """Show only the name of the current screen if there is little room."""
         for tab in self.query(Tab):
-            tab.is_short = self.size.width < _LEAST_FOR_NAMES
+            tab.is_short = self.size.width < _MIN_FOR_NAMES
 
     def report_waiting(self, pane: Pane, waiting: int) -> None:
         self.query_one(f"#tab-{pane}", Tab).waiting = waiting
@@ -107,7 +107,7 @@ def counted(number: int) -> str:
     return f" {_CIRCLED[number - 1]}" if number <= len(_CIRCLED) else f" ({number})"
 
 
-MOST_ITEMS = 8
+MAX_ITEMS = 8
 _GAP = 2
 _ALWAYS_LAST = ("app.keys", "app.help")
 
@@ -122,7 +122,7 @@ def footer_actions(state: ActionState, keys: Keys, room: int) -> list[tuple[Acti
     left = room - sum(_width(item, state) for item in last)
     fitting: list[tuple[Action, str]] = []
     for item in usable:
-        if item[0].id not in _ALWAYS_LAST and left >= _width(item, state) and len(fitting) < MOST_ITEMS - 1:
+        if item[0].id not in _ALWAYS_LAST and left >= _width(item, state) and len(fitting) < MAX_ITEMS - 1:
             fitting.append(item)
             left -= _width(item, state)
     return fitting + last

@@ -36,7 +36,7 @@ class Palette(Picker[str]):
 
     def found(self, query: str) -> list[tuple[Choice[str], Match]]:
         if query.strip().removeprefix(":") in LEAVES:
-            return [(each, Match(0.0, ())) for each in self.choices if each.value == "app.quit"]
+            return [(choice, Match(0.0, ())) for choice in self.choices if choice.value == "app.quit"]
         return super().found(query.lstrip(" /:"))  # with which commands begin in other programs
 
 
@@ -88,7 +88,7 @@ def pane_of(action: Action) -> Pane | None:
 
 def _where(action: Action) -> str:
     where = ACTIVE_IN[action.context]
-    return f"Works in {where}" if pane_of(action) or action.context == "list" else f"Works with {where}"
+    return f"Works in {where}" if pane_of(action) or action.context == "list" else f"Works in the {where}"
 
 
 def _rank(action: Action, here: tuple[Context, ...]) -> int:

@@ -55,7 +55,7 @@ def why_not_a_vault(root: Path) -> str:
     return ""
 
 
-MOST_LISTED = 5_000
+MAX_LISTED = 5_000
 """Entries of a folder that are searched for a completion or a suggestion."""
 
 
@@ -64,7 +64,7 @@ def what_is_wrong(root: Path) -> str:
     reason = why_not_a_vault(root)
     if not reason or root.exists():
         return reason
-    there = next((each for each in root.parents if each.is_dir()), None)
+    there = next((parent for parent in root.parents if parent.is_dir()), None)
     if there is None:
         return reason
     missing = root.relative_to(there).parts[0]
@@ -105,7 +105,7 @@ def _folders(folder: Path, *, hidden: bool) -> Iterator[str]:
     """Return the names of the printable folders in a folder; none if it cannot be read."""
     try:
         with os.scandir(folder) as entries:
-            for entry in islice(entries, MOST_LISTED):
+            for entry in islice(entries, MAX_LISTED):
                 if entry.name.startswith(".") == hidden and clean_line(entry.name) == entry.name and entry.is_dir():
                     yield entry.name
     except OSError:
@@ -128,7 +128,7 @@ _ABOUT = (
     " machine."
 )
 _PROMISE = "Nothing changes in this folder until you write."
-_MOST_NAMES = 12
+_MAX_NAMES = 12
 
 
 class PathInput(LineInput):
@@ -223,9 +223,9 @@ class FirstRunScreen(ClosesOnce[VaultChoice]):
     def on_path_input_completed(self, event: PathInput.Completed) -> None:
         event.stop()
         names = event.completion.names
-        more = f"  … {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+        more = f"  … {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
         if names:
-            self._show_reason("  ".join(f"{name}/" for name in names[:_MOST_NAMES]) + more, is_error=False)
+            self._show_reason("  ".join(f"{name}/" for name in names[:_MAX_NAMES]) + more, is_error=False)
 
     def action_move(self, how: str) -> None:
         if isinstance(self.focused, OptionList):

@@ -219,9 +219,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Add the missing panes, one at a time, so that keys are handled in between."""
         async with self._completing:
             if not self.is_complete:
-                await asyncio.to_thread(import_later)
+                await asyncio.to_thread(import_lazy_panes)
                 await asyncio.to_thread(self._warm_up)
-                for pane in later_panes(self._outside, self._keymap.keys, self.app.stylesheet):
+                for pane in lazy_panes(self._outside, self._keymap.keys, self.app.stylesheet):
                     if self._is_leaving:
                         return
                     await self.switcher.add_content(pane)
@@ -243,7 +243,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         others = f" and {plural(len(waiting) - 1, 'other note')}" if len(waiting) > 1 else ""
         key = shown_key(self._keymap.keys[action_id], typing=True)
         what = f"Your edit of {clean_line(waiting[0])}{others} is unsaved, and cannot be saved to disk."
-        message = f"{what} {key} again quits without it."
+        message = f"{what} Press {key} again to quit without it."
         self.notify(message, severity="warning", timeout=8, markup=False)
         return True
 
@@ -681,20 +681,20 @@ async def _destination(backend: Backend, path: str, ref: LinkRef) -> Destination
     return Destination(path=ref.written, line=ref.line)
 
 
-def import_later() -> None:
+def import_lazy_panes() -> None:
     """Import the modules of the other panes. Run on a thread, because this takes as long as about ten key presses."""
-    for entry in _later():
+    for entry in _lazy_entries():
         import_module(entry.module)
 
 
-def later_panes(outside: ExternalPrograms, keys: Keys, styles: Stylesheet) -> Iterator[Widget]:
+def lazy_panes(outside: ExternalPrograms, keys: Keys, styles: Stylesheet) -> Iterator[Widget]:
     """Create the other panes lazily, one by one; the style sheet of each is loaded first."""
-    for entry in _later():
+    for entry in _lazy_entries():
         with contextlib.suppress(FileNotFoundError):
             styles.read(style_sheet(entry.name))
         widget: Widget = getattr(import_module(entry.module), entry.widget)(outside, keys)
         yield widget
 
 
-def _later() -> Iterator[PaneEntry]:
+def _lazy_entries() -> Iterator[PaneEntry]:
     return islice(PANES.values(), 1, None)

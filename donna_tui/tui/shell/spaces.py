@@ -34,11 +34,11 @@ class SpacePicker(Picker[VaultChoice]):
         path = typed_path(query) if is_path(query) else None
         if path is None:
             return super().found(query)
-        known = [each for each in self.choices if each.value.root == path]
+        known = [choice for choice in self.choices if choice.value.root == path]
         added = Choice(
             value=VaultChoice(path), title=f"Add {path}", note="a new space", mark="+", objection=what_is_wrong(path)
         )
-        return [(each, Match(0.0, ())) for each in known or [added]]
+        return [(space, Match(0.0, ())) for space in known or [added]]
 
     def action_complete(self) -> None:
         field = self.query_one(Input)

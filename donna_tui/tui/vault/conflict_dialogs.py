@@ -35,7 +35,7 @@ BESIDE = 90
 """Cells from which on the versions are shown side by side."""
 
 _CONTEXT = 2
-_MOST_ROWS = 2_000
+_MAX_ROWS = 2_000
 _TONES = ("removed", "added", "wanted")
 
 Sides = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
@@ -66,8 +66,8 @@ def stretches_of(clash: Clash) -> Iterator[Stretch]:
 def three_way_rows(clash: Clash, width: int, titles: Titles = UNDOING) -> list[DiffRow]:
     draw = _beside if width >= BESIDE else _below
     rows = [DiffRow(Content.styled(f" {clean_line(clash.path)}", "strong"), "gap")]
-    rows += islice(draw(_titles(clash, titles), list(stretches_of(clash)), width), _MOST_ROWS)
-    return [*rows, DiffRow(Content.styled("  … and more", "quiet"))] if len(rows) > _MOST_ROWS else rows
+    rows += islice(draw(_titles(clash, titles), list(stretches_of(clash)), width), _MAX_ROWS)
+    return [*rows, DiffRow(Content.styled("  … and more", "quiet"))] if len(rows) > _MAX_ROWS else rows
 
 
 def _beside(titles: list[Content], stretches: list[Stretch], width: int) -> Iterator[DiffRow]:
@@ -242,7 +242,7 @@ class ThreeWayScreen(Dialog[Way]):
         return self._refusal.step
 
 
-_MOST_PLACES = 4
+_MAX_PLACES = 4
 
 
 class ConflictChoice(StrEnum):
@@ -316,8 +316,8 @@ class ConflictScreen(DiffDialog[ConflictChoice]):
             return "There is nothing to merge it with."
         if self._merge.is_clean:
             return "The two edits do not overlap: they can be merged, and the result is shown before it is written."
-        places = [_line_numbers(first, last) for first, last in self._merge.collisions[:_MOST_PLACES]]
-        more = " and elsewhere" if len(self._merge.collisions) > _MOST_PLACES else ""
+        places = [_line_numbers(first, last) for first, last in self._merge.collisions[:_MAX_PLACES]]
+        more = " and elsewhere" if len(self._merge.collisions) > _MAX_PLACES else ""
         return f"Both changed {', '.join(places)}{more}, so choose one of them, or edit both in one text."
 
     def _key_line(self) -> KeyLine:

@@ -464,14 +464,14 @@ class VaultFlows(PlanFlow):
         memory, chosen = self._backend.memory, operations[:steps]
         try:
             if kind is OperationKind.UNDO:
-                for session in {self._redone[each.id] for each in chosen if each.id in self._redone}:
+                for session in {self._redone[operation.id] for operation in chosen if operation.id in self._redone}:
                     await memory.undo_session(session)
                     self._redone = {each: other for each, other in self._redone.items() if other != session}
                     self._report("The agent's changes of the memory are undone too.")
                 return
             for session in whole_sessions(operations, steps):
                 if await memory.redo_session(session) != SessionChange():
-                    self._redone |= {each.id: session for each in chosen if each.session == session}
+                    self._redone |= {operation.id: session for operation in chosen if operation.session == session}
                     self._report("The agent's changes of the memory are redone too.")
         except DonnaError as error:
             self._report(f"The memory was not changed: {refusal_of(error).what}")

@@ -139,7 +139,7 @@ class LinkList(ItemList[LinkRow]):
         """List the links to and from a note; the cursor stays on its row if it still exists."""
         before = self.selected
         incoming, outgoing = (links.incoming, links.outgoing) if links is not None else ((), ())
-        self.items = (*(LinkRow(each, True) for each in incoming), *(LinkRow(each, False) for each in outgoing))
+        self.items = (*(LinkRow(link, True) for link in incoming), *(LinkRow(link, False) for link in outgoing))
         self.rows_changed(self.index_where(lambda row: row == before))
 
     def row_part(self, index: int, part: int, width: int) -> Content:

@@ -137,8 +137,8 @@ class NoteView(PassageView):
 
     @property
     def place(self) -> str:
-        whole = len(self._pages.pages)
-        return f"page {count(self._page + 1)} of {count(whole)}" if whole > 1 else ""
+        total = len(self._pages.pages)
+        return f"page {count(self._page + 1)} of {count(total)}" if total > 1 else ""
 
     def walk(self, by: int) -> None:
         if not self._pages.sections:
@@ -222,7 +222,7 @@ def changed_lines(before: str, after: str) -> range:
 PAUSE = 0.03
 """Seconds that a row is selected before it is loaded, so that moving quickly through a list loads nothing."""
 
-MOST_HISTORY = 200
+MAX_HISTORY = 200
 
 Tab = Literal["note", "history", "blame", "links"]
 TABS: tuple[Tab, ...] = ("note", "history", "blame", "links")
@@ -405,7 +405,7 @@ class NoteDetail(Container):
     @work(group="history", exclusive=True)
     async def _read_history(self, backend: Backend, path: str) -> None:
         try:
-            revisions = await backend.notes.history(path, limit=MOST_HISTORY)
+            revisions = await backend.notes.history(path, limit=MAX_HISTORY)
             entries = tuple(Entry(revision) for revision in revisions)
             outside = await backend.notes.outside_change(path) if path and self._is_outside else None
         except DonnaError as error:

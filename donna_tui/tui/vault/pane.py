@@ -147,9 +147,11 @@ class VaultPane(PartsPane):
         """Reload the tree after events about notes, and report writes that could not be recovered."""
         if not all(isinstance(each, _NOT_ABOUT_NOTES) for each in event.events):
             self.reload_soon()
-        for each in event.events:
-            if isinstance(each, events.ProblemRaised) and each.path and each.reason in _OF_A_WRITE:
-                message = " ".join(f"{clean_line(each.path)}: {sentence(each.message)} {sentence(each.hint)}".split())
+        for posted in event.events:
+            if isinstance(posted, events.ProblemRaised) and posted.path and posted.reason in _OF_A_WRITE:
+                message = " ".join(
+                    f"{clean_line(posted.path)}: {sentence(posted.message)} {sentence(posted.hint)}".split()
+                )
                 self.notify(message, severity="warning", timeout=12, markup=False)
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
@@ -360,8 +362,8 @@ class VaultPane(PartsPane):
             return
         self._hide_notice(self.note_tree)
         shown = sum(not row.is_folder for row in self.note_tree.items)
-        whole = len(self.note_tree.notes)
-        words = f"{count(shown)} of {count(whole)}" if self.note_tree.query_text else plural(whole, "note")
+        total = len(self.note_tree.notes)
+        words = f"{count(shown)} of {count(total)}" if self.note_tree.query_text else plural(total, "note")
         marked = len(self.note_tree.marked)
         chosen = Content.styled(f"{count(marked)} selected · " if marked else "", "$text-accent")
         self.query_one("#tree-foot", Static).update(chosen + Content.styled(words, "$text-disabled"))
@@ -507,7 +509,7 @@ class VaultPane(PartsPane):
         if self._drops != row.path:
             self._drops = row.path
             key = shown_key(self._keys["vault.discard"], typing=False)
-            message = f"This discards your edit for good. {key} again discards it."
+            message = f"This discards your edit for good. Press {key} again to discard it."
             self.notify(message, severity="warning", timeout=6, markup=False)
             return
         self._drops = ""

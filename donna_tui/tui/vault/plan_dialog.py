@@ -28,8 +28,8 @@ from donna_tui.types.errors import DonnaError
 from donna_tui.vault.note.diff import FileDiff
 from donna_tui.vault.write.changes import Change
 
-_MOST_LEADS = 6
-_MOST_REMARKS = 4
+_MAX_LEADS = 6
+_MAX_REMARKS = 4
 
 
 class Answer(StrEnum):
@@ -78,10 +78,10 @@ class PlanScreen(DiffDialog[Answer]):
         proposal = self._proposal
         with Vertical(classes="plan-box") as box:
             box.border_title = Content(clean_line(proposal.title))
-            yield Static(_lines(proposal.leads, _MOST_LEADS), classes="plan-lead")
+            yield Static(_lines(proposal.leads, _MAX_LEADS), classes="plan-lead")
             yield Static(id="plan-count")
             yield DiffView(id="plan-diff")
-            yield Static(_lines(map(sentence, proposal.remarks), _MOST_REMARKS), classes="plan-remarks")
+            yield Static(_lines(map(sentence, proposal.remarks), _MAX_REMARKS), classes="plan-remarks")
             yield self._key_line()
 
     def on_mount(self) -> None:
@@ -268,6 +268,6 @@ class FolderPrompt(Picker[str]):
     def found(self, query: str) -> list[tuple[Choice[str], Match]]:
         typed = query.strip().strip("/")
         found = super().found(typed)
-        if typed and all(each.value != typed for each in self.choices):
+        if typed and all(choice.value != typed for choice in self.choices):
             found.append((Choice(value=typed, title=typed, note="a new folder"), Match(0.0, ())))
         return found

@@ -135,14 +135,14 @@ class Switcher(ListDialog[Switched]):
         note, hash_mark, heading = query.partition("#")
         if not hash_mark:
             found = await self._names(query, SHOWN)
-            return tuple(each for each in found if each.kind != HEADING or each.name != each.title)
+            return tuple(match for match in found if match.kind != HEADING or match.name != match.title)
         if not heading.strip():
             return ()
         found = await self._names(heading, CONSIDERED)
-        return tuple(each for each in found if each.kind == HEADING and _is_in(each, note))[:SHOWN]
+        return tuple(match for match in found if match.kind == HEADING and _is_in(match, note))[:SHOWN]
 
     def _show(self, query: str, found: tuple[NameMatch, ...]) -> None:
-        options: list[Option] = [ValueOption(_row(each), SwitchTo(each.path, each.line)) for each in found]
+        options: list[Option] = [ValueOption(_row(match), SwitchTo(match.path, match.line)) for match in found]
         path = self._new_path(query, found)
         if path:
             row = Content.assemble(("Create note ", "$accent"), f"“{clean_line(path.removesuffix('.md'))}”")
@@ -158,9 +158,9 @@ class Switcher(ListDialog[Switched]):
         """
         path = note_path(query.replace("\\", "/").lstrip("/ ")) if self._creates and "#" not in query else ""
         same = path.removesuffix(".md").lower()
-        for each in found:
-            known = each.path.removesuffix(".md").lower()
-            if each.kind != HEADING and same in (known, known.rpartition("/")[2], each.name.lower()):
+        for match in found:
+            known = match.path.removesuffix(".md").lower()
+            if match.kind != HEADING and same in (known, known.rpartition("/")[2], match.name.lower()):
                 return ""
         return path
 
@@ -172,7 +172,7 @@ class Switcher(ListDialog[Switched]):
         if how == "create":
             created = next((value for value in values if isinstance(value, CreateNote)), None)
             if created is None:
-                self._show_hint("There is a note of this name already." if self._wanted.strip() else "Type a name.")
+                self._show_hint("There is already a note with this name." if self._wanted.strip() else "Type a name.")
             else:
                 self.dismiss(created)
             return
@@ -187,7 +187,7 @@ class Switcher(ListDialog[Switched]):
 
     def _show_hint(self, text: str) -> None:
         """Show a sentence in the border, which is always visible, or else the keys."""
-        keys = [each for each in _KEYS if self._creates or each[0] not in ("alt+e", "alt+n")]
+        keys = [key for key in _KEYS if self._creates or key[0] not in ("alt+e", "alt+n")]
         hints = Content("  ").join(Content.assemble((key, "$accent"), f" {does}") for key, does in keys)
         self.query_one(".picker-box").border_subtitle = Content(text) if text else hints
 

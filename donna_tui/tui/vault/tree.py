@@ -97,10 +97,10 @@ def rank_of(note: NoteRow, words: Sequence[str]) -> float | None:
     A word is a substring of the path or of a state, or a subsequence of the path. Scattered letters count only if most
     of them begin a word or follow each other.
     """
-    name, whole = PurePosixPath(note.path).stem, note.path
+    name = PurePosixPath(note.path).stem
     rank = 0.0
     for word in words:
-        ranks = [*_ranks(word, name, _IN_NAME), *_ranks(word, whole, 0.0)]
+        ranks = [*_ranks(word, name, _IN_NAME), *_ranks(word, note.path, 0.0)]
         if not ranks and word.casefold() not in searched_text(note):
             return None
         rank += max(ranks, default=0.0)

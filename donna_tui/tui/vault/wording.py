@@ -158,8 +158,8 @@ def why_not_here(note: NoteText | None, key: str) -> str:
 
 
 @lru_cache(maxsize=4)
-def _why_no_field(whole: str) -> str:
-    text = whole.replace("\t", " ")
+def _why_no_field(text: str) -> str:
+    text = text.replace("\t", " ")
     bare = text.replace("\r\n", "\n")
     if "\r" in bare or ("\r\n" in text and text.count("\r\n") != text.count("\n")):
         return "It has mixed line endings, and a text field would make them the same."
@@ -175,7 +175,7 @@ def outside_paths(row: TreeRow | None, notes: Iterable[NoteRow]) -> tuple[str, .
     """
     if row is None or (row.is_folder and not row.edited):
         return ()
-    inside = (row.note,) if row.note is not None else (each for each in notes if each.path.startswith(f"{row.path}/"))
+    inside = (row.note,) if row.note is not None else (note for note in notes if note.path.startswith(f"{row.path}/"))
     return tuple(
         note.path for note in inside if NoteState.OUTSIDE in note.states and NoteState.CONFLICT not in note.states
     )

@@ -15,7 +15,7 @@ from pathlib import Path
 from donna_tui.safety.terminal import clean_line
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.objects import blob_id
-from donna_tui.vault.git.repository import GitRepo, RepoLocation, Tip
+from donna_tui.vault.git.repository import GitRepo, RefState, RepoLocation
 from donna_tui.vault.git.trust import check_rule_files
 from donna_tui.vault.write.changes import BlobChange, Change
 
@@ -52,9 +52,9 @@ def attributes_of(repo: GitRepo, place: RepoLocation, paths: Sequence[str]) -> M
     config = os.environ.get("XDG_CONFIG_HOME") or f"{os.environ.get('HOME', '/')}/.config"
     own = settings.get("core.attributesfile") or f"{config}/git/attributes"
     shared = [Path(each) for each in (own, *_SYSTEM)]
-    rules = [each for each in (place.common_dir / "info/attributes", *shared) if os.path.lexists(each)]
-    for each in rules:
-        check_rule_files([each.parent], each.name)
+    rules = [file for file in (place.common_dir / "info/attributes", *shared) if os.path.lexists(file)]
+    for rule in rules:
+        check_rule_files([rule.parent], rule.name)
     if not check_rule_files(folders, ".gitattributes") and not rules:
         return {} if default == AS_IT_IS else dict.fromkeys(paths, default)
     given = b"".join(os.fsencode(path) + b"\0" for path in paths)
@@ -125,7 +125,7 @@ def _is_binary(data: bytes) -> bool:
 
 
 def stored_changes(
-    repo: GitRepo, place: RepoLocation, tip: Tip, changes: Sequence[Change], attributes: Mapping[str, Attributes]
+    repo: GitRepo, place: RepoLocation, tip: RefState, changes: Sequence[Change], attributes: Mapping[str, Attributes]
 ) -> tuple[tuple[BlobChange, ...], list[bytes]]:
     """Return the changes by blob ids, on disk and as stored in the branch, and the bytes that only the branch has."""
     indexed = _indexed(repo, place, tip, changes, attributes)
@@ -150,7 +150,7 @@ def _sides(change: Change) -> tuple[bytes | None, bytes | None]:
 
 
 def _indexed(
-    repo: GitRepo, place: RepoLocation, tip: Tip, changes: Iterable[Change], attributes: Mapping[str, Attributes]
+    repo: GitRepo, place: RepoLocation, tip: RefState, changes: Iterable[Change], attributes: Mapping[str, Attributes]
 ) -> dict[str, bytes | None]:
     """Return the branch's bytes of the notes whose `auto` conversion depends on them."""
     paths = [

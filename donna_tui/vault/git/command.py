@@ -205,7 +205,7 @@ def _not_installed() -> VaultWriteError:
 def refusal(verb: str, complaint: str) -> VaultWriteError:
     """Map an error message of git to a VaultWriteError with a reason and a hint."""
     for words, reason, message, hint in _MEANINGS:
-        if any(each in complaint for each in words):
+        if any(word in complaint for word in words):
             if reason is Reason.GIT_LOCKED and (lock := _LOCK.search(complaint)):
                 hint = f"try again; if no git program is running, remove {lock[1]}"
             return VaultWriteError(reason, message, hint=hint)

@@ -22,7 +22,7 @@ from donna_tui.vault.git.repository import GitRepo, RepoLocation
 from donna_tui.vault.write.changes import REGULAR_FILE, Change, OperationKind, Revision
 from donna_tui.vault.write.files import VaultFiles
 
-MOST_FILES = 500
+MAX_FILES = 500
 """Maximum number of files of one commit that are shown."""
 
 _COMMIT = re.compile(r"[0-9a-f]{4,64}")
@@ -75,7 +75,7 @@ class History:
         answer = self._repo.command.run(
             "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-commit-id", *_PLAIN, *sides
         )
-        entries = [each for each in _raw_entries(answer.output) if self._holds(each[0], place)][:MOST_FILES]
+        entries = [entry for entry in _raw_entries(answer.output) if self._holds(entry[0], place)][:MAX_FILES]
         images = self._repo.images(blob for _, old, new, _ in entries for blob in (old, new))
         return [
             Change(path=path.removeprefix(place.prefix), before=images.get(old), after=images.get(new), mode=mode)
@@ -120,12 +120,12 @@ class History:
         newest = next(iter(self.revisions(path, limit=1)), None) if self._repo.find() else None
         operation = newest.operation if newest is not None else None
         if operation and any(change.path == path and change.after is None for change in operation.changes):
-            made = [each.path for each in operation.changes if each.before is None]
+            made = [change.path for change in operation.changes if change.before is None]
             moved = operation.kind is OperationKind.MOVE and len(made) == 1
             return f"It was moved to {made[0]}." if moved else "It was deleted; undo can restore it."
         alike = [each for each in self._client.list() if each.rpartition("/")[2] == name]
         if alike:
-            return f"A note of that name is at {alike[0]}."
+            return f"A note with that name is at {alike[0]}."
         return "It was deleted; git has its last version." if newest is not None else ""
 
     def blame(self, path: str, first: int, last: int) -> list[BlameLine]:
@@ -143,8 +143,8 @@ class History:
             rows = f"-L{min(wanted)},{max(wanted)}"
             answer = self._repo.command.run("blame", *plain, rows, "HEAD", "--", path)
             blamed = list(_blame_lines(answer.output.decode("utf-8", "replace")))
-            actors = self._actors({each.commit for each in blamed})
-            origins = {each.line: replace(each, author=actors.get(each.commit, each.author)) for each in blamed}
+            actors = self._actors({line.commit for line in blamed})
+            origins = {line.line: replace(line, author=actors.get(line.commit, line.author)) for line in blamed}
         return [
             replace(origins.get(there.get(number, 0), _NOT_IN_GIT), line=number, text=lines[number - 1])
             for number in range(first, last + 1)
@@ -165,7 +165,7 @@ class History:
         fields = answer.output.decode("utf-8", "replace").split("\0")
         messages = zip(fields[::2], fields[1::2], strict=False)
         found = (parse_message(text, commit=name, at=0.0) for name, text in messages)
-        return {each.commit: each.actor for each in found if each}
+        return {operation.commit: operation.actor for operation in found if operation}
 
     def _touched(self, place: RepoLocation, notes: Mapping[str, int]) -> set[str]:
         """Return the files that differ from the index by size and times. `notes` maps paths to modification times in
@@ -187,7 +187,7 @@ class History:
     def _names(self, verb: str, *arguments: str, index: Path | None = None) -> set[str]:
         options = ("-z", "--name-only", "--relative", "--no-ext-diff")
         answer = self._repo.command.run_unchecked(verb, *options, *arguments, index=index)
-        return {os.fsdecode(each) for each in answer.output.split(b"\0")}
+        return {os.fsdecode(path) for path in answer.output.split(b"\0")}
 
     def _differs(self, path: str, known: dict[str, str], place: RepoLocation) -> bool:
         try:

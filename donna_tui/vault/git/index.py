@@ -18,7 +18,7 @@ from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.command import each_entry, refusal
 from donna_tui.vault.git.objects import blob_id
 from donna_tui.vault.git.operations import last_operation
-from donna_tui.vault.git.repository import OWN_REFS, PATIENCE_SECONDS, GitRepo, RepoLocation, Tip
+from donna_tui.vault.git.repository import OWN_REFS, PATIENCE_SECONDS, GitRepo, RefState, RepoLocation
 from donna_tui.vault.git.trust import read_small
 from donna_tui.vault.write.atomic import NEW_FILE
 from donna_tui.vault.write.changes import BlobChange
@@ -30,7 +30,7 @@ COPY = "donna-index"
 _PATIENCE_SECONDS = 1.0
 """Seconds to wait for another program that holds the index before it is left unchanged."""
 
-_MOST_PATHS = 500
+_MAX_PATHS = 500
 """Maximum number of paths on one command line."""
 
 
@@ -61,7 +61,7 @@ def _is_own(lock: Path) -> bool:
         return False
 
 
-def check_unstaged(repo: GitRepo, place: RepoLocation, tip: Tip, changes: Sequence[BlobChange]) -> Stamp | None:
+def check_unstaged(repo: GitRepo, place: RepoLocation, tip: RefState, changes: Sequence[BlobChange]) -> Stamp | None:
     """Return the stamp of the index. Raises VaultWriteError (`git_busy`) if one of these notes is staged with other
     text.
 
@@ -81,7 +81,7 @@ def _of_branch(changes: Sequence[BlobChange]) -> list[BlobChange]:
     return [change for change in changes if not change.record_only]
 
 
-def _staged(repo: GitRepo, place: RepoLocation, tip: Tip, changes: Sequence[BlobChange]) -> set[str]:
+def _staged(repo: GitRepo, place: RepoLocation, tip: RefState, changes: Sequence[BlobChange]) -> set[str]:
     """Return the notes whose index entry equals neither the tip, nor the bytes on disk, nor those being written."""
     entries = _differing(repo, tip, [change.path for change in changes])
     known = {place.full(change.path): change for change in changes}
@@ -100,7 +100,7 @@ def _may_follow(change: BlobChange, of_tip: str | None, staged: str | None, obje
     return is_meant or staged in (change.before, change.stored_before or change.before, change.after, change.in_branch)
 
 
-def _was_left_behind(repo: GitRepo, place: RepoLocation, tip: Tip, path: str, staged: str | None) -> bool:
+def _was_left_behind(repo: GitRepo, place: RepoLocation, tip: RefState, path: str, staged: str | None) -> bool:
     """Return whether the index has the version from before Donna's last change, after which it was stopped."""
     last = last_operation(repo, tip.commit, path) if tip.commit else None
     if last is None:
@@ -109,11 +109,11 @@ def _was_left_behind(repo: GitRepo, place: RepoLocation, tip: Tip, path: str, st
     return dict(each_entry(before.output)).get(place.full(path)) == staged
 
 
-def _differing(repo: GitRepo, tip: Tip, paths: Sequence[str]) -> dict[str, tuple[str | None, str | None]]:
+def _differing(repo: GitRepo, tip: RefState, paths: Sequence[str]) -> dict[str, tuple[str | None, str | None]]:
     """Return the blobs of tip and index, by repository path, for those of these vault paths where they differ."""
     found: dict[str, tuple[str | None, str | None]] = {}
-    for start in range(0, len(paths), _MOST_PATHS):
-        some = paths[start : start + _MOST_PATHS]
+    for start in range(0, len(paths), _MAX_PATHS):
+        some = paths[start : start + _MAX_PATHS]
         if tip.commit is None:
             output = repo.command.run("ls-files", "-z", "--stage", "--full-name", "--", *some).output
             for record in os.fsdecode(output).split("\0"):
@@ -132,7 +132,7 @@ def _differing(repo: GitRepo, tip: Tip, paths: Sequence[str]) -> dict[str, tuple
 
 
 def follow_tip(
-    repo: GitRepo, place: RepoLocation, tip: Tip, changes: Sequence[BlobChange], since: Stamp | None = None
+    repo: GitRepo, place: RepoLocation, tip: RefState, changes: Sequence[BlobChange], since: Stamp | None = None
 ) -> bool:
     """Update the index entries of these notes from `tip` to the current branch. Return False if the index is busy.
 
@@ -150,7 +150,9 @@ def follow_tip(
     return False
 
 
-def _followed(repo: GitRepo, place: RepoLocation, tip: Tip, changes: Sequence[BlobChange], since: Stamp | None) -> bool:
+def _followed(
+    repo: GitRepo, place: RepoLocation, tip: RefState, changes: Sequence[BlobChange], since: Stamp | None
+) -> bool:
     """Try once; return False if the index is busy. Raises OSError and VaultWriteError.
 
     The new index is complete before the lock is taken, and replaces the old one by a rename, so that it is never

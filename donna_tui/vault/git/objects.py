@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from donna_tui.vault.git.operations import each_operation, message_of
-from donna_tui.vault.git.repository import GitRepo, RepoLocation, Tip
+from donna_tui.vault.git.repository import GitRepo, RefState, RepoLocation
 from donna_tui.vault.write.changes import BlobChange, Change, Operation
 
 
@@ -37,15 +37,15 @@ def blob_changes(changes: Sequence[Change], object_format: str) -> tuple[BlobCha
         return None if data is None else blob_id(data, object_format)
 
     return tuple(
-        BlobChange(path=each.path, before=known(each.before), after=known(each.after), mode=each.mode)
-        for each in changes
+        BlobChange(path=change.path, before=known(change.before), after=known(change.after), mode=change.mode)
+        for change in changes
     )
 
 
 def prepare(
     repo: GitRepo,
     place: RepoLocation,
-    tip: Tip,
+    tip: RefState,
     operation: Operation,
     author: Author,
     images: Iterable[bytes] = (),

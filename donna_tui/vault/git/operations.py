@@ -13,10 +13,10 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.vault.git.repository import GitRepo
 from donna_tui.vault.write.changes import BlobChange, Operation, OperationKind
 
-MOST_SUBJECT = 100
+MAX_SUBJECT = 100
 """Maximum number of characters of a note's name in the first line of a commit message."""
 
-MOST_OPERATIONS = 1_000
+MAX_OPERATIONS = 1_000
 """Maximum number of operations that can be undone."""
 
 _FORMAT = "%H%x00%at%x00%B%x00"
@@ -47,7 +47,7 @@ def message_of(operation: Operation) -> str:
     trailers = [
         f"Donna-Op: {operation.id}",
         f"Donna-Kind: {operation.kind}",
-        f"Donna-Actor: {clean_line(operation.actor)[:MOST_SUBJECT]}",
+        f"Donna-Actor: {clean_line(operation.actor)[:MAX_SUBJECT]}",
     ]
     if operation.session:
         trailers.append(f"Donna-Session: {operation.session}")
@@ -57,11 +57,11 @@ def message_of(operation: Operation) -> str:
         trailers.append(f"Donna-Post: {change.after or 'none'} {change.mode:o} {path}")
         if change.owner:
             trailers.append(f"Donna-Owner: {change.owner} {path}")
-    made = (each for each in operation.made if any(path.startswith(f"{each}/") for path in operation.paths))
+    made = (folder for folder in operation.made if any(path.startswith(f"{folder}/") for path in operation.paths))
     trailers += [f"Donna-Made: {json.dumps(folder)}" for folder in made]
-    trailers += [f"Donna-Undoes: {each}" for each in operation.undoes]
-    trailers += [f"Donna-Redoes: {each}" for each in operation.redoes]
-    return f"{clean_line(operation.subject)[: MOST_SUBJECT * 2]}\n\n" + "\n".join(trailers) + "\n"
+    trailers += [f"Donna-Undoes: {undone}" for undone in operation.undoes]
+    trailers += [f"Donna-Redoes: {redone}" for redone in operation.redoes]
+    return f"{clean_line(operation.subject)[: MAX_SUBJECT * 2]}\n\n" + "\n".join(trailers) + "\n"
 
 
 def parse_message(message: str, *, commit: str, at: float) -> Operation | None:
@@ -84,7 +84,7 @@ def _operation(found: dict[str, list[str]], *, subject: str, commit: str, at: fl
     before, after = (list(map(_side, found.get(name, []))) for name in ("Donna-Pre", "Donna-Post"))
     if not _ID.fullmatch(identity) or [path for _, _, path in before] != [path for _, _, path in after]:
         return None
-    owners = {json.loads(each[2]): each[1] for each in map(_OWNER.fullmatch, found.get("Donna-Owner", [])) if each}
+    owners = {json.loads(match[2]): match[1] for match in map(_OWNER.fullmatch, found.get("Donna-Owner", [])) if match}
     return Operation(
         id=identity,
         kind=OperationKind(kind),
@@ -99,18 +99,18 @@ def _operation(found: dict[str, list[str]], *, subject: str, commit: str, at: fl
         undoes=tuple(found.get("Donna-Undoes", [])),
         redoes=tuple(found.get("Donna-Redoes", [])),
         session=next(filter(_SESSION.fullmatch, found.get("Donna-Session", [])), ""),
-        made=tuple(str(json.loads(each)) for each in found.get("Donna-Made", [])),
+        made=tuple(str(json.loads(folder)) for folder in found.get("Donna-Made", [])),
     )
 
 
 def _side(value: str) -> tuple[str | None, int, str]:
-    found = _CHANGE.fullmatch(value)
-    if found is None:
+    match = _CHANGE.fullmatch(value)
+    if match is None:
         raise ValueError(value)
-    return None if found[1] == "none" else found[1], int(found[2], 8), str(json.loads(found[3]))
+    return None if match[1] == "none" else match[1], int(match[2], 8), str(json.loads(match[3]))
 
 
-def each_operation(repo: GitRepo, record: str | None, limit: int = MOST_OPERATIONS) -> Iterator[Operation]:
+def each_operation(repo: GitRepo, record: str | None, limit: int = MAX_OPERATIONS) -> Iterator[Operation]:
     """Yield the newest operations, newest first: of the chain that ends in `record`, or else of the branch."""
     answer = repo.command.run_unchecked(
         *_AS_IN_LOG, f"--max-count={limit}", *([record, "--"] if record else ["HEAD", "--", "."])

@@ -64,7 +64,7 @@ class RepoLocation:
 
 
 @dataclass(frozen=True, slots=True)
-class Tip:
+class RefState:
     """The checked out commit, and the last record of Donna.
 
     `ref` is the ref to move (`HEAD` when detached), `commit` is None before the first commit, `record` before the first
@@ -102,11 +102,11 @@ class GitRepo:
         time.
         """
         if self._place is not None and self._located is not None and self._is_where_it_was(self._located):
-            check_files(self._located, whole=False)
+            check_files(self._located, with_loose=False)
             return self._place
         located = locate(self._vault)
         if located is not None:
-            check_files(located, whole=True)
+            check_files(located, with_loose=True)
         found = self.command.run_unchecked("rev-parse", *_WHERE)
         if found.status:
             if "not a git repository (or any" in found.complaint:
@@ -138,18 +138,18 @@ class GitRepo:
             raise VaultWriteError(Reason.NO_REPOSITORY, message, hint=hint)
         return place
 
-    def tip(self) -> Tip:
+    def tip(self) -> RefState:
         branch = self.command.run_unchecked("symbolic-ref", "--quiet", "HEAD")
         if branch.status not in (0, 1):
             raise refusal("symbolic-ref", branch.complaint)
         commit, record = self._objects(["HEAD^{commit}", f"{self.place().records}^{{commit}}"])
-        return Tip(branch.line if branch.status == 0 else "HEAD", commit, record)
+        return RefState(branch.line if branch.status == 0 else "HEAD", commit, record)
 
     def record(self) -> str | None:
         return self._objects([f"{self.place().records}^{{commit}}"])[0]
 
     def _objects(self, names: Sequence[str]) -> list[str | None]:
-        given = "".join(f"{each}\n" for each in names).encode()
+        given = "".join(f"{name}\n" for name in names).encode()
         answer = self.command.run("cat-file", "--batch-check=%(objectname)", given=given)
         return [None if " " in line else line for line in _lines(answer)[: len(names)]]
 
@@ -167,7 +167,7 @@ class GitRepo:
         answer = self.command.run_unchecked("check-ignore", "-z", "--stdin", given=given, literal=False)
         if answer.status not in (0, 1):
             raise refusal("check-ignore", answer.complaint)
-        return [each.decode().removeprefix("./") for each in answer.output.split(b"\0") if each]
+        return [entry.decode().removeprefix("./") for entry in answer.output.split(b"\0") if entry]
 
     def rule_folders(self, paths: Iterable[str]) -> list[Path]:
         """Return the folders whose rule files apply to these vault paths, from the top of the work tree down."""
@@ -176,14 +176,14 @@ class GitRepo:
         above = len(prefix.strip("/").split("/")) if prefix else 0
         inside = {Path(path).parent for path in paths}
         below = {each for folder in inside for each in (folder, *folder.parents)} - {Path()}
-        return [*reversed(vault.parents[:above]), vault, *(vault / each for each in sorted(below))]
+        return [*reversed(vault.parents[:above]), vault, *(vault / folder for folder in sorted(below))]
 
     def left_out(self, place: RepoLocation, paths: Sequence[str]) -> list[str]:
         """Return those of these vault paths that are in git but excluded from disk by a sparse checkout."""
         if not paths or not (place.git_dir / "info" / "sparse-checkout").exists():
             return []
         answer = self.command.run("ls-files", "-z", "-t", "--cached", "--", *paths)
-        entries = (os.fsdecode(each).partition(" ") for each in answer.output.split(b"\0"))
+        entries = (os.fsdecode(entry).partition(" ") for entry in answer.output.split(b"\0"))
         return [path for tag, _, path in entries if tag == "S"]
 
     def fast_import(self, stream: bytes) -> list[str]:
@@ -191,7 +191,7 @@ class GitRepo:
         answer = self.command.run("fast-import", "--quiet", "--force", "--done", given=stream)
         return answer.output.decode("ascii").split()
 
-    def advance(self, tip: Tip, commit: str, record: str, message: str) -> bool:
+    def advance(self, tip: RefState, commit: str, record: str, message: str) -> bool:
         """Move the branch and the chain of operations in one transaction. Return False if either has moved meanwhile.
 
         The branch is left unchanged if it is at `commit` already. Waits for locks of other programs; raises
@@ -229,19 +229,19 @@ class GitRepo:
 
     def blobs(self, ids: Sequence[str]) -> list[bytes | None]:
         """Return the bytes of blobs, or None for each that git does not have."""
-        given = b"".join(each.encode("ascii") + b"\n" for each in ids)
+        given = b"".join(blob.encode("ascii") + b"\n" for blob in ids)
         output = self.command.run("cat-file", "--batch", given=given).output if ids else b""
         return list(each_blob(output))
 
     def images(self, ids: Iterable[str | None]) -> dict[str | None, bytes | None]:
         """Return the bytes of blobs by id; None for each that git does not have."""
-        known = [each for each in ids if each]
+        known = [blob for blob in ids if blob]
         return dict(zip(known, self.blobs(known), strict=True))
 
     def existing(self, ids: Sequence[str]) -> set[str]:
-        return {each for each in self._objects(ids) if each}
+        return {blob for blob in self._objects(ids) if blob}
 
-    def known(self, tip: Tip, place: RepoLocation, paths: Sequence[str]) -> set[str]:
+    def known(self, tip: RefState, place: RepoLocation, paths: Sequence[str]) -> set[str]:
         """Return those of these vault paths that are in the last commit."""
         if tip.commit is None:
             return set()
@@ -270,7 +270,7 @@ class GitRepo:
         if self._settings is None or self._settings[0] != known:
             pattern = r"^core\.(attributesfile|autocrlf|filemode|precomposeunicode)$"
             answer = self.command.run_unchecked("config", "-z", "--get-regexp", pattern, as_configured=_OF_THE_USER)
-            entries = (os.fsdecode(each).partition("\n") for each in answer.output.split(b"\0") if each)
+            entries = (os.fsdecode(entry).partition("\n") for entry in answer.output.split(b"\0") if entry)
             self._settings = known, {name.lower(): value if has_one else "true" for name, has_one, value in entries}
         return self._settings[1]
 

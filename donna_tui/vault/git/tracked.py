@@ -14,7 +14,7 @@ from donna_tui.safety.classify import Sensitivity
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.attributes import Attributes, why_not_stored
 from donna_tui.vault.git.operations import last_operation, parse_message
-from donna_tui.vault.git.repository import GitRepo, RepoLocation, Tip
+from donna_tui.vault.git.repository import GitRepo, RefState, RepoLocation
 from donna_tui.vault.write.changes import BlobChange, Change, OperationKind, Plan
 from donna_tui.vault.write.files import VaultFiles
 from donna_tui.vault.write.rules import WriteRules
@@ -35,7 +35,7 @@ def unstorable(
         message = f"the folder “{folder}” is a separate repository"
         refuse(path, message, "open that folder as a vault to change its notes")
     for path in repo.left_out(place, [change.path for change in rest if change.before is None]):
-        message = "git has a note of this name, but it is outside the sparse checkout"
+        message = "git has a note with this name, but it is outside the sparse checkout"
         refuse(path, message, "check it out first: git sparse-checkout add FOLDER")
     for path in repo.ignored([change.path for change in rest]):
         refuse(path, "git ignores this note, so a change could not be undone", "remove it from .gitignore")
@@ -49,16 +49,16 @@ def unstorable(
 
 
 def mark_untracked(
-    repo: GitRepo, place: RepoLocation, tip: Tip, rules: WriteRules, plan: Plan, changes: Sequence[BlobChange]
+    repo: GitRepo, place: RepoLocation, tip: RefState, rules: WriteRules, plan: Plan, changes: Sequence[BlobChange]
 ) -> tuple[BlobChange, ...]:
     """Mark the changes that must not be committed. Raises VaultWriteError (`would_track`) for a once private note."""
     hidden = _hidden(repo, place, tip, rules, plan)
     removed = _untracked_before(repo, place, tip, plan, besides=hidden)
-    marked = (replace(each, record_only=each.path in hidden) for each in changes)
-    return tuple(replace(each, stored_after="") if each.path in removed else each for each in marked)
+    marked = (replace(change, record_only=change.path in hidden) for change in changes)
+    return tuple(replace(change, stored_after="") if change.path in removed else change for change in marked)
 
 
-def _hidden(repo: GitRepo, place: RepoLocation, tip: Tip, rules: WriteRules, plan: Plan) -> set[str]:
+def _hidden(repo: GitRepo, place: RepoLocation, tip: RefState, rules: WriteRules, plan: Plan) -> set[str]:
     """Return the private notes of a plan whose change is in the record only."""
     private = [change for change in plan.changes if _is_private(rules, change.path, change.before, change.after)]
     if not private:
@@ -80,7 +80,7 @@ def _is_private(rules: WriteRules, path: str, *sides: bytes | None) -> bool:
     return any(data is not None and rules.sensitivity(path, data) is not Sensitivity.PUBLIC for data in sides)
 
 
-def _may_be_tracked(repo: GitRepo, tip: Tip, rules: WriteRules, plan: Plan, change: Change) -> bool:
+def _may_be_tracked(repo: GitRepo, tip: RefState, rules: WriteRules, plan: Plan, change: Change) -> bool:
     """Return whether an untracked private note may be committed: the user agreed, or an undo or redo restores it."""
     if change.after is None:
         return False
@@ -96,7 +96,7 @@ def _may_be_tracked(repo: GitRepo, tip: Tip, rules: WriteRules, plan: Plan, chan
     )
 
 
-def _untracked_before(repo: GitRepo, place: RepoLocation, tip: Tip, plan: Plan, besides: set[str]) -> set[str]:
+def _untracked_before(repo: GitRepo, place: RepoLocation, tip: RefState, plan: Plan, besides: set[str]) -> set[str]:
     """Return the files that an undo restores and that were not in the branch when its operations were last applied."""
     restored = {change.path for change in plan.changes if change.after is not None} - besides
     if plan.kind is not OperationKind.UNDO or not restored or tip.commit is None:
@@ -112,5 +112,7 @@ def _untracked_before(repo: GitRepo, place: RepoLocation, tip: Tip, plan: Plan, 
         if operation and done:
             remaining -= done
             parents |= dict.fromkeys(restored.intersection(operation.paths), parent)
-    before = {each: repo.known(replace(tip, commit=each or None), place, [*parents]) for each in set(parents.values())}
+    before = {
+        commit: repo.known(replace(tip, commit=commit or None), place, [*parents]) for commit in set(parents.values())
+    }
     return {path for path, parent in parents.items() if path not in before[parent]}

@@ -23,7 +23,7 @@ _NEVER_OPENED = frozenset({
 """Names in the git folder that none of our calls opens. Some users make symbolic links of them, which is allowed."""
 
 _WALKED = frozenset({"info", "logs", "objects", "refs", "reftable"})
-_MOST_BYTES = 8_192
+_MAX_BYTES = 8_192
 _HEX = frozenset("0123456789abcdef")
 
 
@@ -112,8 +112,8 @@ def _check_work_tree(folder: Path, git_dir: Path) -> None:
     raise not_trusted(message, 'if it is yours, run in the folder that contains .git: git config core.worktree "$PWD"')
 
 
-def check_files(located: Located, *, whole: bool) -> None:
-    """Check every file that git may open, loose objects only if `whole`. Raises VaultWriteError (`not_trusted`)."""
+def check_files(located: Located, *, with_loose: bool) -> None:
+    """Check every file that git may open, loose objects only `with_loose`. Raises VaultWriteError (`not_trusted`)."""
     for folder in {located.git_dir, located.common_dir}:
         for entry in _entries(folder):
             if entry.name == "commondir" and folder == located.common_dir:
@@ -122,15 +122,15 @@ def check_files(located: Located, *, whole: bool) -> None:
                 continue
             _check(entry, folder)
             if entry.name in _WALKED:
-                _check_below(Path(entry.path), folder, whole=whole)
+                _check_below(Path(entry.path), folder, with_loose=with_loose)
 
 
-def _check_below(folder: Path, top: Path, *, whole: bool) -> None:
+def _check_below(folder: Path, top: Path, *, with_loose: bool) -> None:
     for entry in _entries(folder):
         _check(entry, top)
         is_loose = len(entry.name) == 2 and folder.name == "objects" and set(entry.name) <= _HEX
-        if entry.is_dir(follow_symlinks=False) and (whole or not is_loose):
-            _check_below(Path(entry.path), top, whole=whole)
+        if entry.is_dir(follow_symlinks=False) and (with_loose or not is_loose):
+            _check_below(Path(entry.path), top, with_loose=with_loose)
 
 
 def _check(entry: os.DirEntry[str], top: Path) -> None:
@@ -172,7 +172,7 @@ def read_small(path: Path) -> bytes | None:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             if stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return os.read(descriptor, _MOST_BYTES)
+                return os.read(descriptor, _MAX_BYTES)
         finally:
             os.close(descriptor)
     return None

@@ -88,8 +88,8 @@ class LinkGraph:
 def line_of_fragment(text: str, fragment: str) -> int | None:
     """Return the line (1-based) of a heading, of nested headings (`A#B`), or of a block (`^id`), or None."""
     if fragment.startswith("^"):
-        found = re.search(rf"(?:^|[ \t]){re.escape(fragment)}[ \t]*\r?$", text, re.MULTILINE | re.IGNORECASE)
-        return line_of(line_starts(text), found.end()) if found else None
+        match = re.search(rf"(?:^|[ \t]){re.escape(fragment)}[ \t]*\r?$", text, re.MULTILINE | re.IGNORECASE)
+        return line_of(line_starts(text), match.end()) if match else None
     wanted = [words for part in fragment.split("#") if (words := _words(part))]
     if not wanted:
         return None
@@ -99,7 +99,7 @@ def line_of_fragment(text: str, fragment: str) -> int | None:
         if not section.level or not path or path[-1] != wanted[-1]:
             continue
         above = iter(path[:-1])
-        if all(each in above for each in wanted[:-1]):
+        if all(heading in above for heading in wanted[:-1]):
             return section.start_line
         last = last or section.start_line
     return last

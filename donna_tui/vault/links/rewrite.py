@@ -121,7 +121,7 @@ class _Rewriter:
         if self._holds(target, found, wanted, is_wiki):
             return None
         spellings = self._spellings(target, found, wanted, is_wiki)
-        return tuple(each for each in spellings if self._leads(each, wanted, is_wiki))
+        return tuple(spelling for spelling in spellings if self._leads(spelling, wanted, is_wiki))
 
     def _holds(self, target: str, found: Hit, wanted: str, is_wiki: bool) -> bool:
         """Return whether a link resolves after the move as well as it did before."""

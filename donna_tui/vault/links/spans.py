@@ -97,8 +97,8 @@ def find_links(text: str) -> Iterator[Link]:
     """
     mark = 1 if text.startswith("\ufeff") else 0
     body = mark + parse_frontmatter(text[mark:]).body_start
-    for found in _WIKILINK.finditer(text, mark, body):
-        yield _wikilink(found, in_yaml=True)
+    for match in _WIKILINK.finditer(text, mark, body):
+        yield _wikilink(match, in_yaml=True)
     for span in prose(text, body):
         yield from _Inline(text, span).links()
 
@@ -191,15 +191,15 @@ def link_from(written: str, *, is_wiki: bool) -> Link | None:
     return _url(url) if url else None
 
 
-def _wikilink(found: re.Match[str], *, in_yaml: bool = False) -> Link:
+def _wikilink(match: re.Match[str], *, in_yaml: bool = False) -> Link:
     """Build a wikilink. A backslash before the bar is an escape of the surrounding table, not part of the target."""
-    inner = found[1]
+    inner = match[1]
     written = _AFTER_TARGET.split(inner, maxsplit=1)[0].rstrip("\\")
     target = written.strip()
-    start = found.start(1) + len(written) - len(written.lstrip())
+    start = match.start(1) + len(written) - len(written.lstrip())
     room = _LONGEST_INNER - len(inner) + len(target)
     fragment = inner.split("|", 1)[0].partition("#")[2].rstrip("\\").strip()
-    is_embed = found.start() > 0 and found.string[found.start() - 1] == "!"
+    is_embed = match.start() > 0 and match.string[match.start() - 1] == "!"
     alias = inner.rfind("|") + 1
     return Link(
         LinkKind.WIKI,
@@ -209,15 +209,15 @@ def _wikilink(found: re.Match[str], *, in_yaml: bool = False) -> Link:
         room=room,
         in_yaml=in_yaml,
         fragment=fragment,
-        whole=(found.start() - is_embed, found.end()),
-        label=(found.start(1) + alias, found.end(1)),
+        whole=(match.start() - is_embed, match.end()),
+        label=(match.start(1) + alias, match.end(1)),
     )
 
 
-def _url(found: re.Match[str]) -> Link:
-    group = 1 if found[1] is not None else 2
-    written, *after = _FRAGMENT.split(found[group], maxsplit=1)
-    start = found.start(group)
+def _url(match: re.Match[str]) -> Link:
+    group = 1 if match[1] is not None else 2
+    written, *after = _FRAGMENT.split(match[group], maxsplit=1)
+    start = match.start(group)
     return Link(
         LinkKind.POINTED if group == 1 else LinkKind.URL,
         _meant(written),

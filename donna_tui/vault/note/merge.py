@@ -68,8 +68,8 @@ class _Note:
 
     @property
     def line_end(self) -> str:
-        found = _LINE_END.search(self.opening)
-        return found[0] if found else ""
+        match = _LINE_END.search(self.opening)
+        return match[0] if match else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +153,10 @@ def _replace(old: _Entry, new: _Entry) -> tuple[int, int, str]:
 def _comment_line(entry: _Entry) -> str:
     """Return the comment on the line of a key as a separate line, for a value of several lines."""
     if entry.is_on_one_line:
-        found = _COMMENT_BEHIND.match(entry.block, entry.value_end)
+        match = _COMMENT_BEHIND.match(entry.block, entry.value_end)
     else:
-        found = _COMMENT_OF_KEY.match(entry.block, entry.key_end)
-    return f"{found[1]}\n" if found else ""
+        match = _COMMENT_OF_KEY.match(entry.block, entry.key_end)
+    return f"{match[1]}\n" if match else ""
 
 
 def _entries(note: _Note) -> dict[str, _Entry]:

@@ -20,7 +20,7 @@ LARGEST_BLOCK = 64 * 1024
 DRAFT_KEY = "donna_draft"
 """Frontmatter key of a note that Donna wrote and nobody has approved yet."""
 
-MOST_TAGS = 1_000
+MAX_TAGS = 1_000
 
 _OPENING = re.compile(r"---[ \t]*(?:\r\n?|\n|\Z)")
 _CLOSING = re.compile(r"(?:---|\.\.\.)[ \t]*")
@@ -79,7 +79,7 @@ def aliases_of(data: Mapping[str, Any]) -> tuple[str, ...]:
 def tags_of(data: Mapping[str, Any], body: str) -> tuple[str, ...]:
     """Return the tags of the note without `#`, unique regardless of case: from the frontmatter, then from the body."""
     listed = (tag for words in _words(data, "tags", "tag") for tag in _BETWEEN_TAGS.split(words))
-    inline = (found[1] for found in _INLINE_TAG.finditer(body))
+    inline = (match[1] for match in _INLINE_TAG.finditer(body))
     return _unique(tag for raw in chain(listed, inline) if (tag := raw.strip("#/ ")) and not tag.isdecimal())
 
 
@@ -115,7 +115,7 @@ def _simple_lines(block: str) -> dict[str, Any]:
     data: dict[str, Any] = {}
     for start, end, _ in each_line(block):
         line = _SIMPLE_LINE.fullmatch(block, start, min(end, start + 1_000))
-        if line and len(data) < MOST_TAGS:
+        if line and len(data) < MAX_TAGS:
             try:
                 data |= load_yaml(line.group()).value
             except YamlError:
@@ -148,7 +148,7 @@ def _unique(words: Iterable[str]) -> tuple[str, ...]:
     for word in words:
         if word:
             seen.setdefault(word.casefold(), word)
-        if len(seen) == MOST_TAGS:
+        if len(seen) == MAX_TAGS:
             break
     return tuple(seen.values())
 
@@ -222,7 +222,7 @@ def _moment(value: object) -> float | None:
 def _days_in(text: str) -> Iterator[datetime.date]:
     """Yield the valid days that a file name or a value contains, the most specific form first."""
     name = text.rsplit("/", 1)[-1]
-    for form, within in (*((each, name) for each in _IN_NAME), (_NESTED, text)):
+    for form, within in (*((pattern, name) for pattern in _IN_NAME), (_NESTED, text)):
         for match in form.finditer(within):
             day = _day(match.groupdict())
             if day is not None:

@@ -155,7 +155,11 @@ class Operation:
 
 def whole_sessions(redoable: Sequence[Operation], steps: int) -> set[str]:
     """Return the sessions of agents of which nothing is left to redo after so many steps."""
-    return {each.session for each in redoable[:steps]} - {each.session for each in redoable[steps:]} - {""}
+    return (
+        {operation.session for operation in redoable[:steps]}
+        - {operation.session for operation in redoable[steps:]}
+        - {""}
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,10 +72,10 @@ def check_place(path: str) -> list[str]:
 def check_new_name(path: str) -> None:
     """Raise VaultWriteError (`path_escape`) for a new path that is invalid on Windows; existing files may have one."""
     for part in path.split("/"):
-        found = _WINDOWS_CHARACTER.search(part)
+        match = _WINDOWS_CHARACTER.search(part)
         word = part.partition(".")[0].rstrip(" ")
-        if found:
-            message = f"a new name must not contain “{found[0]}”: Windows cannot open it"
+        if match:
+            message = f"a new name must not contain “{match[0]}”: Windows cannot open it"
             raise _refusal(Reason.PATH_ESCAPE, path, message)
         if word.upper() in _WINDOWS_DEVICES:
             raise _refusal(Reason.PATH_ESCAPE, path, f"“{word}” cannot be a new name: Windows reserves it for a device")
@@ -137,7 +137,7 @@ def _check_length(path: str, parts: list[str]) -> None:
 
 def _check_visible(path: str, part: str) -> None:
     """Check that a part is not hidden, not even on a system that ignores format characters or folds wide ones."""
-    bare = "".join(each for each in part if unicodedata.category(each) != "Cf")
+    bare = "".join(character for character in part if unicodedata.category(character) != "Cf")
     bare = unicodedata.normalize("NFKC", bare)
     if bare.startswith("."):
         raise _refusal(Reason.PATH_ESCAPE, path, "the path is in a hidden folder", hint=WITHOUT_DOT)
@@ -160,7 +160,7 @@ def _check_allowed(path: str, parts: list[str], allowlist: Sequence[str]) -> Non
 def _names(root: VaultRoot, folder: list[str]) -> list[str]:
     try:
         with root.open_folder(folder) as descriptor, os.scandir(descriptor) as found:
-            return [each.name for each in found]
+            return [entry.name for entry in found]
     except OSError as error:
         raise refused(error) from error
     except VaultReadError as error:

@@ -52,7 +52,7 @@ class VaultFiles:
     def below(self, folder: str) -> Iterator[str]:
         """List all files in a folder, at any depth, also hidden ones; links are not followed. Raises VaultReadError."""
         with self._root.open_folder(check_relative(folder)) as opened, os.scandir(opened) as found:
-            entries = [(each.name, each.is_dir(follow_symlinks=False)) for each in found]
+            entries = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in found]
         for name, is_folder in sorted(entries):
             if is_folder:
                 yield from self.below(f"{folder}/{name}")
@@ -83,7 +83,7 @@ class VaultFiles:
 
     def _empty_in(self, parts: list[str]) -> tuple[list[str], bool]:
         with self._root.open_folder(parts) as opened, os.scandir(opened) as entries:
-            each_one = [(each.name, each.is_dir(follow_symlinks=False)) for each in entries]
+            each_one = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
         found: list[str] = []
         is_empty = True
         for name, is_folder in sorted(each_one):

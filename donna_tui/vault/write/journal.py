@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from donna_tui.types.errors import Reason, VaultWriteError
-from donna_tui.vault.git.repository import Tip
+from donna_tui.vault.git.repository import RefState
 from donna_tui.vault.write.changes import BlobChange, Operation, OperationKind
 from donna_tui.vault.write.durable import remove_durably, write_durably
 from donna_tui.vault.write.files import MARK
@@ -29,8 +29,8 @@ class Intent:
     since: float
 
     @property
-    def tip(self) -> Tip:
-        return Tip(self.ref, self.parent, self.previous_record)
+    def tip(self) -> RefState:
+        return RefState(self.ref, self.parent, self.previous_record)
 
     def waiting(self, number: int) -> str:
         """Return the name, next to the note, of the file with the bytes of change `number`."""
@@ -88,6 +88,6 @@ def _unreadable(error: OSError, path: Path) -> VaultWriteError:
 def _intent(raw: dict[str, object]) -> Intent:
     operation = dict(raw.pop("operation"))  # type: ignore[call-overload]  # checked by the constructors below
     operation["kind"] = OperationKind(operation["kind"])
-    operation["changes"] = tuple(BlobChange(**each) for each in operation["changes"])
+    operation["changes"] = tuple(BlobChange(**change) for change in operation["changes"])
     operation |= {name: tuple(operation.get(name, ())) for name in ("undoes", "redoes", "made")}
     return Intent(operation=Operation(**operation), **raw)  # type: ignore[arg-type]

@@ -22,7 +22,7 @@ from donna_tui.vault.write.files import MARK, vault_errors
 UPLOAD = f"{MARK}upload-"
 """Prefix of the files that `serve-webdav` is receiving; its next start removes them."""
 
-MOST_NAMES = 1_000
+MAX_NAMES = 1_000
 _NAME = re.compile(rf"{re.escape(MARK)}(?P<operation>[0-9a-f]{{20}})-(?P<number>\d{{1,6}})(?:-back)?")
 
 
@@ -47,7 +47,7 @@ def find_orphans(root: Path) -> list[str]:
     """Return the paths of temporary files below a vault, sorted. Skips git's folders and follows no symbolic links."""
     paths: list[str] = []
     for top, folders, files in os.walk(root):
-        folders[:] = [each for each in folders if each != ".git"]
+        folders[:] = [folder for folder in folders if folder != ".git"]
         for name in files:
             full = Path(top, name)
             if name.startswith(MARK) and stat.S_ISREG(full.lstat().st_mode):
@@ -65,7 +65,7 @@ class OrphanFiles:
     def __init__(self, root: VaultRoot, repo: GitRepo, place: RepoLocation | None) -> None:
         self._root, self._repo, self._place = root, repo, place
         recorded = list(each_operation(repo, repo.record())) if place else []
-        self._done = {each.id for each in recorded}
+        self._done = {operation.id for operation in recorded}
         self._known = {each.id: each for each in (*recorded, *self._pending())}
         self._stamp = time.strftime("%Y-%m-%d %H%M%S")
 
@@ -140,5 +140,5 @@ class OrphanFiles:
             yield note
         stem, dot, ending = (note or "Recovered.md").rpartition(".")
         mark = f" (Donna's conflicted copy {self._stamp})" if note else f" {self._stamp}"
-        for number in range(1, MOST_NAMES):
+        for number in range(1, MAX_NAMES):
             yield f"{stem}{mark}{f' ({number})' if number > 1 else ''}{dot}{ending}"

@@ -96,7 +96,7 @@ class PlanContext:
     def check_free(self, path: str, *, besides: str = "") -> None:
         """Raise VaultWriteError for a name that is taken, or equal to a taken one on some system, except `besides`."""
         if path != besides and self.read(path) is not None:
-            message = "a note of that name already exists"
+            message = "a note with that name already exists"
             raise VaultWriteError(Reason.CONFLICT, message, hint="choose another", path=path)
         with vault_errors(path):
             twin = find_twin(self._root, path, besides=besides)

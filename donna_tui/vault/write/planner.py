@@ -111,7 +111,7 @@ class SelectionPlanner:
             raise VaultWriteError(Reason.CONFLICT, "a folder cannot be moved into itself", path=dst)
         if self._vault_state.is_folder(dst):
             hint = "choose another, or move it into that one with a slash at the end"
-            raise VaultWriteError(Reason.CONFLICT, "a folder of that name already exists", hint=hint, path=dst)
+            raise VaultWriteError(Reason.CONFLICT, "a folder with that name already exists", hint=hint, path=dst)
         self._vault_state.recover()
         notes, stays, folders = self._chosen([src])
         moves = {path: f"{dst}{path.removeprefix(src)}" for path in notes}

@@ -18,7 +18,7 @@ from donna_tui.vault.git.command import HELD, refusal
 from donna_tui.vault.git.index import Stamp, check_unstaged, follow_tip, remove_stale_locks
 from donna_tui.vault.git.objects import Author, prepare
 from donna_tui.vault.git.operations import new_operation_id, newest_id
-from donna_tui.vault.git.repository import GitRepo, RepoLocation, Tip
+from donna_tui.vault.git.repository import GitRepo, RefState, RepoLocation
 from donna_tui.vault.git.tracked import mark_untracked, unstorable
 from donna_tui.vault.git.trust import read_small
 from donna_tui.vault.paths import folders_above
@@ -109,7 +109,7 @@ def carry_out(context: WriteContext, place: RepoLocation, plan: Plan, actor: str
         changes = mark_untracked(context.repo, place, tip, context.rules, plan, changes)
         index = check_unstaged(context.repo, place, tip, changes)
     context.reached(Step.CHECKED)
-    needed = {folder for each in plan.changes if each.after is not None for folder in folders_above(each.path)}
+    needed = {folder for change in plan.changes if change.after is not None for folder in folders_above(change.path)}
     operation = Operation(
         id=new_operation_id(newest.result()),
         kind=plan.kind,
@@ -132,7 +132,7 @@ def carry_out(context: WriteContext, place: RepoLocation, plan: Plan, actor: str
         commit=commit,
         kind=plan.kind,
         paths=plan.paths,
-        etags=tuple("" if each.after is None else etag_of(each.after) for each in plan.changes),
+        etags=tuple("" if change.after is None else etag_of(change.after) for change in plan.changes),
         record_only=operation.hidden,
     )
 
@@ -154,19 +154,19 @@ def _check(context: WriteContext, place: RepoLocation, plan: Plan) -> Mapping[st
 
 def _with_owners(context: WriteContext, plan: Plan) -> Plan:
     """Add the owners of removed files, so that a move and an undo can apply them to the files they create."""
-    owners = {each.path: context.files.owner(each.path) for each in plan.changes if each.after is None}
+    owners = {change.path: context.files.owner(change.path) for change in plan.changes if change.after is None}
     moved = next(iter(owners.values()), "") if plan.kind is OperationKind.MOVE else ""
     if not any(owners.values()):
         return plan
     changes = (
-        replace(each, owner=owners.get(each.path) or each.owner or (moved if each.before is None else ""))
-        for each in plan.changes
+        replace(change, owner=owners.get(change.path) or change.owner or (moved if change.before is None else ""))
+        for change in plan.changes
     )
     return replace(plan, changes=tuple(changes))
 
 
 def make_objects(
-    context: WriteContext, place: RepoLocation, tip: Tip, operation: Operation, images: Iterable[bytes] = ()
+    context: WriteContext, place: RepoLocation, tip: RefState, operation: Operation, images: Iterable[bytes] = ()
 ) -> tuple[Operation, str]:
     """Call `prepare`, and on an error remove the crash report that git leaves in the repository."""
     try:
@@ -184,7 +184,7 @@ def make_objects(
 def _change_vault(
     context: WriteContext,
     place: RepoLocation,
-    tip: Tip,
+    tip: RefState,
     prepared: tuple[Operation, str],
     changes: tuple[Change, ...],
     index: Stamp | None,
@@ -210,7 +210,7 @@ def _change_vault(
     return commit
 
 
-def intend(context: WriteContext, tip: Tip, operation: Operation, record: str) -> Intent:
+def intend(context: WriteContext, tip: RefState, operation: Operation, record: str) -> Intent:
     intent = Intent(
         operation=operation,
         ref=tip.ref,

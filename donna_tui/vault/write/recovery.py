@@ -41,7 +41,7 @@ class State(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FileOnDisk:
     """The state on disk of one change: the note, and the temporary file next to it."""
 
     change: BlobChange
@@ -71,16 +71,16 @@ def recover(context: WriteContext, place: RepoLocation) -> VaultWriteError | Non
     remove_stale_locks(place, intent)
     if intent is None:
         return None
-    found = _examined(context, place, intent)
+    files = _examined(context, place, intent)
     if is_done(context, intent):
-        problem = _end(context, place, intent, found)
-    elif any(map(_is_edited, found)):
-        problem = _clash(intent, found, _record(context, place, intent.operation, found))
-    elif any(each.state is State.AFTER for each in found):
-        problem = _roll_forward(context, place, intent, found)
+        problem = _end(context, place, intent, files)
+    elif any(map(_is_edited, files)):
+        problem = _clash(intent, files, _record(context, place, intent.operation, files))
+    elif any(file.state is State.AFTER for file in files):
+        problem = _roll_forward(context, place, intent, files)
     else:
         problem = None
-    if _cleared(context, found):
+    if _cleared(context, files):
         context.journal.clear()
     return problem
 
@@ -94,43 +94,45 @@ def record_leftovers(context: WriteContext, place: RepoLocation) -> None:
         intent = context.journal.read()
         if intent is None or is_done(context, intent):
             return
-        found = _examined(context, place, intent)
-        if any(each.state is State.AFTER for each in found) or not any(map(_is_edited, found)):
+        files = _examined(context, place, intent)
+        if any(file.state is State.AFTER for file in files) or not any(map(_is_edited, files)):
             return
-        _record(context, place, intent.operation, found)
-        if _cleared(context, found):
+        _record(context, place, intent.operation, files)
+        if _cleared(context, files):
             context.journal.clear()
 
 
-def _end(context: WriteContext, place: RepoLocation, intent: Intent, found: Sequence[Found]) -> VaultWriteError | None:
+def _end(
+    context: WriteContext, place: RepoLocation, intent: Intent, files: Sequence[FileOnDisk]
+) -> VaultWriteError | None:
     """Complete a write that is in the history. Text that an editor wrote to the displaced file is restored or kept."""
     with contextlib.suppress(DonnaError):  # the user's index may not have followed the moved branch yet
         if context.repo.tip().commit == intent.operation.commit:
             follow_tip(context.repo, place, intent.tip, intent.operation.changes)
-    third = [each for each in found if each.is_foreign and each.state is not State.AFTER]
+    third = [file for file in files if file.is_foreign and file.state is not State.AFTER]
     return _clash(intent, third, _record(context, place, intent.operation, third)) if third else None
 
 
 def _roll_forward(
-    context: WriteContext, place: RepoLocation, intent: Intent, found: Sequence[Found]
+    context: WriteContext, place: RepoLocation, intent: Intent, files: Sequence[FileOnDisk]
 ) -> VaultWriteError | None:
     """Put the notes that are still unchanged, with the bytes in git or else on disk, and move the branch."""
     wanted = {side for change in intent.operation.changes for side in (change.before, change.after) if side}
-    images = {blob_id(data, place.object_format): data for each in found for data in each.images()}
+    images = {blob_id(data, place.object_format): data for file in files for data in file.images()}
     missing = wanted - context.repo.existing(sorted(wanted))
     if not missing <= images.keys():
-        kept = _record(context, place, intent.operation, found)
+        kept = _record(context, place, intent.operation, files)
         message = "Donna was stopped while writing, and git no longer has all of it: the notes were not changed"
         hint = f"some may have the new text and some the old one; what was found is saved: donna diff {kept}"
         return VaultWriteError(Reason.GIT_FAILED, message, hint=hint, path=intent.operation.changes[0].path)
     context.repo.check_at_rest(place)
     tip = context.repo.tip()
     if missing or tip != intent.tip:
-        lacking = [images[each] for each in sorted(missing)]
+        lacking = [images[blob] for blob in sorted(missing)]
         intent = intend(context, tip, *make_objects(context, place, tip, intent.operation, lacking))
-    unfinished = [each for each in found if each.state is State.BEFORE]
-    blobs = context.repo.images(side for each in unfinished for side in (each.change.before, each.change.after))
-    changes = [(each.change.with_bytes(blobs), each.waiting) for each in unfinished]
+    unfinished = [file for file in files if file.state is State.BEFORE]
+    blobs = context.repo.images(side for file in unfinished for side in (file.change.before, file.change.after))
+    changes = [(file.change.with_bytes(blobs), file.waiting) for file in unfinished]
     for change, waiting in changes:
         context.files.drop(change.path, waiting)
         context.files.put(change, waiting)
@@ -141,30 +143,30 @@ def _roll_forward(
     return None
 
 
-def _is_edited(found: Found) -> bool:
+def _is_edited(file: FileOnDisk) -> bool:
     """Return whether somebody else wrote to the note, or to its displaced file, since the write began."""
-    return found.is_foreign or found.state is State.OTHER
+    return file.is_foreign or file.state is State.OTHER
 
 
-def _cleared(context: WriteContext, found: Sequence[Found]) -> bool:
+def _cleared(context: WriteContext, files: Sequence[FileOnDisk]) -> bool:
     """Remove the displaced files. Return False if one was just saved, for the next recovery to check again."""
-    for each in found:
-        if each.is_foreign and each.state is State.AFTER:
-            context.files.put_back(each.change.path, each.waiting, each.note)
-            if _displaced(context, each.change.path, each.waiting) not in (None, each.note):
+    for file in files:
+        if file.is_foreign and file.state is State.AFTER:
+            context.files.put_back(file.change.path, file.waiting, file.note)
+            if _displaced(context, file.change.path, file.waiting) not in (None, file.note):
                 return False
-        context.files.drop(each.change.path, each.waiting)
+        context.files.drop(file.change.path, file.waiting)
     return True
 
 
-def _examined(context: WriteContext, place: RepoLocation, intent: Intent) -> list[Found]:
-    found = []
+def _examined(context: WriteContext, place: RepoLocation, intent: Intent) -> list[FileOnDisk]:
+    files = []
     for number, change in enumerate(intent.operation.changes):
         waiting = intent.waiting(number)
         note, state = _note(context, place, change)
         left = _displaced(context, change.path, waiting)
-        found.append(Found(change, waiting, state, note, left, _is_foreign(context, place, change, left)))
-    return found
+        files.append(FileOnDisk(change, waiting, state, note, left, _is_foreign(context, place, change, left)))
+    return files
 
 
 def _displaced(context: WriteContext, path: str, waiting: str) -> bytes | None:
@@ -195,26 +197,26 @@ def _note(context: WriteContext, place: RepoLocation, change: BlobChange) -> tup
     return note, State.AFTER if blob == change.after else State.BEFORE if blob == change.before else State.OTHER
 
 
-def _record(context: WriteContext, place: RepoLocation, operation: Operation, found: Sequence[Found]) -> str:
+def _record(context: WriteContext, place: RepoLocation, operation: Operation, files: Sequence[FileOnDisk]) -> str:
     """Append a record of what a write displaced to the chain of operations. Return its id, for `donna diff`."""
-    images = {blob_id(data, place.object_format): data for each in found for data in each.images()}
-    changes = _known_changes(context, place, found, set(images))
+    images = {blob_id(data, place.object_format): data for file in files for data in file.images()}
+    changes = _known_changes(context, place, files, set(images))
     return record_changes(context, place, operation, changes, list(images.values()))
 
 
 def _known_changes(
-    context: WriteContext, place: RepoLocation, found: Sequence[Found], at_hand: set[str]
+    context: WriteContext, place: RepoLocation, files: Sequence[FileOnDisk], at_hand: set[str]
 ) -> tuple[BlobChange, ...]:
     """Return the changes as far as their bytes are known, and one more per text that an editor left next to a note."""
-    changes = [each.change for each in found]
-    for each in found:
-        if each.is_foreign and each.left is not None:
-            changes.append(dataclasses.replace(each.change, before=blob_id(each.left, place.object_format)))
+    changes = [each.change for each in files]
+    for file in files:
+        if file.is_foreign and file.left is not None:
+            changes.append(dataclasses.replace(file.change, before=blob_id(file.left, place.object_format)))
     wanted = {side for change in changes for side in (change.before, change.after) if side}
-    known = {each: each for each in (*context.repo.existing(sorted(wanted)), *at_hand)}
+    known = {blob: blob for blob in (*context.repo.existing(sorted(wanted)), *at_hand)}
     whole = (
-        dataclasses.replace(each, before=known.get(each.before or ""), after=known.get(each.after or ""))
-        for each in changes
+        dataclasses.replace(change, before=known.get(change.before or ""), after=known.get(change.after or ""))
+        for change in changes
     )
     return tuple(change for change in whole if change.before != change.after)
 
@@ -234,7 +236,7 @@ def record_changes(
     """
     deadline = time.monotonic() + REBUILD_PATIENCE_SECONDS
     changes = tuple(
-        BlobChange(path=each.path, before=each.before, after=each.after, mode=each.mode) for each in changes
+        BlobChange(path=change.path, before=change.before, after=change.after, mode=change.mode) for change in changes
     )
     while True:
         recent = list(each_operation(context.repo, context.repo.record(), limit=_RECENT))
@@ -259,7 +261,7 @@ def record_changes(
             raise VaultWriteError(Reason.GIT_LOCKED, "another program is changing Donna's own refs", hint="try again")
 
 
-def _clash(intent: Intent, found: Sequence[Found], kept: str) -> VaultWriteError:
-    path = next((each.change.path for each in found if _is_edited(each)), intent.operation.changes[0].path)
+def _clash(intent: Intent, files: Sequence[FileOnDisk], kept: str) -> VaultWriteError:
+    path = next((file.change.path for file in files if _is_edited(file)), intent.operation.changes[0].path)
     message = "Donna was stopped while writing, and this note was edited since: it was not changed"
     return VaultWriteError(Reason.CONFLICT, message, hint=f"its previous text is saved: donna diff {kept}", path=path)

@@ -49,7 +49,7 @@ class Restorer:
         self._vault_state.recover()
         chosen = tuple(each for each in self._available(kind) if session and each.session == session)[:n]
         if not chosen:
-            raise VaultWriteError(_NOTHING[kind], f"there is nothing of this session to {kind}")
+            raise VaultWriteError(_NOTHING[kind], f"nothing of this session can be {kind}ne")
         return self._restoring(kind, chosen)
 
     def redo(self, n: int = 1) -> Plan:
@@ -72,7 +72,7 @@ class Restorer:
         if len(identity) < SHORTEST_ID or self._repo.find() is None:
             return None
         known = each_operation(self._repo, self._repo.record())
-        found = next((each for each in known if each.id.startswith(identity)), None)
+        found = next((operation for operation in known if operation.id.startswith(identity)), None)
         return tuple(self._images(found.changes)) if found else None
 
     def _chosen(self, kind: OperationKind, n: int) -> tuple[Operation, ...]:
@@ -108,7 +108,7 @@ class Restorer:
             self._vault_state.rules.check(change)
             if change.before is None:
                 self._vault_state.check_free(change.path, besides=moved_away)
-        ids = tuple(each.id for each in chosen)
+        ids = tuple(operation.id for operation in chosen)
         return Plan(
             kind=kind,
             subject=f"{verb}: {chosen[0].subject}" if len(chosen) == 1 else f"{verb} {len(chosen)} operations",
@@ -152,20 +152,22 @@ def _effects(kind: OperationKind, chosen: Sequence[Operation]) -> Iterator[BlobC
         if kind is OperationKind.REDO:
             yield from operation.changes
             continue
-        for each in reversed(operation.changes):
-            yield BlobChange(path=each.path, before=each.after, after=each.before, mode=each.mode, owner=each.owner)
+        for change in reversed(operation.changes):
+            yield BlobChange(
+                path=change.path, before=change.after, after=change.before, mode=change.mode, owner=change.owner
+            )
 
 
 def _net(effects: Iterator[BlobChange]) -> list[BlobChange]:
     """Merge changes to one per path. Raises VaultWriteError (`undo_conflict`) if a note was edited in between."""
     net: dict[str, BlobChange] = {}
-    for each in effects:
-        earlier = net.get(each.path)
+    for effect in effects:
+        earlier = net.get(effect.path)
         if earlier is None:
-            net[each.path] = each
-        elif earlier.after != each.before:
+            net[effect.path] = effect
+        elif earlier.after != effect.before:
             message = "this note was edited between the operations that you want to undo"
-            raise VaultWriteError(Reason.UNDO_CONFLICT, message, hint="undo fewer at a time", path=each.path)
+            raise VaultWriteError(Reason.UNDO_CONFLICT, message, hint="undo fewer at a time", path=effect.path)
         else:
-            net[each.path] = replace(each, before=earlier.before, owner=each.owner or earlier.owner)
+            net[effect.path] = replace(effect, before=earlier.before, owner=effect.owner or earlier.owner)
     return list(net.values())

@@ -123,7 +123,7 @@ class VaultWriter:
             if data is not None
         ]
         stored, extra = stored_changes(repo, place, tip, changes, attributes)
-        written = blobs([*(each.after for each in changes if each.after is not None), *extra])
+        written = blobs([*(change.after for change in changes if change.after is not None), *extra])
         commit = open_commit(tip.ref, 1, author.line(time.time()), FIRST_SUBJECT, None)
         repo.fast_import(b"".join([*written, *commit, *entries(place, stored), b"done\n"]))
         follow_tip(repo, place, tip, stored)
@@ -249,10 +249,10 @@ class VaultWriter:
     def plan_outside(self, paths: Sequence[str]) -> Plan:
         """Plan a commit of outside edits: the difference between the last commit and the disk for these notes."""
         edited = []
-        for each in map(self.history.outside_change, paths):
-            if each is not None and each.after is not None:
-                before = None if each.before is None else in_line_ends_of(each.after, each.before)
-                edited.append((each.path, before, each.after))
+        for change in map(self.history.outside_change, paths):
+            if change is not None and change.after is not None:
+                before = None if change.before is None else in_line_ends_of(change.after, change.before)
+                edited.append((change.path, before, change.after))
         return self._plan_edits(edited)
 
     def _plan_edits(self, edits: Sequence[tuple[str, bytes | None, bytes]]) -> Plan:
