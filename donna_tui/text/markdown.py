@@ -340,7 +340,10 @@ _FENCED = (
 _CODE = r"(?<![\\`])(?P<ticks>`+)(?P<text>(?:[^`\n]|\n(?!\n))+)(?P=ticks)(?!`)"
 
 
-_IMAGE = rf"(?<![ \t])[ \t]*!\[\[[^\[\]|\n]*\.(?:{IMAGES})(?:#[^\[\]|\n]*)?(?:\\?\|\d+(?:x\d+)?)?\]\]"
+IMAGE_SIZE = r"\|\d+(?:x\d+)?"
+"""The size of an embedded image, where a link has its text, as a pattern."""
+
+_IMAGE = rf"(?<![ \t])[ \t]*!\[\[[^\[\]|\n]*\.(?:{IMAGES})(?:#[^\[\]|\n]*)?(?:\\?{IMAGE_SIZE})?\]\]"
 
 
 def _literal(code: str) -> str:
@@ -350,7 +353,8 @@ def _literal(code: str) -> str:
 
 def _code_block(found: re.Match[str]) -> str:
     """Keep a block as it is, unless its fence may be the end of a block that began before the passage."""
-    is_end = found["cut"] is not None and found.start() > 0 and not found["language"].strip()
+    is_cut, is_inside = found["cut"] is not None, found.start() > 0 or found["text"].startswith("\n")
+    is_end = is_cut and is_inside and not found["language"].strip()
     return found[0] if is_end else _literal(found["text"])
 
 
@@ -376,21 +380,17 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         (r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ \t]\][ \t]+", "☐ ", re.MULTILINE),
         (r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[\S\][ \t]+", "☑ ", re.MULTILINE),
         (r"^[ \t]*[-*+][ \t]+", "• ", re.MULTILINE),
-        (r"[ \t]+\^[A-Za-z0-9-]+[ \t]*$", "", re.MULTILINE),
+        (r"(?:^|[ \t]+)\^[A-Za-z0-9-]+[ \t]*$", "", re.MULTILINE),
         (r"^(?:[ \t]*\|.*(?:\n|\Z))+", _table_cells, re.MULTILINE),
         (r"(?<![ \t])[ \t]*(?<!\\)\|[ \t]*\n", " · ", 0),
         (r"(?<![ \t])[ \t]*(?<!\\)\|[ \t]*\Z", "", 0),
         (_CODE, _code, 0),
-        (
-            rf"(?<![ \t])[ \t]*!\[\[[^\[\]|\n]*\.(?:{IMAGES})(?:#[^\[\]|\n]*)?(?:\\?\|\d+(?:x\d+)?)?\]\]",
-            "",
-            re.IGNORECASE,
-        ),
+        (_IMAGE, "", re.IGNORECASE),
         (r"!?\[\[[^\[\]|\n]*\|([^\[\]\n]+)\]\]", r"\1", 0),
         (r"!?\[\[#?\^?([^\[\]\n]+)\]\]", r"\1", 0),
         (r"[ \t]\|[ \t]", " · ", 0),
         (r"\[\^[^\]\s]+\]:?", "", 0),
-        (r"!?\[([^\[\]\n]*?)(?:\|\d+(?:x\d+)?)?\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)", r"\1", 0),
+        (rf"!?\[([^\[\]\n]*?)(?:{IMAGE_SIZE})?\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)", r"\1", 0),
         (r"\[([^\[\]\n]+)\]\[[^\[\]\n]*\]", r"\1", 0),
         (r"(?<!\\)<((?:https?://|mailto:)[^<>\s]+)>", r"\1", 0),
         (r"(?<!\\)</?[A-Za-z][^<>\n]*>", " ", 0),
