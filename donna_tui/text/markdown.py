@@ -337,6 +337,12 @@ _FENCED = (
     r"^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?P<fence>```+|~~~+)(?P<language>[^\n`]*)\n"
     r"(?P<text>(?s:.*?))(?:^[ \t]*(?P=fence)[ \t]*$|(?P<cut>\Z))"
 )
+_REST_OF_CODE = (
+    r"\A(?P<text>(?:(?![ \t]*(?:```|~~~)).*\n)*)[ \t]*(?:```+|~~~+)[ \t]*\n"
+    r"(?=(?:(?![ \t]*(?:```|~~~)).*\n)*[ \t]*(?:```+|~~~+)[ \t]*\w)"
+)
+"""The end of a block that began before the passage: the next fence has a language, so that it opens another one."""
+
 _CODE = r"(?<![\\`])(?P<ticks>`+)(?P<text>(?:[^`\n]|\n(?!\n))+)(?P=ticks)(?!`)"
 
 
@@ -371,6 +377,7 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
     (re.compile(pattern, flags), replacement)
     for pattern, replacement, flags in (
         (r"^(?:[ \t]*>)+[ \t]?(?:\[![\w-]+\][+-]?[ \t]*)?", "", re.MULTILINE),
+        (_REST_OF_CODE, _code, 0),
         (_FENCED, _code_block, re.MULTILINE),
         (rf"{_CODE}|<!--(?s:.*?)(?:-->|\Z)|%%(?s:.*?)(?:%%|\Z)", _comment, 0),
         (r"^[ \t]*(?:```+|~~~+)[^`\n]*$", " ", re.MULTILINE),

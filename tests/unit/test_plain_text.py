@@ -39,6 +39,7 @@ from donna_tui.text.markdown import plain_text
         ("end of `code` | `b |\n| c` | `**d**` |", "end of code · b · c · **d**"),
         ("cut code\n```\nAfter **it** [[a|b]]", "cut code After it b"),
         ("```\n\nAfter **it** [[a|b]]", "After it b"),
+        ("**cut**\n```\nAfter **it**\n```py\n**c**\n```", "**cut** After it **c**"),
         ("1. ```py\n   **a**\n   ```\n2. **b**", "**a** 2. b"),
         ("```x``` **y**", "x y"),
         ("`%%time` and `&lt;` %%gone%% &lt;", "%%time and &lt; <"),
