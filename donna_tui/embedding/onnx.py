@@ -83,9 +83,9 @@ class OnnxProvider:
         return vector
 
     def reads(self, text: str) -> float:
-        """Return the share of Latin letters, because the model was trained on English."""
+        """Return the share of Latin letters, because the model was trained on English; 0 for numbers and symbols."""
         letters = [each for each in text if each.isalpha()]
-        return sum(each < LAST_LATIN for each in letters) / len(letters) if letters else 1.0
+        return sum(each < LAST_LATIN for each in letters) / max(1, len(letters))
 
     def embed_batch(self, texts: Sequence[str]) -> Matrix:
         rows = np.empty((len(texts), self.dim), dtype=np.float32)
