@@ -393,6 +393,7 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         (r"(?<![ \t])[ \t]*(?<!\\)\|[ \t]*\Z", "", 0),
         (_CODE, _code, 0),
         (_IMAGE, "", re.IGNORECASE),
+        (r"\A(?:[^\[\]\n]*\|)?([^\[\]\n]*)\](?:\]|\([^()\s]*\))", r"\1", 0),
         (r"!?\[\[[^\[\]|\n]*\|([^\[\]\n]+)\]\]", r"\1", 0),
         (r"!?\[\[#?\^?([^\[\]\n]+)\]\]", r"\1", 0),
         (r"[ \t]\|[ \t]", " · ", 0),
@@ -410,8 +411,9 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
     )
 )
 """Rules in order: quotes and callouts, code blocks, comments, delimiter rows of tables without outer pipes, rules;
-headings, lists, block ids, tables, ends of rows that are cut off; code, images without a caption, links and embeds,
-cells, footnotes, HTML; emphasis, backticks of code that is cut off, escapes.
+headings, lists, block ids, tables, ends of rows that are cut off; code, images without a caption, the end of a link
+that began before the passage, links and embeds, cells, footnotes, HTML; emphasis, backticks of code that is cut off,
+escapes.
 """
 
 

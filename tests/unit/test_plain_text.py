@@ -26,6 +26,8 @@ from donna_tui.text.markdown import plain_text
         ("| a | <br> | b |\n|---|---|---|\n| 1 | [^1] | 2 |", "a · b · 1 · 2"),
         ("code `that ends\nelsewhere` and \\` is a backtick", "code that ends elsewhere and ` is a backtick"),
         ("- [ ] todo\n- [x] done\n* item\n---\n```python\nx = `1`\n```", "☐ todo ☑ done • item x = `1`"),
+        ("note|the end]] of a [[link]]", "the end of a link"),
+        ("the end](https://e.org/) of a [link](x)", "the end of a link"),
         ("A line of text. ^block-id", "A line of text."),
         ("| a |\n|---|\n| b |\n\n^block-id\n\nafter", "a · b after"),
         (r"\*not emphasis\* and `**code**`", "*not emphasis* and **code**"),
