@@ -214,7 +214,7 @@ class Query:
         """Return FTS5 strings of which a keyword match contains at least one: terms, their segments, and dates.
 
         The numbers of a date are not searched for by themselves, as they are in many other texts. A date with points,
-        such as 12.3.2026, is also searched for as it is.
+        such as 12.3.2026, is also searched for as it is, and so is a possessive form.
         """
         terms = self.terms
         rest = without_dates(" ".join(terms)).split()
@@ -223,7 +223,10 @@ class Query:
             for term in terms
             if _WORD.search(term) and (term in rest or _LETTER.search(term) or "." in term.rstrip("."))
         )
-        wanted = dict.fromkeys((*words, *segments(" ".join(terms)), *date_phrases(self.text), *date_words(self.text)))
+        owned = (word for word in self.words if (bare := without_joined(word)) != word and bare in terms)
+        wanted = dict.fromkeys(
+            (*words, *owned, *segments(" ".join(terms)), *date_phrases(self.text), *date_words(self.text))
+        )
         return tuple(map(quoted, wanted))
 
     @property

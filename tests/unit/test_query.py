@@ -221,5 +221,9 @@ def test_the_day_of_a_date_may_have_a_point_and_a_month_may_be_a_number(text: st
         ("what isn't load-bearing", ("load-bearing",)), ("I can’t sleep", ("sleep",)), ("o'clock", ("o'clock",)),
     ],
 )  # fmt: skip
-def test_possessive_endings_and_contractions_are_not_searched_for(text: str, terms: tuple[str, ...]) -> None:
+def test_possessive_endings_and_contractions_are_no_terms(text: str, terms: tuple[str, ...]) -> None:
     assert parse_query(text).terms == terms
+
+
+def test_a_possessive_form_is_searched_for_as_well() -> None:
+    assert parse_query("what's Priya's role").literals == ('"Priya"', '"role"', '"Priya\'s"')
