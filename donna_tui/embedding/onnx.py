@@ -83,9 +83,9 @@ class OnnxProvider:
         return vector
 
     def reads(self, text: str) -> float:
-        """Return the share of Latin letters, because the model was trained on English."""
+        """Return the share of Latin letters, because the model was trained on English; 0 for numbers and symbols."""
         letters = [character for character in text if character.isalpha()]
-        return sum(letter < LAST_LATIN for letter in letters) / len(letters) if letters else 1.0
+        return sum(letter < LAST_LATIN for letter in letters) / max(1, len(letters))
 
     def embed_batch(self, texts: Sequence[str]) -> Matrix:
         rows = np.empty((len(texts), self.dim), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Check the filters of a question: report invalid ones and those without a match, with the nearest valid value."""
+"""Report filters of a question that are invalid, and filters and phrases that match nothing, with the nearest value."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from donna_tui.index.database import Database
-from donna_tui.index.filters import Scope, conditions
+from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions
 from donna_tui.search.query import Query
 from donna_tui.text.fuzzy import nearest
 from donna_tui.types.search import DRAFTS, FilterProblem, Filters
@@ -25,10 +25,19 @@ def searched_notes(database: Database, filters: Filters) -> int:
 
 
 def filter_problems(database: Database, query: Query, given: Filters) -> tuple[FilterProblem, ...]:
-    """Report errors in the filters of a question, and sources and folders of the request itself, `given`, that match
-    nothing.
+    """Report errors in the filters of a question, required phrases that occur nowhere, and sources and folders of the
+    request itself, `given`, that match nothing.
     """
-    return (*query.problems, *_unmatched(database, query.filters, given))
+    return (*query.problems, *_absent(database, query), *_unmatched(database, query.filters, given))
+
+
+def _absent(database: Database, query: Query) -> Iterator[FilterProblem]:
+    """Return each required phrase that no passage contains, among the documents that may be shown at all."""
+    seen = Filters(user_id=query.filters.user_id, sensitive=query.filters.sensitive)
+    for phrase, indexed in zip(query.demanded, query.required, strict=True):
+        where, parameters = conditions(Scope(seen, (indexed,), phrases=(phrase,)))
+        if not database.rows(f"SELECT 1 FROM {ALL_CHUNKS} WHERE {where} LIMIT 1", parameters):  # noqa: S608
+            yield FilterProblem(f'"{phrase}"', "no passage has these words side by side")
 
 
 def _unmatched(database: Database, filters: Filters, given: Filters) -> Iterator[FilterProblem]:
@@ -59,7 +68,7 @@ def _unmatched(database: Database, filters: Filters, given: Filters) -> Iterator
 
 def _problem(key: str, value: str, message: str, near: str) -> FilterProblem:
     quoted = f'"{near}"' if " " in near else near
-    return FilterProblem(f"{key}:{value}", message, f"{key}:{quoted}" if near else "")
+    return FilterProblem(f"{key}:{value}", message, f"{key}:{quoted}" if near not in ("", value) else "")
 
 
 def _path_parts(database: Database, seen: Filters) -> Iterable[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -83,7 +84,7 @@ def search(
 
     problems = question.query.problems
     searched = number_of_notes(database, filters.user_id, public=filters.sensitive is False)
-    if not judged.hits and question.narrows:
+    if not judged.hits and (question.narrows or question.query.demanded):
         from donna_tui.search.filters_check import filter_problems, searched_notes
 
         problems = filter_problems(database, question.query, request.filters)
@@ -99,14 +100,14 @@ def search(
         reason=question.reason,
         total=len(judged.hits),
         total_notes=len(in_note),
-        at_least=_may_be_more(legs, settings, candidates_for(k)),
+        at_least=_may_be_more(legs, least_cosine(question, settings), candidates_for(k)),
     )
 
 
-def _may_be_more(legs: Legs, settings: Settings, limit: int) -> bool:
+def _may_be_more(legs: Legs, min_score: float, limit: int) -> bool:
     """Return whether a leg may have more hits than were requested."""
     cosines = list(legs.semantic.values())
-    return 0 < limit <= len(legs.keyword.scores) or (0 < limit <= len(cosines) and cosines[-1] >= settings.min_score)
+    return 0 < limit <= len(legs.keyword.scores) or (0 < limit <= len(cosines) and cosines[-1] >= min_score)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,14 +124,15 @@ def judge(passages: Passages, question: Question, settings: Settings, legs: Legs
     """Rank the candidates of the legs, and separate hits from near misses. Notes that the question names are first."""
     database, in_note = passages.database, legs.keyword.in_note
     ranked = _rank(passages, question, legs)
-    best = [one for one in ranked if is_relevant(one, settings.min_score)][:TOP_CANDIDATES]
+    min_score = least_cosine(question, settings)
+    best = [one for one in ranked if _is_relevant(one, min_score)][:TOP_CANDIDATES]
     leads = _leads(passages, question, ranked, best, half_typed=legs.keyword.half_typed, in_note=in_note)
     hits, others = [], ranked
     if leads is not None:
         ranked = lifted(ranked, leads)
-        hits = [one for one in ranked if is_relevant(one, settings.min_score)]
+        hits = [one for one in ranked if _is_relevant(one, min_score)]
         hits = originals_first(database, hits, query_content(question.query, partial=legs.keyword.half_typed).stems)
-        others = [one for one in ranked if not is_relevant(one, settings.min_score)]
+        others = [one for one in ranked if not _is_relevant(one, min_score)]
     named = legs.keyword.named
     if not named and question.mode != "semantic":
         if not hits:
@@ -152,7 +154,12 @@ def _first(ranked: Sequence[Ranked], named: Sequence[Named]) -> list[Ranked]:
     ]
 
 
-def is_relevant(one: Ranked, min_score: float) -> bool:
+def least_cosine(question: Question, settings: Settings) -> float:
+    """Return the cosine from which a passage without a shared word is a hit; none is if the model reads too little."""
+    return settings.min_score if question.trust > READABLE or question.mode == "semantic" else math.inf
+
+
+def _is_relevant(one: Ranked, min_score: float) -> bool:
     """Return whether a passage can be a hit: it shares a word, or its cosine reaches the threshold."""
     return one.keyword_rank is not None or (one.cosine is not None and one.cosine >= min_score)
 
@@ -178,23 +185,20 @@ def _leads(
     question_content = query_content(question.query, partial=half_typed)
     rows = passages.rows([one.id for one in best])
     found = [one for one in best if one.id in rows]
-    is_close = (
-        in_note or not best or any(_answers(question_content, one, rows[one.id], trust=question.trust) for one in found)
-    )
+    is_close = in_note or not best or any(_answers(question_content, one, rows[one.id]) for one in found)
     if not is_close and not _one_note_holds_all(passages, question_content, ranked, best):
         return None
     comparison = compare(question.query.text, question_content.stems, [rows[one.id].content for one in found])
     return None if comparison.is_of_another else dict(zip((one.id for one in found), comparison.leads, strict=False))
 
 
-def _answers(question_content: QueryContent, one: Ranked, row: _Row, *, trust: float) -> bool:
+def _answers(question_content: QueryContent, one: Ranked, row: _Row) -> bool:
     """Return whether a passage is close enough. The names of the people in a conversation say nothing: all of its turns
-    have them. Nor does the cosine to a question that the model cannot read, unless they share a word.
+    have them.
     """
-    cosine = one.cosine if trust > READABLE or one.keyword_rank is not None else None
     if row.source_type == MemorySource.CHAT:
         question_content = question_content.without(f"{row.names} {row.heading_path}")
-    return answers(question_content, cosine, row.whole, clear_cosine(row.content, row.source_type))
+    return answers(question_content, one.cosine, row.whole, clear_cosine(row.content, row.source_type))
 
 
 def _one_note_holds_all(

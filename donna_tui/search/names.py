@@ -55,7 +55,8 @@ def named_by(database: Database, query: Query, filters: Filters, text: str) -> t
 
     `filters` are those of the request, without those in the text, because a name may look like a filter.
     """
-    scopes = dict.fromkeys(((name_key(text), Scope(filters)), *_plain(query)))
+    typed = [] if query.without else [(name_key(text), Scope(filters))]
+    scopes = dict.fromkeys((*typed, *_plain(query)))
     for key, scope in scopes:
         found = exact_names(database, key, scope, MAX_NAMES) if key else []
         if named := tuple(_passages(database, found, key, scope)):

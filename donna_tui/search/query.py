@@ -25,9 +25,10 @@ _FORMS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
         rf"\b{_MONTH}\s+{_DAY}\b(?:,?\s+{_YEAR}\b)?",
-        rf"\b{_DAY}\s+(?:of\s+)?{_MONTH}(?=\W|$)(?:,?\s+{_YEAR}\b)?",
+        rf"\b{_DAY}\.?\s+(?:of\s+)?{_MONTH}(?=\W|$)(?:,?\s+{_YEAR}\b)?",
         rf"\b{_MONTH},?\s+{_YEAR}\b",
-        rf"\b{_YEAR}-(?P<number>0[1-9]|1[0-2])(?:-(?P<day>0[1-9]|[12]\d|3[01]))?\b",
+        rf"\b{_YEAR}[-/](?P<number>0[1-9]|1[0-2])(?:[-/](?P<day>0[1-9]|[12]\d|3[01]))?\b",
+        rf"\b{_DAY}\.\s?(?P<number>0?[1-9]|1[0-2])\.\s?{_YEAR}\b",
     )
 )
 
@@ -131,7 +132,7 @@ def without_dates(text: str) -> str:
 KEYS = ("path", "tag", "type", "in", "before", "after")
 
 _PART = re.compile(
-    r'(?P<minus>(?<!\S)-(?="|[^\W\d]|[^\x00-\u2122]))?'
+    r'(?P<minus>(?<!\S)-(?="|[^\W\d]{2}|[^\x00-\u2122]))?'
     rf'(?:(?P<key>{"|".join(KEYS)}):)?(?:"(?P<quoted>[^"]*)"?|(?P<plain>[^\s"]+))',
     re.IGNORECASE,
 )
@@ -151,6 +152,20 @@ ASKING_WORDS = frozenset(
     " summarize summary talk talked tell think thought told".split()
 )
 """Words that express the request rather than its subject; like stop words they count only if there are no others."""
+
+_JOINED = re.compile(r"(?<=\w)['’](?:s|re|ve|ll|d|m)\b", re.IGNORECASE)
+_NEGATED = re.compile(r"n['’]t\W*\Z", re.IGNORECASE)
+
+
+def without_joined(text: str) -> str:
+    """Remove possessive endings, and verbs that are joined to the word before: “Priya's”, “who's”, “we've”."""
+    return _JOINED.sub("", text)
+
+
+def _is_weak(word: str, weak: frozenset[str]) -> bool:
+    """Return whether a word is one of some stop words, or a negated auxiliary verb, such as “isn't”."""
+    return word.lower().strip("?!.,;:") in weak or _NEGATED.search(word) is not None
+
 
 SENTENCE = 4
 """Number of words from which a query is a sentence: phrases in quotation marks are then quoted, not required."""
@@ -177,9 +192,9 @@ class Query:
     def terms(self) -> tuple[str, ...]:
         """Return the words and phrases that carry meaning; stop words only if there are no others."""
         quoted_words = () if self._demanding else tuple(word for phrase in self.phrases for word in phrase.split())
-        words = (*self.words, *quoted_words)
+        words = tuple(map(without_joined, (*self.words, *quoted_words)))
         for weak in (STOP_WORDS | ASKING_WORDS, STOP_WORDS):
-            strong = tuple(word for word in words if word.lower().strip("?!.,;:") not in weak)
+            strong = tuple(word for word in words if not _is_weak(word, weak))
             if strong:
                 break
         return (*(strong or words), *self.phrases)
@@ -198,12 +213,20 @@ class Query:
     def literals(self) -> tuple[str, ...]:
         """Return FTS5 strings of which a keyword match contains at least one: terms, their segments, and dates.
 
-        The numbers of a date are not searched for by themselves, as they are in many other texts.
+        The numbers of a date are not searched for by themselves, as they are in many other texts. A date with points,
+        such as 12.3.2026, is also searched for as it is, and so is a possessive form.
         """
         terms = self.terms
         rest = without_dates(" ".join(terms)).split()
-        words = (term for term in terms if _WORD.search(term) and (term in rest or _LETTER.search(term)))
-        wanted = dict.fromkeys((*words, *segments(" ".join(terms)), *date_phrases(self.text), *date_words(self.text)))
+        words = (
+            term
+            for term in terms
+            if _WORD.search(term) and (term in rest or _LETTER.search(term) or "." in term.rstrip("."))
+        )
+        owned = (word for word in self.words if (bare := without_joined(word)) != word and bare in terms)
+        wanted = dict.fromkeys(
+            (*words, *owned, *segments(" ".join(terms)), *date_phrases(self.text), *date_words(self.text))
+        )
         return tuple(map(quoted, wanted))
 
     @property

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from donna_tui.index.database import Database
 from donna_tui.platform.lazy import np
-from donna_tui.search.query import STOP_WORDS, Query, date_pattern, other_year_pattern, without_dates
+from donna_tui.search.query import STOP_WORDS, Query, date_pattern, other_year_pattern, without_dates, without_joined
 from donna_tui.search.snippets import stem
 from donna_tui.text.words import segments
 from donna_tui.types.search import MemorySource
@@ -35,7 +35,6 @@ TOP_CANDIDATES = 10
 """Passages at the top of the list that are checked."""
 
 _WORD = re.compile(r"\w+")
-_POSSESSIVE = re.compile(r"(?<=\w)['’]s\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +79,7 @@ def query_content(query: Query, *, partial: bool) -> QueryContent:
     """Return the content of a query; its last word may be incomplete if it is `partial`."""
     begun = query.begun if partial else ""
     terms = [term for term in query.terms if term != begun]
-    text = _POSSESSIVE.sub("", without_dates(" ".join(terms)))
+    text = without_joined(without_dates(" ".join(terms)))
     dates, other_year = date_pattern(query.text), other_year_pattern(query.text)
     return QueryContent(_stems(text), dates, other_year, stem(begun) if begun else "")
 

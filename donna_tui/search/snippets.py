@@ -142,7 +142,7 @@ def make_snippet(content: str, terms: Sequence[str], *, partial: bool = False, w
     found = words.found(text)
     start = _best_start(text, found, words, width)
     end = min(len(text), start + width)
-    if end < len(text) and (space := text.rfind(" ", start, end + 1)) > max(
+    if end < len(text) and (space := text.rfind(" ", start, end + 1)) >= max(
         (high for _, high, _ in found if high <= end), default=start
     ):
         end = space

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -10,7 +11,7 @@ from donna_tui.index.database import Database
 from donna_tui.index.files import file_state
 from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions
 from donna_tui.index.vectors import LARGEST_K, VectorIndex, cosines_of
-from donna_tui.search.hybrid import Judged, Passages, Settings, is_relevant, judge
+from donna_tui.search.hybrid import Judged, Passages, Settings, judge, least_cosine
 from donna_tui.search.legs import Question, both_legs, candidates_for, matches
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import DRAFTS, Filters
@@ -135,8 +136,10 @@ def _judged(database: Database, vectors: VectorIndex, question: Question, settin
         place = 1 + ordered.index(best)
         detail = f"nothing is close enough to the question, or it is about someone else; it is near miss {place}"
         return replace(found, cause=Cause.NOTHING_RELEVANT, detail=detail, rank=place)
-    if not any(is_relevant(one, settings.min_score) for one in ordered if one.id in ids):
-        detail = f"it shares no word with the question, and its cosine is below {settings.min_score:g}"
+    if not any(one.id in ids for one in judged.hits):
+        least = least_cosine(question, settings)
+        why = "the model cannot read the question" if math.isinf(least) else f"its cosine is below {least:g}"
+        detail = f"it shares no word with the question, and {why}"
         return replace(found, cause=Cause.BELOW_THRESHOLD, detail=detail)
     return _placed(judged, ids, k, found)
 

@@ -337,10 +337,19 @@ _FENCED = (
     r"^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?P<fence>```+|~~~+)(?P<language>[^\n`]*)\n"
     r"(?P<text>(?s:.*?))(?:^[ \t]*(?P=fence)[ \t]*$|(?P<cut>\Z))"
 )
+_REST_OF_CODE = (
+    r"\A(?P<text>(?:(?![ \t]*(?:```|~~~)).*\n)*)[ \t]*(?:```+|~~~+)[ \t]*\n"
+    r"(?=(?:(?![ \t]*(?:```|~~~)).*\n)*[ \t]*(?:```+|~~~+)[ \t]*\w)"
+)
+"""The end of a block that began before the passage: the next fence has a language, so that it opens another one."""
+
 _CODE = r"(?<![\\`])(?P<ticks>`+)(?P<text>(?:[^`\n]|\n(?!\n))+)(?P=ticks)(?!`)"
 
 
-_IMAGE = rf"(?<![ \t])[ \t]*!\[\[[^\[\]|\n]*\.(?:{IMAGES})(?:#[^\[\]|\n]*)?(?:\\?\|\d+(?:x\d+)?)?\]\]"
+IMAGE_SIZE = r"\|\d+(?:x\d+)?"
+"""The size of an embedded image, where a link has its text, as a pattern."""
+
+_IMAGE = rf"(?<![ \t])[ \t]*!\[\[[^\[\]|\n]*\.(?:{IMAGES})(?:#[^\[\]|\n]*)?(?:\\?{IMAGE_SIZE})?\]\]"
 
 
 def _literal(code: str) -> str:
@@ -350,7 +359,8 @@ def _literal(code: str) -> str:
 
 def _code_block(match: re.Match[str]) -> str:
     """Keep a block as it is, unless its fence may be the end of a block that began before the passage."""
-    is_end = match["cut"] is not None and match.start() > 0 and not match["language"].strip()
+    is_cut, is_inside = match["cut"] is not None, match.start() > 0 or match["text"].startswith("\n")
+    is_end = is_cut and is_inside and not match["language"].strip()
     return match[0] if is_end else _literal(match["text"])
 
 
@@ -367,6 +377,7 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
     (re.compile(pattern, flags), replacement)
     for pattern, replacement, flags in (
         (r"^(?:[ \t]*>)+[ \t]?(?:\[![\w-]+\][+-]?[ \t]*)?", "", re.MULTILINE),
+        (_REST_OF_CODE, _code, 0),
         (_FENCED, _code_block, re.MULTILINE),
         (rf"{_CODE}|<!--(?s:.*?)(?:-->|\Z)|%%(?s:.*?)(?:%%|\Z)", _comment, 0),
         (r"^[ \t]*(?:```+|~~~+)[^`\n]*$", " ", re.MULTILINE),
@@ -376,21 +387,18 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         (r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ \t]\][ \t]+", "☐ ", re.MULTILINE),
         (r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[\S\][ \t]+", "☑ ", re.MULTILINE),
         (r"^[ \t]*[-*+][ \t]+", "• ", re.MULTILINE),
-        (r"[ \t]+\^[A-Za-z0-9-]+[ \t]*$", "", re.MULTILINE),
+        (r"(?:^|[ \t]+)\^[A-Za-z0-9-]+[ \t]*$", "", re.MULTILINE),
         (r"^(?:[ \t]*\|.*(?:\n|\Z))+", _table_cells, re.MULTILINE),
         (r"(?<![ \t])[ \t]*(?<!\\)\|[ \t]*\n", " · ", 0),
         (r"(?<![ \t])[ \t]*(?<!\\)\|[ \t]*\Z", "", 0),
         (_CODE, _code, 0),
-        (
-            rf"(?<![ \t])[ \t]*!\[\[[^\[\]|\n]*\.(?:{IMAGES})(?:#[^\[\]|\n]*)?(?:\\?\|\d+(?:x\d+)?)?\]\]",
-            "",
-            re.IGNORECASE,
-        ),
+        (_IMAGE, "", re.IGNORECASE),
+        (r"\A(?:[^\[\]\n]*\|)?([^\[\]\n]*)\](?:\]|\([^()\s]*\))", r"\1", 0),
         (r"!?\[\[[^\[\]|\n]*\|([^\[\]\n]+)\]\]", r"\1", 0),
         (r"!?\[\[#?\^?([^\[\]\n]+)\]\]", r"\1", 0),
         (r"[ \t]\|[ \t]", " · ", 0),
         (r"\[\^[^\]\s]+\]:?", "", 0),
-        (r"!?\[([^\[\]\n]*?)(?:\|\d+(?:x\d+)?)?\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)", r"\1", 0),
+        (rf"!?\[([^\[\]\n]*?)(?:{IMAGE_SIZE})?\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)", r"\1", 0),
         (r"\[([^\[\]\n]+)\]\[[^\[\]\n]*\]", r"\1", 0),
         (r"(?<!\\)<((?:https?://|mailto:)[^<>\s]+)>", r"\1", 0),
         (r"(?<!\\)</?[A-Za-z][^<>\n]*>", " ", 0),
@@ -403,8 +411,9 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
     )
 )
 """Rules in order: quotes and callouts, code blocks, comments, delimiter rows of tables without outer pipes, rules;
-headings, lists, block ids, tables, ends of rows that are cut off; code, images without a caption, links and embeds,
-cells, footnotes, HTML; emphasis, backticks of code that is cut off, escapes.
+headings, lists, block ids, tables, ends of rows that are cut off; code, images without a caption, the end of a link
+that began before the passage, links and embeds, cells, footnotes, HTML; emphasis, backticks of code that is cut off,
+escapes.
 """
 
 

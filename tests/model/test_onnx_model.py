@@ -137,6 +137,10 @@ def test_a_question_and_a_passage_share_one_space(model: OnnxProvider) -> None:
     np.testing.assert_allclose(model.embed("sync two devices"), model.embed_batch(["sync two devices"])[0], atol=1e-6)
 
 
+def test_the_model_reads_latin_letters_only(model: OnnxProvider) -> None:
+    assert [model.reads(text) for text in ("größe", "寿司", "abc寿司x", "⭐ 0.5 %")] == [1.0, 0.0, 4 / 6, 0.0]
+
+
 def test_a_question_finds_its_answer(model: OnnxProvider) -> None:
     passages = model.embed_batch(SAMPLES[:10])
     best = SAMPLES[int((passages @ model.embed("keep a laptop and a phone in step")).argmax())]

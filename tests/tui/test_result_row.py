@@ -6,7 +6,8 @@ import pytest
 
 from donna_tui.search.snippets import LateSnippet
 from donna_tui.tui.lib.styled import cells, plain
-from donna_tui.tui.search.results import Row, place, rank_bar, row_lines
+from donna_tui.tui.search.preview import heading
+from donna_tui.tui.search.results import Row, place, rank_bar, row_lines, trail
 from tests.tui.driving import hit
 
 DEEP = "Projects/gateway/2026/decisions and their reasons/why the gateway keeps its sessions.md"
@@ -42,6 +43,12 @@ def test_the_match_is_visible_at_the_drawn_width(width: int, lines: int) -> None
     one = hit("a", snippet=LateSnippet(text, ("walrus certificate",)))
     shown = row_lines(Row(one), width, lines)[2:]
     assert {piece for line in shown for piece, style in line if style == "match"} >= {"walrus", "certificate"}
+
+
+def test_headings_are_plain_text() -> None:
+    headings = ("**Plan**", "[[Layout|The layout]] of `x`")
+    assert trail(hit("a", heading_path=headings)) == " › Plan › The layout of x"
+    assert heading(headings, 80, sensitive=False).plain == "Plan › The layout of x"
 
 
 def test_a_near_miss_has_no_number() -> None:

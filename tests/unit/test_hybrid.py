@@ -48,10 +48,11 @@ def asked(
     mode: Mode = "hybrid",
     vector: Vector | None = QUESTION,
     settings: Settings = SETTINGS,
+    trust: float = 1.0,
     **others: object,
 ) -> SearchOutcome:
     question = ask(SearchRequest(text=text, mode=mode, **others))  # type: ignore[arg-type]  # fields of a request
-    with_vector = Question(question.request, question.query, vector, mode=mode)
+    with_vector = Question(question.request, question.query, vector, trust, mode)
     return search(store.database, store.vectors, with_vector, settings)
 
 
@@ -73,6 +74,14 @@ def test_passage_below_the_cosine_threshold_without_shared_words_is_no_hit(store
     add(store, "far.md", "nothing in common", leaning(0.49))
     add(store, "near.md", "neither has this", leaning(0.51))
     assert paths(asked(store, "kestrel")) == ["near.md"]
+
+
+def test_a_question_that_the_model_cannot_read_finds_only_passages_that_share_a_word(store: MemoryStore) -> None:
+    add(store, "near.md", "nothing in common", leaning(0.9))
+    add(store, "word.md", "seat 503", leaning(0.1))
+    assert paths(asked(store, "503", trust=0.0)) == ["word.md"]
+    assert paths(asked(store, "503", trust=0.0, mode="semantic")) == ["near.md"]
+    assert not asked(store, "504", trust=0.0).hits
 
 
 def test_what_a_conversation_tells_of_the_other_person_is_a_near_miss(store: MemoryStore) -> None:

@@ -96,6 +96,7 @@ def test_a_name_obeys_filters_and_forbidden_words(store: MemoryStore) -> None:
     assert [hit.path for hit in found(store, "Tom path:A")] == ["A/Tom.md"]
     assert [hit.path for hit in found(store, "Tom", sensitive=False)] == ["B/Tom.md"]
     assert [hit.path for hit in found(store, "Tom -bell")] == ["A/Tom.md"]
+    assert found(store, "-Tom") == []
 
 
 @pytest.mark.parametrize(("lookup", "key"), [(exact_names, "harbour"), (similar_names, "harbuor")])

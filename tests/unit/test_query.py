@@ -192,7 +192,7 @@ def test_quoted_phrase_is_required_except_in_a_sentence() -> None:
 
 def test_a_minus_is_an_operator_only_in_front_of_a_word() -> None:
     assert parse_query("redis -draft").without == ("draft",)
-    for text in ("run --strip-types", "gives -0 here", "well-known"):
+    for text in ("run --strip-types", "gives -0 here", "well-known", "git log -L"):
         assert parse_query(text).without == ()
 
 
@@ -204,3 +204,26 @@ def test_question_words_are_not_search_terms() -> None:
 def test_dates_and_unspaced_words_are_looked_for_in_every_form() -> None:
     assert '"05 02"' in parse_query("on May 2nd").literals
     assert '"設定"' in parse_query("設定の変更").literals
+
+
+@pytest.mark.parametrize("text", ["19. November 2026", "19.11.2026", "2026/11/19"])
+def test_the_day_of_a_date_may_have_a_point_and_a_month_may_be_a_number(text: str) -> None:
+    literals = parse_query(text).literals
+    assert {'"2026 11 19"', '"november 19"', '"2026y11m19d"'} <= set(literals)
+    assert ('"19.11.2026"' in literals) == (text == "19.11.2026")
+    assert '"19."' not in literals
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("Priya's birthday", ("Priya", "birthday")), ("what’s Marta’s role?", ("Marta", "role?")),
+        ("what isn't load-bearing", ("load-bearing",)), ("I can’t sleep", ("sleep",)), ("o'clock", ("o'clock",)),
+    ],
+)  # fmt: skip
+def test_possessive_endings_and_contractions_are_no_terms(text: str, terms: tuple[str, ...]) -> None:
+    assert parse_query(text).terms == terms
+
+
+def test_a_possessive_form_is_searched_for_as_well() -> None:
+    assert parse_query("what's Priya's role").literals == ('"Priya"', '"role"', '"Priya\'s"')

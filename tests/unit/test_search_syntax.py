@@ -81,7 +81,7 @@ def test_a_path_filter_is_any_part_of_the_path_in_any_case(store: MemoryStore) -
     ("text", "nearest"),
     [
         ("path:plugns words", "path:Plugins"), ("tag:wrok words", "tag:work"), ("type:meting words", "type:meeting"),
-        ("in:valt words", "in:vault"), ("path:zzzzzz words", ""),
+        ("in:valt words", "in:vault"), ("path:zzzzzz words", ""), ("in:draft words", ""),
     ],
 )  # fmt: skip
 def test_a_filter_that_nothing_matches_is_named_with_the_nearest(store: MemoryStore, text: str, nearest: str) -> None:
@@ -90,6 +90,15 @@ def test_a_filter_that_nothing_matches_is_named_with_the_nearest(store: MemorySt
     (problem,) = outcome.filter_problems
     assert (problem.text, problem.nearest) == (text.split()[0], nearest)
     assert (outcome.hits, outcome.searched_notes) == ((), 0)
+
+
+def test_a_phrase_that_occurs_nowhere_is_reported(store: MemoryStore) -> None:
+    store.upsert(note("a.md", "red bikes\n\nbicycles that are red\n"))
+    outcome = asked(store, '"red bikes" "red bicycles"')
+    assert [problem.sentence for problem in outcome.filter_problems] == [
+        '"red bicycles": no passage has these words side by side'
+    ]
+    assert outcome.searched_notes == 1
 
 
 def test_a_period_that_ends_before_it_begins_is_reported(store: MemoryStore) -> None:

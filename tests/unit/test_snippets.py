@@ -86,6 +86,13 @@ def test_the_text_before_the_match_begins_at_a_word() -> None:
     assert snippet.text.removeprefix("…").split()[0] in LONG.split()
 
 
+def test_the_text_after_the_last_match_ends_at_a_word() -> None:
+    snippet = make_snippet(
+        "the cache was moved here and later the redis sessionsweremoved", ["cache", "redis"], width=45
+    )
+    assert snippet.text == "the cache was moved here and later the redis…"
+
+
 def test_a_text_without_spaces_is_cut_all_the_same() -> None:
     snippet = make_snippet("x" * 5_000, ["y"])
     assert snippet.text == f"{'x' * WIDTH}…"

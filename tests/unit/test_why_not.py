@@ -45,9 +45,11 @@ def add(store: MemoryStore, path: str, text: str, cosine: float) -> None:
     )
 
 
-def explained(store: MemoryStore, path: str, text: str, *, k: int = 8, mode: Mode = "hybrid") -> WhyNot:
+def explained(
+    store: MemoryStore, path: str, text: str, *, k: int = 8, mode: Mode = "hybrid", trust: float = 1.0
+) -> WhyNot:
     question = ask(SearchRequest(text=text, k=k, mode=mode))
-    asked = Question(question.request, question.query, QUESTION, mode=mode)
+    asked = Question(question.request, question.query, QUESTION, trust, mode)
     return why_not(store.database, store.vectors, asked, SETTINGS, path)
 
 
@@ -89,6 +91,13 @@ def test_a_far_passage_without_a_shared_word_is_below_the_threshold(store: Memor
     found = explained(store, "Meetings/far.md", "kestrel")
     assert found.cause is Cause.BELOW_THRESHOLD
     assert (found.keyword_rank, found.vector_rank, found.rank) == (None, 2, None)
+
+
+def test_a_near_passage_without_a_shared_word_is_excluded_if_the_model_cannot_read_the_question(
+    store: MemoryStore,
+) -> None:
+    found = explained(store, "Projects/near.md", "503", trust=0.0)
+    assert found.detail == "it shares no word with the question, and the model cannot read the question"
 
 
 def test_a_note_behind_those_that_are_shown_says_its_place(store: MemoryStore) -> None:

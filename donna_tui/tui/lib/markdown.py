@@ -18,6 +18,7 @@ from textual.style import Style
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.lines import each_line
+from donna_tui.text.markdown import IMAGE_SIZE
 
 LinkForm = Literal["wiki", "url", "note"]
 
@@ -124,8 +125,7 @@ _INLINE_STYLES = {
 _NESTED = frozenset({"both", "strong", "bold", "gone", "mark", "emphasis", "underlined"})
 """Forms of emphasis, which may contain others. None contains itself, which bounds the depth."""
 
-_SIZE = re.compile(r"\|\d+(?:x\d+)?$")
-"""The size of an embedded image, where a link has its text."""
+_SIZE = re.compile(rf"{IMAGE_SIZE}$")
 
 _CALLOUTS = {
     name: (icon, style)

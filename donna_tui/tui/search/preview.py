@@ -17,6 +17,7 @@ from textual.widget import Widget
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import line_range
+from donna_tui.text.markdown import plain_text
 from donna_tui.tui.lib.backend import Backend, Passage
 from donna_tui.tui.lib.containers import Panel, name_panel
 from donna_tui.tui.lib.jump import JumpTarget
@@ -170,7 +171,7 @@ def heading(headings: tuple[str, ...], width: int, *, sensitive: bool) -> Conten
     """Format the headings of a section, without the outer ones if they do not fit, and a mark if it is local only."""
     mark = Content.styled("  local only" if sensitive else "", "$text-warning")
     room = width - mark.cell_length
-    names = [clean_line(each) for each in headings]
+    names = [clean_line(plain_text(each)) for each in headings]
     trails = (" › ".join(["…"] * (left > 0) + names[left:]) for left in range(len(names)))
     trail = next((shorter for shorter in trails if cell_len(shorter) <= room), shortened(" ".join(names[-1:]), room))
     return Content.assemble((trail, "$text-muted"), mark)

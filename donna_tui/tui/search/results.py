@@ -22,6 +22,7 @@ from textual.visual import Visual
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import line_range
+from donna_tui.text.markdown import plain_text
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.lines import set_content_height
@@ -77,9 +78,9 @@ def folded_line(row: Row, width: int) -> Line:
 
 
 def trail(hit: Hit) -> str:
-    """Format the headings below the title: ` › Decisions › Cache`."""
+    """Format the headings below the title as plain text: ` › Decisions › Cache`."""
     headings = hit.heading_path[1:] if hit.heading_path[:1] == (hit.title,) else hit.heading_path
-    return clean_line("".join(f" › {heading[:_LONGEST]}" for heading in headings)[:_LONGEST])
+    return clean_line("".join(f" › {plain_text(heading[:_LONGEST])}" for heading in headings)[:_LONGEST])
 
 
 def why_it_ranks(hit: Hit) -> str:

@@ -223,11 +223,12 @@ def nothing_found(question: Question, outcome: SearchOutcome, status: Status | N
         searched = f"{count(cover.text)} of {plural(cover.notes, 'note')} are in the index so far; the rest follows."
     else:
         searched = f"Searched {plural(outcome.searched_notes, 'note')} with {outcome.mode} search, {question.scope}."
-    subject = f"like {question.like.title}" if question.like is not None else f"for “{question.text.strip()}”"
+    like, asked = question.like, _short(clean_line(question.text.strip()))
+    subject = f"like {_short(clean_line(like.title))}" if like is not None else f"for “{asked}”"
     limits = " ".join(filter(None, (searched, note_of(outcome))))
     near = (("search.near", "show near misses"),) if not question.near_misses else ()
     return Words(
-        f"Nothing relevant {_short(clean_line(subject))}.",
+        f"Nothing relevant {subject}.",
         clean_line(limits),
         actions=(
             *near,

@@ -150,7 +150,8 @@ class Switcher(ListDialog[Switched]):
         self.options.set_options(options)
         self.options.highlighted = 0 if options else None
         is_begun = "#" in query and not query.partition("#")[2].strip()
-        self._show_hint("Type part of a heading." if is_begun else "" if options else "No heading matches.")
+        nothing = "No heading matches." if "#" in query else "No note matches."
+        self._show_hint("Type part of a heading." if is_begun else "" if options else nothing)
 
     def _new_path(self, query: str, found: tuple[NameMatch, ...]) -> str:
         """Return the path of the note that can be created; empty if there is one of this name. A slash at its beginning
