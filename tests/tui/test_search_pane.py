@@ -321,7 +321,7 @@ async def test_copy_link_and_text() -> None:
         await donna.search_for("x")
         await donna.press("escape", "y")
         assert donna.app.clipboard == "[[Notes/one#one#Part]]"
-        assert "copied" in notices(donna.app)
+        assert "Copied" in notices(donna.app)
         await donna.press("Y")
         assert donna.app.clipboard == "the text of one\n\nNotes/one.md › one › Part : 3–5\n"
 

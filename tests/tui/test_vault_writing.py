@@ -499,9 +499,12 @@ async def test_several_steps_are_undone_at_once() -> None:
     assert kinds(backend) == [OperationKind.UNDO]
 
 
-async def test_with_nothing_to_undo_the_key_says_so() -> None:
+@pytest.mark.parametrize("has_repository", [True, False])
+async def test_with_nothing_to_undo_the_key_says_so(has_repository: bool) -> None:
     backend = scenarios.normal()
     backend.vault.undo_stack.clear()
+    if not has_repository:
+        backend.fail("undoable", VaultWriteError(Reason.NO_REPOSITORY, ""))
     async with driving(backend) as donna:
         await donna.open_note(GARDEN)
         await donna.press("z")
@@ -709,6 +712,17 @@ async def test_a_conflict_can_be_left_for_later_or_dropped_with_two_keys(monkeyp
         await back(donna)
         await donna.until(lambda: "190 MB" in donna.screen_text(), "the note as it is now is shown")
         assert "unsaved edit" not in donna.screen_text()
+
+
+async def test_after_a_deletion_the_next_note_of_the_folder_is_selected() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.open_note(DECISIONS)
+        await donna.press("D")
+        await plan(donna)
+        await donna.press("enter")
+        await back(donna)
+        assert donna.vault.note_tree.selected is not None
+        assert donna.vault.note_tree.selected.path == RUNBOOK, "not the folder, which the same keys would delete"
 
 
 @pytest.mark.slow
@@ -925,6 +939,18 @@ async def test_what_an_editor_saves_in_the_note_itself_is_one_step_of_undo(monke
         await back(donna)
         assert backend.vault.files[DECISIONS] == before
         assert "Undone · +1 −1 · Z redo" in notices(donna.app)
+
+
+async def test_what_an_editor_saved_is_not_said_to_be_unwritten(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = scenarios.normal()
+    backend.fail("plan_since", VaultWriteError(Reason.GIT_BUSY, "a merge is in progress"))
+    async with driving(backend) as donna:
+        saving(monkeypatch, donna, backend, lambda data: data.replace(b"800 ms", b"900 ms"))
+        await donna.open_note(DECISIONS)
+        await donna.press("e")
+        await donna.window(RefusalScreen)
+        assert "Not committed: a git operation is in progress" in donna.screen_text()
+        assert "↵ try again   esc cancel" in donna.screen_text()
 
 
 @pytest.mark.slow

@@ -151,7 +151,7 @@ def changes_start(event: EngineEvent) -> bool:
 
 def changed_note(key: str) -> str:
     """Return the note for a newer answer that would move the row under the cursor."""
-    return f"Your notes have changed; {key} shows the newer order."
+    return f"There are newer results; {key} shows them."
 
 
 def bar_facts(question: Question, outcome: SearchOutcome | None) -> tuple[str, str, int | None]:

@@ -96,7 +96,7 @@ class VaultFlows(PlanFlow):
                 if error.reason is Reason.MISSING:
                     self._report("The note is no longer there; nothing was committed.")
                     return None
-                if not await self._refused(error):
+                if not await self._refused(error, undone="committed"):
                     return None
 
     async def _before_editing(self, path: str) -> tuple[Version | None, str]:

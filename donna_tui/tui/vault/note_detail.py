@@ -317,7 +317,7 @@ class NoteDetail(Container):
     def reload(self) -> None:
         """Read the note and the current tab again."""
         self._has_failed = False
-        if self._backend is not None and self._row is not None:
+        if self._backend is not None:
             self._read(self._backend, self._row)
             self._load_tab()
 
@@ -379,8 +379,8 @@ class NoteDetail(Container):
             self._read_links(self._backend, self._path)
 
     @work(group="read", exclusive=True)
-    async def _read(self, backend: Backend, row: TreeRow) -> None:
-        if row.note is None:
+    async def _read(self, backend: Backend, row: TreeRow | None) -> None:
+        if row is None or row.note is None:
             self._note = None
             self.text.show_note("")
             self._show_head()

@@ -155,11 +155,13 @@ class PlanFlow:
         )
         return await self._prompt(PlanScreen(proposal, self._keys))
 
-    async def _refused(self, error: DonnaError) -> bool:
+    async def _refused(self, error: DonnaError, *, undone: str = "written") -> bool:
         """Show a refusal. Return True if the user chooses to retry."""
-        return await self._agrees(refusal_of(error), "try again" if error.reason in _PASSING else "")
+        refusal = refusal_of(error)
+        refusal = replace(refusal, title=refusal.title.replace("Not written", f"Not {undone}"))
+        return await self._agrees(refusal, "try again" if error.reason in _PASSING else "")
 
-    async def _agrees(self, refusal: Refusal, does: str, *, leaves: str = "leave") -> bool:
+    async def _agrees(self, refusal: Refusal, does: str, *, leaves: str = "") -> bool:
         """Show a refusal or a question. Return True if the user chooses what enter `does`."""
         agreed = await self._prompt(RefusalScreen(refusal, self._keys, does=does, leaves=leaves))
         return bool(agreed)
@@ -173,11 +175,12 @@ class PlanFlow:
 
 async def why_no_steps(backend: Backend) -> tuple[str, str]:
     """Explain why there is nothing to undo, and nothing to redo; empty if there is something, or if that is unknown."""
+    nothing = ("There is nothing to undo here.", "There is nothing to redo.")
     try:
         undoable, redoable = await backend.notes.undoable(), await backend.notes.redoable()
-    except DonnaError:
-        return "", ""
-    return "" if undoable else "There is nothing to undo here.", "" if redoable else "There is nothing to redo."
+    except DonnaError as error:
+        return nothing if error.reason is Reason.NO_REPOSITORY else ("", "")
+    return "" if undoable else nothing[0], "" if redoable else nothing[1]
 
 
 def done_words(plan: Plan) -> str:

@@ -279,16 +279,19 @@ class NoteTree(ItemList[TreeRow]):
         return row_of(Content.assemble(indent, sign, (stem, tone)), word, width)
 
     def _lay_out(self, select: str = "") -> None:
-        before = select or (self.selected.path if self.selected is not None else "")
+        path = select or (self.selected.path if self.selected is not None else "")
+        wanted = (path, *self._beside(path), *above_of(path))
         self.items = tree_rows(self.notes, self._folded, self.query_text, self._empty)
-        self.rows_changed(self._place_of(before))
+        places = {row.path: place for place, row in enumerate(self.items)}
+        self.rows_changed(next((places[each] for each in wanted if each in places), self.selected_index))
 
-    def _place_of(self, path: str) -> int:
-        """Return the index of a path or of its nearest visible parent; else the current index."""
-        places = {row.path: place for place, row in reversed(list(enumerate(self.items)))}
-        while path and path not in places:
-            path = path.rpartition("/")[0]
-        return places.get(path, self.selected_index)
+    def _beside(self, path: str) -> Iterator[str]:
+        """Yield the visible siblings of a path, to select in its place: those below it first, then those above it."""
+        folder = path.rpartition("/")[0]
+        siblings = [row.path for row in self.items if row.path.rpartition("/")[0] == folder]
+        if path in siblings:
+            place = siblings.index(path)
+            yield from (*siblings[place + 1 :], *reversed(siblings[:place]))
 
 
 def _inside(row: TreeRow) -> Content:
