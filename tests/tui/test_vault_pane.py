@@ -179,6 +179,13 @@ async def test_moving_through_the_tree_reads_only_the_last_note() -> None:
         assert len(backend.called("read_note")) <= 1
 
 
+async def test_a_key_right_after_a_movement_is_about_the_note_that_is_read_next() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.open_note(DECISIONS)
+        donna.queue("j", "m")
+        assert (await donna.window(PathPrompt)).field.value == RUNBOOK
+
+
 @pytest.mark.slow
 async def test_why_a_note_is_left_out_and_why_donna_does_not_write_to_it() -> None:
     async with driving(scenarios.normal()) as donna:

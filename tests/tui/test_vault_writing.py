@@ -397,6 +397,7 @@ async def test_a_note_is_moved_with_the_links_to_it() -> None:
         await donna.press("enter")
         await plan(donna)
         text = donna.screen_text()
+        assert f"Move {RUNBOOK} to Projects/gateway/handbook.md" in text
         assert f"{RUNBOOK} → Projects/gateway/handbook.md  moved unchanged" in text
         assert "See [[handbook]]." in text
         await donna.press("enter")

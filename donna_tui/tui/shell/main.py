@@ -275,6 +275,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if self._is_leaving or not self.is_mounted:
             return
         action = ACTIONS[action_id]
+        if action.group == "vault" and "no_write" in action.needs:
+            await self._vault.detail.settled()
         objection = action.why_not(self.state())
         if objection:
             self.notify(objection, timeout=4, markup=False)

@@ -209,8 +209,8 @@ def _title(plan: Plan, steps: int) -> str:
     if plan.kind in (OperationKind.UNDO, OperationKind.REDO):
         return KIND_WORDS[plan.kind].title
     deleted = sum(change.after is None for change in plan.changes)
-    if deleted > 1 and plan.kind in (OperationKind.MOVE, OperationKind.DELETE):
-        return f"{clean_line(plan.subject)}: {plural(deleted, 'note')}"
+    if plan.kind is OperationKind.MOVE or (deleted > 1 and plan.kind is OperationKind.DELETE):
+        return clean_line(plan.subject) + (f": {plural(deleted, 'note')}" if deleted > 1 else "")
     is_new = plan.kind is OperationKind.WRITE and all(change.before is None for change in plan.changes)
     name = plan.paths[0] if plan.paths else ""
     return f"{'New note' if is_new else KIND_WORDS[plan.kind].title} {clean_line(name)}"
