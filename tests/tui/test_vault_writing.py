@@ -971,6 +971,27 @@ async def test_a_note_that_is_not_committed_opens_in_the_editor_all_the_same(mon
     assert kinds(backend) == []
 
 
+async def test_a_note_opens_in_the_editor_without_a_repository_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = scenarios.normal()
+    backend.vault.has_repository = False
+    opened: list[Path] = []
+
+    async def edit(path: Path, line: int) -> None:
+        opened.append(path)
+
+    async with driving(backend) as donna:
+        monkeypatch.setattr(donna.vault._outside, "edit", edit)
+        await donna.open_note(DECISIONS)
+        await donna.press("e")
+        await donna.window(RefusalScreen)
+        await donna.press("escape")
+        await donna.until(lambda: opened, "the editor runs")
+        await back(donna)
+        await donna.press("e")
+        await donna.until(lambda: len(opened) == 2, "the question is not repeated")
+    assert not backend.called("create_repository")
+
+
 @pytest.mark.slow
 async def test_outside_edits_are_committed_with_one_key(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()

@@ -57,6 +57,8 @@ class VaultFlows(PlanFlow):
         super().__init__(pane, keys, backend)
         self._outside = outside
         self.edits = WaitingEdits(backend)
+        self._edits_without_history = False
+        """Whether the user declined to create a repository before an edit."""
         self._redone: dict[str, str] = {}
         """The operations with which the memories of an agent's session were redone, and are undone: ids and session."""
 
@@ -100,17 +102,19 @@ class VaultFlows(PlanFlow):
                     return None
 
     async def _before_editing(self, path: str) -> tuple[Version | None, str]:
-        """Commit the current version of a note. Return it, else the reason of a failure, which is empty on cancel."""
+        """Commit the current version of a note. Return it, else the reason of a failure, which is empty on cancel.
+
+        Without a repository the user is asked once whether to create one, and may edit without.
+        """
         while True:
             try:
                 with self.waiting():
                     return await self._backend.notes.commit_version(path), ""
             except DonnaError as error:
-                if error.reason is not Reason.NO_REPOSITORY:
+                if error.reason is not Reason.NO_REPOSITORY or self._edits_without_history:
                     return None, refusal_of(error).what
             try:
-                if not await self.creates_repository():
-                    return None, ""
+                self._edits_without_history = not await self.creates_repository()
             except DonnaError as error:
                 await self._refused(error)
                 return None, ""
