@@ -715,6 +715,26 @@ async def test_a_conflict_can_be_left_for_later_or_dropped_with_two_keys(monkeyp
         assert "unsaved edit" not in donna.screen_text()
 
 
+@pytest.mark.parametrize("key", ["D", "m"])
+async def test_a_note_edited_elsewhere_is_shown_as_it_is_now_before_the_next_attempt(key: str) -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await donna.open_note(DECISIONS)
+        await donna.press(key)
+        if key == "m":
+            (await donna.window(PathPrompt)).field.value = "Ideas/choices.md"
+            await donna.press("enter")
+        await plan(donna)
+        backend.vault.files[DECISIONS] += b"\nLater.\n"
+        await donna.press("enter")
+        await donna.window(PathPrompt if key == "m" else RefusalScreen)
+        await donna.press("enter")
+        await plan(donna)
+        await donna.press("enter")
+        await back(donna)
+    assert DECISIONS not in backend.vault.files
+
+
 async def test_after_a_deletion_the_next_note_of_the_folder_is_selected() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.open_note(DECISIONS)

@@ -237,11 +237,14 @@ class VaultFlows(PlanFlow):
             if new_path is None or new_path == note.path:
                 return None
             try:
-                return await self._planned(
-                    partial(self._backend.notes.plan_move, note.path, new_path, note.etag), remarks
-                )
+                return await self._planned(partial(self._plan_move, note.path, new_path), remarks)
             except DonnaError as error:
                 path, problem = new_path, refusal_of(error).what
+
+    async def _plan_move(self, path: str, new_path: str) -> Plan:
+        """Plan the move of a note as it is now, since what a plan changes is shown before it is changed."""
+        note = await self._backend.notes.read_note(path)
+        return await self._backend.notes.plan_move(path, new_path, note.etag)
 
     async def move_all(self, paths: tuple[str, ...], folders: tuple[str, ...]) -> Outcome | None:
         folder = await self._prompt(FolderPrompt(f"Move {plural(len(paths), 'row')} to", folders))
@@ -308,9 +311,11 @@ class VaultFlows(PlanFlow):
         return await self._deleted(lambda unlinks: self._backend.notes.plan_delete_all(paths, unlinks=unlinks), ())
 
     async def delete(self, note: NoteText, remarks: tuple[str, ...] = ()) -> Outcome | None:
-        return await self._deleted(
-            lambda unlinks: self._backend.notes.plan_delete(note.path, note.etag, unlinks=unlinks), remarks
-        )
+        return await self._deleted(partial(self._plan_delete, note.path), remarks)
+
+    async def _plan_delete(self, path: str, unlinks: bool) -> Plan:
+        note = await self._backend.notes.read_note(path)
+        return await self._backend.notes.plan_delete(path, note.etag, unlinks=unlinks)
 
     async def _deleted(self, make: Callable[[bool], Awaitable[Plan]], remarks: tuple[str, ...]) -> Outcome | None:
         unlinks = False
