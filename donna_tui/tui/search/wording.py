@@ -168,6 +168,8 @@ def list_title(question: Question, outcome: SearchOutcome) -> str:
     found = f"{passages} in {count(notes)}{more} {'note' if notes == 1 and not more else 'notes'}"
     if not outcome.hits:
         found = "Nothing relevant; near misses"
+    elif question.near_misses:
+        found += f", {plural(len(outcome.near_misses), 'near miss', 'near misses')}"
     if question.like is not None:
         return f"{found} like {_short(clean_line(question.like.title))} · esc back"
     return f"{found} · {milliseconds(outcome.latency_ms)}"
