@@ -100,6 +100,7 @@ class ActivityPane(Vertical):
         )
 
     def focus_first(self) -> None:
+        self.remove_class("-zoomed")
         self._draw()
         if self.has_class("-compact"):
             (self.event_log, self.problems, self.sections)[self.sections.chosen].focus()

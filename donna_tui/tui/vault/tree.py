@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -280,18 +280,19 @@ class NoteTree(ItemList[TreeRow]):
 
     def _lay_out(self, select: str = "") -> None:
         path = select or (self.selected.path if self.selected is not None else "")
-        wanted = (path, *self._beside(path), *above_of(path))
-        self.items = tree_rows(self.notes, self._folded, self.query_text, self._empty)
+        before, self.items = self.items, tree_rows(self.notes, self._folded, self.query_text, self._empty)
         places = {row.path: place for place, row in enumerate(self.items)}
+        wanted = chain((path,), _beside(path, before), above_of(path))
         self.rows_changed(next((places[each] for each in wanted if each in places), self.selected_index))
 
-    def _beside(self, path: str) -> Iterator[str]:
-        """Yield the visible siblings of a path, to select in its place: those below it first, then those above it."""
-        folder = path.rpartition("/")[0]
-        siblings = [row.path for row in self.items if row.path.rpartition("/")[0] == folder]
-        if path in siblings:
-            place = siblings.index(path)
-            yield from (*siblings[place + 1 :], *reversed(siblings[:place]))
+
+def _beside(path: str, rows: Iterable[TreeRow]) -> Iterator[str]:
+    """Yield the siblings of a path, to select in its place: those below it first, then those above it."""
+    folder = path.rpartition("/")[0]
+    siblings = [row.path for row in rows if row.path.rpartition("/")[0] == folder]
+    if path in siblings:
+        place = siblings.index(path)
+        yield from (*siblings[place + 1 :], *reversed(siblings[:place]))
 
 
 def _inside(row: TreeRow) -> Content:
