@@ -248,7 +248,11 @@ def report_to(hub: EventHub) -> Callable[[DonnaError], None]:
 
 def _known_notes(database: Database, key: str) -> dict[str, frozenset[NoteState]]:
     files = file_states(database)
-    states: dict[str, set[NoteState]] = {path: set() for path, file in files.items() if file.state == "indexed"}
+    states = {
+        path: {NoteState.NOT_INDEXED} if file.state == "skipped" else set()
+        for path, file in files.items()
+        if file.state != "failed"
+    }
     rows = database.rows(
         "SELECT source_id, sensitive, metadata_json FROM memory_documents WHERE source_type = 'vault'"
         " AND (sensitive OR json_extract(metadata_json, ?))",

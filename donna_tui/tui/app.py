@@ -174,7 +174,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         Textual lets the key bubble up first, and sends the following keys of a burst to the widget that had the focus
         before the action: the first letters typed after `/` would be lost.
         """
-        if event.is_forwarded or self.screen.maximized is not None:
+        if event.is_forwarded:
             return False
         is_typing = isinstance(self.focused, Input | TextArea)
         acted = await self._check_bindings(event.key, priority=True)

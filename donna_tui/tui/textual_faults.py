@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
+from weakref import WeakKeyDictionary
 
 from textual import events
 from textual._xterm_parser import XTermParser
 from textual.dom import NoScreen
 from textual.drivers._writer_thread import WriterThread
+from textual.message import Message
 from textual.widget import Widget
 from textual.widgets._toast import Toast
 
@@ -32,6 +35,31 @@ def _parsed_key(parser: XTermParser, sequence: str) -> list[events.Key] | None:
         return _parse_extended_key(parser, sequence)
     except ValueError:
         return None
+
+
+_ESCAPE, _PASTE_START, _PASTE_END = "\x1b", "\x1b[200~", "\x1b[201~"
+_feed = XTermParser.feed
+_pastes: WeakKeyDictionary[XTermParser, tuple[bool, str]] = WeakKeyDictionary()
+"""Whether a parser is in a paste, and the end of its input that may begin the sequence that ends or starts one."""
+
+
+def _feed_pasted(parser: XTermParser, data: str) -> Iterable[Message]:
+    """Feed input with ␛ in place of each escape character in a paste: Textual runs the characters after it as keys."""
+    is_pasting, held = _pastes.get(parser, (False, ""))
+    rest, safe, fed = held + data, "", 0 if is_pasting else len(held)
+    found = bool(data)
+    while found:
+        sequence = _PASTE_END if is_pasting else _PASTE_START
+        text, mark, rest = rest.partition(sequence)
+        found = bool(mark)
+        if not found:
+            held = next((text[-size:] for size in range(5, 0, -1) if sequence.startswith(text[-size:])), "")
+            _pastes[parser] = is_pasting, held
+        if is_pasting:
+            text = (text if found else text.removesuffix(held)).replace(_ESCAPE, "␛")
+        safe += text + mark
+        is_pasting ^= found
+    return _feed(parser, safe[fed:]) if len(safe) > fed or not data else ()
 
 
 def _write_queued(thread: WriterThread) -> None:
@@ -69,5 +97,6 @@ def _focus(widget: Widget, scroll_visible: bool = True) -> Widget:
 
 Toast._timeout = property(_time_left, lambda toast, seconds: None)  # type: ignore[assignment]
 XTermParser._parse_extended_key = _parsed_key  # type: ignore[assignment]
+XTermParser.feed = _feed_pasted  # type: ignore[assignment]
 WriterThread.run = _write_queued  # type: ignore[assignment]
 Widget.focus = _focus  # type: ignore[assignment]

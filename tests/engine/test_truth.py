@@ -265,3 +265,12 @@ async def test_another_key_for_private_notes_counts_for_notes_that_were_indexed_
         states = {row.path: row.states for row in await running.engine.notes.vault_rows()}
         assert NoteState.SENSITIVE in states["Diary.md"]
         assert not states["Plan.md"] & {NoteState.SENSITIVE, NoteState.LOCAL_ONLY}
+
+
+async def test_a_file_that_is_no_text_is_left_out_rather_than_waiting_for_the_index(sandbox: Sandbox) -> None:
+    (sandbox.root / "Picture.md").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00")
+    await index_once(sandbox)
+    async with open_engine(sandbox, semantic=False) as running:
+        states = {row.path: row.states for row in await running.engine.notes.vault_rows()}
+        assert states["Picture.md"] >= {NoteState.NOT_INDEXED}
+        assert NoteState.PENDING not in states["Picture.md"]

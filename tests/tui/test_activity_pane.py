@@ -99,6 +99,21 @@ async def test_everything_is_visible_if_there_is_room() -> None:
             assert piece in text, piece
 
 
+async def test_zoom_maximises_the_list_with_the_focus_below_the_header() -> None:
+    async with activity(scenarios.normal()) as donna:
+        pane(donna).problems.focus()
+        await donna.press("plus")
+        await donna.rest()
+        assert pane(donna).problems.region == pane(donna).region
+        assert donna.main.header.region, "the other screens can still be clicked"
+        await donna.press("f")
+        await donna.rest()
+        assert pane(donna).query_one("#log-part").region == pane(donna).region
+        await donna.press("escape", "escape")
+        await donna.rest()
+        assert pane(donna).overview.region
+
+
 async def test_progress_shows_a_graph_only_while_there_is_work() -> None:
     backend = scenarios.indexing()
     async with activity(backend) as donna:

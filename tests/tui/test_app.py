@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
+from textual import events
 from textual._xterm_parser import XTermParser
 from textual.color import Color
 from textual.geometry import Offset
@@ -494,6 +495,17 @@ def test_malformed_key_sequences_do_not_raise() -> None:
     parser = XTermParser()
     for sequence in ("\x1b[:5S", "\x1b[1:2:3:4u", "\x1b[;u", "\x1b[99999999u"):
         assert all(isinstance(each, Message) for each in [*parser.feed(sequence), *parser.feed("x")])
+
+
+@pytest.mark.parametrize("size", [1, 4, 100])
+def test_escape_characters_in_a_paste_start_no_keys(size: int) -> None:
+    parser, typed = XTermParser(), "a\x1b[200~one\x1b[31mD\r\x1b\x1b[201~\x1b[A"
+    read = [each for at in range(0, len(typed), size) for each in parser.feed(typed[at : at + size])]
+    assert [each.text if isinstance(each, events.Paste) else each.key for each in read] == [
+        "a",
+        "one␛[31mD\r␛",
+        "up",
+    ]
 
 
 @pytest.mark.slow

@@ -135,7 +135,7 @@ def test_copy_accepts_lone_surrogates_and_notifies() -> None:
     terminal = Terminal()
     ExternalPrograms(terminal, External()).copy("bad\ud800name", "The passage")  # type: ignore[arg-type]
     assert terminal.copied == "bad?name"
-    assert terminal.told == ["The passage copied."]
+    assert terminal.told == ["Copied the passage."]
 
 
 async def test_a_note_that_is_gone_is_not_opened(tmp_path: Path) -> None:

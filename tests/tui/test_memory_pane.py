@@ -405,6 +405,15 @@ async def test_recall_shows_what_is_packed_in_order_and_what_is_cut_and_why() ->
         assert donna.memory.recall.bar.used == result.total_tokens
 
 
+async def test_the_reasons_for_what_is_left_out_are_not_cut() -> None:
+    backend = scenarios.normal()
+    backend.memory.note = "left out: 19 that did not fit into 2,000 tokens, 8 with the text of another"
+    async with driving(backend) as donna:
+        await opened(donna)
+        await recalled(donna, "redis drill")
+        assert "text of another" in donna.screen_text()
+
+
 def test_a_row_of_the_prompt_is_plain_text_after_the_name_of_its_note() -> None:
     path = "Meetings/2026-02-17-incident-review.md"
     content = f"{path}: ## Why\n\n**Two** causes, see [[runbook|the runbook]]."

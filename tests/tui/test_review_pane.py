@@ -677,6 +677,17 @@ async def test_a_narrow_screen_shows_one_part_at_a_time() -> None:
         assert pane.rows.region
 
 
+async def test_the_diff_of_a_narrow_screen_is_shown_from_every_part() -> None:
+    async with driving(backend_in("normal"), size=SMALL) as donna:
+        await opened(donna)
+        await donna.press("d")
+        await donna.rest()
+        assert donna.review.diff.region
+        await donna.press("escape", "d")
+        await donna.rest()
+        assert donna.review.diff.region, "the key shows the diff, which was hidden"
+
+
 @pytest.mark.slow
 async def test_a_line_longer_than_the_screen_is_read_to_its_end() -> None:
     backend = backend_in("normal")

@@ -204,6 +204,17 @@ async def test_nothing_relevant_says_what_was_searched_and_offers_near_misses() 
         await donna.until(lambda: not donna.paths, "they are hidden again")
 
 
+async def test_the_title_counts_near_misses_below_the_results() -> None:
+    def answer(request: SearchRequest) -> SearchOutcome:
+        near = (hit("close"),) if request.near_misses else ()
+        return outcome(request, "one", near_misses=near)
+
+    async with driving(FakeBackend(scenarios.AT_REST, answers=answer)) as donna:
+        await donna.search_for("zebra")
+        await donna.press("alt+n")
+        await donna.until(lambda: "1 passage in 1 note, 1 near miss ·" in donna.screen_text(), "the title counts it")
+
+
 async def test_near_matches_are_shown_by_themselves_where_nothing_is_relevant() -> None:
     async with driving(
         FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, near_misses=(hit("close"),)))
@@ -321,7 +332,7 @@ async def test_copy_link_and_text() -> None:
         await donna.search_for("x")
         await donna.press("escape", "y")
         assert donna.app.clipboard == "[[Notes/one#one#Part]]"
-        assert "copied" in notices(donna.app)
+        assert "Copied" in notices(donna.app)
         await donna.press("Y")
         assert donna.app.clipboard == "the text of one\n\nNotes/one.md › one › Part : 3–5\n"
 

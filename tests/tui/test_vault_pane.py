@@ -179,6 +179,13 @@ async def test_moving_through_the_tree_reads_only_the_last_note() -> None:
         assert len(backend.called("read_note")) <= 1
 
 
+async def test_a_key_right_after_a_movement_is_about_the_note_that_is_read_next() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.open_note(DECISIONS)
+        donna.queue("j", "m")
+        assert (await donna.window(PathPrompt)).field.value == RUNBOOK
+
+
 @pytest.mark.slow
 async def test_why_a_note_is_left_out_and_why_donna_does_not_write_to_it() -> None:
     async with driving(scenarios.normal()) as donna:
@@ -400,6 +407,7 @@ async def test_an_undo_from_the_search_leaves_cursor_and_filter_of_the_vault_alo
         (OperationKind.MOVE, "link.md", "link.md"),
         (OperationKind.UNDO, "other.md", "link.md"),
         (OperationKind.UNDO, "new.md", "new.md"),
+        (OperationKind.DELETE, "old.md", ""),
     ],
 )
 def test_the_note_shown_after_a_change_is_the_selected_one_or_what_the_change_is_about(
@@ -441,6 +449,27 @@ async def test_an_empty_vault_offers_to_begin_a_note() -> None:
         donna.main.show_pane("vault")
         await donna.until(lambda: "This vault has no notes yet." in donna.screen_text(), "the notice is shown")
         assert "create a note" in donna.screen_text()
+        await donna.press("f")
+        assert "There are no notes to filter." in notices(donna.app)
+        assert not donna.vault.filter.has_focus, "it would take the keys without being visible"
+
+
+async def test_a_vault_of_empty_folders_lists_them() -> None:
+    backend = scenarios.empty()
+    backend.vault.empty.append("Projects")
+    async with driving(backend) as donna:
+        donna.main.show_pane("vault")
+        await donna.until(lambda: "▾ Projects" in donna.screen_text(), "the folder is listed")
+        assert donna.vault.note_tree.has_focus
+
+
+async def test_no_note_is_shown_beside_a_filter_that_matches_none() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.open_note(DECISIONS)
+        assert "800 ms" in donna.screen_text()
+        await donna.press("f")
+        await donna.type("zzz")
+        await donna.until(lambda: "800 ms" not in donna.screen_text(), "its text is gone")
 
 
 async def test_a_vault_that_cannot_be_listed_says_why_and_tries_again() -> None:

@@ -397,6 +397,7 @@ async def test_a_note_is_moved_with_the_links_to_it() -> None:
         await donna.press("enter")
         await plan(donna)
         text = donna.screen_text()
+        assert f"Move {RUNBOOK} to Projects/gateway/handbook.md" in text
         assert f"{RUNBOOK} → Projects/gateway/handbook.md  moved unchanged" in text
         assert "See [[handbook]]." in text
         await donna.press("enter")
@@ -499,9 +500,12 @@ async def test_several_steps_are_undone_at_once() -> None:
     assert kinds(backend) == [OperationKind.UNDO]
 
 
-async def test_with_nothing_to_undo_the_key_says_so() -> None:
+@pytest.mark.parametrize("has_repository", [True, False])
+async def test_with_nothing_to_undo_the_key_says_so(has_repository: bool) -> None:
     backend = scenarios.normal()
     backend.vault.undo_stack.clear()
+    if not has_repository:
+        backend.fail("undoable", VaultWriteError(Reason.NO_REPOSITORY, ""))
     async with driving(backend) as donna:
         await donna.open_note(GARDEN)
         await donna.press("z")
@@ -709,6 +713,37 @@ async def test_a_conflict_can_be_left_for_later_or_dropped_with_two_keys(monkeyp
         await back(donna)
         await donna.until(lambda: "190 MB" in donna.screen_text(), "the note as it is now is shown")
         assert "unsaved edit" not in donna.screen_text()
+
+
+@pytest.mark.parametrize("key", ["D", "m"])
+async def test_a_note_edited_elsewhere_is_shown_as_it_is_now_before_the_next_attempt(key: str) -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await donna.open_note(DECISIONS)
+        await donna.press(key)
+        if key == "m":
+            (await donna.window(PathPrompt)).field.value = "Ideas/choices.md"
+            await donna.press("enter")
+        await plan(donna)
+        backend.vault.files[DECISIONS] += b"\nLater.\n"
+        await donna.press("enter")
+        await donna.window(PathPrompt if key == "m" else RefusalScreen)
+        await donna.press("enter")
+        await plan(donna)
+        await donna.press("enter")
+        await back(donna)
+    assert DECISIONS not in backend.vault.files
+
+
+async def test_after_a_deletion_the_next_note_of_the_folder_is_selected() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.open_note(DECISIONS)
+        await donna.press("D")
+        await plan(donna)
+        await donna.press("enter")
+        await back(donna)
+        assert donna.vault.note_tree.selected is not None
+        assert donna.vault.note_tree.selected.path == RUNBOOK, "not the folder, which the same keys would delete"
 
 
 @pytest.mark.slow
@@ -927,6 +962,18 @@ async def test_what_an_editor_saves_in_the_note_itself_is_one_step_of_undo(monke
         assert "Undone · +1 −1 · Z redo" in notices(donna.app)
 
 
+async def test_what_an_editor_saved_is_not_said_to_be_unwritten(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = scenarios.normal()
+    backend.fail("plan_since", VaultWriteError(Reason.GIT_BUSY, "a merge is in progress"))
+    async with driving(backend) as donna:
+        saving(monkeypatch, donna, backend, lambda data: data.replace(b"800 ms", b"900 ms"))
+        await donna.open_note(DECISIONS)
+        await donna.press("e")
+        await donna.window(RefusalScreen)
+        assert "Not committed: a git operation is in progress" in donna.screen_text()
+        assert "↵ try again   esc cancel" in donna.screen_text()
+
+
 @pytest.mark.slow
 async def test_a_note_that_is_not_committed_opens_in_the_editor_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
@@ -942,6 +989,27 @@ async def test_a_note_that_is_not_committed_opens_in_the_editor_all_the_same(mon
         await donna.until(lambda: opened, "the editor runs")
         await back(donna)
     assert kinds(backend) == []
+
+
+async def test_a_note_opens_in_the_editor_without_a_repository_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = scenarios.normal()
+    backend.vault.has_repository = False
+    opened: list[Path] = []
+
+    async def edit(path: Path, line: int) -> None:
+        opened.append(path)
+
+    async with driving(backend) as donna:
+        monkeypatch.setattr(donna.vault._outside, "edit", edit)
+        await donna.open_note(DECISIONS)
+        await donna.press("e")
+        await donna.window(RefusalScreen)
+        await donna.press("escape")
+        await donna.until(lambda: opened, "the editor runs")
+        await back(donna)
+        await donna.press("e")
+        await donna.until(lambda: len(opened) == 2, "the question is not repeated")
+    assert not backend.called("create_repository")
 
 
 @pytest.mark.slow

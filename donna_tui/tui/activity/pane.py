@@ -100,6 +100,7 @@ class ActivityPane(Vertical):
         )
 
     def focus_first(self) -> None:
+        self.remove_class("-zoomed")
         self._draw()
         if self.has_class("-compact"):
             (self.event_log, self.problems, self.sections)[self.sections.chosen].focus()
@@ -111,7 +112,10 @@ class ActivityPane(Vertical):
         self._draw()
 
     def go_back(self) -> bool:
-        """Close the filter, then follow the log again. Return False if there is nothing to leave."""
+        """Restore the layout, close the filter, then follow the log. Return False if there is nothing to leave."""
+        if self.has_class("-zoomed"):
+            self.remove_class("-zoomed")
+            return True
         if self.has_class("-filtering"):
             self.log_filter.clear()
             return True
@@ -169,11 +173,17 @@ class ActivityPane(Vertical):
         else:
             self.event_log.open_selected()
 
+    def action_view_zoom(self) -> None:
+        """Maximise the list with the focus, or restore the layout."""
+        self.toggle_class("-zoomed")
+        self.set_class(self.screen.focused is self.problems, "-on-problems")
+
     def action_activity_pause(self) -> None:
         self.event_log.toggle_pause()
 
     def action_activity_filter(self) -> None:
         self.sections.chosen = 0
+        self.remove_class("-on-problems")
         self.add_class("-filtering")
         self.log_filter.focus_input()
 

@@ -64,8 +64,9 @@ _LISTS = (
 )  # fmt: skip
 
 _VIEWS = (
-    Action("search.focus", "/", "search", "Go to the search box.", context="global", footer=True),
-    Action("view.zoom", "+,f3", "zoom", "Maximise the preview, or restore it.", footer=True),
+    Action("search.focus", "/", "search", context="global", footer=True,
+        help="Go to the search box; in Vault and Activity to the filter, in Memory to the question."),
+    Action("view.zoom", "+,f3", "zoom", "Maximise the preview or the current part, or restore it.", footer=True),
     *(
         Action(entry.action, ",".join(entry.keys), entry.title, f"Go to the {entry.title} screen.")
         for entry in PANES.values()

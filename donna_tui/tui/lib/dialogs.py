@@ -149,9 +149,10 @@ class RefusalScreen(TextDialog[bool]):
         Binding("q,space", "leave", show=False),
     ]
 
-    def __init__(self, refusal: Refusal, keys: Keys, *, does: str = "", leaves: str = "leave") -> None:
+    def __init__(self, refusal: Refusal, keys: Keys, *, does: str = "", leaves: str = "") -> None:
         path = [("refusal-path", refusal.path)] if refusal.path else []
         texts = [("refusal-what", refusal.what), *path, ("refusal-step", refusal.step)]
+        leaves = leaves or ("cancel" if does else "close")
         super().__init__(keys, refusal.title, texts, *([("↵", does)] if does else []), ("esc", leaves))
         self._has_remedy = bool(does)
 

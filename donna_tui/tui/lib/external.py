@@ -16,6 +16,7 @@ from pathlib import Path, PurePath
 from textual.app import App
 
 from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.lib.error_messages import lowered
 
 _PLUS_LINE = ("+{line}", "{path}")
 _COLON_LINE = ("{path}:{line}",)
@@ -158,7 +159,7 @@ class ExternalPrograms:
     def copy(self, text: str, what: str) -> None:
         """Send text to the terminal's clipboard, which does not confirm that it was accepted."""
         self._app.copy_to_clipboard(text.encode("utf-8", "replace").decode("utf-8"))
-        self._app.notify(f"{what} copied.", timeout=3, markup=False)
+        self._app.notify(f"Copied {lowered(what)}.", timeout=3, markup=False)
 
     async def _run(self, command: Command) -> None:
         if command.in_terminal:

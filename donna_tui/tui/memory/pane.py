@@ -284,7 +284,7 @@ class MemoryPane(PartsPane):
     def action_memory_copy_prompt(self) -> None:
         result = self.recall.result
         if result is not None:
-            self._outside.copy(self.backend.memory.prompt(result), "The block for a prompt")
+            self._outside.copy(self.backend.memory.prompt(result), "The block for the prompt")
 
     def action_memory_pin(self) -> None:
         if self.selected is not None:

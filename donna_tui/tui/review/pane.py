@@ -213,9 +213,9 @@ class ReviewPane(PartsPane):
             self.post_message(FollowLink(draft.row.path, event.ref))
 
     def action_review_diff(self) -> None:
-        was_there = self._is_at("draft")
-        self.toggle_class("-diffing")
-        if was_there:
+        was_there, is_hidden = self._is_at("draft"), not self.query_one("#draft-part").region
+        self.set_class(is_hidden or not self.has_class("-diffing"), "-diffing")
+        if was_there or is_hidden:
             self.show_part("draft")
         self.post_message(ActionsChanged())
 

@@ -151,7 +151,7 @@ def changes_start(event: EngineEvent) -> bool:
 
 def changed_note(key: str) -> str:
     """Return the note for a newer answer that would move the row under the cursor."""
-    return f"Your notes have changed; {key} shows the newer order."
+    return f"There are newer results; {key} shows them."
 
 
 def bar_facts(question: Question, outcome: SearchOutcome | None) -> tuple[str, str, int | None]:
@@ -168,6 +168,8 @@ def list_title(question: Question, outcome: SearchOutcome) -> str:
     found = f"{passages} in {count(notes)}{more} {'note' if notes == 1 and not more else 'notes'}"
     if not outcome.hits:
         found = "Nothing relevant; near misses"
+    elif question.near_misses:
+        found += f", {plural(len(outcome.near_misses), 'near miss', 'near misses')}"
     if question.like is not None:
         return f"{found} like {_short(clean_line(question.like.title))} · esc back"
     return f"{found} · {milliseconds(outcome.latency_ms)}"

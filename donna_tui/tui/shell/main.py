@@ -275,6 +275,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if self._is_leaving or not self.is_mounted:
             return
         action = ACTIONS[action_id]
+        if action.group == "vault" and "no_write" in action.needs:
+            await self._vault.detail.settled()
         objection = action.why_not(self.state())
         if objection:
             self.notify(objection, timeout=4, markup=False)
@@ -394,17 +396,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.focus_previous()
 
     def action_view_back(self) -> None:
-        if self.maximized is not None:
-            self.minimize()
-        else:
-            self.pane.go_back()
-
-    def action_view_zoom(self) -> None:
-        """Maximise the focused part, or restore the layout; for panes without their own zoom."""
-        if self.maximized is not None:
-            self.minimize()
-        elif self.focused is not None:
-            self.maximize(self.focused)
+        self.pane.go_back()
 
     def action_view_jump(self) -> None:
         self.app.push_screen(JumpOverlay(self._jump_targets()), lambda target: target.go() if target else None)

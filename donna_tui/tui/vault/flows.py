@@ -57,6 +57,8 @@ class VaultFlows(PlanFlow):
         super().__init__(pane, keys, backend)
         self._outside = outside
         self.edits = WaitingEdits(backend)
+        self._edits_without_history = False
+        """Whether the user declined to create a repository before an edit."""
         self._redone: dict[str, str] = {}
         """The operations with which the memories of an agent's session were redone, and are undone: ids and session."""
 
@@ -96,21 +98,23 @@ class VaultFlows(PlanFlow):
                 if error.reason is Reason.MISSING:
                     self._report("The note is no longer there; nothing was committed.")
                     return None
-                if not await self._refused(error):
+                if not await self._refused(error, undone="committed"):
                     return None
 
     async def _before_editing(self, path: str) -> tuple[Version | None, str]:
-        """Commit the current version of a note. Return it, else the reason of a failure, which is empty on cancel."""
+        """Commit the current version of a note. Return it, else the reason of a failure, which is empty on cancel.
+
+        Without a repository the user is asked once whether to create one, and may edit without.
+        """
         while True:
             try:
                 with self.waiting():
                     return await self._backend.notes.commit_version(path), ""
             except DonnaError as error:
-                if error.reason is not Reason.NO_REPOSITORY:
+                if error.reason is not Reason.NO_REPOSITORY or self._edits_without_history:
                     return None, refusal_of(error).what
             try:
-                if not await self.creates_repository():
-                    return None, ""
+                self._edits_without_history = not await self.creates_repository()
             except DonnaError as error:
                 await self._refused(error)
                 return None, ""
@@ -233,11 +237,14 @@ class VaultFlows(PlanFlow):
             if new_path is None or new_path == note.path:
                 return None
             try:
-                return await self._planned(
-                    partial(self._backend.notes.plan_move, note.path, new_path, note.etag), remarks
-                )
+                return await self._planned(partial(self._plan_move, note.path, new_path), remarks)
             except DonnaError as error:
                 path, problem = new_path, refusal_of(error).what
+
+    async def _plan_move(self, path: str, new_path: str) -> Plan:
+        """Plan the move of a note as it is now, since what a plan changes is shown before it is changed."""
+        note = await self._backend.notes.read_note(path)
+        return await self._backend.notes.plan_move(path, new_path, note.etag)
 
     async def move_all(self, paths: tuple[str, ...], folders: tuple[str, ...]) -> Outcome | None:
         folder = await self._prompt(FolderPrompt(f"Move {plural(len(paths), 'row')} to", folders))
@@ -304,9 +311,11 @@ class VaultFlows(PlanFlow):
         return await self._deleted(lambda unlinks: self._backend.notes.plan_delete_all(paths, unlinks=unlinks), ())
 
     async def delete(self, note: NoteText, remarks: tuple[str, ...] = ()) -> Outcome | None:
-        return await self._deleted(
-            lambda unlinks: self._backend.notes.plan_delete(note.path, note.etag, unlinks=unlinks), remarks
-        )
+        return await self._deleted(partial(self._plan_delete, note.path), remarks)
+
+    async def _plan_delete(self, path: str, unlinks: bool) -> Plan:
+        note = await self._backend.notes.read_note(path)
+        return await self._backend.notes.plan_delete(path, note.etag, unlinks=unlinks)
 
     async def _deleted(self, make: Callable[[bool], Awaitable[Plan]], remarks: tuple[str, ...]) -> Outcome | None:
         unlinks = False

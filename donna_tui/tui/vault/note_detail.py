@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from bisect import bisect_right
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -222,6 +224,9 @@ def changed_lines(before: str, after: str) -> range:
 PAUSE = 0.03
 """Seconds that a row is selected before it is loaded, so that moving quickly through a list loads nothing."""
 
+LONGEST_WAIT = 1.0
+"""Seconds that a key waits for the note that it is about."""
+
 MAX_HISTORY = 200
 
 Tab = Literal["note", "history", "blame", "links"]
@@ -269,6 +274,7 @@ class NoteDetail(Container):
             yield DiffView(id="diff")
 
     def on_mount(self) -> None:
+        self._is_read = asyncio.Event()
         self.tabs.can_focus = False
         self._name_tabs()
 
@@ -309,15 +315,22 @@ class NoteDetail(Container):
         if row is None or self._row is None or row.path != self._row.path:
             self._outside = None
         self._row = row
+        self._is_read.clear()
         self._show_head()
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(PAUSE, self.reload)
 
+    async def settled(self) -> None:
+        """Wait a moment until the selected row is read, for a key that is pressed right after a movement."""
+        if self._row is not None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._is_read.wait(), LONGEST_WAIT)
+
     def reload(self) -> None:
         """Read the note and the current tab again."""
         self._has_failed = False
-        if self._backend is not None and self._row is not None:
+        if self._backend is not None:
             self._read(self._backend, self._row)
             self._load_tab()
 
@@ -379,12 +392,13 @@ class NoteDetail(Container):
             self._read_links(self._backend, self._path)
 
     @work(group="read", exclusive=True)
-    async def _read(self, backend: Backend, row: TreeRow) -> None:
-        if row.note is None:
+    async def _read(self, backend: Backend, row: TreeRow | None) -> None:
+        if row is None or row.note is None:
             self._note = None
             self.text.show_note("")
             self._show_head()
             self._show_diff()
+            self._is_read.set()
             self.post_message(self.Changed())
             return
         is_same = self._note is not None and self._note.path == row.path
@@ -400,6 +414,7 @@ class NoteDetail(Container):
             self.text.show_note(self._note.text, keep=is_same)
         self._show_head()
         self._show_diff()
+        self._is_read.set()
         self.post_message(self.Changed())
 
     @work(group="history", exclusive=True)

@@ -239,6 +239,9 @@ class VaultPane(PartsPane):
         self.detail.diff.toggle_wrap()
 
     def action_vault_filter(self) -> None:
+        if self.has_class("-empty"):
+            self.notify("There are no notes to filter.", timeout=4, markup=False)
+            return
         self.add_class("-filtering")
         self.query_one("#tree-filter").display = True
         self.filter.focus()
@@ -357,7 +360,7 @@ class VaultPane(PartsPane):
         self.note_tree.focus()
 
     def _show_tree(self) -> None:
-        if not self.note_tree.notes:
+        if not self.note_tree.notes and not self.note_tree.folders:
             self._show_notice(wording.EMPTY)
             return
         self._hide_notice(self.note_tree)
@@ -545,9 +548,9 @@ class VaultPane(PartsPane):
 def _new_place(outcome: Outcome | None, selected: str) -> str:
     """Return the note to show after a change: the selected one if it was changed, else the one the change is about.
 
-    A change lists that one first, and an undo last.
+    A change lists that one first, and an undo last. A deletion leaves the choice to the tree.
     """
-    if outcome is None:
+    if outcome is None or outcome.kind is OperationKind.DELETE:
         return ""
     there = [path for path, etag in zip(outcome.paths, outcome.etags, strict=True) if etag]
     if not there or selected in there:

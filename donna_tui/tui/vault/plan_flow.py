@@ -155,11 +155,13 @@ class PlanFlow:
         )
         return await self._prompt(PlanScreen(proposal, self._keys))
 
-    async def _refused(self, error: DonnaError) -> bool:
+    async def _refused(self, error: DonnaError, *, undone: str = "written") -> bool:
         """Show a refusal. Return True if the user chooses to retry."""
-        return await self._agrees(refusal_of(error), "try again" if error.reason in _PASSING else "")
+        refusal = refusal_of(error)
+        refusal = replace(refusal, title=refusal.title.replace("Not written", f"Not {undone}"))
+        return await self._agrees(refusal, "try again" if error.reason in _PASSING else "")
 
-    async def _agrees(self, refusal: Refusal, does: str, *, leaves: str = "leave") -> bool:
+    async def _agrees(self, refusal: Refusal, does: str, *, leaves: str = "") -> bool:
         """Show a refusal or a question. Return True if the user chooses what enter `does`."""
         agreed = await self._prompt(RefusalScreen(refusal, self._keys, does=does, leaves=leaves))
         return bool(agreed)
@@ -173,11 +175,12 @@ class PlanFlow:
 
 async def why_no_steps(backend: Backend) -> tuple[str, str]:
     """Explain why there is nothing to undo, and nothing to redo; empty if there is something, or if that is unknown."""
+    nothing = ("There is nothing to undo here.", "There is nothing to redo.")
     try:
         undoable, redoable = await backend.notes.undoable(), await backend.notes.redoable()
-    except DonnaError:
-        return "", ""
-    return "" if undoable else "There is nothing to undo here.", "" if redoable else "There is nothing to redo."
+    except DonnaError as error:
+        return nothing if error.reason is Reason.NO_REPOSITORY else ("", "")
+    return "" if undoable else nothing[0], "" if redoable else nothing[1]
 
 
 def done_words(plan: Plan) -> str:
@@ -206,8 +209,8 @@ def _title(plan: Plan, steps: int) -> str:
     if plan.kind in (OperationKind.UNDO, OperationKind.REDO):
         return KIND_WORDS[plan.kind].title
     deleted = sum(change.after is None for change in plan.changes)
-    if deleted > 1 and plan.kind in (OperationKind.MOVE, OperationKind.DELETE):
-        return f"{clean_line(plan.subject)}: {plural(deleted, 'note')}"
+    if plan.kind is OperationKind.MOVE or (deleted > 1 and plan.kind is OperationKind.DELETE):
+        return clean_line(plan.subject) + (f": {plural(deleted, 'note')}" if deleted > 1 else "")
     is_new = plan.kind is OperationKind.WRITE and all(change.before is None for change in plan.changes)
     name = plan.paths[0] if plan.paths else ""
     return f"{'New note' if is_new else KIND_WORDS[plan.kind].title} {clean_line(name)}"

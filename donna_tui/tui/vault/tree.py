@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -279,16 +279,20 @@ class NoteTree(ItemList[TreeRow]):
         return row_of(Content.assemble(indent, sign, (stem, tone)), word, width)
 
     def _lay_out(self, select: str = "") -> None:
-        before = select or (self.selected.path if self.selected is not None else "")
-        self.items = tree_rows(self.notes, self._folded, self.query_text, self._empty)
-        self.rows_changed(self._place_of(before))
+        path = select or (self.selected.path if self.selected is not None else "")
+        before, self.items = self.items, tree_rows(self.notes, self._folded, self.query_text, self._empty)
+        places = {row.path: place for place, row in enumerate(self.items)}
+        wanted = chain((path,), _beside(path, before), above_of(path))
+        self.rows_changed(next((places[each] for each in wanted if each in places), self.selected_index))
 
-    def _place_of(self, path: str) -> int:
-        """Return the index of a path or of its nearest visible parent; else the current index."""
-        places = {row.path: place for place, row in reversed(list(enumerate(self.items)))}
-        while path and path not in places:
-            path = path.rpartition("/")[0]
-        return places.get(path, self.selected_index)
+
+def _beside(path: str, rows: Iterable[TreeRow]) -> Iterator[str]:
+    """Yield the siblings of a path, to select in its place: those below it first, then those above it."""
+    folder = path.rpartition("/")[0]
+    siblings = [row.path for row in rows if row.path.rpartition("/")[0] == folder]
+    if path in siblings:
+        place = siblings.index(path)
+        yield from (*siblings[place + 1 :], *reversed(siblings[:place]))
 
 
 def _inside(row: TreeRow) -> Content:
