@@ -28,6 +28,7 @@ from donna_tui.tui.lib.action import ActionState
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.detail_dialog import DetailScreen
+from donna_tui.tui.lib.dialogs import showing_errors
 from donna_tui.tui.lib.event_messages import Tone
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import count
@@ -107,7 +108,6 @@ class ActivityPane(Vertical):
             self.event_log.focus()
 
     def on_show(self) -> None:
-        """Draw the status that arrived while the screen was hidden."""
         self._draw()
 
     def go_back(self) -> bool:
@@ -194,12 +194,9 @@ class ActivityPane(Vertical):
 
     @work(group="request")
     async def _request(self, request: Callable[[Backend], Awaitable[None]]) -> None:
-        try:
+        with showing_errors(self, lambda error: clean_line(" ".join(filter(None, (error.message, error.hint))))):
             if self._backend is not None:
                 await request(self._backend)
-        except DonnaError as error:
-            text = " ".join(part for part in (error.message, error.hint) if part)
-            self.notify(clean_line(text), severity="error", timeout=8, markup=False)
 
     def _set_status(self, status: Status) -> None:
         """Store the status, and draw it if visible: while an index is built there are ten per second."""
