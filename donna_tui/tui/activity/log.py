@@ -18,6 +18,7 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.widgets import Input, Static
 
+from donna_tui.tui.lib.detail_dialog import DetailScreen
 from donna_tui.tui.lib.event_messages import Kind, Sentence, Tone, describe, not_listed
 from donna_tui.tui.lib.humanize import clock, count, shorten_path
 from donna_tui.tui.lib.inputs import LineInput, SectionTabs
@@ -203,9 +204,6 @@ class LogFilter(Horizontal):
         text: str
         kind: Kind | None
 
-    class Closed(Message):
-        """Posted when the filter is cleared and closed."""
-
     def compose(self) -> ComposeResult:
         yield Static(Content("❯"), id="log-prompt")
         yield LineInput(placeholder="text to find  ↑↓ kind", compact=True)
@@ -223,7 +221,6 @@ class LogFilter(Horizontal):
         with self.choice.prevent(SectionTabs.Chosen):
             self.choice.chosen = 0
         self._report()
-        self.post_message(self.Closed())
 
     def action_kind(self, by: int) -> None:
         self.choice.action_choose(by)
@@ -251,12 +248,6 @@ class EventLog(LineView):
 
     class Changed(Message):
         """Posted when rows, filter, pause or position change, so that the title of the log may be outdated."""
-
-    @dataclass
-    class Opened(Message):
-        """Posted when a row is opened."""
-
-        row: LogRow
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -334,7 +325,7 @@ class EventLog(LineView):
     def open_selected(self) -> None:
         row = self.selected or (self.ring.shown[-1] if self.ring.shown else None)
         if row is not None:
-            self.post_message(self.Opened(row))
+            self.app.push_screen(DetailScreen.of_row(row))
 
     @property
     def line_count(self) -> int:

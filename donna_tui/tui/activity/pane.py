@@ -114,6 +114,8 @@ class ActivityPane(Vertical):
         """Close the filter, then follow the log again. Return False if there is nothing to leave."""
         if self.has_class("-filtering"):
             self.log_filter.clear()
+            self.remove_class("-filtering")
+            self.event_log.focus()
             return True
         if not self.event_log.following:
             self.event_log.follow()
@@ -137,10 +139,6 @@ class ActivityPane(Vertical):
         if self.display:
             self._show_log()
 
-    def on_event_log_opened(self, event: EventLog.Opened) -> None:
-        event.stop()
-        self.app.push_screen(DetailScreen.of_row(event.row))
-
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
         self._open_problem(problem_of(event.option))
@@ -152,11 +150,6 @@ class ActivityPane(Vertical):
     def on_log_filter_changed(self, event: LogFilter.Changed) -> None:
         event.stop()
         self.event_log.narrow(event.text, event.kind)
-
-    def on_log_filter_closed(self, event: LogFilter.Closed) -> None:
-        event.stop()
-        self.remove_class("-filtering")
-        self.event_log.focus()
 
     def on_section_tabs_chosen(self, event: SectionTabs.Chosen) -> None:
         event.stop()

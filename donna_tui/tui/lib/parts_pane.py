@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import ClassVar
 
-from textual import work
 from textual.containers import Horizontal
 from textual.getters import query_one
+from textual.timer import Timer
 from textual.widget import Widget
 
 from donna_tui.tui.lib.backend import Backend
@@ -52,6 +51,7 @@ class PartsPane(Horizontal):
         self._outside = outside
         self._keys = keys
         self._backend: Backend | None = None
+        self._timer: Timer | None = None
 
     @property
     def backend(self) -> Backend:
@@ -81,11 +81,11 @@ class PartsPane(Horizontal):
     def reload(self) -> None:
         raise NotImplementedError
 
-    @work(group="reload", exclusive=True)
-    async def reload_soon(self) -> None:
-        """Reload after a delay, once for several events."""
-        await asyncio.sleep(self.reload_delay)
-        self._reload_all()
+    def reload_soon(self) -> None:
+        """Schedule a reload, once for several events."""
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(self.reload_delay, self._reload_all)
 
     def _reload_all(self) -> None:
         self.reload()

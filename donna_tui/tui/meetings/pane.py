@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import datetime
 from collections.abc import Iterable
 from dataclasses import replace
@@ -12,6 +11,7 @@ from textual import work
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.getters import query_one
+from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -58,6 +58,7 @@ class MeetingsPane(PartsPane):
         self._agenda = wording.Agenda(wording.local_day(time()))
         self._being_written: set[str] = set()
         self._selects_next = ""
+        self._reading: Timer | None = None
 
     def compose(self) -> ComposeResult:
         with Panel("Meetings", id="agenda-part"):
@@ -249,14 +250,18 @@ class MeetingsPane(PartsPane):
             )
             self.card.show_meeting(row, wording.day_title(row.meeting.day, wording.local_day(time())), state)
         self.post_message(ActionsChanged())
-        self._read_selected()
+        if self._reading is not None:
+            self._reading.stop()
+        self._reading = self.set_timer(PAUSE, self._read_selected)
+
+    def _read_selected(self) -> None:
+        if self.selected is not None:
+            self._read(self.selected)
 
     @work(group="read", exclusive=True)
-    async def _read_selected(self) -> None:
-        await asyncio.sleep(PAUSE)
+    async def _read(self, row: MeetingRow) -> None:
         try:
-            if self.selected is not None:
-                await self._show_note(self.selected)
+            await self._show_note(row)
         except DonnaError as error:
             self.card.show_text("", "", error_text(error))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,6 +14,7 @@ from textual.containers import Container
 from textual.content import Content
 from textual.getters import query_one
 from textual.message import Message
+from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -92,6 +92,7 @@ class ReviewPane(PartsPane):
         self._show = ""
         self.has_question = self._is_declined = False
         self._no_undo = self._no_redo = ""
+        self._reading: Timer | None = None
 
     def compose(self) -> ComposeResult:
         with Panel("Drafts", id="queue-part"):
@@ -430,22 +431,25 @@ class ReviewPane(PartsPane):
         """Update the other parts for the selected draft: known facts at once, its text after a short delay."""
         self._show_head()
         self.post_message(ActionsChanged())
-        self._read_selected()
+        if self._reading is not None:
+            self._reading.stop()
+        self._reading = self.set_timer(PAUSE, self._read_selected)
 
-    @work(group="read", exclusive=True)
-    async def _read_selected(self) -> None:
-        await asyncio.sleep(PAUSE)
+    def _read_selected(self) -> None:
         if not self.display:
             return  # read again when the screen is shown
         row = self.selected
         if row is None or self._backend is None or self.has_class("-empty"):
             self._without_text("")
-            return
-        if objection := wording.why_no_text(row, self._keys):
+        elif objection := wording.why_no_text(row, self._keys):
             self._without_text(objection)
-            return
+        else:
+            self._read(row)
+
+    @work(group="read", exclusive=True)
+    async def _read(self, row: DraftRow) -> None:
         try:
-            draft = await self._backend.drafts.draft(row.id)
+            draft = await self.backend.drafts.draft(row.id)
         except DonnaError as error:
             self._without_text(error_text(error))
             return

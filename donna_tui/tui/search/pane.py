@@ -334,10 +334,6 @@ class SearchPane(BareColumn):
         if self._backend is not None:
             self._refresh_start(self._backend)
 
-    def on_start_page_moved(self, event: StartPage.Moved) -> None:
-        event.stop()
-        self.post_message(ActionsChanged())
-
     def on_repeat_search(self, event: RepeatSearch) -> None:
         event.stop()
         self._type(event.question)

@@ -25,7 +25,7 @@ from donna_tui.tui.lib.humanize import age, plural
 from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.lines import row_of
 from donna_tui.tui.lib.markdown import inline
-from donna_tui.tui.lib.messages import GoTo, OpenMeeting, OpenNote
+from donna_tui.tui.lib.messages import ActionsChanged, GoTo, OpenMeeting, OpenNote
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.search import NameMatch
 from donna_tui.types.status import Status
@@ -118,9 +118,6 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
     """Panels with one cursor for all of their lines, which moves even while the search box has the focus."""
 
     BINDINGS = bindings("list")
-
-    class Moved(Message):
-        """Posted when another line is under the cursor, or none."""
 
     recent = query_one("#start-recent", StartPanel)
     searches = query_one("#start-searches", StartPanel)
@@ -215,7 +212,7 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
         count = len(self._openable())
         self._cursor = max(0, min(cursor, count - 1)) if cursor is not None and count else None
         self._draw()
-        self.post_message(self.Moved())
+        self.post_message(ActionsChanged())
 
     def _panels(self) -> tuple[StartPanel, ...]:
         return (self.recent, self.searches, self.upcoming, self.example)
