@@ -19,10 +19,11 @@ from textual.worker import Worker, WorkerFailed
 
 import donna_tui.tui.textual_faults  # noqa: F401
 from donna_tui.platform.paths import style_sheet
-from donna_tui.safety.terminal import clean_line
 from donna_tui.tui import terminal
 from donna_tui.tui.lib.backend import Backend, KnownVault
 from donna_tui.tui.lib.bindings import textual_keymap
+from donna_tui.tui.lib.dialogs import showing_errors
+from donna_tui.tui.lib.error_messages import message_of
 from donna_tui.tui.lib.external import External, ExternalPrograms
 from donna_tui.tui.lib.keymap import DEFAULT_KEYMAP, Keymap
 from donna_tui.tui.lib.messages import ChooseSpace
@@ -285,9 +286,8 @@ class DonnaApp(App[None], inherit_bindings=False):
             return
         self._is_switching = True
         try:
-            await self._switch(self._main)
-        except DonnaError as error:
-            self.notify(clean_line(error.message), severity="error", timeout=8, markup=False)
+            with showing_errors(self, message_of):
+                await self._switch(self._main)
         finally:
             self._is_switching = False
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from donna_tui.search.why_not import Cause, WhyNot
 from donna_tui.text.fuzzy import fuzzy_match
-from donna_tui.tui.lib.backend import Passage
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.types.events import EngineEvent, Listener
 from donna_tui.types.memory import MemoryChunk, TaskRow
@@ -95,7 +94,7 @@ class FakeBackend:
         status: Status,
         *,
         answers: Mapping[str, SearchOutcome] | Answer = no_hits,
-        passages: Iterable[Passage] = (),
+        passages: Iterable[FakePassage] = (),
         folders: tuple[str, ...] = (),
         sources: tuple[str, ...] = ("vault",),
         script: Iterable[EngineEvent] = (),
@@ -181,7 +180,7 @@ class FakeBackend:
         others = tuple(each for each in outcome.hits if each.chunk_id != hit.chunk_id)
         return replace(outcome, hits=others, request=request)
 
-    async def passage(self, path: str, start_line: int, end_line: int, space: str = "") -> Passage:
+    async def passage(self, path: str, start_line: int, end_line: int, space: str = "") -> FakePassage:
         await self._enter("passage", path, start_line, end_line, space, key=path)
         for passage in self.passages:
             if passage.path == path and passage.start_line <= start_line <= passage.end_line:

@@ -54,8 +54,9 @@ def test_every_action_has_a_method_where_it_is_looked_for(action: object) -> Non
         "resolve": ConflictCopyDialog,
     }
     if action.context != "list" and action.id not in VIEWS:
-        owner = places.get(action.context, MainScreen)
-        assert hasattr(owner, action.method), f"{owner.__name__} lacks {action.method}"
+        panes = [getattr(import_module(entry.module), entry.widget) for entry in PANES.values()]
+        owners = panes if action.id == "view.zoom" else [places.get(action.context, MainScreen)]
+        assert [owner.__name__ for owner in owners if not hasattr(owner, action.method)] == []
 
 
 def widgets() -> Iterator[type[DOMNode]]:

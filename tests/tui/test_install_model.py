@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from donna_tui.tui.shell.windows import InstallModelScreen
+from donna_tui.tui.lib.dialogs import RefusalScreen
 from donna_tui.types.errors import ModelError, Reason
 from donna_tui.types.status import ModelPhase
 from tests.tui import scenarios
@@ -18,7 +18,7 @@ async def test_the_download_is_offered_where_there_is_no_model_and_asked_before(
     async with driving(backend) as donna:
         assert "download model" in donna.screen_text()
         await donna.pilot.press("alt+m")
-        assert isinstance(donna.app.screen, InstallModelScreen)
+        assert isinstance(donna.app.screen, RefusalScreen)
         assert "84 MB" in donna.screen_text()
         await donna.pilot.press("escape")
         assert backend.called("install_model") == []

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from donna_tui.tui.lib.diff import MAX_LINES, Shape, diff_rows, marked_line, pairs_of
 from donna_tui.tui.lib.error_messages import REASONS, refusal_of, sentence
 from donna_tui.tui.vault.conflict_dialogs import stretches_of, three_way_rows
+from donna_tui.tui.vault.flows import fill, templates_of
 from donna_tui.tui.vault.lists import undone
 from donna_tui.tui.vault.note_detail import PAGE, pages_of
 from donna_tui.tui.vault.plan_dialog import note_path
-from donna_tui.tui.vault.templates import fill, templates_of
 from donna_tui.tui.vault.tree import folders_of, tree_rows
 from donna_tui.tui.vault.wording import actor_name, author_of, done_by, what_of, when
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError

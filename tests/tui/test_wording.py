@@ -126,7 +126,7 @@ def test_a_failure_says_why_and_when_it_is_tried_again() -> None:
 
 
 def test_a_comparison_names_only_what_changed() -> None:
-    counts = {"seen": 501, "new": 2, "changed": 0, "deleted": 1, "renamed": 0, "skipped": 0}
+    counts = {"seen": 501, "new": 2, "changed": 0, "deleted": 1, "skipped": 0}
     sentence = describe(ReconcileDone(why="start", latency_ms=3, **counts))
     assert sentence is not None
     assert sentence.detail == "501 notes: 2 new, 1 deleted · start"

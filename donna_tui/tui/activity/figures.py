@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -66,7 +66,11 @@ def is_working(status: Status) -> bool:
 
 def headline(status: Status) -> Line:
     """Return the headline: the progress of the vault, or what prevents it."""
-    return _STATES.get(status.state, _running)(status)
+    if status.state not in _STATES:
+        return _running(status)
+    tone, words = _STATES[status.state]
+    detail = clean_line(status.state_detail)
+    return Line(tone, f"{words}: {detail}" if detail else words)
 
 
 def doing(status: Status) -> str:
@@ -177,14 +181,6 @@ def _keyword_only(status: Status) -> str:
     return "" if ready else f" by keyword; {_MODEL_WORDS[status.model_phase]}"
 
 
-def _with_detail(tone: Tone, words: str) -> Callable[[Status], Line]:
-    def line(status: Status) -> Line:
-        detail = clean_line(status.state_detail)
-        return Line(tone, f"{words}: {detail}" if detail else words)
-
-    return line
-
-
 _MODEL_WORDS = {
     ModelPhase.MISSING: "semantic search is not installed",
     ModelPhase.PREPARING: "the model is being prepared",
@@ -199,13 +195,13 @@ _MODEL_SHORT = {
     ModelPhase.READY: "ready",
     ModelPhase.FAILED: "failed",
 }
-_STATES: dict[str, Callable[[Status], Line]] = {
-    "starting": _with_detail(Tone.QUIET, "Opening the vault"),
-    "paused": _with_detail(Tone.WARNING, "Paused"),
-    "failed": _with_detail(Tone.ERROR, "Stopped by an error"),
-    "stopping": _with_detail(Tone.QUIET, "Closing"),
-    "stopped": _with_detail(Tone.QUIET, "Closed"),
-    "read_only": _with_detail(Tone.WARNING, "Read-only"),
+_STATES = {
+    "starting": (Tone.QUIET, "Opening the vault"),
+    "paused": (Tone.WARNING, "Paused"),
+    "failed": (Tone.ERROR, "Stopped by an error"),
+    "stopping": (Tone.QUIET, "Closing"),
+    "stopped": (Tone.QUIET, "Closed"),
+    "read_only": (Tone.WARNING, "Read-only"),
 }
 
 
@@ -296,14 +292,13 @@ class Overview(Vertical):
         self._show_headline(Line(Tone.QUIET, "Opening the vault …"))
 
     def refuse(self, error: DonnaError) -> None:
-        """Show why there is nothing to draw."""
         self._show_headline(Line(Tone.ERROR, clean_line(error.message)), clean_line(error.hint or ""))
 
     def show(self, status: Status) -> None:
         self._show_headline(headline(status), doing(status))
         self.query_one("#since-start", Static).update(Content(since_start(status)))
         coverage = status.coverage
-        self.query_one(ProgressBar).show(meaning=coverage.vectors, words=coverage.text, total=coverage.notes)
+        self.query_one(ProgressBar).counts = (coverage.vectors, coverage.text, coverage.notes)
         self.query_one(SparklineRow).values = status.throughput
         self.set_class(is_working(status), "-working")
 

@@ -14,16 +14,15 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.getters import query_one
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
 from textual.widgets import Input, Static
 
-from donna_tui.tui.lib.bindings import bindings
+from donna_tui.tui.lib.detail_dialog import DetailScreen
 from donna_tui.tui.lib.event_messages import Kind, Sentence, Tone, describe, not_listed
 from donna_tui.tui.lib.humanize import clock, count, shorten_path
 from donna_tui.tui.lib.inputs import LineInput, SectionTabs
-from donna_tui.tui.lib.lines import set_content_height
+from donna_tui.tui.lib.lines import LineView, set_content_height
 from donna_tui.tui.lib.styled import content_strip
 from donna_tui.types.events import EngineEvent
 
@@ -205,9 +204,6 @@ class LogFilter(Horizontal):
         text: str
         kind: Kind | None
 
-    class Closed(Message):
-        """Posted when the filter is cleared and closed."""
-
     def compose(self) -> ComposeResult:
         yield Static(Content("❯"), id="log-prompt")
         yield LineInput(placeholder="text to find  ↑↓ kind", compact=True)
@@ -225,7 +221,6 @@ class LogFilter(Horizontal):
         with self.choice.prevent(SectionTabs.Chosen):
             self.choice.chosen = 0
         self._report()
-        self.post_message(self.Closed())
 
     def action_kind(self, by: int) -> None:
         self.choice.action_choose(by)
@@ -246,25 +241,17 @@ _MARGIN = 1
 """Cells between a row and the scroll bar."""
 
 
-class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
+class EventLog(LineView):
     """Rows of an `EventRing`. While no row is selected, the log follows new events."""
 
-    BINDINGS = bindings("list")
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"tone--{tone}" for tone in Tone} | {"log--selected", "log--empty"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"tone--{tone}" for tone in Tone} | {"log--empty"}
 
     class Changed(Message):
         """Posted when rows, filter, pause or position change, so that the title of the log may be outdated."""
 
-    @dataclass
-    class Opened(Message):
-        """Posted when a row is opened."""
-
-        row: LogRow
-
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self.ring = EventRing()
-        self.empty_text = ""
         self._selected: int | None = None
         self.following = True
         """Set while the log scrolls to new rows."""
@@ -290,7 +277,6 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
             self._rows_changed()
 
     def on_show(self) -> None:
-        """Draw the rows added while the log was hidden."""
         self._rows_changed()
 
     def state_words(self) -> str:
@@ -339,19 +325,17 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
     def open_selected(self) -> None:
         row = self.selected or (self.ring.shown[-1] if self.ring.shown else None)
         if row is not None:
-            self.post_message(self.Opened(row))
+            self.app.push_screen(DetailScreen.of_row(row))
 
-    def render_line(self, y: int) -> Strip:
-        width = self.scrollable_content_region.width
-        index = y + self.scroll_offset.y
-        if not self.ring.shown:
-            return self._empty_line(y, width)
-        if index >= len(self.ring.shown):
-            return Strip.blank(width, self.rich_style)
-        row = self.ring.shown[index]
-        is_selected = row.number == self._selected
-        base = self.get_visual_style("log--selected") if is_selected else self.visual_style
-        return content_strip(row_content(row, max(0, width - _MARGIN)), base, self._style_of, width)
+    @property
+    def line_count(self) -> int:
+        return len(self.ring.shown)
+
+    def line(self, index: int, width: int) -> Content:
+        return row_content(self.ring.shown[index], max(0, width - _MARGIN))
+
+    def base_of(self, index: int) -> str:
+        return "selected" if self.ring.shown[index].number == self._selected else ""
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
@@ -366,7 +350,6 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
             self.vertical_scrollbar.position = self.scroll_y
 
     def on_resize(self) -> None:
-        """Keep the newest row visible when the size changes."""
         self._rows_changed()
 
     def on_click(self, event: events.Click) -> None:
@@ -379,8 +362,7 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _rows_changed(self) -> None:
         following, cut = self.following, self.ring.taken_from_top()
-        height = len(self.ring.shown)
-        set_content_height(self, height)
+        set_content_height(self, self.line_count)
         if following:
             self.scroll_to(y=self.max_scroll_y, animate=False, force=True)
             self.following = True
@@ -421,4 +403,6 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
         return content_strip(text, self.get_visual_style("log--empty"), self._style_of, width)
 
     def _style_of(self, name: str | Style) -> Style:
-        return name if isinstance(name, Style) else self.get_visual_style(name.removeprefix("."), partial=True)
+        if isinstance(name, str) and name.startswith("."):
+            return self.get_visual_style(name[1:], partial=True)
+        return super()._style_of(name)

@@ -28,6 +28,7 @@ from donna_tui.tui.lib.action import ActionState
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.detail_dialog import DetailScreen
+from donna_tui.tui.lib.dialogs import showing_errors
 from donna_tui.tui.lib.event_messages import Tone
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import count
@@ -108,7 +109,6 @@ class ActivityPane(Vertical):
             self.event_log.focus()
 
     def on_show(self) -> None:
-        """Draw the status that arrived while the screen was hidden."""
         self._draw()
 
     def go_back(self) -> bool:
@@ -118,6 +118,8 @@ class ActivityPane(Vertical):
             return True
         if self.has_class("-filtering"):
             self.log_filter.clear()
+            self.remove_class("-filtering")
+            self.event_log.focus()
             return True
         if not self.event_log.following:
             self.event_log.follow()
@@ -141,10 +143,6 @@ class ActivityPane(Vertical):
         if self.display:
             self._show_log()
 
-    def on_event_log_opened(self, event: EventLog.Opened) -> None:
-        event.stop()
-        self.app.push_screen(DetailScreen.of_row(event.row))
-
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
         self._open_problem(problem_of(event.option))
@@ -156,11 +154,6 @@ class ActivityPane(Vertical):
     def on_log_filter_changed(self, event: LogFilter.Changed) -> None:
         event.stop()
         self.event_log.narrow(event.text, event.kind)
-
-    def on_log_filter_closed(self, event: LogFilter.Closed) -> None:
-        event.stop()
-        self.remove_class("-filtering")
-        self.event_log.focus()
 
     def on_section_tabs_chosen(self, event: SectionTabs.Chosen) -> None:
         event.stop()
@@ -204,12 +197,9 @@ class ActivityPane(Vertical):
 
     @work(group="request")
     async def _request(self, request: Callable[[Backend], Awaitable[None]]) -> None:
-        try:
+        with showing_errors(self, lambda error: clean_line(" ".join(filter(None, (error.message, error.hint))))):
             if self._backend is not None:
                 await request(self._backend)
-        except DonnaError as error:
-            text = " ".join(part for part in (error.message, error.hint) if part)
-            self.notify(clean_line(text), severity="error", timeout=8, markup=False)
 
     def _set_status(self, status: Status) -> None:
         """Store the status, and draw it if visible: while an index is built there are ten per second."""

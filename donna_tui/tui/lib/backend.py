@@ -14,37 +14,11 @@ if TYPE_CHECKING:  # deferred: only panes after the first frame need these
     from donna_tui.engine.calendar_service import CalendarService
     from donna_tui.engine.draft_service import DraftService
     from donna_tui.engine.memory_service import MemoryService
+    from donna_tui.engine.passages import Passage
     from donna_tui.engine.vault_service import VaultService
     from donna_tui.search.why_not import WhyNot
     from donna_tui.types.events import Listener
     from donna_tui.types.memory import TaskRow
-
-
-class Passage(Protocol):
-    """A section of a note for the preview; see `donna_tui.engine.passages.Passage`."""
-
-    @property
-    def path(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def heading_path(self) -> tuple[str, ...]: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def start_line(self) -> int: ...
-    @property
-    def end_line(self) -> int: ...
-    @property
-    def mark_start(self) -> int: ...
-    @property
-    def mark_end(self) -> int: ...
-    @property
-    def truncated(self) -> bool: ...
-    @property
-    def linked_from(self) -> tuple[str, ...]: ...
-    @property
-    def sensitive(self) -> bool: ...
 
 
 class Backend(Protocol):

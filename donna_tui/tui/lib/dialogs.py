@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import wraps
-from typing import ClassVar, Concatenate, Generic, ParamSpec, TypeVar, cast
+from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar, cast
 
 from textual import events, work
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -20,12 +21,22 @@ from textual.widgets import Input, Static
 from donna_tui.tui.lib.action import Action
 from donna_tui.tui.lib.actions import ACTIONS
 from donna_tui.tui.lib.bindings import action_binding
-from donna_tui.tui.lib.error_messages import Refusal
+from donna_tui.tui.lib.error_messages import Refusal, error_text
 from donna_tui.tui.lib.inputs import Item, KeyLine, LineInput
 from donna_tui.tui.lib.keymap import Keys, key_name
 from donna_tui.tui.lib.styled import TEXT_CLASSES
+from donna_tui.types.errors import DonnaError
 
 T = TypeVar("T")
+
+
+@contextmanager
+def showing_errors(node: Widget | App[Any], words: Callable[[DonnaError], str] = error_text) -> Iterator[None]:
+    """Show a DonnaError of the block to the user, in words."""
+    try:
+        yield
+    except DonnaError as error:
+        node.notify(words(error), severity="error", timeout=8, markup=False)
 
 
 class ClosesOnce(Screen[T]):
@@ -150,8 +161,8 @@ class RefusalScreen(TextDialog[bool]):
     ]
 
     def __init__(self, refusal: Refusal, keys: Keys, *, does: str = "", leaves: str = "") -> None:
-        path = [("refusal-path", refusal.path)] if refusal.path else []
-        texts = [("refusal-what", refusal.what), *path, ("refusal-step", refusal.step)]
+        shown = (("refusal-what", refusal.what), ("refusal-path", refusal.path))
+        texts = [*(each for each in shown if each[1]), ("refusal-step", refusal.step)]
         leaves = leaves or ("cancel" if does else "close")
         super().__init__(keys, refusal.title, texts, *([("↵", does)] if does else []), ("esc", leaves))
         self._has_remedy = bool(does)

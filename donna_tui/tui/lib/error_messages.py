@@ -13,7 +13,6 @@ from donna_tui.types.errors import DonnaError, Reason
 class Refusal:
     """A refusal. `title` names it, `what` is one sentence, `step` is the next step. All of it is sanitised."""
 
-    reason: Reason
     title: str
     what: str
     step: str
@@ -144,7 +143,6 @@ def refusal_of(error: DonnaError) -> Refusal:
     """Convert an error to a refusal. The message of the engine replaces the general sentence for its reason."""
     words = REASONS[error.reason]
     return Refusal(
-        reason=error.reason,
         title=words.title or f"Not written: {words.name}",
         what=sentence(error.message) or words.what,
         step=sentence(error.hint or "") or words.step,
@@ -158,6 +156,10 @@ def sentence(text: str) -> str:
     if not line:
         return ""
     return line[:1].upper() + line[1:] + ("" if line.endswith((".", "!", "?", "…")) else ".")
+
+
+def message_of(error: DonnaError) -> str:
+    return clean_line(error.message)
 
 
 def error_text(error: DonnaError) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
+from functools import partial
 from typing import Any
 
 from donna_tui.safety.terminal import clean_line
@@ -72,24 +73,10 @@ def _meeting_ended(event: draft_events.MeetingEndDetected) -> Sentence:
     return Sentence(Kind.ENGINE, Tone.PLAIN, "Brief due", "", f"{calendar}: for a meeting that has not ended")
 
 
-def _meeting_missed(event: draft_events.MeetingEndDispatchFailed) -> Sentence:
-    detail = f"{clean_line(event.calendar)}: {reason_words(event.reason)} · will be retried"
-    return Sentence(Kind.PROBLEMS, Tone.WARNING, "Meeting not drafted", "", detail)
-
-
 def _polls_calendars(event: draft_events.MeetingEndPollerStarted) -> Sentence | None:
     if not event.calendars:
         return None
     return Sentence(Kind.ENGINE, Tone.QUIET, "Following calendars", "", plural(event.calendars, "calendar"))
-
-
-def _calendars_stopped(event: draft_events.MeetingEndPollerCancelled) -> Sentence:
-    return Sentence(Kind.ENGINE, Tone.QUIET, "Stopped following calendars", "", "no drafts are written around meetings")
-
-
-def _poll_failed(event: draft_events.MeetingEndPollerCycleFailed) -> Sentence:
-    detail = f"{reason_words(event.reason)} · will be retried in a moment"
-    return Sentence(Kind.PROBLEMS, Tone.WARNING, "Calendars not checked", "", detail)
 
 
 _INDEXED = {
@@ -151,14 +138,6 @@ def _embedded(event: events.NoteEmbedded) -> Sentence:
     took = milliseconds(event.latency_ms) if event.computed else ""
     path = clean_line(event.path)
     return Sentence(Kind.NOTES, Tone.GOOD, "Indexed", path, detail, took, f"embed {took}" if took else "")
-
-
-def _renamed(event: events.NoteRenamed) -> Sentence:
-    return Sentence(Kind.NOTES, Tone.PLAIN, "Moved", clean_line(event.path), f"was {clean_line(event.old_path)}")
-
-
-def _deleted(event: events.NoteDeleted) -> Sentence:
-    return Sentence(Kind.NOTES, Tone.PLAIN, "Deleted", clean_line(event.path), "removed from the index")
 
 
 def _skipped(event: events.NoteSkipped) -> Sentence:
@@ -242,18 +221,9 @@ def _hint(event: events.WatchHint) -> Sentence | None:
     return Sentence(Kind.ENGINE, Tone.QUIET, "Rescanning", "", "too many changes at once: the whole vault is rescanned")
 
 
-def _swapped(event: events.IndexSwapped) -> Sentence:
-    return Sentence(Kind.ENGINE, Tone.GOOD, "New index in use", "", clean_line(event.why))
-
-
 def _remembered(event: events.SourceIngested) -> Sentence:
     detail = f"{_SOURCES[type(event)]}: {plural(event.documents, 'passage')} searchable by keyword"
     return Sentence(Kind.ENGINE, Tone.PLAIN, "Remembered", detail=detail, took=milliseconds(event.latency_ms))
-
-
-def _not_remembered(event: events.MemoryIngestFailed) -> Sentence:
-    detail = f"{clean_line(event.source_type)}: {reason_words(event.reason)}"
-    return Sentence(Kind.PROBLEMS, Tone.WARNING, "Not remembered", clean_line(event.item), detail)
 
 
 def _backfilled(event: events.BackfillDone) -> Sentence:
@@ -271,33 +241,27 @@ def _model_called(event: draft_events.ModelCalled) -> Sentence:
     return Sentence(Kind.PROBLEMS, Tone.WARNING, "No answer", "", detail, milliseconds(event.latency_ms))
 
 
-def _autowritten(event: draft_events.Autowritten) -> Sentence:
-    return Sentence(Kind.NOTES, Tone.GOOD, "Drafted", clean_line(event.path), _template(event.template))
-
-
-def _already_written(event: draft_events.AutowriteSkipped) -> Sentence:
-    detail = f"{_template(event.template)}: already there"
-    return Sentence(Kind.NOTES, Tone.QUIET, "Not drafted", clean_line(event.path), detail)
-
-
-def _not_written(event: draft_events.AutowriteFailed) -> Sentence:
-    detail = f"{_template(event.template)}: {reason_words(event.reason)}"
-    return Sentence(Kind.PROBLEMS, Tone.ERROR, "Not drafted", clean_line(event.path), detail)
-
-
-def _template(name: str) -> str:
-    return clean_line(name).replace("_", " ")
-
-
 def _after_saving(milliseconds_after: float | None) -> str:
     return "" if milliseconds_after is None else f"{milliseconds(milliseconds_after)} after saving"
 
 
+def _filled(kind: Kind, tone: Tone, what: str, path: str, detail: str, event: events.EngineEvent) -> Sentence:
+    """Describe an event by templates of its path and detail, which name fields of it."""
+    shown = {each.name: clean_line(str(getattr(event, each.name))) for each in fields(event)}
+    shown |= {name: change(shown[name]) for name, change in _SHOWN_AS.items() if name in shown}
+    return Sentence(kind, tone, what, path.format_map(shown), detail.format_map(shown))
+
+
+_SHOWN_AS: dict[str, Callable[[str], str]] = {
+    "reason": reason_words,
+    "template": lambda name: name.replace("_", " "),
+}
+
 _DESCRIBE: dict[type, Callable[[Any], Sentence | None]] = {
     events.NoteIndexed: _indexed,
     events.NoteEmbedded: _embedded,
-    events.NoteRenamed: _renamed,
-    events.NoteDeleted: _deleted,
+    events.NoteRenamed: partial(_filled, Kind.NOTES, Tone.PLAIN, "Moved", "{path}", "was {old_path}"),
+    events.NoteDeleted: partial(_filled, Kind.NOTES, Tone.PLAIN, "Deleted", "{path}", "removed from the index"),
     events.NoteSkipped: _skipped,
     events.NoteFailed: _failed,
     events.ProblemRaised: _raised,
@@ -309,23 +273,29 @@ _DESCRIBE: dict[type, Callable[[Any], Sentence | None]] = {
     events.WatcherStateChanged: _watcher,
     events.EngineStateChanged: _engine,
     events.WatchHint: _hint,
-    events.IndexSwapped: _swapped,
+    events.IndexSwapped: partial(_filled, Kind.ENGINE, Tone.GOOD, "New index in use", "", "{why}"),
     events.IngestBatch: lambda event: None,
     events.ChatIngested: _remembered,
     events.TasksIngested: _remembered,
     events.CorrectionIngested: _remembered,
     events.MemoryRemembered: _remembered,
-    events.MemoryIngestFailed: _not_remembered,
+    events.MemoryIngestFailed: partial(_filled,
+        Kind.PROBLEMS, Tone.WARNING, "Not remembered", "{item}", "{source_type}: {reason}"),
     events.BackfillDone: _backfilled,
     draft_events.ModelCalled: _model_called,
-    draft_events.Autowritten: _autowritten,
-    draft_events.AutowriteSkipped: _already_written,
-    draft_events.AutowriteFailed: _not_written,
+    draft_events.Autowritten: partial(_filled, Kind.NOTES, Tone.GOOD, "Drafted", "{path}", "{template}"),
+    draft_events.AutowriteSkipped: partial(_filled,
+        Kind.NOTES, Tone.QUIET, "Not drafted", "{path}", "{template}: already there"),
+    draft_events.AutowriteFailed: partial(_filled,
+        Kind.PROBLEMS, Tone.ERROR, "Not drafted", "{path}", "{template}: {reason}"),
     events.IndexProgress: lambda event: None,
     draft_events.CalendarFetched: _calendar,
     draft_events.MeetingEndDetected: _meeting_ended,
-    draft_events.MeetingEndDispatchFailed: _meeting_missed,
+    draft_events.MeetingEndDispatchFailed: partial(_filled,
+        Kind.PROBLEMS, Tone.WARNING, "Meeting not drafted", "", "{calendar}: {reason} · will be retried"),
     draft_events.MeetingEndPollerStarted: _polls_calendars,
-    draft_events.MeetingEndPollerCancelled: _calendars_stopped,
-    draft_events.MeetingEndPollerCycleFailed: _poll_failed,
-}
+    draft_events.MeetingEndPollerCancelled: partial(_filled,
+        Kind.ENGINE, Tone.QUIET, "Stopped following calendars", "", "no drafts are written around meetings"),
+    draft_events.MeetingEndPollerCycleFailed: partial(_filled,
+        Kind.PROBLEMS, Tone.WARNING, "Calendars not checked", "", "{reason} · will be retried in a moment"),
+}  # fmt: skip

@@ -19,7 +19,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.tui.lib.keymap import DEFAULT_KEYS, Keys, shown_key
+from donna_tui.tui.lib.keymap import DEFAULT_KEYS, Keys, anywhere_key, shown_key
 
 
 class LineInput(Input):
@@ -107,9 +107,7 @@ class KeyLine(Widget):
 
     def __init__(self, keys: Keys, *items: Item) -> None:
         super().__init__(classes="key-line")
-        self.items = tuple(
-            (shown_key(keys[name], typing=False) if name in keys else name, does) for name, does in items
-        )
+        self.items = tuple((shown_key(keys[name]) if name in keys else name, does) for name, does in items)
         """The displayed keys and their effects."""
         self._words = ""
 
@@ -156,18 +154,13 @@ class Notice(Static, can_focus=True):
 
 
 def notice_content(words: Words, keys: Keys) -> Content:
-    helps = (*words.examples, *((_key(keys[action]), does) for action, does in words.actions))
+    helps = (*words.examples, *((anywhere_key(keys[action]), does) for action, does in words.actions))
     parts = [
         Content.styled(words.title, "bold $text-error" if words.is_error else "bold"),
         *([Content.styled(words.text, "$text-muted")] if words.text else []),
         *([_table(helps)] if helps else []),
     ]
     return Content("\n\n").join(parts)
-
-
-def _key(keys: tuple[str, ...]) -> str:
-    """Return a key that also works in the search box, if the action has one."""
-    return shown_key(keys, typing=True) or shown_key(keys, typing=False)
 
 
 def _table(rows: tuple[tuple[str, str], ...]) -> Content:
@@ -298,14 +291,12 @@ def _cell(index: int, strong: int, weak: int) -> tuple[str, str]:
 
 
 class ProgressBar(Widget):
-    """Draw `bar` over its whole width. Counts are notes."""
+    """Draw `bar` over its whole width."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"bar--semantic", "bar--keyword", "bar--rest"}
 
     counts: reactive[tuple[int, int, int]] = reactive((0, 0, 0))
-
-    def show(self, *, meaning: int, words: int, total: int) -> None:
-        self.counts = (meaning, words, total)
+    """The notes found by meaning, those found by words, and all of them."""
 
     def render(self) -> Content:
         return bar(*self.counts, self.content_size.width)

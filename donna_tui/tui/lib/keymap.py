@@ -56,9 +56,14 @@ def is_printable(key: str) -> bool:
     return len(key) == 1 or key in ("space", "comma")
 
 
-def shown_key(keys: tuple[str, ...], *, typing: bool) -> str:
+def shown_key(keys: tuple[str, ...], *, typing: bool = False) -> str:
     """Return the first key that works now, formatted for display; empty if none does."""
     return next((key_name(key) for key in keys if not (typing and is_printable(key))), "")
+
+
+def anywhere_key(keys: tuple[str, ...]) -> str:
+    """Return a key that also works in a text input, if there is one."""
+    return shown_key(keys, typing=True) or shown_key(keys)
 
 
 def keys_table(keys: Keys = DEFAULT_KEYS) -> list[KeyRow]:

@@ -161,10 +161,11 @@ class RowList(LineView):
         return self.line_count // self.row_height
 
     def row(self, index: int, width: int) -> Content:
-        """Return a row of `width` cells, or its first line."""
+        """Return a row of `width` cells."""
         raise NotImplementedError
 
     def row_part(self, index: int, part: int, width: int) -> Content:
+        """Return one line of a row; a subclass with several lines for each row overrides this instead of `row`."""
         return self.row(index, width)
 
     def line(self, index: int, width: int) -> Content:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import ClassVar
 
 from textual.containers import Horizontal
@@ -12,7 +11,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from donna_tui.tui.lib.backend import Backend
-from donna_tui.tui.lib.error_messages import error_text, refusal_of, sentence
+from donna_tui.tui.lib.error_messages import refusal_of, sentence
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.inputs import Notice, Words
 from donna_tui.tui.lib.keymap import Keys
@@ -35,7 +34,9 @@ class PartsPane(Horizontal):
     """The names of the parts. The first one is the initial part."""
 
     places: ClassVar[tuple[str, ...]] = ()
-    """The places in the order of tab: the parts, and further widgets within them."""
+    """The places in the order of tab: the parts, and further widgets within them. Without any, tab goes through all
+    widgets.
+    """
 
     within: ClassVar[Mapping[str, str]] = {}
     """The part of each place that is no part itself."""
@@ -89,6 +90,12 @@ class PartsPane(Horizontal):
     def _reload_all(self) -> None:
         self.reload()
 
+    def action_view_next(self) -> None:
+        self._walk(1)
+
+    def action_view_previous(self) -> None:
+        self._walk(-1)
+
     def _is_at(self, part: str) -> bool:
         """Return whether a part is the current one, which is set before the focus follows."""
         return self.has_class(f"-on-{part}")
@@ -100,6 +107,9 @@ class PartsPane(Horizontal):
 
     def _walk(self, by: int) -> None:
         """Show the next or previous place, even if it is not visible."""
+        if not self.places:
+            (self.screen.focus_next if by > 0 else self.screen.focus_previous)()
+            return
         here = self.screen.focused
         place = next((candidate for candidate in self.places if self._part(candidate) is here), self.places[0])
         self.show_part(self.places[(self.places.index(place) + by) % len(self.places)])
@@ -113,17 +123,6 @@ class PartsPane(Horizontal):
         self.remove_class("-empty")
         if had_focus:
             rows.focus()
-
-    @contextmanager
-    def _complaining(self) -> Iterator[None]:
-        """Show a DonnaError of the block to the user."""
-        try:
-            yield
-        except DonnaError as error:
-            self._complain(error)
-
-    def _complain(self, error: DonnaError) -> None:
-        self.notify(error_text(error), severity="error", timeout=8, markup=False)
 
     def _show_notice(self, words: Words) -> None:
         """Show a notice, and set `-empty`."""

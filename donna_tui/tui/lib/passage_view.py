@@ -29,6 +29,7 @@ from donna_tui.tui.lib.markdown import (
 from donna_tui.tui.lib.styled import content_strip
 
 if TYPE_CHECKING:
+    from donna_tui.engine.passages import Passage
     from donna_tui.search.snippets import Words
 
 WIDEST_TEXT = 92
@@ -51,7 +52,8 @@ class PassageView(ScrollKeys):
         self._lines: list[int] = []
         self._laid_out_for = 0
         self._strips: LRUCache[int, Strip] = LRUCache(512)
-        self._flashed = range(0)
+        self.flashed = range(0)
+        """The lines of the text that are highlighted for a moment."""
 
     def show(self, text: str, mark: range = range(0), words: Words | None = None) -> None:
         """Show a section. The lines of `text` in `mark`, counted from 0, are marked, and the marked line that best
@@ -63,6 +65,11 @@ class PassageView(ScrollKeys):
         self._best = None if words is None else _best_of(text, mark, words)
         self._lay_out()
         self._scroll_to_passage()
+
+    def show_passage(self, passage: Passage, words: Words | None = None) -> None:
+        """Show a section with its passage marked."""
+        first = passage.start_line
+        self.show(passage.text, range(passage.mark_start - first, passage.mark_end - first + 1), words)
 
     @property
     def marked_rows(self) -> list[str]:
@@ -79,14 +86,9 @@ class PassageView(ScrollKeys):
         """Scroll a line of `text`, counted from 0, to the top."""
         self.scroll_to(y=bisect_left(self._lines, line), animate=False, immediate=True, force=True)
 
-    @property
-    def flashed(self) -> range:
-        """Return the lines of the text that are highlighted for a moment."""
-        return self._flashed
-
     def flash(self, lines: range) -> None:
         """Highlight lines of `text`, counted from 0, for a moment, and bring them into view."""
-        self._flashed = lines
+        self.flashed = lines
         self._strips.clear()
         self.refresh()
         self.set_timer(FLASH_SECONDS, self._end_flash)
@@ -95,7 +97,7 @@ class PassageView(ScrollKeys):
             self.scroll_to(y=max(0, first - height // 3), animate=False, immediate=True, force=True)
 
     def _end_flash(self) -> None:
-        self._flashed = range(0)
+        self.flashed = range(0)
         self._strips.clear()
         self.refresh()
 
@@ -166,7 +168,7 @@ class PassageView(ScrollKeys):
         content, lines = self._rows[row]
         if words := self._shown[2]:
             content = _with_hits(content, words)
-        if lines.start in self._flashed:
+        if lines.start in self.flashed:
             content = content.stylize("hit")
         if self.text_selection is not None and (span := self.text_selection.get_span(row)) is not None:
             start, end = span

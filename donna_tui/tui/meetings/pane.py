@@ -19,7 +19,7 @@ from donna_tui.tui.lib.action import ActionState
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import Panel
-from donna_tui.tui.lib.dialogs import one_dialog
+from donna_tui.tui.lib.dialogs import one_dialog, showing_errors
 from donna_tui.tui.lib.error_messages import error_text, sentence
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import plural
@@ -51,7 +51,7 @@ class MeetingsPane(PartsPane):
     rows = query_one(MeetingList)
     card = query_one(MeetingCard)
     BINDINGS = bindings("meetings")
-    parts = ("list", "text")
+    parts = places = ("list", "text")
 
     def __init__(self, outside: ExternalPrograms, keys: Keys) -> None:
         super().__init__("meetings", outside, keys)
@@ -120,14 +120,6 @@ class MeetingsPane(PartsPane):
         elif row.path:
             self.post_message(OpenNote(row.path))
 
-    def action_meetings_write(self) -> None:
-        if self.selected is not None:
-            self.write_now(self.selected.meeting.event_id)
-
-    def action_meetings_never(self) -> None:
-        if self.selected is not None:
-            self.want_notes(self.selected)
-
     def action_meetings_earlier(self) -> None:
         self._turn_to(self._agenda.step(-1))
 
@@ -141,18 +133,6 @@ class MeetingsPane(PartsPane):
         row = self.selected
         day: datetime.date = row.meeting.day if row is not None else self._agenda.day
         self._turn_to(replace(self._agenda, day=day).other_span())
-
-    def action_meetings_refresh(self) -> None:
-        self.read_calendars()
-
-    def action_meetings_add(self) -> None:
-        self.add_calendar()
-
-    def action_view_next(self) -> None:
-        self.show_part("list" if self._is_at("text") else "text")
-
-    def action_view_previous(self) -> None:
-        self.action_view_next()
 
     def _turn_to(self, agenda: wording.Agenda) -> None:
         self._agenda = agenda
@@ -200,24 +180,30 @@ class MeetingsPane(PartsPane):
         self.follow()
 
     @work(group="rule")
-    async def want_notes(self, row: MeetingRow) -> None:
+    async def action_meetings_never(self) -> None:
         """Turn drafts of a series off, or on again, and show which."""
+        row = self.selected
+        if row is None:
+            return
         wanted = row.unwanted in (OFF_FOR_SERIES, OFF_FOR_MEETING)
-        with self._complaining():
+        with showing_errors(self):
             await self.backend.calendar.want_notes(row.meeting.event_id, wanted=wanted)
             what = "this series" if row.meeting.series_id else "this meeting"
-            key = shown_key(self._keys["meetings.never"], typing=False)
+            key = shown_key(self._keys["meetings.never"])
             off = f"No more drafts of {what}. {key} turns them on."
             self.notify(f"Drafts of {what} are written again." if wanted else off, timeout=5, markup=False)
             self.reload()
 
     @work(group="write")
-    async def write_now(self, event_id: str) -> None:
+    async def action_meetings_write(self) -> None:
         """Write the draft of a meeting, and show where it is; offer to create a missing repository."""
+        if self.selected is None:
+            return
+        event_id = self.selected.meeting.event_id
         self._being_written.add(event_id)
         self.follow()
         try:
-            with self._complaining():
+            with showing_errors(self):
                 row = await self.backend.drafts.write_now(event_id)
                 if lacks_repository(row):
                     deciding = DraftFlows(self, self._keys, self.backend)
@@ -226,7 +212,7 @@ class MeetingsPane(PartsPane):
                     for each in await deciding.without_repository():
                         again = await self.backend.drafts.regenerate(each.id)
                         row = again if again.id == row.id else row
-                key = shown_key(self._keys["meetings.open"], typing=False)
+                key = shown_key(self._keys["meetings.open"])
                 failed = sentence(row.detail) if row.detail else ""
                 self.notify(failed or f"The draft is waiting. {key} opens it.", timeout=5, markup=False)
         finally:
@@ -235,7 +221,7 @@ class MeetingsPane(PartsPane):
             self.follow()
 
     @one_dialog("add")
-    async def add_calendar(self) -> None:
+    async def action_meetings_add(self) -> None:
         from donna_tui.tui.meetings.add_calendar import AddCalendar
 
         row = await self.app.push_screen_wait(AddCalendar(self.backend.calendar.add_calendar, self._keys))
@@ -246,9 +232,9 @@ class MeetingsPane(PartsPane):
             self.reload()
 
     @work(group="calendars", exclusive=True)
-    async def read_calendars(self) -> None:
+    async def action_meetings_refresh(self) -> None:
         self.query_one("#calendars", Static).update(Content.styled("Reading the calendars …", "$text-accent"))
-        with self._complaining():
+        with showing_errors(self):
             await self.backend.calendar.refresh()
         self.reload()
 
@@ -302,7 +288,7 @@ class MeetingsPane(PartsPane):
         style = "$text-accent" if agenda.first <= today < wording.local_day(agenda.bounds[1]) else "$text-muted"
         self.query_one("#agenda-head", Static).update(Content.styled(agenda.title(today), style))
         is_week = agenda.span is wording.Span.WEEK
-        key = shown_key(self._keys["meetings.span"], typing=False)
+        key = shown_key(self._keys["meetings.span"])
         empty = "No meetings in this week." if is_week else f"No meetings on this day. {key} shows the week."
         self.rows.empty_text = empty
         days = {row.meeting.day for row in meetings} if is_week else set()

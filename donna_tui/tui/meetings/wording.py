@@ -120,7 +120,7 @@ def state_text(row: MeetingRow, keys: Keys, now: float, *, being_written: bool) 
     if being_written:
         return "Its draft is being written …"
     if row.unwanted and row.state in (MeetingState.COMING, MeetingState.NOW, MeetingState.ENDED, MeetingState.DUE):
-        write = shown_key(keys["meetings.write"], typing=False)
+        write = shown_key(keys["meetings.write"])
         return f"No draft is written automatically: {lowered(row.unwanted)} {write} writes one anyway."
     if row.meeting.cancelled and row.state is not MeetingState.CANCELLED:
         return " ".join(filter(None, (sentence(line_of(row.detail)) or "It was cancelled.", _key_hint(row, keys))))
@@ -134,7 +134,7 @@ def state_text(row: MeetingRow, keys: Keys, now: float, *, being_written: bool) 
 
 
 def _key_hint(row: MeetingRow, keys: Keys) -> str:
-    opens, write = (shown_key(keys[name], typing=False) for name in ("meetings.open", "meetings.write"))
+    opens, write = (shown_key(keys[name]) for name in ("meetings.open", "meetings.write"))
     if row.state in (MeetingState.DRAFTED, MeetingState.WRITTEN):
         return f"{opens} opens it."
     if row.state in (MeetingState.FAILED, MeetingState.ENDED):
@@ -151,7 +151,7 @@ def why_no_note(row: MeetingRow | None, keys: Keys) -> str:
         return ""
     if row.state is MeetingState.CANCELLED:
         return "It was cancelled: it has no note."
-    return f"It has no draft or note yet. {shown_key(keys['meetings.write'], typing=False)} writes the draft now."
+    return f"It has no draft or note yet. {shown_key(keys['meetings.write'])} writes the draft now."
 
 
 def why_no_draft_now(row: MeetingRow | None, keys: Keys, *, being_written: bool) -> str:
@@ -159,7 +159,7 @@ def why_no_draft_now(row: MeetingRow | None, keys: Keys, *, being_written: bool)
         return "Its draft is being written."
     if row is not None and row.state in (MeetingState.DRAFTED, MeetingState.WRITTEN):
         what = "Its draft exists" if row.state is MeetingState.DRAFTED else "Its note is written"
-        return f"{what} already. {shown_key(keys['meetings.open'], typing=False)} opens it."
+        return f"{what} already. {shown_key(keys['meetings.open'])} opens it."
     return "It was cancelled." if row is not None and row.state is MeetingState.CANCELLED else ""
 
 

@@ -43,10 +43,6 @@ class MemoryCard(Panel):
         self.head.update(Content("\n").join(why_lines(memory)) if memory is not None else Content(""))
         self.view.show(own_words(memory) if memory is not None else "")
 
-    def show_around(self, text: str, mark: range) -> None:
-        self.view.show(text, mark)
-        self.view.focus()
-
 
 def why_lines(memory: MemoryChunk) -> Iterator[Content]:
     kind = KINDS[memory.source]

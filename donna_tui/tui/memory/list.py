@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import PurePosixPath
+from typing import Any
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -197,13 +198,12 @@ class MemoryList(RowList):
         if self._place(self.selected_index) // PAGE == page:
             self.post_message(self.Selected(self))
 
-    def mark(self, identity: str, *, pinned: bool | None = None, forgotten: bool | None = None) -> None:
+    def mark(self, identity: str, **flags: bool) -> None:
         """Show at once that a memory was pinned or forgotten; the index follows."""
         self._pages = {
-            page: tuple(marked(memory, identity, pinned, forgotten) for memory in memories)
-            for page, memories in self._pages.items()
+            page: tuple(marked(each, identity, flags) for each in memories) for page, memories in self._pages.items()
         }
-        self._retained = {place: marked(each, identity, pinned, forgotten) for place, each in self._retained.items()}
+        self._retained = {place: marked(each, identity, flags) for place, each in self._retained.items()}
         self.refresh()
         self.post_message(self.Selected(self))
 
@@ -245,12 +245,6 @@ class MemoryList(RowList):
         return sorted({*self._retained, *map(self._index, there)})
 
 
-def marked(memory: MemoryChunk, identity: str, pinned: bool | None, forgotten: bool | None) -> MemoryChunk:
-    """Pin or forget the memory if it has this id; None leaves a state unchanged."""
-    if memory.id != identity:
-        return memory
-    return replace(
-        memory,
-        pinned=memory.pinned if pinned is None else pinned,
-        forgotten=memory.forgotten if forgotten is None else forgotten,
-    )
+def marked(memory: MemoryChunk, identity: str, flags: Mapping[str, Any]) -> MemoryChunk:
+    """Change flags of the memory, `pinned` or `forgotten`, if it has this id."""
+    return replace(memory, **flags) if memory.id == identity else memory

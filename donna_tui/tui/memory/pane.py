@@ -21,7 +21,7 @@ from donna_tui.tui.lib.action import ActionState
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import Panel
-from donna_tui.tui.lib.dialogs import LinePrompt, RefusalScreen, one_dialog
+from donna_tui.tui.lib.dialogs import LinePrompt, RefusalScreen, one_dialog, showing_errors
 from donna_tui.tui.lib.error_messages import Refusal
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import plural
@@ -38,7 +38,7 @@ from donna_tui.tui.memory.list import PAGE, MemoryList, own_words, words_of
 from donna_tui.tui.memory.recall_panel import MemoryInput, RecallPanel
 from donna_tui.tui.search.why_found import correct, correction_effect
 from donna_tui.tui.vault.flows import VaultFlows
-from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.errors import DonnaError
 from donna_tui.types.events import BackfillDone, IndexSwapped, NoteDeleted, NoteEmbedded, SourceIngested
 from donna_tui.types.memory import MemoryChunk, Suggestion
 from donna_tui.types.status import Status
@@ -238,12 +238,6 @@ class MemoryPane(PartsPane):
         self._place("recall")
         self.recall.focus_input()
 
-    def action_view_next(self) -> None:
-        self._walk(1)
-
-    def action_view_previous(self) -> None:
-        self._walk(-1)
-
     def _set_status(self, status: Status) -> None:
         self._status = status
         words = wording.read_only_note(status)
@@ -286,22 +280,6 @@ class MemoryPane(PartsPane):
         if result is not None:
             self._outside.copy(self.backend.memory.prompt(result), "The block for the prompt")
 
-    def action_memory_pin(self) -> None:
-        if self.selected is not None:
-            self._pin(self.selected)
-
-    def action_memory_correct(self) -> None:
-        if self.selected is not None:
-            self._correct(self.selected)
-
-    def action_memory_forget(self) -> None:
-        if self.selected is not None:
-            self._forget(self.selected)
-
-    def action_memory_suggestions(self) -> None:
-        if self._suggestions:
-            self._answer(self._suggestions)
-
     def action_memory_bring_back(self) -> None:
         if self._forgotten and not self._wrote_last:
             self._restore(self._forgotten[-1])
@@ -311,9 +289,6 @@ class MemoryPane(PartsPane):
     def action_memory_redo(self) -> None:
         if self.writing is not None:
             self._change(partial(self.writing.step_back, OperationKind.REDO))
-
-    def action_memory_remember(self) -> None:
-        self._remember()
 
     def action_memory_add_task(self) -> None:
         if self.writing is not None:
@@ -332,17 +307,17 @@ class MemoryPane(PartsPane):
             self.reload_soon()
 
     @one_dialog("remember")
-    async def _remember(self) -> None:
+    async def action_memory_remember(self) -> None:
         window = LinePrompt(
             "Remember", "remember it", self._keys, placeholder=_TO_REMEMBER, hint_for=lambda _: _STORED_HERE
         )
         text = await self.app.push_screen_wait(window)
         if text is None:
             return
-        with self._complaining():
+        with showing_errors(self):
             for held in await self.backend.memory.replaced_by_text(text):
                 what = f"“{words_of(text)}” replaces “{words_of(held)}”."
-                refusal = Refusal(Reason.CONFLICT, "Replace it?", what, "")
+                refusal = Refusal("Replace it?", what, "")
                 if not await self.app.push_screen_wait(RefusalScreen(refusal, self._keys, does="replace it")):
                     return
             await self.backend.memory.remember(text)
@@ -351,30 +326,34 @@ class MemoryPane(PartsPane):
 
     @work(group="read-around", exclusive=True)
     async def _read_around(self, memory: MemoryChunk) -> None:
-        with self._complaining():
+        with showing_errors(self):
             passage = await self.backend.passage(memory.source_id, memory.start_line, memory.end_line)
             if memory == self.selected:
-                first = passage.start_line
-                self.card.show_around(passage.text, range(passage.mark_start - first, passage.mark_end - first + 1))
+                self.card.view.show_passage(passage)
                 self.show_part("text")
 
     @work(group="pin", exclusive=True)
-    async def _pin(self, memory: MemoryChunk) -> None:
-        with self._complaining():
+    async def action_memory_pin(self) -> None:
+        memory = self.selected
+        if memory is None:
+            return
+        with showing_errors(self):
             await self.backend.memory.pin(memory.id, pinned=not memory.pinned)
             self.rows.mark(memory.id, pinned=not memory.pinned)
             self.recall.mark(memory.id, pinned=not memory.pinned)
             self.reload_soon()
 
     @one_dialog("correct")
-    async def _correct(self, memory: MemoryChunk) -> None:
-        words = await self._words_to_correct(memory)
+    async def action_memory_correct(self) -> None:
+        memory = self.selected
+        if memory is None:
+            return
         stored = await correct(
             self.app,
             self.backend.memory,
             self._keys,
             identity=memory.id,
-            text=words,
+            text=await self._words_to_correct(memory),
             citation=citation_of(memory),
             becomes=correction_effect(memory.source),
             query=self.recall.query_text if memory.score else "",
@@ -393,13 +372,16 @@ class MemoryPane(PartsPane):
         return known.content if known is not None and known.content in memory.content else own_words(memory)
 
     @one_dialog("forget")
-    async def _forget(self, memory: MemoryChunk) -> None:
+    async def action_memory_forget(self) -> None:
+        memory = self.selected
+        if memory is None:
+            return
         citation, means = wording.forgets(memory)
         window = ForgetScreen(words_of(own_words(memory)), citation, means, self._keys)
         for_good = await self.app.push_screen_wait(window)
         if for_good is None:
             return
-        with self._complaining():
+        with showing_errors(self):
             await self.backend.memory.forget(memory.id, for_good=for_good)
             if for_good:
                 self.notify("Forgotten for good.", timeout=4, markup=False)
@@ -408,7 +390,7 @@ class MemoryPane(PartsPane):
                 self._forgotten.append(replace(memory, forgotten=True))
                 places = self.rows.places_of(memory.id)
                 self._retained |= {place: replace(each, forgotten=True) for place, each in places.items()}
-                key = shown_key(self._keys["memory.bring-back"], typing=False)
+                key = shown_key(self._keys["memory.bring-back"])
                 self.notify(f"Forgotten. {key} restores it.", timeout=4, markup=False)
             self.rows.mark(memory.id, forgotten=True)
             self.recall.mark(memory.id, forgotten=True)
@@ -416,7 +398,7 @@ class MemoryPane(PartsPane):
 
     @one_dialog("forget")
     async def _restore(self, memory: MemoryChunk) -> None:
-        with self._complaining():
+        with showing_errors(self):
             await self.backend.memory.restore(memory.id)
             self._forgotten.remove(memory)
             self._retained = {place: each for place, each in self._retained.items() if each.id != memory.id}
@@ -425,8 +407,9 @@ class MemoryPane(PartsPane):
             self.reload_soon()
 
     @one_dialog("suggestions")
-    async def _answer(self, suggestions: tuple[Suggestion, ...]) -> None:
-        remembered = await self.app.push_screen_wait(SuggestionScreen(self.backend.memory, suggestions, self._keys))
+    async def action_memory_suggestions(self) -> None:
+        window = SuggestionScreen(self.backend.memory, self._suggestions, self._keys)
+        remembered = await self.app.push_screen_wait(window)
         if remembered:
             self.notify(f"{plural(remembered, 'preference')} remembered.", timeout=4, markup=False)
         self.reload_soon()
@@ -467,7 +450,7 @@ class MemoryPane(PartsPane):
         retained = {place: each for place, each in self._retained.items() if each.id in still_missing}
         self._report(total, bool(retained))
         offer = self.query_one("#memory-suggestion", Static)
-        key = shown_key(self._keys["memory.suggestions"], typing=False)
+        key = shown_key(self._keys["memory.suggestions"])
         set_label(offer, wording.suggestion_line(self._suggestions, key))
         offer.display = bool(self._suggestions)
         self.rows.show(total, found, retained)
@@ -499,7 +482,7 @@ class MemoryPane(PartsPane):
             self._show_notice(wording.NOTHING_YET)
             return
         self._hide_notice(self.rows)
-        key = shown_key(self._keys["memory.all"], typing=False)
+        key = shown_key(self._keys["memory.all"])
         self.rows.empty_text = f"No memories match: {self._narrowing}. {key} lists everything."
         self._show_head(wording.list_head(self._narrowing, total))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
@@ -282,10 +283,10 @@ class RecallPanel(Vertical):
         if number == self._number:
             self._answered(result)
 
-    def mark(self, identity: str, *, pinned: bool | None = None, forgotten: bool | None = None) -> None:
+    def mark(self, identity: str, **flags: bool) -> None:
         """Show the effect of an action on a memory immediately; the next answer follows the index."""
         if self.result is not None and not self.has_class("-empty"):
-            self.result = marked_result(self.result, identity, pinned, forgotten)
+            self.result = marked_result(self.result, identity, flags)
             self.rows.show(self.result)
 
     def focus_input(self) -> None:
@@ -337,10 +338,10 @@ class RecallPanel(Vertical):
         self.post_message(self.Changed())
 
 
-def marked_result(result: RecallResult, identity: str, pinned: bool | None, forgotten: bool | None) -> RecallResult:
+def marked_result(result: RecallResult, identity: str, flags: Mapping[str, bool]) -> RecallResult:
     """Return the recall with a memory's flags changed; forgotten memories are removed from it."""
-    memories = [marked(memory, identity, pinned, forgotten) for memory in result.memories]
-    cut = [Omitted(marked(omitted.memory, identity, pinned, forgotten), omitted.why) for omitted in result.cut]
+    memories = [marked(each, identity, flags) for each in result.memories]
+    cut = [Omitted(marked(each.memory, identity, flags), each.why) for each in result.cut]
     return replace(
         result,
         memories=tuple(memory for memory in memories if not memory.forgotten),

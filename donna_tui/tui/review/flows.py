@@ -26,7 +26,7 @@ from donna_tui.tui.review.wording import approval_words, lacks_repository, parts
 from donna_tui.tui.vault.plan_dialog import Answer, PlanScreen, Proposal
 from donna_tui.tui.vault.plan_flow import PlanFlow, retried
 from donna_tui.types.drafts import DraftRow
-from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.errors import DonnaError
 from donna_tui.vault.note.diff import diff_changes
 from donna_tui.vault.write.changes import Outcome, Plan
 
@@ -65,26 +65,24 @@ class PlannedList(ItemList[Planned]):
         self.items = tuple(planned)
         self.rows_changed(self.selected_index)
 
-    def row(self, index: int, width: int) -> Content:
+    def row_part(self, index: int, part: int, width: int) -> Content:
         planned = self.items[index]
+        if part:
+            return _fate(planned).truncate(width, ellipsis=True, pad=True)
         glyph, tone = ("!", "error") if planned.error else ("✓", "accent") if planned.is_done else ("●", "accent")
         if planned.is_skipped:
             glyph, tone = "○", "quiet"
         left = Content.assemble((f"{glyph} ", tone), (title_of(planned.row), "strong"))
         return row_of(left, _size(planned.plan), width)
 
-    def row_part(self, index: int, part: int, width: int) -> Content:
-        planned = self.items[index]
-        if not part:
-            return self.row(index, width)
-        if planned.error is not None:
-            refusal = refusal_of(planned.error)
-            words = Content.styled(f"  not approved: {refusal.what} {refusal.step}", "warning")
-        else:
-            without = f", without {plural(planned.left_out, 'part')}" if planned.left_out else ""
-            does = "excluded" if planned.is_skipped else f"{does_words(planned.plan)}{without}"
-            words = Content.styled(f"  {does}", "muted")
-        return words.truncate(width, ellipsis=True, pad=True)
+
+def _fate(planned: Planned) -> Content:
+    if planned.error is not None:
+        refusal = refusal_of(planned.error)
+        return Content.styled(f"  not approved: {refusal.what} {refusal.step}", "warning")
+    without = f", without {plural(planned.left_out, 'part')}" if planned.left_out else ""
+    does = "excluded" if planned.is_skipped else f"{does_words(planned.plan)}{without}"
+    return Content.styled(f"  {does}", "muted")
 
 
 class ApproveAll(Dialog[bool]):
@@ -216,7 +214,6 @@ class DraftFlows(PlanFlow):
 
     async def agrees_to_compose(self, row: DraftRow) -> bool:
         refusal = Refusal(
-            Reason.CONFLICT,
             "Redraft it?",
             "The draft is written again from your current notes, and replaces this text and your edits of it.",
             "It is one commit, which can be undone.",

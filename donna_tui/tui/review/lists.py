@@ -91,11 +91,9 @@ class DraftList(ItemList[DraftRow]):
         self._now = now
         self.rows_changed(self.index_where(lambda each: each.id == wanted, self.selected_index))
 
-    def row(self, index: int, width: int) -> Content:
-        return first_line(self.items[index], width, self._now)
-
     def row_part(self, index: int, part: int, width: int) -> Content:
-        return second_line(self.items[index], width) if part else self.row(index, width)
+        row = self.items[index]
+        return second_line(row, width) if part else first_line(row, width, self._now)
 
 
 _SOURCE_INDENT = "   "
@@ -112,8 +110,11 @@ class EvidenceList(ItemList[Evidence]):
         self.items = tuple(passages)
         self.rows_changed(self.index_where(lambda each: before is not None and each.number == before.number))
 
-    def row(self, index: int, width: int) -> Content:
+    def row_part(self, index: int, part: int, width: int) -> Content:
         passage = self.items[index]
+        if part:
+            trail = _SOURCE_INDENT + (trail_of(passage) or line_of(passage.title))
+            return row_of(Content.styled(trail, "muted"), Content.styled(source_of(passage), "quiet"), width)
         number = f"{passage.number:>2} "
         score = f"{passage.score:.2f}" if passage.score is not None else ""
         lines = f":{lines_of(passage)}"
@@ -121,13 +122,6 @@ class EvidenceList(ItemList[Evidence]):
         where = shorten_path(line_of(passage.path), room)
         left = Content.assemble((number, "accent"), (where, "strong"), (lines, "muted"))
         return row_of(left, Content.styled(score, "muted"), width)
-
-    def row_part(self, index: int, part: int, width: int) -> Content:
-        if not part:
-            return self.row(index, width)
-        passage = self.items[index]
-        trail = _SOURCE_INDENT + (trail_of(passage) or line_of(passage.title))
-        return row_of(Content.styled(trail, "muted"), Content.styled(source_of(passage), "quiet"), width)
 
 
 def lines_of(passage: Evidence) -> str:

@@ -22,7 +22,7 @@ from donna_tui.tui.lib.action import ActionState
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import Panel
-from donna_tui.tui.lib.dialogs import one_dialog
+from donna_tui.tui.lib.dialogs import one_dialog, showing_errors
 from donna_tui.tui.lib.diff import DiffView
 from donna_tui.tui.lib.error_messages import error_text
 from donna_tui.tui.lib.external import ExternalPrograms
@@ -230,12 +230,6 @@ class ReviewPane(PartsPane):
     def action_review_refresh(self) -> None:
         self.reload()
 
-    def action_view_next(self) -> None:
-        self._walk(1)
-
-    def action_view_previous(self) -> None:
-        self._walk(-1)
-
     def _part(self, place: str) -> Widget:
         if self.has_class("-empty"):
             return self.notice
@@ -244,7 +238,7 @@ class ReviewPane(PartsPane):
 
     def _why_no_hunk(self) -> str:
         if self.has_class("-diffing"):
-            key = shown_key(self._keys["review.diff"], typing=False)
+            key = shown_key(self._keys["review.diff"])
             return f"Parts are excluded in the text, not in the diff: {key} shows it."
         if self.draft is None:
             return "It has no text."
@@ -295,10 +289,6 @@ class ReviewPane(PartsPane):
         waiting = tuple(row for row in self.rows.items if row.state is DraftState.WAITING)
         self._decide(partial(self._deciding.approve_all, waiting, self._left_out))
 
-    def action_review_regenerate(self) -> None:
-        if self.selected is not None:
-            self._compose_anew(self.selected)
-
     def action_review_undo(self) -> None:
         if self.writing is not None:
             self._decide(partial(self.writing.step_back, OperationKind.UNDO))
@@ -345,12 +335,12 @@ class ReviewPane(PartsPane):
     @one_dialog("decide")
     async def _edit(self, row: DraftRow, *, here: bool) -> None:
         line = max(1, self.text.line_number)
-        with self._complaining():
+        with showing_errors(self):
             note = await self.backend.notes.read_note(row.path)
-            own_editor = shown_key(self._keys["vault.edit"], typing=False)
+            own_editor = shown_key(self._keys["vault.edit"])
             objection = why_no_write(note, f"In the Vault, {own_editor}")
             if here and not objection:
-                objection = why_not_here(note, shown_key(self._keys["review.edit"], typing=False))
+                objection = why_not_here(note, shown_key(self._keys["review.edit"]))
             if objection:
                 self.notify(objection, timeout=6, markup=False)
             elif self.writing is not None:
@@ -358,13 +348,13 @@ class ReviewPane(PartsPane):
                 self.reload()
 
     @work(group="compose")
-    async def _compose_anew(self, row: DraftRow) -> None:
-        has_text = row.state is not DraftState.FAILED
-        if has_text and not await self._deciding.agrees_to_compose(row):
+    async def action_review_regenerate(self) -> None:
+        row = self.selected
+        if row is None or (row.state is not DraftState.FAILED and not await self._deciding.agrees_to_compose(row)):
             return
         rows = [row]
         try:
-            with self._complaining():
+            with showing_errors(self):
                 if wording.lacks_repository(row):
                     if not await self._deciding.creates_repository():
                         return
@@ -386,7 +376,7 @@ class ReviewPane(PartsPane):
     @one_dialog("repository")
     async def create_repository(self) -> None:
         """Create a repository after the user agreed, and write the drafts that failed without one."""
-        with self._complaining():
+        with showing_errors(self):
             await self.backend.notes.create_repository()
             await self._compose_each(await self._deciding.without_repository())
         self.reload_soon()
@@ -397,7 +387,7 @@ class ReviewPane(PartsPane):
         if self._backend is None:
             return
         self.notify(f"Writing the {skill.replace('_', ' ')} …", timeout=3, markup=False)
-        with self._complaining():
+        with showing_errors(self):
             row = await self._backend.drafts.write_today(skill)
             if row is not None and row.state in (DraftState.WAITING, DraftState.FAILED):
                 self.reload(row.id)
@@ -521,11 +511,10 @@ class ReviewPane(PartsPane):
         evidence = self.passages.selected
         if evidence is None:
             return
-        with self._complaining():
+        with showing_errors(self):
             found = await self.backend.passage(evidence.path, evidence.start_line, evidence.end_line)
             if evidence == self.passages.selected:
-                first = found.start_line
-                self.passage.show(found.text, range(found.mark_start - first, found.mark_end - first + 1))
+                self.passage.show_passage(found)
                 self.passage.focus()
 
     def _without_text(self, words: str) -> None:

@@ -49,9 +49,9 @@ def why_no_text(row: DraftRow, keys: Keys) -> str:
     """Return the notice in place of a missing text of a draft; empty if it may have one."""
     if row.state is DraftState.FAILED and not row.path:
         if lacks_repository(row):
-            create = shown_key(keys["review.open"], typing=False)
+            create = shown_key(keys["review.open"])
             return f"It could not be written: {sentence(row.detail)} {create} asks whether to create one."
-        again = shown_key(keys["review.regenerate"], typing=False)
+        again = shown_key(keys["review.regenerate"])
         return f"It could not be written: {sentence(row.detail)} {again} tries again."
     if row.state in (DraftState.GONE, DraftState.REJECTED) or not row.path:
         return sentence(row.detail) or _TURNED_OUT.get(row.state, "It has no text.")
@@ -91,7 +91,7 @@ def why_no_approval(row: DraftRow | None, keys: Keys) -> str:
     if row is None or row.state is DraftState.WAITING:
         return ""
     if row.state is DraftState.FAILED:
-        return f"It could not be written. {shown_key(keys['review.regenerate'], typing=False)} tries again."
+        return f"It could not be written. {shown_key(keys['review.regenerate'])} tries again."
     return _TURNED_OUT[row.state]
 
 

@@ -63,7 +63,6 @@ class SearchBar(Horizontal):
         yield Static(id="search-facts")
 
     def mark(self, words: tuple[str, ...]) -> None:
-        """Underline some words of the input."""
         marked = self.input.highlighter
         if isinstance(marked, MarkedWords) and marked.words != words:
             marked.words = words

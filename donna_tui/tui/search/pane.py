@@ -23,7 +23,8 @@ from donna_tui.tui.lib.action import ActionState
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import BareColumn, BareRow, Panel, name_panel
-from donna_tui.tui.lib.dialogs import one_dialog
+from donna_tui.tui.lib.dialogs import one_dialog, showing_errors
+from donna_tui.tui.lib.error_messages import message_of
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.inputs import Words, notice_content, set_label
 from donna_tui.tui.lib.jump import JumpTarget
@@ -46,8 +47,6 @@ from donna_tui.tui.search.start_page import RepeatSearch, StartPage, start_facts
 from donna_tui.tui.search.wording import (
     PAGE,
     Question,
-    bar_facts,
-    changed_note,
     changes_answers,
     changes_start,
     empty_start_text,
@@ -59,6 +58,7 @@ from donna_tui.tui.search.wording import (
     note_of,
     note_that_holds,
     nothing_found,
+    number_found,
     opened_badly,
     rows_of,
     with_more,
@@ -126,7 +126,6 @@ class SearchRunner:
             self._searching = self._run(partial(self._search, self._backend, self._number, asked=True), "search")
 
     async def wait_until_idle(self) -> None:
-        """Wait until no search is running."""
         while self._searching is not None and not self._searching.is_finished:
             with suppress(WorkerError):
                 await self._searching.wait()
@@ -217,7 +216,6 @@ class SearchPane(BareColumn):
 
     @property
     def selected(self) -> Hit | None:
-        """Return the result under the cursor."""
         return self.results.selected
 
     @property
@@ -234,7 +232,6 @@ class SearchPane(BareColumn):
         self.results.focus()
 
     def connect(self, backend: Backend) -> None:
-        """Connect to the backend, and run the question that was typed meanwhile."""
         self._backend = backend
         self._set_status(backend.status())
         self._runner.connect(backend)
@@ -242,7 +239,6 @@ class SearchPane(BareColumn):
         self._refresh_start(backend)
 
     async def wait_until_idle(self) -> None:
-        """Wait until the question is answered."""
         await self._runner.wait_until_idle()
 
     def completed(self) -> None:
@@ -252,7 +248,6 @@ class SearchPane(BareColumn):
             self._refresh_start(self._backend)
 
     def cannot_open(self, error: DonnaError) -> None:
-        """Show why there is nothing to search."""
         self._show_start(on=False)
         self._show_notice(opened_badly(error))
 
@@ -286,7 +281,6 @@ class SearchPane(BareColumn):
         return True
 
     def jump_targets(self) -> Iterable[JumpTarget]:
-        """Return the input, the section and the visible results."""
         for widget in (self.bar.input, *([self.preview.view] if self.results.rows else [])):
             if widget.is_on_screen and widget.region:
                 yield JumpTarget(max(0, widget.region.x - 3), widget.region.y, go=widget.focus)
@@ -295,7 +289,6 @@ class SearchPane(BareColumn):
             yield from self.preview.jump_targets()
 
     def on_resize(self) -> None:
-        """Show more lines of each result if there is room."""
         self.results.snippet_lines = 2 if self.size.height >= ROOMY else 1
 
     def _typed(self, text: str) -> None:
@@ -317,12 +310,10 @@ class SearchPane(BareColumn):
         self.call_later(self.app.run_action, "run('search.open')", self.screen)
 
     def on_result_list_opened(self, event: ResultList.Opened) -> None:
-        """Open the selected result on a double click."""
         event.stop()
         self.call_later(self.app.run_action, "run('search.open')", self.screen)
 
     def on_result_list_selected(self, event: ResultList.Selected) -> None:
-        """Update the preview for the selected result."""
         event.stop()
         if event.hit is not None and self.results.index == len(self.results.rows) - 1:
             self._load_more()
@@ -343,20 +334,13 @@ class SearchPane(BareColumn):
         if self._backend is not None:
             self._refresh_start(self._backend)
 
-    def on_start_page_moved(self, event: StartPage.Moved) -> None:
-        """Update the possible actions for the selected line of the start page."""
-        event.stop()
-        self.post_message(ActionsChanged())
-
     def on_repeat_search(self, event: RepeatSearch) -> None:
-        """Run a question that was chosen on the start page."""
         event.stop()
         self._type(event.question)
         self.bar.input.focus()
         self.save_question()
 
     def on_status_changed(self, event: StatusChanged) -> None:
-        """Store the new status."""
         self._set_status(event.status)
 
     def on_engine_events(self, event: EngineEvents) -> None:
@@ -407,27 +391,19 @@ class SearchPane(BareColumn):
         if not self._is_elsewhere(self.selected):
             self.post_message(EditNote(note, self.selected.start_line))
             return
-        try:
+        with showing_errors(self, message_of):
             path = self._backend.absolute_path(note, self.selected.space)
-        except DonnaError as error:
-            self._complain(error)
-        else:
             await self._outside.edit(path, self.selected.start_line)
 
     async def action_search_obsidian(self) -> None:
-        """Open the selected note in Obsidian."""
         if self.selected is None or self._backend is None:
             return
         note = note_that_holds(self.selected)
         if not note:
             self.notify("No note contains this passage.", severity="warning", timeout=4, markup=False)
             return
-        try:
-            root = self._backend.root_of(self.selected.space)
-        except DonnaError as error:
-            self._complain(error)
-        else:
-            await self._outside.open_in_obsidian(root, note)
+        with showing_errors(self, message_of):
+            await self._outside.open_in_obsidian(self._backend.root_of(self.selected.space), note)
 
     def action_search_copy_link(self) -> None:
         """Copy a wikilink to the selected section, or the citation of a passage that is in no note."""
@@ -443,13 +419,26 @@ class SearchPane(BareColumn):
         if self.selected is not None:
             self._outside.copy(f"{self.selected.content}\n\n{citation(self.selected)}\n", "The passage")
 
-    def action_search_correct(self) -> None:
-        if self.selected is None or self._backend is None:
+    @one_dialog("correct")
+    async def action_search_correct(self) -> None:
+        from donna_tui.tui.search.why_found import correct, correction_effect
+
+        hit = self.selected
+        if hit is None or self._backend is None:
             return
-        if self._is_elsewhere(self.selected):
-            self.notify(f"Switch to {clean_line(self.selected.space)} to correct it.", timeout=4, markup=False)
-        else:
-            self._correct(self._backend, self.selected)
+        if self._is_elsewhere(hit):
+            self.notify(f"Switch to {clean_line(hit.space)} to correct it.", timeout=4, markup=False)
+            return
+        await correct(
+            self.app,
+            self._backend.memory,
+            self._keys,
+            identity=f"{hit.source_type}:{hit.path}",
+            text=hit.content,
+            citation=clean_line(citation(hit)),
+            becomes=correction_effect(MemorySource(hit.source_type)),
+            query=self.question.text,
+        )
 
     def action_search_why(self) -> None:
         hit = self.selected
@@ -462,9 +451,17 @@ class SearchPane(BareColumn):
         else:
             self._explain(self._backend, hit.path if hit is not None else "")
 
-    def action_search_filter(self) -> None:
-        if self._backend is not None:
-            self._choose_scope(self._backend)
+    @one_dialog("filter")
+    async def action_search_filter(self) -> None:
+        from donna_tui.tui.search.scope_picker import ScopePicker
+
+        if self._backend is None:
+            return
+        with showing_errors(self, message_of):
+            folders, sources = await self._backend.folders(), await self._backend.sources()
+            scope = await self.app.push_screen_wait(ScopePicker(folders, sources, self.question.scope))
+            if scope is not None:
+                self._run_question(replace(self.question, scope=scope))
 
     def action_search_next(self) -> None:
         self._list.action_cursor_down()
@@ -576,7 +573,6 @@ class SearchPane(BareColumn):
 
     @property
     def _is_on_start(self) -> bool:
-        """Return whether the start page is visible, with an empty question."""
         return self.start.display and self.question.is_empty
 
     @property
@@ -620,26 +616,12 @@ class SearchPane(BareColumn):
 
     @property
     def _is_in_list(self) -> bool:
-        """Return whether the focus is in a list with results."""
         return bool(self.results.rows) and self.screen.focused is self.results
 
     def _zoom(self, *, on: bool) -> None:
         on = on and bool(self.results.rows)
         self.set_class(on, "-zoomed")
         (self.preview.view if on else self.results).focus()
-
-    @one_dialog("filter")
-    async def _choose_scope(self, backend: Backend) -> None:
-        from donna_tui.tui.search.scope_picker import ScopePicker
-
-        try:
-            folders, sources = await backend.folders(), await backend.sources()
-        except DonnaError as error:
-            self._complain(error)
-            return
-        scope = await self.app.push_screen_wait(ScopePicker(folders, sources, self.question.scope))
-        if scope is not None:
-            self._run_question(replace(self.question, scope=scope))
 
     @one_dialog("why")
     async def _explain(self, backend: Backend, path: str) -> None:
@@ -654,30 +636,8 @@ class SearchPane(BareColumn):
             if not isinstance(chosen, SwitchTo):
                 return
             path = chosen.path
-        try:
-            found = await backend.why_not(path, request)
-        except DonnaError as error:
-            self._complain(error)
-        else:
-            self.app.push_screen(explanation_screen(found, request.text))
-
-    @one_dialog("correct")
-    async def _correct(self, backend: Backend, hit: Hit) -> None:
-        from donna_tui.tui.search.why_found import correct, correction_effect
-
-        await correct(
-            self.app,
-            backend.memory,
-            self._keys,
-            identity=f"{hit.source_type}:{hit.path}",
-            text=hit.content,
-            citation=clean_line(citation(hit)),
-            becomes=correction_effect(MemorySource(hit.source_type)),
-            query=self.question.text,
-        )
-
-    def _complain(self, error: DonnaError) -> None:
-        self.notify(clean_line(error.message), severity="error", timeout=8, markup=False)
+        with showing_errors(self, message_of):
+            self.app.push_screen(explanation_screen(await backend.why_not(path, request), request.text))
 
     def _run_question(self, question: Question) -> None:
         self._runner.run(question)
@@ -695,7 +655,8 @@ class SearchPane(BareColumn):
             self._draw(outcome, keep=True)
         else:
             self._waiting = outcome
-            self._note(changed_note(shown_key(self._keys["search.refresh"], typing=self._is_typing)))
+            key = shown_key(self._keys["search.refresh"], typing=self._is_typing)
+            self._note(f"There are newer results; {key} shows them.")
 
     def _rows_of(self, outcome: SearchOutcome) -> tuple[Row, ...]:
         return rows_of(outcome, near_misses=self.question.near_misses, unfolded=self._unfolded)
@@ -746,8 +707,9 @@ class SearchPane(BareColumn):
         note.display = bool(text)
 
     def _show_bar(self) -> None:
-        self.bar.state(*bar_facts(self.question, self._outcome))
-        self.bar.mark(tuple(problem.text for problem in self._outcome.filter_problems) if self._outcome else ())
+        found = None if self._outcome is None or self.question.is_empty else number_found(self._outcome)
+        self.bar.state(self.question.mode, str(self.question.scope), found)
+        self.bar.mark(tuple(each.text for each in self._outcome.filter_problems) if self._outcome else ())
 
     def _set_status(self, status: Status) -> None:
         before, self._status = self._status, status

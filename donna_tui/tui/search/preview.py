@@ -18,7 +18,7 @@ from textual.widget import Widget
 from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import line_range
 from donna_tui.text.markdown import plain_text
-from donna_tui.tui.lib.backend import Backend, Passage
+from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.containers import Panel, name_panel
 from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.markdown import FollowLink, LinkFollowed, LinkRef, link_in, spots_of
@@ -29,6 +29,7 @@ from donna_tui.types.errors import DonnaError
 from donna_tui.types.search import Hit
 
 if TYPE_CHECKING:
+    from donna_tui.engine.passages import Passage
     from donna_tui.types.events import EngineEvent
 
 _MAX_LINKS = 12
@@ -80,14 +81,12 @@ class Preview(Panel):
         self._timer: Timer | None = None
 
     def jump_targets(self) -> Iterator[JumpTarget]:
-        """Yield the visible links and backlinks."""
         yield from self.view.jump_targets()
         if self.foot.is_on_screen and self.foot.content_region:
             for spot in spots_of(self.foot.render(), *self.foot.content_region.offset):
                 yield JumpTarget(spot.x, spot.y, partial(self.view.follow, spot.ref))
 
     def on_click(self, event: events.Click) -> None:
-        """Follow a backlink."""
         ref = link_in(event.style.meta)
         if ref is not None:
             event.stop()
@@ -100,7 +99,6 @@ class Preview(Panel):
             self.post_message(FollowLink(note_at(self._hit.source_type, self._hit.path) or self._hit.path, event.ref))
 
     def connect(self, backend: Backend) -> None:
-        """Connect to the backend."""
         self._backend = backend
 
     def follow(self, hit: Hit | None) -> None:
@@ -142,17 +140,13 @@ class Preview(Panel):
             self.show(hit, passage)
 
     def show(self, hit: Hit, passage: Passage) -> None:
-        """Show the note of a hit with its passage marked."""
         from donna_tui.search.snippets import words_in
 
         self._head(hit, passage.heading_path, sensitive=passage.sensitive)
-        first = passage.start_line
-        mark = range(passage.mark_start - first, passage.mark_end - first + 1)
-        self.view.show(passage.text, mark, words_in(hit.snippet))
+        self.view.show_passage(passage, words_in(hit.snippet))
         self.foot.show(partial(backlinks, passage.linked_from, truncated=passage.truncated))
 
     def fail(self, hit: Hit, message: str, hint: str) -> None:
-        """Show why a note cannot be shown."""
         self._head(hit, hit.heading_path, sensitive=hit.sensitive)
         self.view.show("\n\n".join(filter(None, (message, hint))))
         self.foot.show()

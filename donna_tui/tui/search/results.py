@@ -188,8 +188,10 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._rows: tuple[Row, ...] = ()
-        self._index = 0
+        self.rows: tuple[Row, ...] = ()
+        """The rows, best first."""
+        self.index = 0
+        """The selected row, from 0."""
         self._snippet_lines = 1
         self._words = Content("")
         self._notice_strips: list[Strip] = []
@@ -198,26 +200,15 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         self._styles: dict[tuple[bool, bool], dict[str, Style]] = {}
 
     @property
-    def rows(self) -> tuple[Row, ...]:
-        """Return the rows, best first."""
-        return self._rows
-
-    @property
-    def index(self) -> int:
-        """Return the index of the selected row, from 0."""
-        return self._index
-
-    @property
     def selected_row(self) -> Row | None:
-        return self._rows[self._index] if self._rows else None
+        return self.rows[self.index] if self.rows else None
 
     @property
     def selected(self) -> Hit | None:
-        return self._rows[self._index].hit if self._rows else None
+        return self.rows[self.index].hit if self.rows else None
 
     @property
     def snippet_lines(self) -> int:
-        """Return the number of snippet lines per row."""
         return self._snippet_lines
 
     @snippet_lines.setter
@@ -234,8 +225,8 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
     def show(self, rows: tuple[Row, ...], *, keep: str = "") -> None:
         """Replace the rows. Select the passage with chunk id `keep` if it is among them, else the first row."""
         before = self.selected
-        self._rows = rows
-        self._index = next((place for place, row in enumerate(rows) if row.hit.chunk_id == keep), 0)
+        self.rows = rows
+        self.index = next((place for place, row in enumerate(rows) if row.hit.chunk_id == keep), 0)
         self._lay_out()
         self._scroll_to_selected()
         self._refresh_changed()
@@ -244,55 +235,54 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def show_notice(self, words: Content) -> None:
         """Show a notice in the middle, in place of rows."""
-        if self.text_selection is not None and self._rows:
+        if self.text_selection is not None and self.rows:
             self.screen.clear_selection()
-        if self._rows or not words.is_same(self._words):
+        if self.rows or not words.is_same(self._words):
             self._words = words
             self.show(())
 
     def select(self, index: int) -> None:
         """Select the row at `index`, or the nearest one."""
-        index = max(0, min(index, len(self._rows) - 1))
-        if self._rows and index != self._index:
-            self._index = index
+        index = max(0, min(index, len(self.rows) - 1))
+        if self.rows and index != self.index:
+            self.index = index
             self._scroll_to_selected()
             self._refresh_changed()
             self.post_message(self.Selected(self.selected))
 
     def jump_targets(self) -> list[JumpTarget]:
-        """Return the visible rows, for jump mode."""
         top, height = self.scroll_offset.y, self.row_height
         first, last = -(-top // height), (top + self.size.height - 1) // height
         x, y = self.content_region.offset
         return [
             JumpTarget(x, y + place * height - top, partial(self._jump_to, place))
-            for place in range(first, min(last + 1, len(self._rows)))
+            for place in range(first, min(last + 1, len(self.rows)))
         ]
 
     def action_cursor_down(self) -> None:
-        self.select(self._index + 1)
+        self.select(self.index + 1)
 
     def action_cursor_up(self) -> None:
-        self.select(self._index - 1)
+        self.select(self.index - 1)
 
     def action_first(self) -> None:
         self.select(0)
 
     def action_last(self) -> None:
-        self.select(len(self._rows) - 1)
+        self.select(len(self.rows) - 1)
 
     def action_page_down(self) -> None:
-        self.select(self._index + self._rows_in_sight)
+        self.select(self.index + self._rows_in_sight)
 
     def action_page_up(self) -> None:
-        self.select(self._index - self._rows_in_sight)
+        self.select(self.index - self._rows_in_sight)
 
     def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)
         if offset is None:
             return
         place = (offset.y + self.scroll_offset.y) // self.row_height
-        if place < len(self._rows):
+        if place < len(self.rows):
             self.select(place)
             if event.chain == 2:
                 self.post_message(self.Opened())
@@ -309,7 +299,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """Return the selected text of a notice; results are copied by keys."""
-        return None if self._rows else (selection.extract(self._words.plain), "\n")
+        return None if self.rows else (selection.extract(self._words.plain), "\n")
 
     def selection_updated(self, selection: Selection | None) -> None:
         self._notice_strips = []
@@ -332,7 +322,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         """Return the content of each line of the screen."""
         width, height = self.scrollable_content_region.size
         first, hidden = divmod(self.scroll_offset.y, self.row_height)
-        last = min(len(self._rows), first + height // self.row_height + 2) if width > _GUTTER + _RIGHT_MARGIN else 0
+        last = min(len(self.rows), first + height // self.row_height + 2) if width > _GUTTER + _RIGHT_MARGIN else 0
         strips = [strip for place in range(first, last) for strip in self._row(place, width)] or self._in_words()
         strips = strips[hidden : hidden + height]
         return strips + [self._blank(width)] * (height - len(strips))
@@ -342,7 +332,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _in_words(self) -> list[Strip]:
         width, height = self.scrollable_content_region.size
-        if not self._notice_strips and not self._rows and width > 2 * _GUTTER:
+        if not self._notice_strips and not self.rows and width > 2 * _GUTTER:
             margin = self._blank(_GUTTER)
             rendered = Visual.to_strips(self, self._words, width - 2 * _GUTTER, height, self.visual_style)
             self._notice_strips = [Strip([*margin, *self._filtered(list(line)), *margin]) for line in rendered]
@@ -350,14 +340,14 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _row(self, place: int, width: int) -> list[Strip]:
         """Return the lines of a row and the line after it, which is blank or has the number of hidden passages."""
-        key = is_selected, has_focus = place == self._index, self.has_focus
+        key = is_selected, has_focus = place == self.index, self.has_focus
         strips = self._strips.get((place, *key))
         if strips is None:
             styles = self._styles_of(is_selected, has_focus)
             cursor = (" ▌ ", "cursor") if is_selected else ("   ", "")
-            lines = row_lines(self._rows[place], width - _GUTTER - _RIGHT_MARGIN, self._snippet_lines)
+            lines = row_lines(self.rows[place], width - _GUTTER - _RIGHT_MARGIN, self._snippet_lines)
             strips = [_strip((cursor, *line), width, styles) for line in lines]
-            folded = folded_line(self._rows[place], width - _GUTTER - _RIGHT_MARGIN)
+            folded = folded_line(self.rows[place], width - _GUTTER - _RIGHT_MARGIN)
             strips.append(_strip((("   ", ""), *folded), width, self._styles_of(False, has_focus)))
             self._strips[place, *key] = strips
         return strips
@@ -383,7 +373,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _lay_out(self) -> None:
         self._forget()
-        set_content_height(self, len(self._rows) * self.row_height)
+        set_content_height(self, len(self.rows) * self.row_height)
 
     def _forget(self) -> None:
         self._notice_strips = []
@@ -397,7 +387,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
             self.refresh(*changed)
 
     def _scroll_to_selected(self) -> None:
-        region = Region(0, self._index * self.row_height, 1, self.row_height)
+        region = Region(0, self.index * self.row_height, 1, self.row_height)
         self.scroll_to_region(region, animate=False, immediate=True, x_axis=False)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import time
@@ -24,7 +25,7 @@ from donna_tui.tui.lib.humanize import age, plural
 from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.lines import row_of
 from donna_tui.tui.lib.markdown import inline
-from donna_tui.tui.lib.messages import GoTo, OpenMeeting, OpenNote
+from donna_tui.tui.lib.messages import ActionsChanged, GoTo, OpenMeeting, OpenNote
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.search import NameMatch
 from donna_tui.types.status import Status
@@ -83,13 +84,6 @@ class StartFacts:
 class StartPanel(Widget):
     """Lines in a titled box, as many as fit its height."""
 
-    @dataclass
-    class Clicked(Message):
-        """Posted when a line is clicked."""
-
-        panel: StartPanel
-        index: int
-
     def __init__(self, title: str, *, id: str) -> None:  # noqa: A002
         super().__init__(id=id)
         make_panel(self, title)
@@ -107,11 +101,11 @@ class StartPanel(Widget):
         return Content("\n").join(self._row(index, line, width) for index, line in enumerate(self.lines))
 
     def on_click(self, event: events.Click) -> None:
-        """Open the line under the mouse."""
         offset = event.get_content_offset(self)
-        if offset is not None and offset.y < len(self.lines) and self.lines[offset.y].opens is not None:
+        opens = self.lines[offset.y].opens if offset is not None and offset.y < len(self.lines) else None
+        if opens is not None:
             event.stop()
-            self.post_message(self.Clicked(self, offset.y))
+            self.post_message(opens())
 
     def _row(self, index: int, line: StartLine, width: int) -> Content:
         is_selected = index == self._selected
@@ -124,9 +118,6 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
     """Panels with one cursor for all of their lines, which moves even while the search box has the focus."""
 
     BINDINGS = bindings("list")
-
-    class Moved(Message):
-        """Posted when another line is under the cursor, or none."""
 
     recent = query_one("#start-recent", StartPanel)
     searches = query_one("#start-searches", StartPanel)
@@ -151,17 +142,14 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
 
     @property
     def selected(self) -> StartLine | None:
-        """Return the line under the cursor."""
         lines = [line for _, _, line in self._openable()]
         return lines[self._cursor] if self._cursor is not None and self._cursor < len(lines) else None
 
     def show(self, facts: StartFacts, status: Status | None, now: float) -> None:
-        """Show new facts; the cursor keeps its position."""
         self.facts, self._status, self._now = facts, status, now
         self._lay_out()
 
     def leave(self) -> None:
-        """Remove the cursor."""
         self._put(None)
 
     def open_selected(self) -> bool:
@@ -173,7 +161,6 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
         return True
 
     def jump_targets(self) -> list[JumpTarget]:
-        """Return the visible lines, for jump mode."""
         return [
             JumpTarget(panel.content_region.x, panel.content_region.y + row, partial(self._open, line.opens))
             for panel, row, line in self._openable()
@@ -186,13 +173,6 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
 
     def on_resize(self) -> None:
         self._lay_out()
-
-    def on_start_panel_clicked(self, event: StartPanel.Clicked) -> None:
-        """Open the clicked line."""
-        event.stop()
-        opens = event.panel.lines[event.index].opens
-        if opens is not None:
-            self._open(opens)
 
     def action_cursor_down(self) -> None:
         self._put(0 if self._cursor is None else self._cursor + 1)
@@ -232,7 +212,7 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
         count = len(self._openable())
         self._cursor = max(0, min(cursor, count - 1)) if cursor is not None and count else None
         self._draw()
-        self.post_message(self.Moved())
+        self.post_message(ActionsChanged())
 
     def _panels(self) -> tuple[StartPanel, ...]:
         return (self.recent, self.searches, self.upcoming, self.example)
@@ -338,19 +318,13 @@ def _meeting(row: MeetingRow, today: datetime.date) -> StartLine:
 
 
 def _task(task: TaskRow, today: datetime.date) -> StartLine:
-    due = datetime.date.fromisoformat(task.due) if _is_day(task.due) else today
+    due = today
+    with suppress(ValueError):
+        due = datetime.date.fromisoformat(task.due)
     side = Content.styled(_day_words(due, today), "$text-warning" if due < today else "$text-disabled")
     return StartLine(
         Content.assemble(("☐ ", "$text-muted"), inline(task.title).plain), side, partial(OpenNote, task.note, task.line)
     )
-
-
-def _is_day(text: str) -> bool:
-    try:
-        datetime.date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _day_words(day: datetime.date, today: datetime.date) -> str:

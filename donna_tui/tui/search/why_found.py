@@ -30,7 +30,6 @@ _HELP = {
 
 
 def explanation_screen(found: WhyNot, question: str) -> DetailScreen:
-    """Return a dialog that explains why a note was found or not."""
     is_found = found.cause == "it_is_a_hit"
     return DetailScreen("Why it is found" if is_found else "Why it is not found", facts_of(found, question))
 
@@ -72,7 +71,6 @@ def _semantic(found: WhyNot) -> str:
 
 
 def correction_effect(source: MemorySource) -> str:
-    """Describe the effect of a correction for this source."""
     if source is MemorySource.MEMORY:
         return "Donna uses this text from now on; the old text is stored in the correction."
     if source in (MemorySource.VAULT, MemorySource.TASK):

@@ -65,7 +65,6 @@ class Question:
         )
 
     def next_mode(self) -> Question:
-        """Return the same question in the next mode."""
         return replace(self, mode=MODES[(MODES.index(self.mode) + 1) % len(MODES)])
 
 
@@ -126,7 +125,6 @@ def is_at_same_place(before: tuple[Row, ...], index: int, after: tuple[Row, ...]
 
 
 def makes_semantic(event: EngineEvent) -> bool:
-    """Return whether an event makes semantic search available."""
     from donna_tui.types.events import ModelStateChanged
 
     return isinstance(event, ModelStateChanged) and event.phase is ModelPhase.READY
@@ -142,29 +140,17 @@ def changes_answers(event: EngineEvent) -> bool:
 
 
 def changes_start(event: EngineEvent) -> bool:
-    """Return whether an event may change the start page."""
     from donna_tui.types.events import NoteDeleted, NoteIndexed, NoteRenamed, ReconcileDone, VaultWritten
 
     notes = (NoteIndexed, NoteDeleted, NoteRenamed, ReconcileDone, VaultWritten)
     return isinstance(event, notes) or event.name.startswith(("vault_autowrite", "calendar"))
 
 
-def changed_note(key: str) -> str:
-    """Return the note for a newer answer that would move the row under the cursor."""
-    return f"There are newer results; {key} shows them."
-
-
-def bar_facts(question: Question, outcome: SearchOutcome | None) -> tuple[str, str, int | None]:
-    """Format the facts beside the input: mode, scope, number of hits."""
-    found = None if outcome is None or question.is_empty else _found(outcome)
-    return question.mode, str(question.scope), found
-
-
 def list_title(question: Question, outcome: SearchOutcome) -> str:
-    """Format the title of the results."""
     more = "+" if outcome.at_least else ""
     notes = outcome.total_notes or len({Row(hit).note for hit in outcome.hits})
-    passages = f"{count(_found(outcome))}{more} {'passage' if _found(outcome) == 1 and not more else 'passages'}"
+    hits = number_found(outcome)
+    passages = f"{count(hits)}{more} {'passage' if hits == 1 and not more else 'passages'}"
     found = f"{passages} in {count(notes)}{more} {'note' if notes == 1 and not more else 'notes'}"
     if not outcome.hits:
         found = "Nothing relevant; near misses"
@@ -175,7 +161,7 @@ def list_title(question: Question, outcome: SearchOutcome) -> str:
     return f"{found} · {milliseconds(outcome.latency_ms)}"
 
 
-def _found(outcome: SearchOutcome) -> int:
+def number_found(outcome: SearchOutcome) -> int:
     return max(outcome.total, len(outcome.hits))
 
 
@@ -242,14 +228,12 @@ def nothing_found(question: Question, outcome: SearchOutcome, status: Status | N
 
 
 def failed(error: DonnaError) -> Words:
-    """Explain why a search failed."""
     needs_model = error.reason in (Reason.MODEL_MISSING, Reason.MODEL_INVALID)
     helps = ("search.mode", "use keyword search") if needs_model else ("search.refresh", "try again")
     return Words(clean_line(error.message), clean_line(error.hint or ""), actions=(helps,), is_error=True)
 
 
 def opened_badly(error: DonnaError) -> Words:
-    """Explain why the vault could not be opened."""
     return Words(
         clean_line(error.message), clean_line(error.hint or ""), actions=(("app.quit", "quit"),), is_error=True
     )

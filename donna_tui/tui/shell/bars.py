@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len
-from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.message import Message
 from textual.reactive import reactive
+from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -48,7 +47,7 @@ class Tab(Static):
         return Content.assemble((self._key, "$text-disabled"), name, (counted(self.waiting), "$text-accent"))
 
     def on_click(self) -> None:
-        self.post_message(HeaderBar.Chosen(self.pane))
+        self.post_message(GoTo(self.pane))
 
 
 class SpaceName(Static):
@@ -61,12 +60,6 @@ class HeaderBar(Horizontal):
 
     active: reactive[Pane] = reactive[Pane]("search")
 
-    @dataclass
-    class Chosen(Message):
-        """Another screen was chosen."""
-
-        pane: Pane
-
     def __init__(self, space: str, keys: Keys) -> None:
         super().__init__(id="header")
         self._space = space
@@ -76,7 +69,7 @@ class HeaderBar(Horizontal):
         yield Static(Content("Donna"), id="brand")
         yield SpaceName(self._space_name(), id="space")
         for entry in PANES.values():
-            yield Tab(entry.name, shown_key(self._keys[entry.action], typing=False))
+            yield Tab(entry.name, shown_key(self._keys[entry.action]))
 
     def name_space(self, space: str) -> None:
         if space != self._space:
@@ -137,12 +130,7 @@ class FooterBar(Widget):
     """Draw the actions of an `ActionState`; a click runs one."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"footer--key", "footer--title", "footer--off"}
-
-    @dataclass
-    class Clicked(Message):
-        """An action was clicked."""
-
-        action_id: str
+    auto_links = False  # no other colour under the mouse
 
     def __init__(self, keys: Keys = DEFAULT_KEYS) -> None:
         super().__init__(id="footer")
@@ -167,27 +155,16 @@ class FooterBar(Widget):
                 for key, does in fitting(self._covered_by, self.content_size.width, _GAP)
             )
             return Content(" " * _GAP).join(items)
-        return Content(" " * _GAP).join(self._item(action, key) for action, key in self._items())
-
-    def on_click(self, event: events.Click) -> None:
-        offset = event.get_content_offset(self)
-        for start, end, action in self._places():
-            if offset is not None and start <= offset.x < end:
-                self.post_message(self.Clicked(action.id))
-
-    def _items(self) -> list[tuple[Action, str]]:
-        return footer_actions(self._state, self._keys, self.content_size.width + _GAP)
+        fitting_actions = footer_actions(self._state, self._keys, self.content_size.width + _GAP)
+        return Content(" " * _GAP).join(self._item(action, key) for action, key in fitting_actions)
 
     def _item(self, action: Action, key: str) -> Content:
+        title = f" {title_here(action, self._state)}"
         if action.why_not(self._state):
-            return Content.styled(f"{key} {title_here(action, self._state)}", ".footer--off")
-        return Content.assemble((key, ".footer--key"), (f" {title_here(action, self._state)}", ".footer--title"))
-
-    def _places(self) -> Iterator[tuple[int, int, Action]]:
-        start = 0
-        for item in self._items():
-            yield start, start + _width(item, self._state) - _GAP, item[0]
-            start += _width(item, self._state)
+            item = Content.styled(f"{key}{title}", ".footer--off")
+        else:
+            item = Content.assemble((key, ".footer--key"), (title, ".footer--title"))
+        return item.stylize(Style.from_meta({"@click": f"screen.run({action.id!r})"}))
 
 
 def _width(item: tuple[Action, str], state: ActionState) -> int:

@@ -27,12 +27,12 @@ from donna_tui.tui.lib.actions import ACTIONS
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import BareSwitcher
-from donna_tui.tui.lib.dialogs import RefusalScreen, one_dialog, run_list_action
-from donna_tui.tui.lib.error_messages import Refusal
+from donna_tui.tui.lib.dialogs import RefusalScreen, one_dialog, run_list_action, showing_errors
+from donna_tui.tui.lib.error_messages import Refusal, message_of
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import plural
 from donna_tui.tui.lib.jump import HasJumpTargets, JumpOverlay, JumpTarget
-from donna_tui.tui.lib.keymap import Keymap, Keys, key_names, shown_key
+from donna_tui.tui.lib.keymap import Keymap, Keys, anywhere_key, key_names, shown_key
 from donna_tui.tui.lib.markdown import FollowLink, LinkRef
 from donna_tui.tui.lib.messages import (
     ActionsChanged,
@@ -118,10 +118,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._outside = outside
         self._space = space
         self._bridges: tuple[EngineBridge, ...] = ()
-        self._connected = False
         self._backend: Backend | None = None
         self._greeting: Callable[[Pane], None] | None = None
-        self._warm_up: Callable[[], None] = lambda: None
         self._panes: list[Widget] = []
         self._left_at: dict[PaneName, Widget] = {}
         self._places = Places()
@@ -165,6 +163,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def pane(self) -> Pane:
         return cast(Pane, self.switcher.visible_content)
 
+    @property
+    def backend(self) -> Backend:
+        """Return the backend, for what is only possible once the vault is open."""
+        assert self._backend is not None
+        return self._backend
+
     def listen(self, backend: Backend) -> None:
         """Subscribe to the events of an engine before it starts; events for panes that do not exist yet are queued."""
         from donna_tui.tui.bridge import EngineBridge
@@ -175,7 +179,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             bridge.open()
 
     def connect(self, backend: Backend) -> None:
-        self._connected, self._warm_up, self._backend = True, backend.warm_up, backend
+        self._backend = backend
         self._greet(lambda pane: pane.connect(backend))
         self.run_worker(self._complete_after_answer(backend), group="panes")
         self.post_message(StatusChanged(backend.status()))
@@ -220,7 +224,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         async with self._completing:
             if not self.is_complete:
                 await asyncio.to_thread(import_lazy_panes)
-                await asyncio.to_thread(self._warm_up)
+                if self._backend is not None:
+                    await asyncio.to_thread(self._backend.warm_up)
                 for pane in lazy_panes(self._outside, self._keymap.keys, self.app.stylesheet):
                     if self._is_leaving:
                         return
@@ -260,7 +265,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         status = self.strip.status
         base = ActionState(
             pane=self.switcher.current or "search",
-            running=self._connected,
+            running=self._backend is not None,
             no_editor=self._no_editor,
             no_desktop=self._no_desktop,
             paused=status is not None and status.state == "paused",
@@ -329,8 +334,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def on_follow_link(self, event: FollowLink) -> None:
         event.stop()
-        if self._backend is not None:
-            self._follow(self._backend, event.path, event.ref)
+        self._follow(event.path, event.ref)
 
     def on_remember_place(self, event: RememberPlace) -> None:
         event.stop()
@@ -345,8 +349,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     async def on_edit_note(self, event: EditNote) -> None:
         event.stop()
-        if self._backend is not None:
-            await self._edit(self._backend, event.path, event.line)
+        await self._edit(event.path, event.line)
 
     def on_descendant_focus(self) -> None:
         """Redraw the footer, because the active keys depend on the focus."""
@@ -368,12 +371,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def on_screen_resume(self) -> None:
         self.footer.cover(())
         self.refresh_footer()
-
-    def on_header_bar_chosen(self, event: HeaderBar.Chosen) -> None:
-        self.show_pane(event.pane)
-
-    async def on_footer_bar_clicked(self, event: FooterBar.Clicked) -> None:
-        await self.action_run(event.action_id)
 
     def action_draft_weekly_review(self) -> None:
         self.run_worker(self._write_today("weekly_review"), group="draft")
@@ -401,57 +398,46 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_view_jump(self) -> None:
         self.app.push_screen(JumpOverlay(self._jump_targets()), lambda target: target.go() if target else None)
 
-    def action_app_daily(self) -> None:
-        if self._backend is not None:
-            self._show_daily(self._backend)
-
     @one_dialog("daily")
-    async def _show_daily(self, backend: Backend) -> None:
+    async def action_app_daily(self) -> None:
         if not await self._show_completed("vault"):
             return
-        try:
-            daily = await backend.notes.daily_note()
-        except DonnaError as error:
-            self.notify(clean_line(error.message), severity="error", timeout=8, markup=False)
-            return
-        try:
-            await backend.notes.read_note(daily.path)
-        except DonnaError as error:
-            if error.reason is not Reason.MISSING:
-                self.notify(clean_line(error.message), severity="error", timeout=8, markup=False)
+        with showing_errors(self, message_of):
+            daily = await self.backend.notes.daily_note()
+            try:
+                await self.backend.notes.read_note(daily.path)
+            except DonnaError as error:
+                if error.reason is not Reason.MISSING:
+                    raise
+            else:
+                await self._show_note(daily.path, 1)
                 return
             if daily.problem:
                 problem = f"Obsidian’s setting for daily notes is not used: {clean_line(daily.problem)}."
                 self.notify(problem, severity="warning", timeout=8, markup=False)
             self._vault.create(daily.path, daily.template)
-        else:
-            await self._show_note(daily.path, 1)
-
-    def action_app_switch(self) -> None:
-        if self._backend is not None:
-            self._switch(self._backend)
 
     @one_dialog("switch")
-    async def _switch(self, backend: Backend) -> None:
+    async def action_app_switch(self) -> None:
         from donna_tui.tui.vault.switcher import CreateNote, Switcher
 
-        chosen = await self.app.push_screen_wait(Switcher(backend.names))
+        chosen = await self.app.push_screen_wait(Switcher(self.backend.names))
         if chosen is None:
             return
         if isinstance(chosen, CreateNote):
             await self._show_completed("vault")
             self._vault.create(chosen.path)
         elif chosen.in_editor:
-            await self._edit(backend, chosen.path, chosen.line)
+            await self._edit(chosen.path, chosen.line)
         else:
             await self._show_note(chosen.path, chosen.line)
 
     @one_dialog("follow")
-    async def _follow(self, backend: Backend, path: str, ref: LinkRef) -> None:
+    async def _follow(self, path: str, ref: LinkRef) -> None:
         try:
-            found = await _destination(backend, path, ref)
+            found = await _destination(self.backend, path, ref)
         except DonnaError as error:
-            self.notify(clean_line(error.message), severity="error", timeout=8, markup=False)
+            self.notify(message_of(error), severity="error", timeout=8, markup=False)
             return
         if found.url:
             await self._outside.open_page(found.url)
@@ -460,9 +446,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if found.path and found.exists:
             await self._show_note(found.path, found.line)
         elif found.path:
-            refusal = Refusal(
-                Reason.MISSING, "No such note", "The note of this link does not exist.", "", clean_line(found.path)
-            )
+            refusal = Refusal("No such note", "The note of this link does not exist.", "", clean_line(found.path))
             if await self.app.push_screen_wait(RefusalScreen(refusal, self._keymap.keys, does="create it")):
                 await self._show_completed("vault")
                 self._vault.create(found.path)
@@ -501,7 +485,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         else:
             self._switch_to(place.pane, remember=False)
 
-    async def _edit(self, backend: Backend, path: str, line: int) -> None:
+    async def _edit(self, path: str, line: int) -> None:
         """Open a note in the editor. The saved text is committed if the Vault screen has been loaded."""
         if self._no_editor:
             self.notify(self._no_editor, timeout=6, markup=False)
@@ -509,12 +493,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if self.is_complete and self._vault.writing is not None:
             self._vault.edit_file(path, line)
             return
-        try:
-            file = backend.absolute_path(path)
-        except DonnaError as error:
-            self.notify(clean_line(error.message), severity="error", timeout=8, markup=False)
-        else:
-            await self._outside.edit(file, line)
+        with showing_errors(self, message_of):
+            await self._outside.edit(self.backend.absolute_path(path), line)
 
     def action_app_palette(self) -> None:
         from donna_tui.tui.shell.commands import Palette
@@ -529,21 +509,18 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _use_theme(self, name: str) -> None:
         cast("DonnaApp", self.app).pick_theme(name)
 
-    def action_app_model(self) -> None:
+    @one_dialog("model")
+    async def action_app_model(self) -> None:
         """Ask for consent, and download the embedding model in the background."""
-        from donna_tui.tui.shell.windows import InstallModelScreen
+        from donna_tui.tui.shell.windows import DOWNLOAD
 
-        self.app.push_screen(InstallModelScreen(self._keymap.keys), self._install_model)
-
-    def _install_model(self, agreed: bool | None) -> None:
-        if agreed and self._backend is not None:
-            self.run_worker(self._installed_model(self._backend), group="model", exclusive=True)
-
-    async def _installed_model(self, backend: Backend) -> None:
+        screen = RefusalScreen(DOWNLOAD, self._keymap.keys, does="download", leaves="not now")
+        if not await self.app.push_screen_wait(screen):
+            return
         try:
-            await backend.install_model()
+            await self.backend.install_model()
         except DonnaError as error:
-            message = f"{clean_line(error.message)} {clean_line(error.hint or '')}"
+            message = f"{message_of(error)} {clean_line(error.hint or '')}"
             self.notify(message, severity="error", timeout=12, markup=False)
 
     def action_app_keys(self) -> None:
@@ -571,10 +548,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if selected:
             self._outside.copy(selected, "The selected text")
         else:
-            key = shown_key(self._keymap.keys["app.quit"], typing=True) or shown_key(
-                self._keymap.keys["app.quit"], typing=False
-            )
-            self.notify(f"{key} quits.", timeout=3, markup=False)
+            self.notify(f"{anywhere_key(self._keymap.keys['app.quit'])} quits.", timeout=3, markup=False)
 
     @property
     def _vault(self) -> VaultPane:
@@ -593,7 +567,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return cast("ReviewPane", self.switcher.get_child_by_id("review"))
 
     def show_pane(self, name: PaneName) -> None:
-        """Show a pane, once it has been added."""
         if name == "search" or self.is_complete:
             self._switch_to(name)
         else:

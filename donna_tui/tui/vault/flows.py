@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import re
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from functools import partial
@@ -25,11 +26,11 @@ from donna_tui.tui.lib.picker import Choice, Picker
 from donna_tui.tui.vault.conflict_dialogs import ConflictChoice, ConflictCopyDialog, ConflictScreen, ThreeWayScreen, Way
 from donna_tui.tui.vault.plan_dialog import Answer, FolderPrompt, PathPrompt
 from donna_tui.tui.vault.plan_flow import PlanFlow, WaitingEdits, retried
-from donna_tui.tui.vault.templates import fill, templates_of
 from donna_tui.tui.vault.wording import actor_name, done_by, names_of
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.types.memory import SessionChange
 from donna_tui.types.notes import Edit, NoteRow, NoteText
+from donna_tui.vault.obsidian import formatted
 from donna_tui.vault.write.changes import (
     Clash,
     Operation,
@@ -48,6 +49,9 @@ TASKS_NOTE = "Inbox/Tasks.md"
 """Where tasks are added that have no note of their own, as by `donna task add`."""
 
 STILL_MARKED = "Conflict markers are still in it"
+
+_FIELD = re.compile(r"\{\{\s*(title|date|time)\s*(?::([^{}\n]{1,60}))?\s*\}\}", re.IGNORECASE)
+_USUAL = {"date": "YYYY-MM-DD", "time": "HH:mm"}
 
 
 class VaultFlows(PlanFlow):
@@ -524,7 +528,6 @@ class VaultFlows(PlanFlow):
     # Asking and telling
 
     def _begun(self, note: NoteText) -> Edit:
-        """Return the unsaved edit of a note, or a new one."""
         return self.edits.of(note.path) or Edit(note.path, note.text, note.etag, note.text)
 
     async def _in_editor(self, edit: Edit, line: int) -> str | None:
@@ -599,4 +602,18 @@ def _merged(clashes: tuple[Clash, ...]) -> str | None:
 
 
 def _in_window(what: str, step: str) -> Refusal:
-    return Refusal(Reason.BUSY, "In your editor", f"{what} is open in your editor's window.", step)
+    return Refusal("In your editor", f"{what} is open in your editor's window.", step)
+
+
+def templates_of(notes: Iterable[NoteRow]) -> list[str]:
+    return sorted(note.path for note in notes if note.path.split("/")[0].casefold() == "templates" and "/" in note.path)
+
+
+def fill(template: str, *, title: str, now: datetime) -> str:
+    """Fill a template for a new note. The fields and formats are those of Obsidian's templates (moment.js tokens)."""
+
+    def value(found: re.Match[str]) -> str:
+        name = found[1].lower()
+        return title if name == "title" else formatted(now, found[2] or _USUAL[name])
+
+    return _FIELD.sub(value, template)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from bisect import bisect_right
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -35,7 +35,7 @@ from donna_tui.tui.vault.lists import BlameList, Entry, HistoryList, LinkList
 from donna_tui.tui.vault.tree import TreeRow
 from donna_tui.tui.vault.wording import AS_RECORDED, PICK_CHANGE, author_of, note_head, what_of, why_special
 from donna_tui.types.errors import DonnaError
-from donna_tui.types.notes import NoteState, NoteText
+from donna_tui.types.notes import BlameLine, NoteLinks, NoteState, NoteText
 from donna_tui.vault.note.read import parse_frontmatter
 from donna_tui.vault.write.changes import Change, Operation
 
@@ -132,7 +132,6 @@ class NoteView(PassageView):
 
     @property
     def section(self) -> Section | None:
-        """Return the chosen section, or the one at the top."""
         if not self._pages.sections:
             return None
         return self._pages.sections[self._section_index]
@@ -419,50 +418,32 @@ class NoteDetail(Container):
 
     @work(group="history", exclusive=True)
     async def _read_history(self, backend: Backend, path: str) -> None:
-        try:
+        entries: list[Entry] = []
+        outside: Change | None = None
+        with self._explaining(self.history, "Nothing in the history yet."):
             revisions = await backend.notes.history(path, limit=MAX_HISTORY)
-            entries = tuple(Entry(revision) for revision in revisions)
             outside = await backend.notes.outside_change(path) if path and self._is_outside else None
-        except DonnaError as error:
-            entries, outside = (), None
-            refusal = self._failed(error)
-            self.history.empty_text = f"{refusal.what} {refusal.step}"
-        else:
-            self.history.empty_text = "Nothing in the history yet."
+            entries = [Entry(outside=outside)] if outside is not None else []
+            entries += map(Entry, revisions)
         self._outside = outside
-        self.history.show((*([Entry(outside=outside)] if outside is not None else []), *entries))
+        self.history.show(tuple(entries))
 
     @work(group="blame", exclusive=True)
     async def _read_blame(self, backend: Backend) -> None:
-        section = self.text.section
-        note = self.note
-        if note is None:
-            self.blame.empty_text = "Select a note to see who wrote its lines."
-            self.blame.show(())
-            return
+        section, note = self.text.section, self.note
         first, last = (section.start_line, section.end_line) if section is not None else (1, 1)
-        try:
-            lines = await backend.notes.blame(note.path, first, last)
-        except DonnaError as error:
-            refusal = self._failed(error)
-            self.blame.empty_text = f"{refusal.what} {refusal.step}"
-            lines = ()
-        else:
-            self.blame.empty_text = "There are no lines here."
+        empty = "There are no lines here." if note is not None else "Select a note to see who wrote its lines."
+        lines: tuple[BlameLine, ...] = ()
+        with self._explaining(self.blame, empty):
+            lines = await backend.notes.blame(note.path, first, last) if note is not None else ()
         self.blame.show(lines)
 
     @work(group="links", exclusive=True)
     async def _read_links(self, backend: Backend, path: str) -> None:
-        try:
+        links: NoteLinks | None = None
+        empty = "No links to this note, and none in it." if path else "Select a note to see its links."
+        with self._explaining(self.links, empty):
             links = await backend.notes.links(path) if path else None
-        except DonnaError as error:
-            links = None
-            refusal = self._failed(error)
-            self.links.empty_text = f"{refusal.what} {refusal.step}"
-        else:
-            self.links.empty_text = (
-                "No links to this note, and none in it." if path else "Select a note to see its links."
-            )
         if path == self._path:
             self.links.show(links)
 
@@ -470,6 +451,17 @@ class NoteDetail(Container):
     def _is_outside(self) -> bool:
         row = self._row
         return row is not None and row.note is not None and NoteState.OUTSIDE in row.note.states
+
+    @contextmanager
+    def _explaining(self, rows: RowList, empty: str) -> Iterator[None]:
+        """Read what a list shows; where it is empty, it says `empty`, or why it could not be read."""
+        try:
+            yield
+        except DonnaError as error:
+            refusal = self._failed(error)
+            rows.empty_text = f"{refusal.what} {refusal.step}"
+        else:
+            rows.empty_text = empty
 
     def _failed(self, error: DonnaError) -> Refusal:
         """Return why something could not be read; it is read again when the tree is reloaded."""

@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.getters import query_one
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from donna_tui.safety.terminal import clean_line
@@ -19,7 +20,7 @@ from donna_tui.tui.lib.action import ActionState
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import Panel
-from donna_tui.tui.lib.dialogs import one_dialog
+from donna_tui.tui.lib.dialogs import one_dialog, showing_errors
 from donna_tui.tui.lib.error_messages import sentence
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import count, plural
@@ -100,17 +101,14 @@ class VaultPane(PartsPane):
             row=row is not None,
             note=row is not None and not row.is_folder,
             several=self.writing is not None and (bool(self.note_tree.marked) or (row is not None and row.is_folder)),
-            no_write=wording.why_no_write(note, shown_key(self._keys["vault.edit"], typing=False)),
-            no_write_here=wording.why_not_here(note, shown_key(self._keys["vault.edit"], typing=False)),
+            no_write=wording.why_no_write(note, shown_key(self._keys["vault.edit"])),
+            no_write_here=wording.why_not_here(note, shown_key(self._keys["vault.edit"])),
             outside_edit=bool(wording.outside_paths(row, self.note_tree.notes)),
             no_undo=self._no_undo,
             no_redo=self._no_redo,
             waiting_edit=self.waits(row),
             conflict=row is not None and row.note is not None and NoteState.CONFLICT in row.note.states,
         )
-
-    def focus_first(self) -> None:
-        (self.notice if self.has_class("-empty") else self.note_tree).focus()
 
     def go_back(self) -> bool:
         if self.has_class("-zoomed"):
@@ -122,10 +120,10 @@ class VaultPane(PartsPane):
         elif self._is_at("tree") and self.note_tree.unmark():
             self._show_tree()
         elif self._is_at("diff"):
-            self._show_part("note")
+            self.show_part("note")
         elif not self._is_at("tree") and not self.has_class("-empty"):
             self.remove_class("-diffing")
-            self._show_part("tree")
+            self.show_part("tree")
         else:
             return False
         return True
@@ -181,12 +179,12 @@ class VaultPane(PartsPane):
         if self._is_at("note") and self.detail.tab in ("note", "links"):
             self.detail.follow_link()
         elif self._is_at("note"):
-            self._show_part("diff")
+            self.show_part("diff")
         elif row is not None and row.is_folder and self._is_at("tree"):
             if not self.note_tree.unfold():
                 self.note_tree.fold()
         else:
-            self._show_part("note")
+            self.show_part("note")
 
     def action_vault_note(self) -> None:
         self._show_tab("note")
@@ -204,22 +202,22 @@ class VaultPane(PartsPane):
 
     def action_vault_diff(self) -> None:
         self.add_class("-diffing")
-        self._show_part("diff")
+        self.show_part("diff")
 
     def action_vault_left(self) -> None:
         if self._is_at("tree"):
             self.note_tree.fold()
         elif self._is_at("diff"):
-            self._show_part("note")
+            self.show_part("note")
         elif self.detail.tab == "note":
-            self._show_part("tree")
+            self.show_part("tree")
         else:
             self._show_tab(TABS[TABS.index(self.detail.tab) - 1])
 
     def action_vault_right(self) -> None:
         if self._is_at("tree"):
             if not self.note_tree.unfold():
-                self._show_part("note")
+                self.show_part("note")
         elif self._is_at("note") and self.detail.tab != TABS[-1]:
             self._show_tab(TABS[TABS.index(self.detail.tab) + 1])
 
@@ -325,10 +323,8 @@ class VaultPane(PartsPane):
     @work(group="take-up")
     async def _load_unsaved_edits(self, edits: WaitingEdits) -> None:
         """Load the edits of an earlier run, and notify the user about them."""
-        try:
+        with showing_errors(self, lambda error: sentence(error.message)):
             await edits.find()
-        except DonnaError as error:
-            self.notify(sentence(error.message), severity="error", timeout=8, markup=False)
         if edits.paths:
             others = f" and {plural(len(edits.paths) - 1, 'other note')}" if len(edits.paths) > 1 else ""
             message = f"Your edit of {clean_line(edits.paths[0])}{others} is unsaved. The Vault lists it."
@@ -345,12 +341,12 @@ class VaultPane(PartsPane):
 
     def _show_tab(self, tab: Tab) -> None:
         self.detail.tabs.chosen = TABS.index(tab)
-        self._show_part("note")
+        self.show_part("note")
 
-    def _show_part(self, place: str) -> None:
-        """Focus a part, and show it if only one is visible."""
-        self._place(place)
-        {"tree": self.note_tree, "note": self.detail.part, "diff": self.detail.diff}[place].focus()
+    def _part(self, place: str) -> Widget:
+        if self.has_class("-empty"):
+            return self.notice
+        return {"tree": self.note_tree, "note": self.detail.part, "diff": self.detail.diff}[place]
 
     def _end_filter(self) -> None:
         self.filter.value = ""
@@ -427,11 +423,8 @@ class VaultPane(PartsPane):
 
     def edit_file(self, path: str, line: int) -> None:
         """Open a note itself in the editor, at a line (1-based), and commit what was saved."""
-        try:
+        with showing_errors(self, lambda error: sentence(error.message)):
             file = self.backend.absolute_path(path)
-        except DonnaError as error:
-            self.notify(sentence(error.message), severity="error", timeout=8, markup=False)
-        else:
             self._change(partial(self._flows.edit, path, file, line))
 
     def action_vault_commit(self) -> None:
@@ -511,7 +504,7 @@ class VaultPane(PartsPane):
             return
         if self._drops != row.path:
             self._drops = row.path
-            key = shown_key(self._keys["vault.discard"], typing=False)
+            key = shown_key(self._keys["vault.discard"])
             message = f"This discards your edit for good. Press {key} again to discard it."
             self.notify(message, severity="warning", timeout=6, markup=False)
             return

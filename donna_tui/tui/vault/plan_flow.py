@@ -107,7 +107,7 @@ class PlanFlow:
         """Report the change, its size and the undo key in one line, and for a private note the place of its history."""
         diffs = await asyncio.to_thread(diff_changes, plan.changes)
         key, does = ("vault.redo", "redo") if plan.kind is OperationKind.UNDO else ("vault.undo", "undo")
-        parts = [done_words(plan), lines_of(diffs), f"{shown_key(self._keys[key], typing=False)} {does}"]
+        parts = [done_words(plan), lines_of(diffs), f"{shown_key(self._keys[key])} {does}"]
         private = "Private, so only Donna's own record has it, not git." if outcome.record_only else ""
         self._report("\n".join(filter(None, (" · ".join(filter(None, parts)), private))))
 

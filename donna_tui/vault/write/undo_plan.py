@@ -32,7 +32,7 @@ class Restorer:
     def undo_one(self, identity: str) -> Plan:
         """Undo one operation, whatever followed. Raises `undo_conflict` if its notes were changed since."""
         self._vault_state.recover()
-        chosen = tuple(each for each in self.undoable() if each.id == identity)
+        chosen = tuple(operation for operation in self.undoable() if operation.id == identity)
         if not chosen:
             raise VaultWriteError(Reason.NOTHING_TO_UNDO, "this change was already undone, or is too old to undo")
         return self._restoring(OperationKind.UNDO, chosen)
@@ -47,7 +47,7 @@ class Restorer:
     def _restoring_session(self, kind: OperationKind, session: str, n: int | None = None) -> Plan:
         self._repo.place()
         self._vault_state.recover()
-        chosen = tuple(each for each in self._available(kind) if session and each.session == session)[:n]
+        chosen = tuple(operation for operation in self._available(kind) if session and operation.session == session)[:n]
         if not chosen:
             raise VaultWriteError(_NOTHING[kind], f"nothing of this session can be {kind}ne")
         return self._restoring(kind, chosen)
