@@ -92,7 +92,7 @@ async def test_a_question_that_the_model_cannot_read_needs_a_word_in_common(sand
 async def test_first_person_question_prefers_turns_of_the_user(sandbox: Sandbox, tmp_path: Path) -> None:
     said = [
         ("user", "She eats kibble with salmon, and I ate a pizza at Luigi's yesterday."),
-        ("assistant", "Where did you eat? Did you eat well at Luigi's? I like to recommend where to eat."),
+        ("assistant", "I recommend where to eat. You did eat well where I told you to eat, I hope, at Luigi's."),
     ]
     turns = [{"session_id": "s", "turn": at, "role": role, "text": text} for at, (role, text) in enumerate(said, 1)]
     file = tmp_path / "turns.jsonl"
@@ -103,8 +103,8 @@ async def test_first_person_question_prefers_turns_of_the_user(sandbox: Sandbox,
         recalled = await running.engine.memory.recall("Where did I eat?")
         by_score = sorted(recalled.memories, key=lambda memory: -memory.score)
         assert [said[0][1] in memory.content for memory in by_score] == [True, False]
-        asked_back = await running.engine.memory.recall("Where did you ask whether I ate?")
-        assert said[1][1] in max(asked_back.memories, key=lambda memory: memory.score).content
+        recommended = await running.engine.memory.recall("Where did you recommend that I eat?")
+        assert said[1][1] in max(recommended.memories, key=lambda memory: memory.score).content
 
 
 async def test_the_words_of_one_note_are_never_refused_wherever_they_are_in_it(sandbox: Sandbox) -> None:
