@@ -129,7 +129,7 @@ async def test_a_refresh_that_would_move_the_selected_row_waits_until_it_is_aske
         await donna.press("escape", "j")
         order[:] = ["zero", "one", "two", "three"]
         backend.post(indexed())
-        await donna.until(lambda: "r shows the newer order" in donna.screen_text(), "the newer order is announced")
+        await donna.until(lambda: "r shows them" in donna.screen_text(), "the newer order is announced")
         assert donna.paths == ["Notes/one.md", "Notes/two.md", "Notes/three.md"]
         assert donna.search.selected == hit("two")
         await donna.press("r")
@@ -163,7 +163,7 @@ async def test_semantic_results_are_drawn_when_they_arrive_unless_a_result_was_s
         await donna.press("escape")
         order[:] = ["three", "two", "one"]
         backend.post(ModelStateChanged(phase=ModelPhase.READY))
-        await donna.until(lambda: "r shows the newer order" in donna.screen_text(), "it waits until it is asked for")
+        await donna.until(lambda: "r shows them" in donna.screen_text(), "it waits until it is asked for")
 
 
 @pytest.mark.slow

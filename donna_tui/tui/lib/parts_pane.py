@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import ClassVar
 
 from textual.containers import Horizontal
@@ -16,7 +16,7 @@ from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.inputs import Notice, Words
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.lines import RowList
-from donna_tui.types.errors import DonnaError
+from donna_tui.types.errors import DonnaError, Reason
 
 
 def why_no_list(error: DonnaError, refresh: str) -> Words:
@@ -51,6 +51,7 @@ class PartsPane(Horizontal):
         self._outside = outside
         self._keys = keys
         self._backend: Backend | None = None
+        self._no_undo = self._no_redo = ""
         self._timer: Timer | None = None
 
     @property
@@ -66,6 +67,22 @@ class PartsPane(Horizontal):
         """Open the row on a double click, as Enter does."""
         event.stop()
         self.call_later(self.app.run_action, f"run('{self.id}.open')", self.screen)
+
+    async def settle(self, needs: Collection[str]) -> None:
+        """Update what an action needs, so that a key right after a change is not refused by the state before."""
+        is_refused = (self._no_undo and "no_undo" in needs) or (self._no_redo and "no_redo" in needs)
+        if is_refused and self._backend is not None:
+            await self._read_steps(self._backend)
+
+    async def _read_steps(self, backend: Backend) -> None:
+        """Read why there is nothing to undo and to redo; empty if there is something, or if that is unknown."""
+        nothing = ("There is nothing to undo here.", "There is nothing to redo.")
+        try:
+            undoable, redoable = await backend.notes.undoable(), await backend.notes.redoable()
+        except DonnaError as error:
+            self._no_undo, self._no_redo = nothing if error.reason is Reason.NO_REPOSITORY else ("", "")
+        else:
+            self._no_undo, self._no_redo = "" if undoable else nothing[0], "" if redoable else nothing[1]
 
     def action_view_zoom(self) -> None:
         self.toggle_class("-zoomed")

@@ -39,7 +39,6 @@ from donna_tui.tui.review.draft_text import DraftText
 from donna_tui.tui.review.flows import DraftFlows
 from donna_tui.tui.review.lists import DraftList, EvidenceList, citation_text, line_of
 from donna_tui.tui.vault.flows import VaultFlows
-from donna_tui.tui.vault.plan_flow import why_no_steps
 from donna_tui.tui.vault.wording import why_no_write, why_not_here
 from donna_tui.types.drafts import Draft, DraftRow, DraftState
 from donna_tui.types.errors import DonnaError
@@ -91,7 +90,6 @@ class ReviewPane(PartsPane):
         self._everything = False
         self._show = ""
         self.has_question = self._is_declined = False
-        self._no_undo = self._no_redo = ""
         self._reading: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -415,7 +413,7 @@ class ReviewPane(PartsPane):
         except DonnaError as error:
             self._show_notice(why_no_list(error, "review.refresh"))
             return
-        self._no_undo, self._no_redo = await why_no_steps(backend)
+        await self._read_steps(backend)
         self.post_message(self.Counted(sum(draft.state is DraftState.WAITING for draft in drafts)))
         reveal, self._show = self._show, ""
         self.rows.show(drafts, time(), reveal=reveal)

@@ -47,6 +47,7 @@ from donna_tui.tui.lib.messages import (
     StepBack,
 )
 from donna_tui.tui.lib.panes import PANES, PaneEntry
+from donna_tui.tui.lib.parts_pane import PartsPane
 from donna_tui.tui.lib.places import NotePlace, Place, Places, QuestionPlace, ScreenPlace
 from donna_tui.tui.lib.styled import TEXT_CLASSES
 from donna_tui.tui.search.pane import SearchPane
@@ -280,8 +281,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if self._is_leaving or not self.is_mounted:
             return
         action = ACTIONS[action_id]
-        if action.group == "vault" and "no_write" in action.needs:
-            await self._vault.detail.settled()
+        if isinstance(self.pane, PartsPane):
+            await self.pane.settle(action.needs.split())
         objection = action.why_not(self.state())
         if objection:
             self.notify(objection, timeout=4, markup=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -33,7 +33,7 @@ from donna_tui.tui.lib.parts_pane import PartsPane, why_no_list
 from donna_tui.tui.vault import wording
 from donna_tui.tui.vault.flows import VaultFlows
 from donna_tui.tui.vault.note_detail import TABS, NoteDetail, Tab
-from donna_tui.tui.vault.plan_flow import WaitingEdits, why_no_steps
+from donna_tui.tui.vault.plan_flow import WaitingEdits
 from donna_tui.tui.vault.tree import NoteTree, TreeRow
 from donna_tui.types import events
 from donna_tui.types.errors import DonnaError, Reason
@@ -66,7 +66,6 @@ class VaultPane(PartsPane):
         self.writing: VaultFlows | None = None
         """The flows that change this vault, once it is open."""
         self._drops = ""
-        self._no_undo = self._no_redo = ""
         self._is_stale = True
         self._to_select = ""
         self._pending_line: tuple[str, int] | None = None
@@ -92,6 +91,11 @@ class VaultPane(PartsPane):
         self.detail.connect(backend)
         self._load_unsaved_edits(self.writing.edits)
         self.reload()
+
+    async def settle(self, needs: Collection[str]) -> None:
+        if "no_write" in needs:
+            await self.detail.settled()
+        await super().settle(needs)
 
     def action_state(self, base: ActionState) -> ActionState:
         row, note = self.note_tree.selected, self.note
@@ -299,7 +303,7 @@ class VaultPane(PartsPane):
             self._is_opening, self._to_select = False, ""
             self._show_notice(why_no_list(error, "vault.refresh"))
             return
-        self._no_undo, self._no_redo = await why_no_steps(backend)
+        await self._read_steps(backend)
         self.note_tree.show(self.writing.edits.marked(notes) if self.writing is not None else notes, empty)
         show, self._to_select = self._to_select, ""
         if show:

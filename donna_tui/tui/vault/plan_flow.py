@@ -173,16 +173,6 @@ class PlanFlow:
         self._pane.notify(text, timeout=4, markup=False)
 
 
-async def why_no_steps(backend: Backend) -> tuple[str, str]:
-    """Explain why there is nothing to undo, and nothing to redo; empty if there is something, or if that is unknown."""
-    nothing = ("There is nothing to undo here.", "There is nothing to redo.")
-    try:
-        undoable, redoable = await backend.notes.undoable(), await backend.notes.redoable()
-    except DonnaError as error:
-        return nothing if error.reason is Reason.NO_REPOSITORY else ("", "")
-    return "" if undoable else nothing[0], "" if redoable else nothing[1]
-
-
 def done_words(plan: Plan) -> str:
     if decided := decision_words(plan.subject):
         return decided.partition(" ")[0].capitalize()
