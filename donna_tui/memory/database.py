@@ -215,6 +215,12 @@ A new id of the memory makes the index delete the documents with the old names.
 """
 
 
+ERASED_TITLES = """
+UPDATE sessions SET title = '' WHERE (SELECT max(text) FROM turns WHERE session = sessions.id) = '';
+"""
+"""Conversations that were erased with all their words lose their title too."""
+
+
 def undone(session: str) -> str:
     """Return the `forgotten_by` of what was forgotten because this session of an agent was undone."""
     return f"undone {session}"
@@ -223,6 +229,7 @@ def undone(session: str) -> str:
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_base", BASE), ("0002_drafts", DRAFTS), ("0003_suggestions", SUGGESTIONS),
     ("0004_agent_sessions", AGENT_SESSIONS), ("0005_private_sessions", PRIVATE_SESSIONS),
+    ("0006_erased_titles", ERASED_TITLES),
 )  # fmt: skip
 """Ordered and append-only: a released migration never changes."""
 

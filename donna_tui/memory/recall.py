@@ -65,7 +65,7 @@ def rerank(
         asked = {
             (each.session_id, each.end_line + 1): each.score
             for each in memories
-            if each.source is MemorySource.CHAT and _ASKS.search(each.content)
+            if each.source is MemorySource.CHAT and _is_question(_SENTENCE_GAP.split(each.content.rstrip())[-1])
         }
         scores = [
             blend(memory, named, now, asked.get((memory.session_id, memory.start_line), 0.0)) for memory in memories
@@ -79,14 +79,24 @@ def words_of(text: str) -> frozenset[str]:
 
 
 _ASKS = re.compile(r"[?？؟]\W*$")
+_ASKS_NOTHING = re.compile(
+    r"://\S*$|,\s*(?:right|ok|okay)\W*$|\b(?:can|could|will|would) you (?:please )?(?:remember|note|save) that\b",
+    re.IGNORECASE,
+)
+"""A sentence that states something although it ends with a question mark, or with an address that does."""
+
 _SENTENCE_GAP = re.compile(r"(?<=[.!?؟])\s+|(?<=[。！？])|\n")
 
 
 def question_share(text: str) -> float:
     """Return the share of a text that is questions, in characters."""
     sentences = _SENTENCE_GAP.split(text)
-    asking = sum(len(sentence) for sentence in sentences if _ASKS.search(sentence))
+    asking = sum(len(sentence) for sentence in sentences if _is_question(sentence))
     return asking / max(1, sum(map(len, sentences)))
+
+
+def _is_question(sentence: str) -> bool:
+    return _ASKS.search(sentence[-20:]) is not None and not _ASKS_NOTHING.search(sentence)
 
 
 def blend(memory: MemoryChunk, named: frozenset[str], now: float, asked: float = 0.0) -> float:
@@ -120,7 +130,7 @@ a memory begins left of `CONTINUED`.
 """
 
 _ANGLES = str.maketrans({"<": "&lt;", ">": "&gt;", "＜": "&lt;", "＞": "&gt;", "﹤": "&lt;", "﹥": "&gt;"})
-_LABEL = re.compile(rf"^(\s*)\[(?=\s*(?:{'|'.join(MemoryType)})\s*\])", re.IGNORECASE)
+_LABEL = re.compile(rf"^(\s*)[\[［](?=\s*(?:{'|'.join(MemoryType)})\s*[\]］])", re.IGNORECASE)
 _LINE_BREAKS = re.compile(r"[\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 

@@ -33,7 +33,8 @@ def filter_problems(database: Database, query: Query, given: Filters) -> tuple[F
 
 def _absent(database: Database, query: Query) -> Iterator[FilterProblem]:
     """Return each required phrase that no passage contains, among the documents that may be shown at all."""
-    seen = Filters(user_id=query.filters.user_id, sensitive=query.filters.sensitive)
+    kept = query.filters
+    seen = Filters(user_id=kept.user_id, sensitive=kept.sensitive, sources=kept.sources)
     for phrase, indexed in zip(query.demanded, query.required, strict=True):
         where, parameters = conditions(Scope(seen, (indexed,), phrases=(phrase,)))
         if not database.rows(f"SELECT 1 FROM {ALL_CHUNKS} WHERE {where} LIMIT 1", parameters):  # noqa: S608

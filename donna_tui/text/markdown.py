@@ -338,8 +338,8 @@ _FENCED = (
     r"(?P<text>(?s:.*?))(?:^[ \t]*(?P=fence)[ \t]*$|(?P<cut>\Z))"
 )
 _REST_OF_CODE = (
-    r"\A(?P<text>(?:(?![ \t]*(?:```|~~~)).*\n)*)[ \t]*(?:```+|~~~+)[ \t]*\n"
-    r"(?=(?:(?![ \t]*(?:```|~~~)).*\n)*[ \t]*(?:```+|~~~+)[ \t]*\w)"
+    r"\A(?P<text>(?:(?![ \t]*(?:```|~~~)).*\n)*)[ \t]*(?P<end>```+|~~~+)[ \t]*\n"
+    r"(?=(?:(?![ \t]*(?P=end)).*\n)*[ \t]*(?P=end)[ \t]*\w)"
 )
 """The end of a block that began before the passage: the next fence has a language, so that it opens another one."""
 
@@ -393,7 +393,7 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         (r"(?<![ \t])[ \t]*(?<!\\)\|[ \t]*\Z", "", 0),
         (_CODE, _code, 0),
         (_IMAGE, "", re.IGNORECASE),
-        (r"\A(?:[^\[\]\n]*\|)?([^\[\]\n]*)\](?:\]|\([^()\s]*\))", r"\1", 0),
+        (r"\A(?:(?:[^\[\]\n]*\|)?([^\[\]\n]*)\]\]|([^\[\]\n]*)\]\([^()\s]*\))", r"\1\2", 0),
         (r"!?\[\[[^\[\]|\n]*\|([^\[\]\n]+)\]\]", r"\1", 0),
         (r"!?\[\[#?\^?([^\[\]\n]+)\]\]", r"\1", 0),
         (r"[ \t]\|[ \t]", " · ", 0),

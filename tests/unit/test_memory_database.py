@@ -15,6 +15,7 @@ from donna_tui.memory.compression import compress, due, expand, material, summar
 from donna_tui.memory.conversations import NewTurn, Recorder, expire_sessions, list_sessions, read_turns
 from donna_tui.memory.database import (
     APART_SECONDS,
+    ERASED_TITLES,
     MIGRATIONS,
     PRIVATE_SESSIONS,
     MemoryDb,
@@ -539,6 +540,15 @@ def test_private_conversations_of_agents_are_renamed(tmp_path: Path, monkeypatch
         [("agent/c:1-1",), (summaries["agent/c"].id,)]
     )
     new.close()
+
+
+def test_conversations_erased_by_an_earlier_version_lose_their_titles(sandbox: Sandbox, tmp_path: Path) -> None:
+    db = sandbox.db
+    for name in ("erased", "kept"):
+        import_file(db, jsonl(tmp_path / "t.jsonl", said(name, LONG, timestamp=START, title=f"About {name}")))
+    db.database.run("UPDATE turns SET text = '' WHERE session IN (SELECT id FROM sessions WHERE name = 'erased')")
+    db.database.run(ERASED_TITLES)
+    assert {each.name: each.title for each in list_sessions(db.database)} == {"erased": "", "kept": "About kept"}
 
 
 def test_a_renamed_conversation_is_not_imported_again_but_no_agent_adds_to_it(tmp_path: Path) -> None:

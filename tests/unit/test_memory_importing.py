@@ -315,11 +315,15 @@ def test_claude_code_session_log_is_imported(db: MemoryDb, tmp_path: Path) -> No
         code_line("u7", "user", "<command-name>/clear</command-name>\n<command-args></command-args>"),
         code_line("u8", "user", "<local-command-stdout>Set model to x</local-command-stdout>"),
         code_line("u9", "user", [{"type": "text", "text": "[Request interrupted by user for tool use]"}]),
+        code_line("u10", "user", "<command-name> is the tag to parse"),
+        code_line("u11", "user", "<command-name>/fix</command-name><command-args><b> is bold</command-args>"),
         {"type": "system", "sessionId": "abc", "content": "compacted"},
     ]
     report = import_file(db, jsonl(tmp_path / "abc.jsonl", rows))
-    assert (report.format, report.turns, report.left_out, report.malformed) == ("Claude Code session", 2, 10, 0)
-    assert texts(db, "claude-code/abc") == ["Why does the gateway time out?", "The pool is full."]
+    assert (report.format, report.turns, report.left_out, report.malformed) == ("Claude Code session", 4, 10, 0)
+    assert texts(db, "claude-code/abc")[:2] == ["Why does the gateway time out?", "The pool is full."]
+    assert texts(db, "claude-code/abc")[2].startswith("<command-name> is the tag")
+    assert "<b> is bold" in texts(db, "claude-code/abc")[3]
     assert list_sessions(db.database)[0].title == "Claude Code in gateway"
 
 

@@ -40,6 +40,8 @@ from donna_tui.text.markdown import plain_text
         ("```\n- [ ] **not closed** <b>", "- [ ] **not closed** <b>"),
         ("end of `code` | `b |\n| c` | `**d**` |", "end of code · b · c · **d**"),
         ("cut code\n```\nAfter **it** [[a|b]]", "cut code After it b"),
+        ("Intro **bold**\n````\n```python\ncode\n```\n````", "Intro bold ```python code ```"),
+        ("see A | B guide](http://x) next", "see A · B guide next"),
         ("```\n\nAfter **it** [[a|b]]", "After it b"),
         ("**cut**\n```\nAfter **it**\n```py\n**c**\n```", "**cut** After it **c**"),
         ("1. ```py\n   **a**\n   ```\n2. **b**", "**a** 2. b"),

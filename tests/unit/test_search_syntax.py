@@ -101,6 +101,12 @@ def test_a_phrase_that_occurs_nowhere_is_reported(store: MemoryStore) -> None:
     assert outcome.searched_notes == 1
 
 
+def test_a_phrase_of_a_draft_is_not_reported_where_drafts_are_searched(store: MemoryStore) -> None:
+    store.upsert(note("a.md", "red bikes\n", draft=True))
+    (problem,) = asked(store, 'in:draft path:Nope "red bikes"').filter_problems
+    assert problem.text == "path:Nope"
+
+
 def test_a_period_that_ends_before_it_begins_is_reported(store: MemoryStore) -> None:
     store.upsert(note("a.md", "words\n"))
     (problem,) = asked(store, "words after:2025 before:2023").filter_problems

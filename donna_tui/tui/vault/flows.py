@@ -106,9 +106,10 @@ class VaultFlows(PlanFlow):
                     return None
 
     async def _before_editing(self, path: str) -> tuple[Version | None, str]:
-        """Commit the current version of a note. Return it, else the reason of a failure, which is empty on cancel.
+        """Commit the current version of a note. Return it, else the reason of a failure.
 
-        Without a repository the user is asked once whether to create one, and may edit without.
+        Without a repository the user is asked once whether to create one, and may edit without. If creating it fails,
+        that is reported, and the reason is empty.
         """
         while True:
             try:

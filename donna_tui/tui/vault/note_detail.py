@@ -397,8 +397,7 @@ class NoteDetail(Container):
             self.text.show_note("")
             self._show_head()
             self._show_diff()
-            self._is_read.set()
-            self.post_message(self.Changed())
+            self._end_reading(row)
             return
         is_same = self._note is not None and self._note.path == row.path
         try:
@@ -413,7 +412,11 @@ class NoteDetail(Container):
             self.text.show_note(self._note.text, keep=is_same)
         self._show_head()
         self._show_diff()
-        self._is_read.set()
+        self._end_reading(row)
+
+    def _end_reading(self, row: TreeRow | None) -> None:
+        if row == self._row:  # else another row was selected meanwhile, and is still to be read
+            self._is_read.set()
         self.post_message(self.Changed())
 
     @work(group="history", exclusive=True)
