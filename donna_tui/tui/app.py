@@ -181,7 +181,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         acted = await self._check_bindings(event.key, priority=True)
         acted = acted or (not is_typing and await self._check_bindings(event.key))
         if acted:
-            await asyncio.sleep(0)  # a worker that opens a dialog first does so now
+            await asyncio.sleep(0)  # workers start now, to open a dialog or read the selection before the next key
         return acted
 
     def on_notify(self, event: Notify) -> None:

@@ -147,6 +147,10 @@ def test_a_record_that_was_cut_short_is_kept(vault: Path, tmp_path: Path, user: 
     assert user.git(vault, "show", "refs/donna/operations:before/0") == TEXT.decode()
 
 
+def raise_disk_full(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
 def test_a_disk_without_hard_links_loses_no_file_that_is_saved_under_the_new_name(
     vault: Path, tree: ServedTree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,6 +175,11 @@ def test_a_disk_without_hard_links_loses_no_file_that_is_saved_under_the_new_nam
         tree.move(moved, "n.md", None)
     assert (vault / "n.md").read_bytes() == TEXT
     saved_meanwhile.clear()
+    with monkeypatch.context() as full:
+        full.setattr(os, "rename", raise_disk_full)
+        with pytest.raises(VaultWriteError, match="full"):
+            tree.move(moved, "m.md", None)
+    assert not (vault / "m.md").exists()
     tree.move(moved, "m.md", None)
     assert (vault / "m.md").read_text() == "# A\n"
     assert not (vault / "a.md").exists()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from typing import ClassVar
 
 from textual.containers import Horizontal
@@ -17,6 +19,9 @@ from donna_tui.tui.lib.inputs import Notice, Words
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.types.errors import DonnaError, Reason
+
+MAX_WAIT_SECONDS = 1.0
+"""Seconds that a key waits for what its action needs to know."""
 
 
 def why_no_list(error: DonnaError, refresh: str) -> Words:
@@ -72,7 +77,8 @@ class PartsPane(Horizontal):
         """Update what an action needs, so that a key right after a change is not refused by the state before."""
         is_refused = (self._no_undo and "no_undo" in needs) or (self._no_redo and "no_redo" in needs)
         if is_refused and self._backend is not None:
-            await self._read_steps(self._backend)
+            with suppress(TimeoutError):  # while git works, the key is refused
+                await asyncio.wait_for(self._read_steps(self._backend), MAX_WAIT_SECONDS)
 
     async def _read_steps(self, backend: Backend) -> None:
         """Read why there is nothing to undo and to redo; empty if there is something, or if that is unknown."""

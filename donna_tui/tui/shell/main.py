@@ -278,11 +278,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Run an action, or show why it is not possible. Keys that arrive before the screen is mounted, or while it is
         being removed, are ignored.
         """
+        action = ACTIONS[action_id]
+        if self.is_mounted and isinstance(self.pane, PartsPane):
+            await self.pane.settle(action.needs.split())
         if self._is_leaving or not self.is_mounted:
             return
-        action = ACTIONS[action_id]
-        if isinstance(self.pane, PartsPane):
-            await self.pane.settle(action.needs.split())
         objection = action.why_not(self.state())
         if objection:
             self.notify(objection, timeout=4, markup=False)

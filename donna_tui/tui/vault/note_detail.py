@@ -30,6 +30,7 @@ from donna_tui.tui.lib.humanize import count, moment
 from donna_tui.tui.lib.inputs import SectionTabs
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.markdown import FollowLink, LinkFollowed
+from donna_tui.tui.lib.parts_pane import MAX_WAIT_SECONDS
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.vault.lists import BlameList, Entry, HistoryList, LinkList
 from donna_tui.tui.vault.tree import TreeRow
@@ -223,9 +224,6 @@ def changed_lines(before: str, after: str) -> range:
 PAUSE = 0.03
 """Seconds that a row is selected before it is loaded, so that moving quickly through a list loads nothing."""
 
-LONGEST_WAIT = 1.0
-"""Seconds that a key waits for the note that it is about."""
-
 MAX_HISTORY = 200
 
 Tab = Literal["note", "history", "blame", "links"]
@@ -324,7 +322,7 @@ class NoteDetail(Container):
         """Wait a moment until the selected row is read, for a key that is pressed right after a movement."""
         if self._row is not None:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._is_read.wait(), LONGEST_WAIT)
+                await asyncio.wait_for(self._is_read.wait(), MAX_WAIT_SECONDS)
 
     def reload(self) -> None:
         """Read the note and the current tab again."""

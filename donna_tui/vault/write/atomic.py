@@ -199,7 +199,11 @@ def rename_new(folder: int, name: str, new_folder: int, new: str) -> bool:
             os.close(os.open(new, NEW_FILE, 0o666, dir_fd=new_folder))
         except FileExistsError:
             return False
-        os.rename(name, new, src_dir_fd=folder, dst_dir_fd=new_folder)
+        try:
+            os.rename(name, new, src_dir_fd=folder, dst_dir_fd=new_folder)
+        except OSError:
+            remove(new_folder, new)
+            raise
     else:
         remove(folder, name)
     return True
