@@ -186,7 +186,7 @@ _OWN_WHEN = re.compile(r"^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d{1,2} \w
 
 _MARKER = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+$")
 _BOX = re.compile(r"\[(.)\][ \t]+(?=\S)")
-_BLOCK_ID = re.compile(r"\s+\^[\w-]+\s*$")
+_BLOCK_ID = re.compile(r"(?<!\s)\s+\^[\w-]+\s*$")
 _LABELS = (
     (
         Role.DECISIONS,
@@ -194,14 +194,46 @@ _LABELS = (
         r"|vereinbart",
     ),
     (Role.ACTIONS, r"action(?: item)?s?|next steps?|to-?do|follow[- ]?up|aufgabe"),
-    (Role.SKIPPED, r"attendees|participants|present|apologies|next meeting|teilnehmer(?:innen)?|nächster termin"),
+)
+_NAME = r"@?[A-ZÀ-Þ][\w.'’-]*(?: (?:(?:von|van|de|der|den|da|di) ){0,2}[A-ZÀ-Þ][\w.'’-]*){0,3}(?: \([^()]{0,40}\))?"
+_NAMES = rf"(?-i:{_NAME}(?:(?:,? (?:and|und|et|y)|[,;/&+]| [/&+])\s?{_NAME})*[.,;]?[ \t]*)"
+"""A list of names. A verb phrase has words in lower case."""
+
+_DAY = (
+    r"(?:(?:on|at|am|the|next|in) )*(?:\d|tb[ad]\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|mittwoch\b"
+    r"|(?:mon|diens|donners|frei|sams|sonn)tag\b|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d)"
 )
 _LABEL_PATTERNS = (
     *((role, re.compile(rf"^\W*(?:{words})\W{{0,3}}:\W*\w", re.IGNORECASE)) for role, words in _LABELS),
+    (
+        Role.SKIPPED,
+        re.compile(
+            rf"^\W*(?:(?:attendees|participants|present|apologies|teilnehmer(?:innen)?)\W{{0,3}}:\W*{_NAMES}$"
+            rf"|(?:next meeting|nächster termin)\W{{0,3}}:\W*{_DAY})",
+            re.IGNORECASE,
+        ),
+    ),
     (Role.DECISIONS, re.compile(r"^\W*decided (?:to|that|on|against)\b", re.IGNORECASE)),
 )
+_SKIPPED_BELOW = re.compile(rf"\n.*(?:\n[ \t]*{_NAMES}\r?$)*\s*", re.MULTILINE)
+"""What a label like “Attendees:” is about: the line below it, and further lines of names."""
+
+_WHOLE = re.compile(r"\S.*", re.DOTALL)
+_STATEMENT = re.compile(r"\S.*(?:(?<![.!?;:])\n[ \t]*[a-zß-ÿ].*)*")
+"""A line, with those that continue it in lower case."""
+
 _LEFT_OUT = re.compile(r"~~.*?~~|%%.*?%%|\[\^[^\]\s]{1,80}\]", re.DOTALL)
 """Struck-through text, comments and references to footnotes."""
+
+_COMMENT = re.compile(
+    r"(?P<code>^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?P<fence>`{3,}|~{3,})[^`\n]*$.*?(?:^[ \t>]*(?P=fence)|\Z)"
+    r"|(?P<ticks>`{1,3})[^`\n]{1,300}(?P=ticks))|%%.*?%%|<!--.*?(?:-->|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+"""A comment, over any number of lines. What looks like one in code is matched with the code."""
+
+_HIDDEN = "\ue000"
+"""Stands for each character that is left out, so that offsets stay the same; it is not visible text."""
 
 _DIAL_IN = re.compile(
     r"^(?:join\b.{0,40}:|join (?:zoom|the|by|on|with|via|from)|dial[- ]?in|dial by|click\b.{0,90}\bcalendar"
@@ -256,8 +288,11 @@ def is_own(front: Mapping[str, Any]) -> bool:
 
 def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Block]:
     """Return the blocks of a note in order; of a note written by Donna (`own`) only the person's additions."""
-    text = text[:LONGEST_NOTE]
-    sections = split_sections(text, body_start)
+    text = text[:body_start] + _COMMENT.sub(_hidden, text[body_start:LONGEST_NOTE])
+    sections = [
+        replace(section, heading_path=tuple(heading.replace(_HIDDEN, "").strip() for heading in section.heading_path))
+        for section in split_sections(text, body_start)
+    ]
     roles = [_role(section.heading_path, own=own) for section in sections]
     has_minutes = own or any(
         role in (Role.NOTES, Role.DECISIONS, Role.ACTIONS)
@@ -278,6 +313,12 @@ def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Bloc
         if low >= section.body_start:
             parser.add(low, high, section, roles[place])
     return parser.blocks
+
+
+def _hidden(found: re.Match[str]) -> str:
+    """Replace a comment or struck-through text, but no code, by hidden characters on the same lines."""
+    is_code = "code" in found.re.groupindex and found["code"] is not None
+    return found[0] if is_code else re.sub(r"[^\r\n]", _HIDDEN, found[0])
 
 
 class _Parser:
@@ -306,6 +347,8 @@ class _Parser:
         if before.strip() and not _MARKER.match(before):
             return
         indent, marked = len(before.expandtabs(4)), bool(before.strip())
+        if not (marked or self._text[low:high].replace(_HIDDEN, "").strip()):
+            return
         while self._items and indent < self._items[-1][0] + marked:
             self._items.pop()
         if not (self._items or marked):
@@ -323,16 +366,28 @@ class _Parser:
             self._text.startswith(("|", "<", "[!", "[^", "!["), low)
             or (self._own and _OWN_WHEN.match(self._text[low:high]))
         ):
+            said = _LEFT_OUT.sub(_hidden, self._text[low:high])
             if not named or parent >= 0:
-                self._sentences(low, high, section, here, parent)
+                self._sentences(said, low, section, here, parent)
                 return
             self._named = named
-            for line in re.finditer(r"\S.*", self._text[end:high]) if _quotable_section(named) else ():
-                self._sentences(end + line.start(), end + line.end(), section, named, -1)
+            self._below_label(said[end - low :], end, section, named, here)
+
+    def _below_label(self, below: str, low: int, section: Section, named: Role, here: Role) -> None:
+        """Add the lines below the first line of a paragraph, which is the name of a section."""
+        if not _quotable_section(named):
+            skipped = _SKIPPED_BELOW.match(below)
+            if skipped:  # what follows has nothing to do with the label
+                self._named = None
+                self._sentences(below[skipped.end() :], low + skipped.end(), section, here, -1)
+            return
+        is_prose = named is not Role.ACTIONS and below.replace(_HIDDEN, "").rstrip().endswith((".", "!", "?"))
+        for statement in (_WHOLE if is_prose else _STATEMENT).finditer(below):
+            self._sentences(statement[0], low + statement.start(), section, named, -1)
 
     def _item(self, low: int, high: int, section: Section, role: Role, parent: int) -> int:
         """Add the block of a list item; return its index, or -1 if it is not quotable."""
-        raw = self._text[low:high]
+        raw = self._text[low:high].replace(_HIDDEN, "")
         box = _BOX.match(raw)
         if self._own:
             if _OWN_CITED.search(raw):
@@ -345,7 +400,7 @@ class _Parser:
         task = parse_task(box[1], first) if box else None
         words = bare(f"{task.title}\n{rest}" if task else raw)
         if not words or (len(words) > LONGEST_BLOCK and not box):
-            self._sentences(low, high, section, role, parent)
+            self._sentences(_LEFT_OUT.sub(_hidden, self._text[low:high]), low, section, role, parent)
             return -1
         block = self._block(words, low, high, section, role)
         self.blocks.append(
@@ -360,9 +415,10 @@ class _Parser:
         )
         return len(self.blocks) - 1
 
-    def _sentences(self, low: int, high: int, section: Section, role: Role, parent: int) -> None:
-        for start, end in sentence_spans(self._text[low:high]):
-            words = bare(self._text[low + start : low + end])
+    def _sentences(self, said: str, low: int, section: Section, role: Role, parent: int) -> None:
+        """Add the sentences of a text at an offset, in which what is left out is hidden."""
+        for start, end in sentence_spans(said.replace(_HIDDEN, " ")):
+            words = bare(said[start:end])
             if words and len(words) <= LONGEST_BLOCK and not words.endswith(":"):
                 self.blocks.append(replace(self._block(words, low + start, low + end, section, role), parent=parent))
 
@@ -370,8 +426,15 @@ class _Parser:
         first, last = line_of(self._lines, low), line_of(self._lines, max(low, high - 1))
         return Block(
             text=words,
-            raw=self._text[low:high].strip(),
-            role=next((named for named, label in _LABEL_PATTERNS if label.match(words)), role),
+            raw=self._text[low:high].replace(_HIDDEN, "").strip(),
+            role=next(
+                (
+                    named
+                    for named, label in _LABEL_PATTERNS
+                    if (role is Role.NOTES or named is not Role.SKIPPED) and label.match(words)
+                ),
+                role,
+            ),
             heading_path=section.heading_path,
             start_line=first,
             end_line=last,

@@ -178,16 +178,18 @@ class Sentence:
 
 def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield the half-open offsets of each sentence. None ends at an abbreviation, an initial, or inside brackets."""
-    start = 0
+    start = counted = in_round = in_square = 0
     for match in _END.finditer(text):
         end = match.start() + 1
         if match[0][0] == "." and _ABBREVIATION.search(text, max(0, end - LONGEST_ABBREVIATION), end):
             continue
-        part = text[start : match.end()].rstrip()
-        if part.count("(") > part.count(")") or part.count("[") > part.count("]"):
+        more, counted = text[counted : match.end()], match.end()
+        in_round += more.count("(") - more.count(")")
+        in_square += more.count("[") - more.count("]")
+        if in_round > 0 or in_square > 0:
             continue
-        yield start, start + len(part)
-        start = match.end()
+        yield start, start + len(text[start : match.end()].rstrip())
+        start, in_round, in_square = match.end(), 0, 0
     rest = text[start:].rstrip()
     if rest:
         yield start, start + len(rest)

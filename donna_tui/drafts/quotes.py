@@ -58,9 +58,13 @@ _OUTCOME = re.compile(
 )
 _CANCELLED = re.compile(
     r"(?:the |this |das )?(?:meeting |call |treffen |termin )?(?:(?:was|is|has been|wurde|ist) )?"
-    r"(?:cancell?ed|called off|abgesagt|ausgefallen)\b",
+    r"(?:cancell?ed|called off|abgesagt|ausgefallen)"
+    r"(?: (?:today|this week|heute|diese woche))?"
+    r"(?:[,;]? (?:because|due to|since|wegen|weil)\b.*|[,;] .*| [(–—-].*)?\W*",
     re.IGNORECASE,
 )
+"""A note that a meeting did not take place, perhaps with the reason."""
+
 _DONE = re.compile(
     r"\W*(?:(?:the |this )?(?:PR|issue) )?(?:(?:is|was) )?(?:closed|landed|merged|released|shipped)\W*$", re.IGNORECASE
 )
@@ -206,7 +210,7 @@ def points_of(blocks: Sequence[Block], agenda: Sequence[str] = (), *, is_daily: 
 def was_cancelled(blocks: Sequence[Block]) -> bool:
     """Check whether a note says only that the meeting did not take place."""
     said = [block for block in blocks if block.box or is_quotable(block)]
-    return len(said) == 1 and bool(_CANCELLED.match(said[0].text))
+    return len(said) == 1 and bool(_CANCELLED.fullmatch(said[0].text))
 
 
 def outcome_of(blocks: Sequence[Block]) -> tuple[Block, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import time
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from donna_tui.drafts.blocks import Block, Role, blocks_of, is_quotable
 from donna_tui.drafts.drafters import sentence_spans
 from donna_tui.drafts.passages import IndexedNote
-from donna_tui.drafts.quotes import Points, Read, open_boxes, outcome_of, points_of
+from donna_tui.drafts.quotes import Points, Read, open_boxes, outcome_of, points_of, was_cancelled
 
 WEEKLY = """# Weekly
 
@@ -102,6 +103,80 @@ def test_a_later_decision_about_the_same_replaces_an_earlier_one(earlier: str, l
 def test_what_was_struck_out_and_comments_and_footnotes_are_not_quoted() -> None:
     text = "## Decisions\n- ~~Three hires~~\n- One ~~or two~~ hire for support[^1]: Ben %%or not%%\n\n[^1]: A note. In May.\n"
     assert texts(quoted(text).decisions) == ["One hire for support: Ben"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "We moved the launch. %%Ben is fired. Do not tell Ana.%% The budget stays.",
+            ["We moved the launch.", "The budget stays."],
+        ),
+        ("%%Ben is fired.%% The budget stays.", ["The budget stays."]),
+        ("<!-- Ben is fired. Do not tell Ana. --> The budget stays.", ["The budget stays."]),
+        ("- Launch %%\n- Ben is fired\n%%\n- %%Ana%% Budget", ["Launch", "Budget"]),
+        ("~~Ben is fired. Do not tell Ana.~~ The budget stays.", ["The budget stays."]),
+        (f"- {'Long. ' * 90}%%Ben is fired. Do not tell Ana.%% The end.", [*["Long."] * 90, "The end."]),
+        ("```mermaid\n%% a chart\n```\nWe ship. %%Ben is fired. Do not tell.%%", ["We ship."]),
+    ],
+)
+def test_comments_and_struck_out_text_of_several_sentences_are_in_no_block(text: str, said: list[str]) -> None:
+    blocks = blocks_of(text)
+    assert texts(blocks) == said
+    assert not any("fired" in block.raw for block in blocks if "~~" not in text)
+
+
+def test_lines_below_a_label_are_joined_to_sentences() -> None:
+    text = "Decision:\nWe will move the launch to\nMay because the vendor is late. %%No.%%\n\nAgreed:\nBen pays\nAna signs\nand sends it\n"
+    assert texts(blocks_of(text)) == [
+        "We will move the launch to May because the vendor is late.",
+        "Ben pays",
+        "Ana signs and sends it",
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Present: the prototype goes to the board in June",
+        "Participants: 40 signed up, a larger room is needed",
+        "Next meeting: Ben shows the budget",
+    ],
+)
+@pytest.mark.parametrize("heading", ["Decisions", "Notes"])
+def test_a_statement_that_begins_as_a_list_of_people_is_quoted(heading: str, line: str) -> None:
+    points = quoted(f"## {heading}\n- {line}\n- Present: Ana Lima (phone), Ben and Cleo\n- Next meeting: 3 May\n")
+    assert line in texts(points.decisions or points.notes)
+    assert points.decisions or len(points.notes) == 1
+
+
+def test_only_the_names_below_attendees_are_skipped() -> None:
+    text = "Attendees:\nBen, Ana\nCleo Park\nWe agreed to move the launch to May.\n\n- Costs went up\n"
+    said = blocks_of(text)
+    assert texts(said) == ["We agreed to move the launch to May.", "Costs went up"]
+    assert (said[0].start_line, said[0].role) == (4, Role.NOTES)
+
+
+@pytest.mark.parametrize(
+    ("line", "cancelled"),
+    [
+        ("Cancelled", True),
+        ("The meeting was cancelled this week.", True),
+        ("Cancelled, half of us are ill.", True),
+        ("Abgesagt wegen Krankheit", True),
+        ("Cancelled the contract with Acme, Ben tells legal", False),
+        ("Cancelled orders are refunded within 14 days", False),
+    ],
+)
+def test_only_a_note_about_the_meeting_itself_says_that_it_was_cancelled(line: str, cancelled: bool) -> None:
+    assert was_cancelled(blocks_of(f"- {line}\n")) is cancelled
+
+
+def test_hostile_brackets_and_spaces_take_linear_time() -> None:
+    start = time.process_time()
+    assert len(list(sentence_spans("( " + "Aa. " * 50_000))) == 1
+    assert len(blocks_of(f"- a{' ' * 50_000}b")) == 1
+    assert time.process_time() - start < 5
 
 
 def test_the_agenda_orders_what_is_quoted() -> None:
