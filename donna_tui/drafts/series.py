@@ -50,6 +50,7 @@ _DATES = re.compile(
     re.IGNORECASE,
 )
 _DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])(?!\d)")
+_POSSESSIVE = re.compile(r"(?<=\w)['’]s\b", re.IGNORECASE)
 _WORD = re.compile(r"1:1|\w+")
 _FILLER = frozenset({"meeting", "meetings", "notes", "note", "minutes", "re", "fwd"})
 _LITTLE = frozenset({"the", "a", "an", "of", "with", "and", "for", "on", "at", "to", "und", "mit", "de"})
@@ -66,6 +67,9 @@ _ANYBODY = _PERSONAL | {
     "vendor", "partner", "supplier", "demo", "follow", "followup", "sync", "review", "check", "in", "onboarding",
 }  # fmt: skip
 """Title words of meetings with anybody: a title of these alone does not identify a meeting."""
+
+_WITH = re.compile(r"(?:^|[\W_])(?:with|mit)[\W_]+(.+)", re.IGNORECASE)
+"""The end of a title that names with whom the meeting is."""
 
 OVERVIEWS = frozenset({"overview", "index", "readme", "plan", "notes", "home", "summary", "project"})
 """Names of notes that are named after their folder."""
@@ -157,12 +161,20 @@ def may_be_quoted(note: IndexedNote, invited: Invited) -> bool:
     is_between_two = bool(people) and len(people) <= (2 if names_me else 1)
     if note.sensitive:
         return is_between_two and _are_the_same(invited, people)
-    keys = (title_key(note.title), title_key(PurePosixPath(note.path).stem))
-    names = {word for person in invited.people for word in person.split()}
-    is_with_somebody = not people and any(key & names and key - names <= _ANYBODY for key in keys)  # “Lunch with Ben”
-    if is_between_two or is_with_somebody or any(_PERSONAL & key for key in keys):
+    titles = (note.title, PurePosixPath(note.path).stem)
+    is_with_somebody = not people and any(_is_with_somebody(title, invited) for title in titles)
+    if is_between_two or is_with_somebody or any(_PERSONAL & title_key(title) for title in titles):
         return _are_the_same(invited, people) if people else _title_names_all(invited)
     return True
+
+
+def _is_with_somebody(title: str, invited: Invited) -> bool:
+    """Check whether a title, as “Lunch with Ben” or “Ben / Kim”, is that of a meeting with somebody who is invited."""
+    names, mine = ({word for each in people for word in each.split()} for people in (invited.people, invited.me))
+    key, after = title_key(title), _WITH.search(title)
+    with_whom = title_key(after[1]) if after else frozenset()
+    is_named = with_whom & names and len(with_whom - names - mine) <= 1  # perhaps with a surname
+    return bool(is_named or (key & names and key - names - mine <= _ANYBODY))
 
 
 def _title_names_all(invited: Invited) -> bool:
@@ -208,7 +220,7 @@ def day_in(path: str, front: dict[str, Any]) -> datetime.date | None:
 def title_key(title: str) -> frozenset[str]:
     """Return the words of a title without dates, serial numbers and generic words."""
     bare = _DATES.sub(" ", words_only(title.replace("_", " "), 300))
-    words = _WORD.findall(_ONE_ON_ONE.sub(" 1:1 ", bare).casefold())
+    words = _WORD.findall(_ONE_ON_ONE.sub(" 1:1 ", _POSSESSIVE.sub("", bare)).casefold())
     known = frozenset(unicodedata.normalize("NFC", word) for word in words if word not in _LITTLE)
     return known - _FILLER
 
@@ -293,12 +305,18 @@ def _are_the_same(invited: Invited, people: frozenset[str]) -> bool:
     return is_one_on_one and bool(people) and people < invited.people
 
 
-def is_meeting_note(note: IndexedNote) -> bool:
-    """Check whether the frontmatter of a note is that of a meeting, or whether it is in a folder `Meetings`."""
-    front = note.front
-    keys = ("calendar_event_id", "event_start", "attendees", "participants")
-    is_filed = any(part.casefold() == "meetings" for part in PurePosixPath(note.path).parts[:-1])
-    return front.get("type") == "meeting" or any(map(front.get, keys)) or is_filed
+def is_meeting_note(note: IndexedNote, me: Collection[str] = ()) -> bool:
+    """Check whether the frontmatter of a note is that of a meeting, or its path: in `Meetings`, with a day in its name.
+
+    A list of people makes it one if somebody else than the user (`me`: names and addresses) is in it.
+    """
+    front, path = note.front, PurePosixPath(note.path)
+    if front.get("type") == "meeting" or front.get("calendar_event_id") or front.get("event_start"):
+        return True
+    if (front.get("attendees") or front.get("participants")) and people_of(front) - {"me", *map(person_key, me)}:
+        return True
+    is_filed = any(part.casefold() == "meetings" for part in path.parts[:-1])
+    return is_filed and day_in(path.name, {}) is not None
 
 
 def _project_name(note: IndexedNote) -> str:

@@ -10,7 +10,15 @@ from typing import Any, cast
 import pytest
 
 from donna_tui.drafts.passages import IndexedNote, approved_notes
-from donna_tui.drafts.series import Earlier, Invited, background_notes, earlier_notes, path_after, title_key
+from donna_tui.drafts.series import (
+    Earlier,
+    Invited,
+    background_notes,
+    earlier_notes,
+    is_meeting_note,
+    path_after,
+    title_key,
+)
 from donna_tui.index.database import Database
 from donna_tui.types.drafts import Attendee, Meeting
 from tests.unit.index_parts import note, open_store
@@ -152,6 +160,40 @@ def test_a_note_of_a_lunch_with_somebody_is_not_quoted_to_a_third_person() -> No
     notes = Notes(one={"date": "2026-01-05", "title": "Lunch with Karl"})
     assert found(notes, invited("Lunch with Karl", "Mara", "Karl Ott", "Ana")) == []
     assert found(notes, invited("Lunch with Karl", "Mara", "Karl Ott")) == ["Lunch with Karl"]
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Dinner with Ben",
+        "Career talk with Ben",
+        "Zoom with Ben Long",
+        "Mittagessen mit Ben",
+        "walk-with-ben",
+        "Ben / Kim",
+        "Ben's check-in",
+    ],
+)
+def test_a_note_with_somebody_is_quoted_only_to_that_person(title: str) -> None:
+    notes = Notes(one={"date": "2026-01-05", "title": title})
+    assert found(notes, invited(title, "Kim", "Ben", "Dave", me=("Kim",))) == []
+    assert found(notes, invited(title, "Kim", "Ben", me=("Kim",))) == [title]
+
+
+@pytest.mark.parametrize(
+    ("path", "front", "is_meeting"),
+    [
+        ("Meetings/Template.md", {"created": "2026-11-26"}, False),
+        ("Meetings/2026-11-26 Roof.md", {}, True),
+        ("Work/2026-11-26.md", {"participants": ["Ana", "me"]}, True),
+        ("Daily/2026-11-26.md", {"participants": ["me"]}, False),
+        ("Daily/2026-11-26.md", {"attendees": ["[[Kim Lee]]"]}, False),
+    ],
+)
+def test_a_note_is_of_a_meeting_by_its_people_or_by_its_folder_and_day(
+    path: str, front: dict[str, Any], is_meeting: bool
+) -> None:
+    assert is_meeting_note(IndexedNote(path, path, 0.0, front, False), ["Kim Lee"]) is is_meeting
 
 
 def test_the_user_is_not_one_of_the_others() -> None:

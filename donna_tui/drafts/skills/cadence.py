@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import datetime
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
@@ -167,25 +167,25 @@ async def read_notes(parts: CadenceParts, notes: Iterable[IndexedNote]) -> list[
     return [read for read in reads if read and not (parts.gatherer.remote and read.note.sensitive)]
 
 
-def decided_in(reads: Iterable[ReadNote], material: Material) -> list[dict[str, str]]:
+def decided_in(reads: Iterable[ReadNote], material: Material, me: Collection[str]) -> list[dict[str, str]]:
     """Return the decisions in the meeting notes and daily notes of a span."""
     lines: list[dict[str, str]] = []
     for read in reads:
-        if is_meeting_note(read.note) or _is_daily(read.note):
+        if is_meeting_note(read.note, me) or _is_daily(read.note, me):
             lines += material.quote(read, points_of(read.blocks).decisions[:DECISIONS_A_MEETING])
     return lines
 
 
-def noted_in(reads: Iterable[ReadNote], material: Material) -> list[dict[str, str]]:
+def noted_in(reads: Iterable[ReadNote], material: Material, me: Collection[str]) -> list[dict[str, str]]:
     """Return the lines of the daily notes of a span, and the person's additions to Donna's reflections."""
     lines: list[dict[str, str]] = []
     for read in reads:
-        if _is_daily(read.note):
+        if _is_daily(read.note, me):
             lines += material.quote(read, points_of(read.blocks, is_daily=True).notes[:LINES_A_DAY])
     return lines
 
 
-def _is_daily(note: IndexedNote) -> bool:
+def _is_daily(note: IndexedNote, me: Collection[str]) -> bool:
     """Check whether a note is a daily note: its name is the day, perhaps with the weekday, and not a week."""
     stem = PurePosixPath(note.path).stem
     rest = "".join(char for char in stem if char.isalpha()).casefold()
@@ -194,7 +194,7 @@ def _is_daily(note: IndexedNote) -> bool:
         and day_in(stem, {}) is not None
         and (len(rest) <= 3 or rest in _WEEKDAYS)
         and note.front.get("type") not in _NOT_QUOTED
-        and not is_meeting_note(note)
+        and not is_meeting_note(note, me)
     )
 
 
@@ -317,7 +317,7 @@ async def meetings_of(
             path = _note_of(each, free.values(), parts) or path
         free.pop(path, None)
         found.append((each.title, each.day, path))
-    unplanned = [read.note for read in free.values() if is_meeting_note(read.note)]
+    unplanned = [read.note for read in free.values() if is_meeting_note(read.note, parts.gatherer.me)]
     titles = [(note.heading or note.title, day_in(note.path, note.front), note.path) for note in unplanned]
     found += titles[: most - len(found)]
     await will_link(parts, [path for _, _, path in found], material)

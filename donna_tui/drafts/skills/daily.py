@@ -57,9 +57,9 @@ async def _gather_reflection(parts: CadenceParts, day: datetime.date) -> Context
     data = {
         "title": long_day(day),
         "meetings": await meetings_of(parts, span, limits.meetings, material, reads),
-        "decided": decided_in(reads, material),
+        "decided": decided_in(reads, material, parts.gatherer.me),
         "done": await done_in(parts, span, limits.completed_tasks, material),
-        "noted": noted_in(reads, material),
+        "noted": noted_in(reads, material, parts.gatherer.me),
         "open": await open_in(parts, span, limits.completed_tasks, material),
     }
     for read in reads:

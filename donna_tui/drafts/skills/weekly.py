@@ -67,9 +67,9 @@ async def _gather(parts: CadenceParts, day: datetime.date) -> Context:
         "last": last,
         "planned": planned,
         "meetings": await meetings_of(parts, span, limits.meetings, material, reads),
-        "decided": decided_in(reads, material),
+        "decided": decided_in(reads, material, parts.gatherer.me),
         "done": await done_in(parts, span, limits.tasks, material),
-        "noted": noted_in(reads, material),
+        "noted": noted_in(reads, material, parts.gatherer.me),
         "open": await open_in(parts, span, limits.commitments, material),
     }
     for read in reads:
