@@ -11,6 +11,7 @@ import pytest
 
 from donna_tui.config.models import MemoryConfig
 from donna_tui.drafts.drafters import Composed, MeetingNoteAnswer, Prompts, Task, payload_of
+from donna_tui.drafts.skills.meeting_note import agenda_of
 from donna_tui.drafts.writer import NOTHING
 from donna_tui.engine.skill_runner import SkillRunner, templates_dir
 from donna_tui.types.drafts import Attendee, DraftState, Meeting
@@ -202,6 +203,20 @@ async def test_agenda_omits_dial_in_details_and_courtesies(tmp_path: Path) -> No
             "- Wishes for next year",
             "- Costs & owners of the second region",
         ]
+
+
+@pytest.mark.parametrize(
+    ("description", "agenda"),
+    [
+        ("Hi team,\nThanks, all, for the prep work.\nAgenda:\n- Budget\n- Hiring", ["Budget", "Hiring"]),
+        ("- Best, worst and base case\n- Hiring", ["Best, worst and base case", "Hiring"]),
+        ("<ul><li>Regards from Anna</li><li>Hiring</li></ul>Thanks, Ana Lima<br>CEO", ["Regards from Anna", "Hiring"]),
+        ("- Hiring\nViele Grüße\nMara\n", ["Hiring"]),
+    ],
+)
+def test_a_courtesy_ends_the_agenda_only_below_its_items(description: str, agenda: list[str]) -> None:
+    found = agenda_of(meeting(description=description))
+    assert [point for point in found if not point.startswith("Thanks")] == agenda
 
 
 @pytest.mark.slow

@@ -8,7 +8,6 @@ import html
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -33,6 +32,7 @@ UNTITLED = "Meeting"
 MAX_ATTENDEES, MAX_POINTS, MAX_BACKGROUND = 100, 15, 4
 
 _LINES = re.compile(r"[\r\n]+|<br\s*/?>|</(?:p|li|div)>", re.IGNORECASE)
+_LIST_ITEM = re.compile(r"<li\b[^<>]{0,500}>", re.IGNORECASE)
 _TAG = re.compile(r"<[^<>]{0,500}>")
 _MARK = re.compile(r"^\s*(?:[-*+•–—]|\d{1,3}[.)])\s+")
 _DIAL_IN = re.compile(
@@ -50,11 +50,12 @@ _GREETING = re.compile(
     re.IGNORECASE,
 )
 _SIGN_OFF = re.compile(
-    r"^(?:(?:(?:best|kind|warm) )?regards\b|(?:best|warm) wishes\b"
-    r"|(?:viele|liebe|beste|mit freundlichen) grü(?:ß|ss)en?\b|(?:best|cheers|(?:many )?thanks|danke),).{0,30}$",
+    r"^(?:(?:(?:best|kind|warm) )?regards|(?:best|warm) wishes|(?:viele|liebe|beste|mit freundlichen) grü(?:ß|ss)en?"
+    r"|best|cheers|(?:many )?thanks|danke)[,!.]?"
+    r"(?:\s+(?:all|team|everyone|(?-i:[A-ZÀ-Þ][\w.'’-]*)(?: (?:(?:and|und|&) )?(?-i:[A-ZÀ-Þ][\w.'’-]*))?))?[,!.]?$",
     re.IGNORECASE,
 )
-"""The beginning of the end of an invitation, below which only names follow."""
+"""The beginning of the end of an invitation, below which only names follow, no list items."""
 
 Corrections = Callable[[str], Awaitable[list[Corrected]]]
 """Returns the recent corrections of a task type."""
@@ -272,8 +273,11 @@ def title_of(meeting: Meeting) -> str:
 
 def agenda_of(meeting: Meeting) -> list[str]:
     """Return the agenda items of an invitation, without dial-in details and courtesies."""
-    plain = (html.unescape(_TAG.sub(" ", line)) for line in _LINES.split(meeting.description[:20_000]))
-    lines = takewhile(lambda line: not _SIGN_OFF.match(line), (_MARK.sub("", line).strip() for line in plain))
+    listed = _LIST_ITEM.sub("\n- ", meeting.description[:20_000])
+    plain = [html.unescape(_TAG.sub(" ", line)).strip() for line in _LINES.split(listed)]
+    last = max((number for number, line in enumerate(plain) if _MARK.match(line)), default=-1)
+    end = next((number for number, line in enumerate(plain) if number > last and _SIGN_OFF.match(line)), len(plain))
+    lines = (_MARK.sub("", line).strip() for line in plain[:end] if not _SIGN_OFF.match(line))
     points = [words_only(line, 300) for line in lines if line and not _DIAL_IN.search(line)]
     return [
         point
