@@ -189,8 +189,8 @@ def build_server(service: Dispatcher) -> Server[Any]:
         try:
             find_tool(params.name, write=service.write)
         except DonnaError as error:
-            told = refusal(error)
-            raise MCPError(code=types.INVALID_PARAMS, message=f"{told['message']}; {told['hint']}") from None
+            refused = refusal(error)
+            raise MCPError(code=types.INVALID_PARAMS, message=f"{refused['message']}; {refused['hint']}") from None
         client = context.session.client_params
         session = service.sessions.of(client.client_info.name if client else NAMELESS, _transport_of(context))
         return _result(await service.call(session, params.name, params.arguments))

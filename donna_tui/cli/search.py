@@ -100,7 +100,7 @@ def search(
 ) -> None:
     """Search, and print passages with their citations."""
     if batch and query:
-        raise DonnaError(Reason.USAGE, "--batch and a question exclude each other")
+        raise DonnaError(Reason.USAGE, "--batch and a question cannot be used together")
     session = open_session(space)
     options = SearchOptions(k=k, mode=mode, sources=tuple(sources or ()), path=path, near=near, everywhere=everywhere)
     if batch:

@@ -13,7 +13,7 @@ from donna_tui.cli.output import emit, print_message, require_found
 from donna_tui.cli.search import run_with_index
 from donna_tui.cli.session import Session, open_session
 from donna_tui.cli.write import carry_out, writer_for
-from donna_tui.memory.checkboxes import PRIORITIES, checked, day_named, task_line, with_task
+from donna_tui.memory.checkboxes import PRIORITIES, checked, day_typed, task_line, with_task
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.types.memory import TaskRow
 from donna_tui.vault.client import VaultNote
@@ -39,7 +39,7 @@ def task_add(
         raise DonnaError(Reason.USAGE, "no task given", hint='donna task add "call the bank" --due 2026-03-12')
     if priority and priority not in PRIORITIES.values():
         raise DonnaError(Reason.USAGE, f"there is no priority {priority}", hint=", ".join(PRIORITIES.values()))
-    day = day_named(due, datetime.date.today()) if due else None
+    day = day_typed(due, datetime.date.today()) if due else None
     if due and day is None:
         raise DonnaError(Reason.USAGE, f"{due} is not a date", hint="write it as 2026-03-12, tomorrow or friday")
     line = task_line(task, due=day.isoformat() if day else "", priority=priority, created=today())

@@ -105,7 +105,7 @@ def _emptied(lines: Sequence[str], removed: Collection[int], first: int) -> set[
     found: set[int] = set()
     depths = _headings(lines, first)
     for number in sorted(depths, reverse=True):
-        end = next((depth for depth in depths if depth > number and depths[depth] <= depths[number]), len(lines) + 1)
+        end = next((other for other in depths if other > number and depths[other] <= depths[number]), len(lines) + 1)
         below = [line for line in range(number + 1, end) if lines[line - 1].strip()]
         if below and depths[number] > 1 and all(line in removed or line in found for line in below):
             found.add(number)
@@ -216,7 +216,7 @@ _LABEL_PATTERNS = (
     (Role.DECISIONS, re.compile(r"^\W*decided (?:to|that|on|against)\b", re.IGNORECASE)),
 )
 _SKIPPED_BELOW = re.compile(rf"\n.*(?:\n[ \t]*{_NAMES}\r?$)*\s*", re.MULTILINE)
-"""What a label like “Attendees:” is about: the line below it, and further lines of names."""
+"""Match the text of a label such as “Attendees:”: the line below it, and further lines of names."""
 
 _WHOLE = re.compile(r"\S.*", re.DOTALL)
 _STATEMENT = re.compile(r"\S.*(?:(?<![.!?;:])\n[ \t]*[a-zß-ÿ].*)*")
@@ -315,10 +315,9 @@ def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Bloc
     return parser.blocks
 
 
-def _hidden(found: re.Match[str]) -> str:
+def _hidden(match: re.Match[str]) -> str:
     """Replace a comment or struck-through text, but no code, by hidden characters on the same lines."""
-    is_code = "code" in found.re.groupindex and found["code"] is not None
-    return found[0] if is_code else re.sub(r"[^\r\n]", _HIDDEN, found[0])
+    return match[0] if match.groupdict().get("code") else re.sub(r"[^\r\n]", _HIDDEN, match[0])
 
 
 class _Parser:

@@ -21,7 +21,7 @@ from donna_tui.index.documents import (
 )
 from donna_tui.index.migrations import set_meta
 from donna_tui.index.vector_backend import existing_vectors, open_vectors
-from donna_tui.index.vectors import VecTable, Vector, VectorIndex, is_worn, log_vectors, packed, rebuild
+from donna_tui.index.vectors import LACKS_VECTOR, VecTable, Vector, VectorIndex, is_worn, log_vectors, packed, rebuild
 from donna_tui.text.chunker import Chunk
 from donna_tui.types.errors import DatabaseError, Reason
 
@@ -228,14 +228,12 @@ class MemoryStore:
 
     def lacks_vectors(self) -> bool:
         """Return whether any chunk has no vector yet, or its embedding failed."""
-        lacking = "SELECT 1 FROM memory_chunks WHERE embedding_version IN ('', 'failed') LIMIT 1"
-        return self.database.value(lacking) is not None
+        return self.database.value(f"SELECT 1 FROM memory_chunks WHERE {LACKS_VECTOR} LIMIT 1") is not None  # noqa: S608
 
     def retry_failed(self) -> None:
         """Mark the chunks whose embedding failed as pending again."""
         self.database.run(
-            "UPDATE memory_chunks SET embedding_version = ''"
-            " WHERE embedding_version IN ('', 'failed') AND embedding_version <> ''"
+            f"UPDATE memory_chunks SET embedding_version = '' WHERE {LACKS_VECTOR} AND embedding_version <> ''"  # noqa: S608
         )
 
     def tidy(self) -> None:

@@ -181,10 +181,10 @@ def stored_vectors(database: Database, ids: Sequence[int]) -> dict[int, bytes]:
     return dict(rows)
 
 
-_EMBEDDED = (
-    "SELECT id FROM memory_places WHERE id NOT IN"
-    " (SELECT id FROM memory_chunks WHERE embedding_version IN ('', 'failed'))"
-)
+LACKS_VECTOR = "embedding_version IN ('', 'failed')"
+"""The condition of chunks without a vector, in the words of their partial index (`ix_memory_chunks_version`)."""
+
+_EMBEDDED = f"SELECT id FROM memory_places WHERE id NOT IN (SELECT id FROM memory_chunks WHERE {LACKS_VECTOR})"  # noqa: S608
 """The chunks with a vector, without reading the rows of chunks, which contain all text."""
 
 

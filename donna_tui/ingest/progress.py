@@ -9,6 +9,7 @@ from donna_tui.config.agent_settings import AgentSettings
 from donna_tui.config.models import MemoryConfig
 from donna_tui.index.database import Database
 from donna_tui.index.files import known_paths
+from donna_tui.index.vectors import LACKS_VECTOR
 from donna_tui.types.errors import Reason
 from donna_tui.types.status import Coverage, Problem
 
@@ -67,12 +68,11 @@ def count(database: Database) -> Coverage:
         "SELECT count(*) FILTER (WHERE state = 'indexed'), count(*) FILTER (WHERE state = 'failed') FROM file_states"
     )[0]
     chunks, lacking = database.rows(
-        "SELECT (SELECT count(*) FROM memory_chunks),"
-        " (SELECT count(*) FROM memory_chunks WHERE embedding_version IN ('', 'failed'))"
+        f"SELECT (SELECT count(*) FROM memory_chunks), (SELECT count(*) FROM memory_chunks WHERE {LACKS_VECTOR})"  # noqa: S608
     )[0]
     waiting = database.value(  # through memory_places, because the rows of chunks contain all text
-        "SELECT count(*) FROM (SELECT DISTINCT document_id FROM memory_places WHERE id IN"
-        " (SELECT id FROM memory_chunks WHERE embedding_version IN ('', 'failed')))"
+        "SELECT count(*) FROM (SELECT DISTINCT document_id FROM memory_places WHERE id IN"  # noqa: S608
+        f" (SELECT id FROM memory_chunks WHERE {LACKS_VECTOR}))"
         " JOIN memory_documents d ON d.id = document_id WHERE d.source_type = 'vault'"
     )
     return Coverage(

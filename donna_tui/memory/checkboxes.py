@@ -178,16 +178,16 @@ def with_task(text: str, line: str) -> str:
 
 def task_typed(text: str, today: datetime.date) -> tuple[str, str]:
     """Parse a typed task: its words, and the ISO day after a last “due”, if any."""
-    found = _DUE.fullmatch(text.strip())
-    day = day_named(found[2], today) if found else None
-    return (found[1], day.isoformat()) if found and day is not None else (text.strip(), "")
+    match = _DUE.fullmatch(text.strip())
+    day = day_typed(match[2], today) if match else None
+    return (match[1], day.isoformat()) if match and day is not None else (text.strip(), "")
 
 
 _DUE = re.compile(r"(.*\S)\s+due:?\s+(\S+)", re.IGNORECASE | re.DOTALL)
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
-def day_named(word: str, today: datetime.date) -> datetime.date | None:
+def day_typed(word: str, today: datetime.date) -> datetime.date | None:
     """Parse a day: ISO 8601, today, tomorrow, or the beginning of a weekday's name, such as fri, for the next one."""
     word = word.lower()
     if word in ("today", "tomorrow"):

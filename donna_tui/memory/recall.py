@@ -226,12 +226,11 @@ def pack(
             shared.add(key)
         taken += not is_preference
     # The joined text can have other tokens than its lines.
-    while packed and (total := counter.count(assemble(_grouped(packed)))) > budget:
+    while (total := counter.count(assemble(ordered := _grouped(packed)))) > budget and packed:
         cut.append(Omitted(packed.pop(), OmittedReason.BUDGET))
-    ordered = _grouped(packed)
     tokens = [counter.count(f"\n{line}") for line in _lines(ordered)]
     memories = (replace(memory, tokens=each) for memory, each in zip(ordered, tokens, strict=True))
-    return Packed(tuple(memories), total if packed else 0, tuple(cut))
+    return Packed(tuple(memories), total, tuple(cut))
 
 
 TOKEN_BUDGET = 2_000

@@ -40,7 +40,7 @@ def _parsed_key(parser: XTermParser, sequence: str) -> list[events.Key] | None:
 _ESCAPE, _PASTE_START, _PASTE_END = "\x1b", "\x1b[200~", "\x1b[201~"
 _feed = XTermParser.feed
 _pastes: WeakKeyDictionary[XTermParser, tuple[bool, str]] = WeakKeyDictionary()
-"""Whether a parser is in a paste, and the end of its input that may begin the sequence that ends or starts one."""
+"""Map a parser to its state: in a paste or not, and the end of its input, if that may begin a mark of a paste."""
 
 
 def _feed_pasted(parser: XTermParser, data: str) -> Iterable[Message]:

@@ -296,7 +296,7 @@ class ProgressBar(Widget):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"bar--semantic", "bar--keyword", "bar--rest"}
 
     counts: reactive[tuple[int, int, int]] = reactive((0, 0, 0))
-    """The notes found by meaning, those found by words, and all of them."""
+    """The numbers of notes indexed for semantic search and for keyword search, and of all notes."""
 
     def render(self) -> Content:
         return bar(*self.counts, self.content_size.width)

@@ -62,7 +62,7 @@ class VaultFlows(PlanFlow):
         self._outside = outside
         self.edits = WaitingEdits(backend)
         self._edits_without_history = False
-        """Whether the user declined to create a repository before an edit."""
+        """True once the user has declined to create a repository before an edit."""
         self._redone: dict[str, str] = {}
         """The operations with which the memories of an agent's session were redone, and are undone: ids and session."""
 
@@ -613,8 +613,8 @@ def templates_of(notes: Iterable[NoteRow]) -> list[str]:
 def fill(template: str, *, title: str, now: datetime) -> str:
     """Fill a template for a new note. The fields and formats are those of Obsidian's templates (moment.js tokens)."""
 
-    def value(found: re.Match[str]) -> str:
-        name = found[1].lower()
-        return title if name == "title" else formatted(now, found[2] or _USUAL[name])
+    def value(match: re.Match[str]) -> str:
+        name = match[1].lower()
+        return title if name == "title" else formatted(now, match[2] or _USUAL[name])
 
     return _FIELD.sub(value, template)
