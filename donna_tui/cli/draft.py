@@ -35,7 +35,6 @@ app = new_app("Drafts: notes that Donna wrote, and that you approve or reject.")
 Identity = Annotated[str, typer.Argument(metavar="DRAFT", help="The id of the draft, or the path of its note.")]
 
 WHAT = "donna draft"
-SKILLS = ("daily_reflection", "commitment_log", "weekly_review", "person_profile")
 
 
 @app.command("list")
@@ -143,8 +142,10 @@ def draft_new(
     as_json: AsJson = False,
 ) -> None:
     """Write the draft of a day or a week now. For meetings use `donna meetings write`."""
-    if skill not in SKILLS:
-        raise DonnaError(Reason.USAGE, f"there is no skill {skill}", hint=", ".join(SKILLS))
+    from donna_tui.engine.skill_runner import skill_names
+
+    if skill not in (known := skill_names()):
+        raise DonnaError(Reason.USAGE, f"there is no skill {skill}", hint=", ".join(known))
     if person and skill != "person_profile":
         raise DonnaError(Reason.USAGE, "--person applies to person_profile only")
     wanted = named_day(day) if day else datetime.date.today()

@@ -51,6 +51,20 @@ class Skill(Switch):
     )
 
 
+class DailySkill(Skill):
+    """A skill that runs each day at its hour."""
+
+    enabled: bool = Field(False, strict=True, description=OFF_AT_FIRST)
+    hour: Hour = 21
+    minute: Minute = 0
+
+
+class WeeklySkill(DailySkill):
+    """A skill that runs on one day of the week."""
+
+    day_of_week: Weekday = 6
+
+
 class MeetingNoteLimits(Block):
     """Maximum number of passages of each kind that a meeting note may use."""
 
@@ -88,12 +102,9 @@ class DailyReflectionLimits(Block):
     chat_highlights: Limit = Field(10, description="Passages of the day's chats.")
 
 
-class DailyReflectionConfig(Skill):
+class DailyReflectionConfig(DailySkill):
     """A look back at the day, in Reflections."""
 
-    enabled: bool = Field(False, strict=True, description=OFF_AT_FIRST)
-    hour: Hour = 21
-    minute: Minute = 0
     context_limits: DailyReflectionLimits = Field(default_factory=DailyReflectionLimits)
 
 
@@ -104,10 +115,9 @@ class CommitmentLogLimits(Block):
     task_hits: Limit = Field(25, description="Tasks.")
 
 
-class CommitmentLogConfig(Skill):
+class CommitmentLogConfig(DailySkill):
     """The promises made in chats and tasks, in Commitments."""
 
-    enabled: bool = Field(False, strict=True, description=OFF_AT_FIRST)
     hour: Hour = 20
     minute: Minute = 30
     context_limits: CommitmentLogLimits = Field(default_factory=CommitmentLogLimits)
@@ -124,13 +134,9 @@ class WeeklyReviewLimits(Block):
     )
 
 
-class WeeklyReviewConfig(Skill):
+class WeeklyReviewConfig(WeeklySkill):
     """A look back at the week, in WeeklyReview."""
 
-    enabled: bool = Field(False, strict=True, description=OFF_AT_FIRST)
-    day_of_week: Weekday = 6
-    hour: Hour = 21
-    minute: Minute = 0
     context_limits: WeeklyReviewLimits = Field(default_factory=WeeklyReviewLimits)
 
 
@@ -145,16 +151,13 @@ class PersonProfileLimits(Block):
     )
 
 
-class PersonProfileConfig(Skill):
+class PersonProfileConfig(WeeklySkill):
     """A page for each person who is mentioned often, in People."""
 
-    enabled: bool = Field(False, strict=True, description=OFF_AT_FIRST)
     autonomy_level: Literal["low", "medium", "high"] = Field(
         "low", description="low writes to Inbox for review; medium and high write to the target folder."
     )
-    day_of_week: Weekday = 6
     hour: Hour = 22
-    minute: Minute = 0
     trigger_mentions_threshold: Whole = Field(3, ge=1, le=1000, description="Mentions that make a profile worthwhile.")
     lookback_days: Whole = Field(7, ge=1, le=366, description="Days in which mentions are counted.")
     min_body_chars: Whole = Field(120, ge=0, le=10000, description="A page with fewer characters counts as a stub.")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.cron import CronTrigger
 
-from donna_tui.config.models import SkillsConfig
+from donna_tui.config.models import DailySkill, SkillsConfig, WeeklySkill
 
 LATE_SECONDS = 12 * 3_600
 """Longest delay in seconds after which a missed draft is still written, if this machine was off or asleep."""
@@ -30,12 +30,10 @@ class Cadence:
 
 def cadences(skills: SkillsConfig) -> Iterator[Cadence]:
     """Yield the enabled skills that have an hour."""
-    for name, day in (("daily_reflection", skills.daily_reflection), ("commitment_log", skills.commitment_log)):
-        if day.enabled:
-            yield Cadence(skill=name, hour=day.hour, minute=day.minute)
-    for name, week in (("weekly_review", skills.weekly_review), ("person_profile", skills.person_profile)):
-        if week.enabled:
-            yield Cadence(skill=name, hour=week.hour, minute=week.minute, weekday=week.day_of_week)
+    for name, skill in skills:
+        if isinstance(skill, DailySkill) and skill.enabled:
+            weekday = skill.day_of_week if isinstance(skill, WeeklySkill) else None
+            yield Cadence(skill=name, hour=skill.hour, minute=skill.minute, weekday=weekday)
 
 
 async def follow(

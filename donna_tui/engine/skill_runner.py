@@ -148,6 +148,11 @@ DATED_SKILLS: dict[str, Callable[[CadenceParts, datetime.date], Run]] = {
 """The skills that write one draft per day or per week."""
 
 
+def skill_names() -> tuple[str, ...]:
+    """Return the skills that can draft at any time; a meeting has its own command."""
+    return *DATED_SKILLS, person.TEMPLATE
+
+
 def templates_dir(config: MemoryConfig) -> Path:
     """Return the folder of templates; a relative path is below Donna's resources. Raises FileNotFoundError."""
     folder = config.vault.templates_dir

@@ -122,6 +122,8 @@ async def test_drafts_can_be_extended_with_a_skill(tmp_path: Path, monkeypatch: 
         text = here.text(result.path)
         assert "# Tasks of 2024-01-10" in text
         assert "- Ana will write the migration plan for the gateway" in text
+    refused = CliRunner().invoke(donna, ["draft", "new", "open_tasks", "--person", "Ana"])
+    assert "--person applies to person_profile only" in refused.output
 
 
 app = new_app()
