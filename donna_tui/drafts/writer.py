@@ -1,4 +1,4 @@
-"""Write the note of an occasion exactly once, also after a crash or a retry (seed 001 §12.3)."""
+"""Write the note of an occasion exactly once, also after a crash or a retry."""
 
 from __future__ import annotations
 

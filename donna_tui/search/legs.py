@@ -67,7 +67,7 @@ class KeywordLeg:
 
 @dataclass(frozen=True, slots=True)
 class Legs:
-    """The results of both legs, best first; the vector leg's are cosines by the chunks' integer keys."""
+    """The results of both legs, best first; the semantic leg's are cosines by the chunks' integer keys."""
 
     keyword: KeywordLeg
     semantic: Mapping[int, float]
@@ -108,7 +108,7 @@ def _best_coverage(database: Database, query: Query, best: Sequence[int], *, hal
 
 
 def semantic_leg(database: Database, vectors: VectorIndex, question: Question, limit: int) -> dict[int, float]:
-    """Run the vector leg."""
+    """Run the semantic leg."""
     if question.vector is None or question.mode == "keyword":
         return {}
     return {match.id: match.score for match in vectors.search(database, question.vector, question.scope, limit)}

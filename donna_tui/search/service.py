@@ -68,7 +68,7 @@ class SearchService:
         await asyncio.sleep(DRAWING_SECONDS)
 
     def use(self, service: EmbeddingService | None, why_not: str = "", reason: str = "") -> None:
-        """Set the model of the vector leg; without one, `why_not` and its reason code are added to each answer."""
+        """Set the model of the semantic leg; without one, `why_not` and its reason code are added to each answer."""
         self._service, self._why_not, self._reason = service, why_not, reason
         self._vectors.clear()
 

@@ -41,7 +41,7 @@ SEED = {
         "list": [{"id": "peter", "memorySearch": {"provider": "local", "sync": {"watch": False}}}],
     }
 }
-"""The layout of seed 003, word for word."""
+"""Settings of agents in camel case, as other tools write them."""
 
 SNAKE = """
 agents:

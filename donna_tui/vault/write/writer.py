@@ -45,7 +45,7 @@ from donna_tui.vault.write.rules import WriteRules
 from donna_tui.vault.write.undo_plan import Restorer
 
 _MTIME_SLACK_NS = 1_000
-"""The precision of the float times in the seed's interface."""
+"""The precision of a modification time that a caller gives as a float."""
 
 BESIDE = "beside-"
 """Prefix of refs that keep a change made by other means until it is recorded."""
