@@ -10,7 +10,6 @@ from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from donna_tui.engine.space_context import SpaceContext
@@ -100,9 +99,6 @@ class VaultService:
         known = await self._context.read(lambda database: _known_notes(database, self._client.sensitive_key))
         return await self._run(self._rows, known)
 
-    async def read_note(self, path: str) -> NoteText:
-        return await self._run(self._note, path)
-
     async def daily_note(self) -> DailyNote:
         """Return the path and the template of today's daily note."""
         return await self._run(daily_note, self._context.space.root, datetime.now())
@@ -135,6 +131,7 @@ class VaultService:
     async def plan_move(self, src: str, dst: str, etag: str) -> Plan:
         return await self._run(self._writer.planner.move, src, dst, seen=expecting(etag))
 
+    read_note = _on_thread(lambda own: own._note)
     outside_change = _on_thread(lambda own: own._writer.history.outside_change)
     whereabouts = _on_thread(lambda own: own._writer.history.whereabouts)
     plan_delete_all = _on_thread(lambda own: own._writer.selection.delete)
@@ -161,9 +158,7 @@ class VaultService:
     save_edit = _on_thread(lambda own: own._unsaved.store)
     begin_edit = _on_thread(lambda own: own._unsaved.begin)
     drop_edit = _on_thread(lambda own: own._unsaved.drop)
-
-    async def edited_text(self, copy: Path) -> str:
-        return await self._run(edited_text, copy)
+    edited_text = _on_thread(lambda own: edited_text)
 
     async def close(self) -> None:
         await self._thread.close()

@@ -251,7 +251,7 @@ async def test_a_sentence_is_remembered_with_a_key() -> None:
 @pytest.mark.slow
 async def test_a_preference_is_replaced_only_after_a_question() -> None:
     backend = scenarios.normal()
-    backend.memory.would_replace = ["I prefer long answers."]
+    backend.memory.held = ["I prefer long answers."]
     async with driving(backend, size=LARGE) as donna:
         await opened(donna)
         await donna.press("n")

@@ -315,8 +315,8 @@ class MemoryPane(PartsPane):
         if text is None:
             return
         with showing_errors(self):
-            for held in await self.backend.memory.replaced_by_text(text):
-                what = f"“{words_of(text)}” replaces “{words_of(held)}”."
+            for held, _ in await self.backend.memory.would_replace(text):
+                what = f"“{words_of(text)}” replaces “{words_of(held.content)}”."
                 refusal = Refusal("Replace it?", what, "")
                 if not await self.app.push_screen_wait(RefusalScreen(refusal, self._keys, does="replace it")):
                     return
