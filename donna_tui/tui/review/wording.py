@@ -12,9 +12,9 @@ from donna_tui.tui.lib.humanize import age, moment, plural, short_root
 from donna_tui.tui.lib.inputs import Words
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.review.lists import kind_of, line_of, short_line, title_of, when_of
-from donna_tui.tui.search.wording import note_at
 from donna_tui.types.drafts import Draft, DraftRow, DraftState, Evidence
 from donna_tui.types.errors import Reason
+from donna_tui.types.search import note_containing
 from donna_tui.vault.write.changes import Change, Plan
 
 LOADING = Words("Loading drafts …")
@@ -210,4 +210,4 @@ def evidence_head(cited: int, total: int) -> str:
 
 def note_of(evidence: Evidence | None) -> str:
     """Return the note that contains a passage; empty if none does."""
-    return note_at(evidence.source_type, evidence.path) if evidence is not None else ""
+    return note_containing(evidence.source_type, evidence.path) if evidence is not None else ""

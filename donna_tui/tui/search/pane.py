@@ -56,7 +56,7 @@ from donna_tui.tui.search.wording import (
     list_title,
     makes_semantic,
     note_of,
-    note_that_holds,
+    note_of_hit,
     nothing_found,
     number_found,
     opened_badly,
@@ -366,7 +366,7 @@ class SearchPane(BareColumn):
     def action_search_show(self) -> None:
         if self.selected is None:
             return
-        note = note_that_holds(self.selected)
+        note = note_of_hit(self.selected)
         if not note:
             self.notify("No note contains this passage.", severity="warning", timeout=4, markup=False)
         elif self._is_elsewhere(self.selected):
@@ -384,7 +384,7 @@ class SearchPane(BareColumn):
         """Open the selected note in the editor; zoom in on a passage that is in no note."""
         if self.selected is None or self._backend is None:
             return
-        note = note_that_holds(self.selected)
+        note = note_of_hit(self.selected)
         if not note:
             self._zoom(on=True)
             return
@@ -398,7 +398,7 @@ class SearchPane(BareColumn):
     async def action_search_obsidian(self) -> None:
         if self.selected is None or self._backend is None:
             return
-        note = note_that_holds(self.selected)
+        note = note_of_hit(self.selected)
         if not note:
             self.notify("No note contains this passage.", severity="warning", timeout=4, markup=False)
             return
@@ -409,7 +409,7 @@ class SearchPane(BareColumn):
         """Copy a wikilink to the selected section, or the citation of a passage that is in no note."""
         if self.selected is None:
             return
-        note = note_that_holds(self.selected)
+        note = note_of_hit(self.selected)
         if note and not self._is_elsewhere(self.selected):
             self._outside.copy(citation_link(replace(self.selected, path=note)), "The link to this section")
         else:

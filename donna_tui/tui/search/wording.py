@@ -11,7 +11,16 @@ from donna_tui.tui.lib.humanize import count, milliseconds, plural
 from donna_tui.tui.lib.inputs import Words
 from donna_tui.tui.search.results import Row
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.search import MODES, Filters, Hit, MemorySource, Mode, SearchOutcome, SearchRequest
+from donna_tui.types.search import (
+    MODES,
+    Filters,
+    Hit,
+    MemorySource,
+    Mode,
+    SearchOutcome,
+    SearchRequest,
+    note_containing,
+)
 from donna_tui.types.status import ModelPhase, Status
 
 if TYPE_CHECKING:
@@ -174,17 +183,9 @@ def note_of(outcome: SearchOutcome) -> str:
     return ""
 
 
-def note_that_holds(hit: Hit) -> str:
-    """Return the note that contains a hit, also a task; empty for chats and the like."""
-    return note_at(hit.source_type, hit.path)
-
-
-def note_at(source_type: str, path: str) -> str:
-    """Return the note that contains an item of a source; empty if none does."""
-    if source_type == MemorySource.TASK:
-        return path.rpartition("#")[0]
-    without_note = (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION)
-    return "" if source_type in without_note else path
+def note_of_hit(hit: Hit) -> str:
+    """Return the note that contains a hit; empty if none does."""
+    return note_containing(hit.source_type, hit.path)
 
 
 def empty_start_text(status: Status | None) -> Words | None:
