@@ -17,7 +17,7 @@ from donna_tui.tui.lib.error_messages import refusal_of, sentence
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.inputs import Notice, Words
 from donna_tui.tui.lib.keymap import Keys
-from donna_tui.tui.lib.lines import RowList
+from donna_tui.tui.lib.lines import CursorView
 from donna_tui.types.errors import DonnaError, Reason
 
 MAX_WAIT_SECONDS = 1.0
@@ -68,7 +68,7 @@ class PartsPane(Horizontal):
     def cannot_open(self, error: DonnaError) -> None:
         self._show_notice(Words(sentence(error.message), sentence(error.hint or ""), is_error=True))
 
-    def on_row_list_opened(self, event: RowList.Opened) -> None:
+    def on_cursor_view_opened(self, event: CursorView.Opened) -> None:
         """Open the row on a double click, as Enter does."""
         event.stop()
         self.call_later(self.app.run_action, f"run('{self.id}.open')", self.screen)

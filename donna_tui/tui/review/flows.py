@@ -55,7 +55,7 @@ class Planned:
 class PlannedList(ItemList[Planned]):
     """A list with two lines per draft: its title and size; and its plan, its result, or its error."""
 
-    row_height: ClassVar[int] = 2
+    row_height = 2
 
     def __init__(self, planned: Sequence[Planned], *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)

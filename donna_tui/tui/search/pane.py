@@ -309,13 +309,13 @@ class SearchPane(BareColumn):
         self.save_question()
         self.call_later(self.app.run_action, "run('search.open')", self.screen)
 
-    def on_result_list_opened(self, event: ResultList.Opened) -> None:
+    def on_cursor_view_opened(self, event: ResultList.Opened) -> None:
         event.stop()
         self.call_later(self.app.run_action, "run('search.open')", self.screen)
 
     def on_result_list_selected(self, event: ResultList.Selected) -> None:
         event.stop()
-        if event.hit is not None and self.results.index == len(self.results.rows) - 1:
+        if event.hit is not None and self.results.selected_index == len(self.results.rows) - 1:
             self._load_more()
         self.preview.follow(event.hit)
         self.post_message(ActionsChanged())
@@ -347,7 +347,7 @@ class SearchPane(BareColumn):
         """Refresh after changes of the index; immediately when the model becomes ready and no result is selected."""
         if self._refreshing is None and any(map(changes_start, event.events)):
             self._refreshing = self.set_timer(REFRESH_SECONDS, self._refresh_start_again)
-        untouched = not self._is_in_list and not self.results.index
+        untouched = not self._is_in_list and not self.results.selected_index
         if untouched and any(map(makes_semantic, event.events)):
             self._run_question(self.question)
         elif any(changes_answers(posted) for posted in event.events):
@@ -468,7 +468,7 @@ class SearchPane(BareColumn):
 
     def action_search_previous(self) -> None:
         is_at_top = self.start.selected is None if self._is_on_start else self._recalled is not None
-        if is_at_top and not self.results.index:
+        if is_at_top and not self.results.selected_index:
             self._recall()
         else:
             self._list.action_cursor_up()
@@ -651,7 +651,7 @@ class SearchPane(BareColumn):
         elif asked:
             returns_to, self._returns_to = self._returns_to, ""
             self._draw(outcome, keep=self._is_in_list, select=returns_to)
-        elif is_at_same_place(self.results.rows, self.results.index, self._rows_of(outcome)):
+        elif is_at_same_place(self.results.rows, self.results.selected_index, self._rows_of(outcome)):
             self._draw(outcome, keep=True)
         else:
             self._waiting = outcome

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import zip_longest
 from pathlib import PurePosixPath
 from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
-from textual import events
 from textual.content import Content
 from textual.geometry import Region
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 from textual.visual import Visual
@@ -23,9 +21,7 @@ from textual.visual import Visual
 from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import line_range
 from donna_tui.text.markdown import plain_text
-from donna_tui.tui.lib.bindings import bindings
-from donna_tui.tui.lib.jump import JumpTarget
-from donna_tui.tui.lib.lines import set_content_height
+from donna_tui.tui.lib.lines import CursorView, set_content_height
 from donna_tui.tui.lib.styled import Line, Piece, cells, cut, plain, width_of, wrapped
 from donna_tui.types.search import Excerpt, Hit
 
@@ -171,10 +167,9 @@ _FIXED_LINES = 3
 _STYLE_NAMES = ("title", "near", "trail", "path", "why", "score", "bar", "rest", "snippet", "match", "cursor")
 
 
-class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
+class ResultList(CursorView):
     """Results with a selection, or a notice in their place. `show` keeps the selection on the same passage."""
 
-    BINDINGS = bindings("list")
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"result--{name}" for name in _STYLE_NAMES} | {"result--selected"}
 
     @dataclass
@@ -183,16 +178,12 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
 
         hit: Hit | None
 
-    class Opened(Message):
-        """Posted when the selected result is double-clicked."""
-
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self.rows: tuple[Row, ...] = ()
         """The rows, best first."""
-        self.index = 0
-        """The selected row, from 0."""
-        self._snippet_lines = 1
+        self.row_height = _FIXED_LINES + 1
+        """The lines per row, including the blank one after it."""
         self._words = Content("")
         self._notice_strips: list[Strip] = []
         self._strips: dict[tuple[int, bool, bool], list[Strip]] = {}
@@ -201,34 +192,33 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def selected_row(self) -> Row | None:
-        return self.rows[self.index] if self.rows else None
+        return self.rows[self.selected_index] if self.rows else None
 
     @property
     def selected(self) -> Hit | None:
-        return self.rows[self.index].hit if self.rows else None
+        return self.rows[self.selected_index].hit if self.rows else None
 
     @property
     def snippet_lines(self) -> int:
-        return self._snippet_lines
+        return self.row_height - _FIXED_LINES
 
     @snippet_lines.setter
     def snippet_lines(self, lines: int) -> None:
-        if lines != self._snippet_lines:
-            self._snippet_lines = lines
+        if lines != self.snippet_lines:
+            self.row_height = _FIXED_LINES + lines
             self.on_resize()
 
     @property
-    def row_height(self) -> int:
-        """Return the lines per row, including the blank one after it."""
-        return _FIXED_LINES + self._snippet_lines
+    def row_count(self) -> int:
+        return len(self.rows)
 
     def show(self, rows: tuple[Row, ...], *, keep: str = "") -> None:
         """Replace the rows. Select the passage with chunk id `keep` if it is among them, else the first row."""
         before = self.selected
         self.rows = rows
-        self.index = next((place for place, row in enumerate(rows) if row.hit.chunk_id == keep), 0)
+        self.selected_index = next((place for place, row in enumerate(rows) if row.hit.chunk_id == keep), 0)
         self._lay_out()
-        self._scroll_to_selected()
+        self._show_cursor()
         self._refresh_changed()
         if self.selected != before:
             self.post_message(self.Selected(self.selected))
@@ -241,55 +231,13 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
             self._words = words
             self.show(())
 
-    def select(self, index: int) -> None:
-        """Select the row at `index`, or the nearest one."""
-        index = max(0, min(index, len(self.rows) - 1))
-        if self.rows and index != self.index:
-            self.index = index
-            self._scroll_to_selected()
-            self._refresh_changed()
-            self.post_message(self.Selected(self.selected))
-
-    def jump_targets(self) -> list[JumpTarget]:
-        top, height = self.scroll_offset.y, self.row_height
-        first, last = -(-top // height), (top + self.size.height - 1) // height
-        x, y = self.content_region.offset
-        return [
-            JumpTarget(x, y + place * height - top, partial(self._jump_to, place))
-            for place in range(first, min(last + 1, len(self.rows)))
-        ]
-
-    def action_cursor_down(self) -> None:
-        self.select(self.index + 1)
-
-    def action_cursor_up(self) -> None:
-        self.select(self.index - 1)
-
-    def action_first(self) -> None:
-        self.select(0)
-
-    def action_last(self) -> None:
-        self.select(len(self.rows) - 1)
-
-    def action_page_down(self) -> None:
-        self.select(self.index + self._rows_in_sight)
-
-    def action_page_up(self) -> None:
-        self.select(self.index - self._rows_in_sight)
-
-    def on_click(self, event: events.Click) -> None:
-        offset = event.get_content_offset(self)
-        if offset is None:
-            return
-        place = (offset.y + self.scroll_offset.y) // self.row_height
-        if place < len(self.rows):
-            self.select(place)
-            if event.chain == 2:
-                self.post_message(self.Opened())
+    def cursor_moved(self) -> None:
+        self._refresh_changed()
+        self.post_message(self.Selected(self.selected))
 
     def on_resize(self) -> None:
         self._lay_out()
-        self._scroll_to_selected()
+        self._show_cursor()
         self.refresh()
 
     def notify_style_update(self) -> None:
@@ -311,12 +259,8 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         return [strip.crop(crop.x, crop.right) for strip in self._drawn[crop.y : crop.bottom]]
 
     @property
-    def _rows_in_sight(self) -> int:
+    def _page(self) -> int:
         return max(1, self.size.height // self.row_height)
-
-    def _jump_to(self, place: int) -> None:
-        self.focus()
-        self.select(place)
 
     def _in_sight(self) -> list[Strip]:
         """Return the content of each line of the screen."""
@@ -340,12 +284,12 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _row(self, place: int, width: int) -> list[Strip]:
         """Return the lines of a row and the line after it, which is blank or has the number of hidden passages."""
-        key = is_selected, has_focus = place == self.index, self.has_focus
+        key = is_selected, has_focus = place == self.selected_index, self.has_focus
         strips = self._strips.get((place, *key))
         if strips is None:
             styles = self._styles_of(is_selected, has_focus)
             cursor = (" ▌ ", "cursor") if is_selected else ("   ", "")
-            lines = row_lines(self.rows[place], width - _GUTTER - _RIGHT_MARGIN, self._snippet_lines)
+            lines = row_lines(self.rows[place], width - _GUTTER - _RIGHT_MARGIN, self.snippet_lines)
             strips = [_strip((cursor, *line), width, styles) for line in lines]
             folded = folded_line(self.rows[place], width - _GUTTER - _RIGHT_MARGIN)
             strips.append(_strip((("   ", ""), *folded), width, self._styles_of(False, has_focus)))
@@ -385,10 +329,6 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         changed = [Region(0, y, width, 1) for y, (new, old) in enumerate(zip_longest(lines, self._drawn)) if new != old]
         if changed:
             self.refresh(*changed)
-
-    def _scroll_to_selected(self) -> None:
-        region = Region(0, self.index * self.row_height, 1, self.row_height)
-        self.scroll_to_region(region, animate=False, immediate=True, x_axis=False)
 
 
 def _strip(line: Line, width: int, styles: Mapping[str, Style]) -> Strip:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import ClassVar
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -133,7 +132,7 @@ class LinkRow:
 class LinkList(ItemList[LinkRow]):
     """The backlinks, followed by the links of the note itself. A row is the note and the line of a link."""
 
-    row_height: ClassVar[int] = 2
+    row_height = 2
 
     def show(self, links: NoteLinks | None) -> None:
         """List the links to and from a note; the cursor stays on its row if it still exists."""
