@@ -154,7 +154,7 @@ class VaultService:
     plan_since = _on_thread(lambda own: own._writer.plan_since)
     plan_outside = _on_thread(lambda own: own._writer.plan_outside)
     create_repository = _on_thread(lambda own: own._writer.init_if_missing)
-    waiting_edits = _on_thread(lambda own: own._unsaved.edits)
+    unsaved_edits = _on_thread(lambda own: own._unsaved.edits)
     save_edit = _on_thread(lambda own: own._unsaved.store)
     begin_edit = _on_thread(lambda own: own._unsaved.begin)
     drop_edit = _on_thread(lambda own: own._unsaved.drop)

@@ -394,8 +394,8 @@ class FakeBackend:
         self.vault.has_repository = True
         self.vault.recorded = dict(self.vault.files)
 
-    async def waiting_edits(self) -> tuple[Edit, ...]:
-        await self._enter("waiting_edits")
+    async def unsaved_edits(self) -> tuple[Edit, ...]:
+        await self._enter("unsaved_edits")
         return tuple(self.vault.edits.values())
 
     async def commit_version(self, path: str) -> Version:

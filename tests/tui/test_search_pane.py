@@ -345,7 +345,7 @@ async def test_enter_opens_the_editor_at_the_line(monkeypatch: pytest.MonkeyPatc
         opened.append((str(path), line))
 
     async with driving(backend_with("one", "two")) as donna:
-        monkeypatch.setattr(donna.search._outside, "edit", edit)
+        monkeypatch.setattr(donna.search._programs, "edit", edit)
         await donna.search_for("x")
         await donna.press("down", "enter")
         assert opened == [("/home/noor/notes/Notes/two.md", 3)]
@@ -361,7 +361,7 @@ async def test_a_click_selects_and_a_double_click_opens(monkeypatch: pytest.Monk
         opened.append(str(path))
 
     async with driving(backend_with("one", "two", "three")) as donna:
-        monkeypatch.setattr(donna.search._outside, "edit", edit)
+        monkeypatch.setattr(donna.search._programs, "edit", edit)
         await donna.search_for("x")
         row = donna.search.results.row_height
         await donna.pilot.click("#results", offset=(10, row + 1))

@@ -51,9 +51,9 @@ class PartsPane(Horizontal):
     reload_delay: ClassVar[float] = 0.3
     """Seconds after an event until the list is read again, so that many events cause one read."""
 
-    def __init__(self, name: str, outside: ExternalPrograms, keys: Keys) -> None:
+    def __init__(self, name: str, programs: ExternalPrograms, keys: Keys) -> None:
         super().__init__(id=name, classes=f"-on-{self.parts[0]} -empty")
-        self._outside = outside
+        self._programs = programs
         self._keys = keys
         self._backend: Backend | None = None
         self._no_undo = self._no_redo = ""
@@ -73,7 +73,7 @@ class PartsPane(Horizontal):
         event.stop()
         self.call_later(self.app.run_action, f"run('{self.id}.open')", self.screen)
 
-    async def settle(self, needs: Collection[str]) -> None:
+    async def update_needs(self, needs: Collection[str]) -> None:
         """Update what an action needs, so that a key right after a change is not refused by the state before."""
         is_refused = (self._no_undo and "no_undo" in needs) or (self._no_redo and "no_redo" in needs)
         if is_refused and self._backend is not None:

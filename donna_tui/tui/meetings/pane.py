@@ -53,8 +53,8 @@ class MeetingsPane(PartsPane):
     BINDINGS = bindings("meetings")
     parts = places = ("list", "text")
 
-    def __init__(self, outside: ExternalPrograms, keys: Keys) -> None:
-        super().__init__("meetings", outside, keys)
+    def __init__(self, programs: ExternalPrograms, keys: Keys) -> None:
+        super().__init__("meetings", programs, keys)
         self._agenda = wording.Agenda(wording.local_day(time()))
         self._being_written: set[str] = set()
         self._selects_next = ""
@@ -206,10 +206,10 @@ class MeetingsPane(PartsPane):
             with showing_errors(self):
                 row = await self.backend.drafts.write_now(event_id)
                 if lacks_repository(row):
-                    deciding = DraftFlows(self, self._keys, self.backend)
-                    if not await deciding.creates_repository():
+                    flows = DraftFlows(self, self._keys, self.backend)
+                    if not await flows.creates_repository():
                         return
-                    for each in await deciding.without_repository():
+                    for each in await flows.without_repository():
                         again = await self.backend.drafts.regenerate(each.id)
                         row = again if again.id == row.id else row
                 key = shown_key(self._keys["meetings.open"])

@@ -71,12 +71,12 @@ class MemoryPane(PartsPane):
     reload_delay = 0.4
     words = query_one("#memory-words", MemoryInput)
 
-    def __init__(self, outside: ExternalPrograms, keys: Keys) -> None:
-        super().__init__("memory", outside, keys)
+    def __init__(self, programs: ExternalPrograms, keys: Keys) -> None:
+        super().__init__("memory", programs, keys)
         self._forgotten: list[MemoryChunk] = []
         self._retained: dict[int, MemoryChunk] = {}
         self._suggestions: tuple[Suggestion, ...] = ()
-        self.writing: VaultFlows | None = None
+        self.vault_flows: VaultFlows | None = None
         """The flows of the Vault screen."""
         self._wrote_last = False
         self._narrowing = wording.Narrowing()
@@ -123,9 +123,9 @@ class MemoryPane(PartsPane):
             no_open=base.no_editor if memory is not None and note_of(memory) else "",
             no_forget=wording.why_no_forgetting(memory),
             no_suggestion="" if self._suggestions else "No preference from a chat is waiting to be confirmed.",
-            no_bring_back="" if self._forgotten or self.writing is not None else wording.NOTHING_TO_UNDO,
+            no_bring_back="" if self._forgotten or self.vault_flows is not None else wording.NOTHING_TO_UNDO,
             no_tick=wording.why_no_tick(memory),
-            no_writing="" if self.writing is not None else "The vault is still being opened.",
+            no_writing="" if self.vault_flows is not None else "The vault is still being opened.",
             no_prompt=wording.why_no_prompt(self.recall.result),
             filtered=self._narrowing.is_narrow,
         )
@@ -269,35 +269,35 @@ class MemoryPane(PartsPane):
 
     def action_memory_copy_citation(self) -> None:
         if self.selected is not None:
-            self._outside.copy(wording.citation_text(self.selected), "The citation")
+            self._programs.copy(wording.citation_text(self.selected), "The citation")
 
     def action_memory_copy_text(self) -> None:
         if self.selected is not None:
-            self._outside.copy(f"{own_words(self.selected)}\n\n{wording.citation_text(self.selected)}\n", "The memory")
+            self._programs.copy(f"{own_words(self.selected)}\n\n{wording.citation_text(self.selected)}\n", "The memory")
 
     def action_memory_copy_prompt(self) -> None:
         result = self.recall.result
         if result is not None:
-            self._outside.copy(self.backend.memory.prompt(result), "The block for the prompt")
+            self._programs.copy(self.backend.memory.prompt(result), "The block for the prompt")
 
     def action_memory_bring_back(self) -> None:
         if self._forgotten and not self._wrote_last:
             self._restore(self._forgotten[-1])
-        elif self.writing is not None:
-            self._change(partial(self.writing.step_back, OperationKind.UNDO))
+        elif self.vault_flows is not None:
+            self._change(partial(self.vault_flows.step_back, OperationKind.UNDO))
 
     def action_memory_redo(self) -> None:
-        if self.writing is not None:
-            self._change(partial(self.writing.step_back, OperationKind.REDO))
+        if self.vault_flows is not None:
+            self._change(partial(self.vault_flows.step_back, OperationKind.REDO))
 
     def action_memory_add_task(self) -> None:
-        if self.writing is not None:
-            self._change(self.writing.add_task)
+        if self.vault_flows is not None:
+            self._change(self.vault_flows.add_task)
 
     def action_memory_tick(self) -> None:
         memory = self.selected
-        if memory is not None and self.writing is not None:
-            self._change(partial(self.writing.tick, note_of(memory), memory.source_id.rpartition("#")[2]))
+        if memory is not None and self.vault_flows is not None:
+            self._change(partial(self.vault_flows.tick, note_of(memory), memory.source_id.rpartition("#")[2]))
 
     @one_dialog("change")
     async def _change(self, flow: Callable[[], Awaitable[Outcome | None]]) -> None:

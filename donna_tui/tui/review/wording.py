@@ -100,7 +100,7 @@ def why_decided(row: DraftRow | None) -> str:
     return _TURNED_OUT.get(row.state, "") if row is not None else ""
 
 
-def head_lines(row: DraftRow, now: float, remarks: tuple[str, ...], *, waiting_edit: bool) -> Iterator[Content]:
+def head_lines(row: DraftRow, now: float, remarks: tuple[str, ...], *, unsaved_edit: bool) -> Iterator[Content]:
     """Yield the head of a draft: title; kind, author and age; its path and target; and remarks."""
     yield Content.styled(title_of(row), "bold")
     kind = " of ".join(filter(None, (kind_of(row), when_of(row, now))))
@@ -112,7 +112,7 @@ def head_lines(row: DraftRow, now: float, remarks: tuple[str, ...], *, waiting_e
     yield _place(row)
     if row.state is DraftState.WAITING and row.detail:
         yield Content.styled(sentence(line_of(row.detail)), "$text-warning")
-    if waiting_edit:
+    if unsaved_edit:
         yield Content.styled("Your edit of it is unsaved: approving does not include it.", "$text-warning")
     for remark in remarks[:_MAX_REMARKS]:
         yield Content.styled(sentence(remark), "$text-warning")

@@ -22,7 +22,7 @@ from donna_tui.search.citations import citation, citation_link
 from donna_tui.tui.lib.action import ActionState
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
-from donna_tui.tui.lib.containers import BareColumn, BareRow, Panel, name_panel
+from donna_tui.tui.lib.containers import BlankColumn, BlankRow, Panel, name_panel
 from donna_tui.tui.lib.dialogs import one_dialog, showing_errors
 from donna_tui.tui.lib.error_messages import message_of
 from donna_tui.tui.lib.external import ExternalPrograms
@@ -166,7 +166,7 @@ REFRESH_SECONDS = 1.0
 """Minimum number of seconds between two refreshes of the start page."""
 
 
-class SearchPane(BareColumn):
+class SearchPane(BlankColumn):
     """Live search. A refreshed answer is held back if the row under the cursor would not keep its place."""
 
     BINDINGS = bindings("search")
@@ -174,13 +174,13 @@ class SearchPane(BareColumn):
     bar = query_one(SearchBar)
     results = query_one(ResultList)
     preview = query_one(Preview)
-    body = query_one("#search-body", BareRow)
+    body = query_one("#search-body", BlankRow)
     start = query_one(StartPage)
 
-    def __init__(self, outside: ExternalPrograms, keys: Keys, first_notes: tuple[NameMatch, ...] = ()) -> None:
+    def __init__(self, programs: ExternalPrograms, keys: Keys, first_notes: tuple[NameMatch, ...] = ()) -> None:
         super().__init__(id="search")
         self._first_notes = first_notes
-        self._outside = outside
+        self._programs = programs
         self._keys = keys
         self._runner = SearchRunner(self, self._answered, self._failed)
         self._backend: Backend | None = None
@@ -197,7 +197,7 @@ class SearchPane(BareColumn):
 
     def compose(self) -> ComposeResult:
         yield SearchBar(shown_key(self._keys["app.switch"], typing=True))
-        with BareRow(id="search-body"):
+        with BlankRow(id="search-body"):
             with Panel("Results", id="search-list"):
                 yield ResultList(id="results")
                 yield Static(id="search-note")
@@ -393,7 +393,7 @@ class SearchPane(BareColumn):
             return
         with showing_errors(self, message_of):
             path = self._backend.absolute_path(note, self.selected.space)
-            await self._outside.edit(path, self.selected.start_line)
+            await self._programs.edit(path, self.selected.start_line)
 
     async def action_search_obsidian(self) -> None:
         if self.selected is None or self._backend is None:
@@ -403,7 +403,7 @@ class SearchPane(BareColumn):
             self.notify("No note contains this passage.", severity="warning", timeout=4, markup=False)
             return
         with showing_errors(self, message_of):
-            await self._outside.open_in_obsidian(self._backend.root_of(self.selected.space), note)
+            await self._programs.open_in_obsidian(self._backend.root_of(self.selected.space), note)
 
     def action_search_copy_link(self) -> None:
         """Copy a wikilink to the selected section, or the citation of a passage that is in no note."""
@@ -411,13 +411,13 @@ class SearchPane(BareColumn):
             return
         note = note_of_hit(self.selected)
         if note and not self._is_elsewhere(self.selected):
-            self._outside.copy(citation_link(replace(self.selected, path=note)), "The link to this section")
+            self._programs.copy(citation_link(replace(self.selected, path=note)), "The link to this section")
         else:
-            self._outside.copy(citation(self.selected), "The citation")
+            self._programs.copy(citation(self.selected), "The citation")
 
     def action_search_copy_text(self) -> None:
         if self.selected is not None:
-            self._outside.copy(f"{self.selected.content}\n\n{citation(self.selected)}\n", "The passage")
+            self._programs.copy(f"{self.selected.content}\n\n{citation(self.selected)}\n", "The passage")
 
     @one_dialog("correct")
     async def action_search_correct(self) -> None:

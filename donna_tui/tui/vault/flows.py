@@ -25,7 +25,7 @@ from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.picker import Choice, Picker
 from donna_tui.tui.vault.conflict_dialogs import ConflictChoice, ConflictCopyDialog, ConflictScreen, ThreeWayScreen, Way
 from donna_tui.tui.vault.plan_dialog import Answer, FolderPrompt, PathPrompt
-from donna_tui.tui.vault.plan_flow import PlanFlow, WaitingEdits, retried
+from donna_tui.tui.vault.plan_flow import PlanFlow, UnsavedEdits, retried
 from donna_tui.tui.vault.wording import actor_name, done_by, names_of
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.types.memory import SessionChange
@@ -57,10 +57,10 @@ _USUAL = {"date": "YYYY-MM-DD", "time": "HH:mm"}
 class VaultFlows(PlanFlow):
     """The operations of a pane that change a vault. Each must run in a worker; it returns its outcome, or None."""
 
-    def __init__(self, pane: Widget, outside: ExternalPrograms, keys: Keys, backend: Backend) -> None:
+    def __init__(self, pane: Widget, programs: ExternalPrograms, keys: Keys, backend: Backend) -> None:
         super().__init__(pane, keys, backend)
-        self._outside = outside
-        self.edits = WaitingEdits(backend)
+        self._programs = programs
+        self.edits = UnsavedEdits(backend)
         self._edits_without_history = False
         """True once the user has declined to create a repository before an edit."""
         self._redone: dict[str, str] = {}
@@ -76,7 +76,7 @@ class VaultFlows(PlanFlow):
         if version is None and not why:
             return None
         stamp = await asyncio.to_thread(_stamp, file)
-        await self._outside.edit(file, line)
+        await self._programs.edit(file, line)
         step = "Save it there, then continue here to commit what you saved. If you cancel, it counts as edited outside."
         if self._has_window(file, line) and not await self._agrees(_in_window(clean_line(path), step), "commit"):
             return None
@@ -181,7 +181,7 @@ class VaultFlows(PlanFlow):
         if outcome is None:
             return None
         line = text.count("\n") + 1
-        if self._outside.external.no_editor:
+        if self._programs.external.no_editor:
             note = await self._now(path)
             edited = await self.edit_here(note, line) if note is not None else None
         else:
@@ -448,7 +448,7 @@ class VaultFlows(PlanFlow):
         await self._store(edit)
         line = edit.text[: edit.text.index(MARKER)].count("\n") + 1 if MARKER in edit.text else 1
         try:
-            if self._outside.external.no_editor:
+            if self._programs.external.no_editor:
                 text = await self._prompt(EditScreen(edit, line, self._keys, self._store))
             else:
                 text = await self._in_editor(edit, line)
@@ -534,7 +534,7 @@ class VaultFlows(PlanFlow):
     async def _in_editor(self, edit: Edit, line: int) -> str | None:
         """Open a copy of an edit in the editor; return its text, or None if the user cancels meanwhile."""
         copy = await self._backend.notes.begin_edit(edit)
-        await self._outside.edit(copy, line)
+        await self._programs.edit(copy, line)
         window = _in_window(
             f"A copy of {clean_line(edit.path)}", "Save and close it there, then continue here to see the diff."
         )
@@ -544,7 +544,7 @@ class VaultFlows(PlanFlow):
 
     def _has_window(self, file: Path, line: int) -> bool:
         """Check whether the editor has its own window, so that its command returns immediately."""
-        return not self._outside.external.edit(file, line).in_terminal
+        return not self._programs.external.edit(file, line).in_terminal
 
     async def _template(self, paths: list[str]) -> str | None:
         if not paths:

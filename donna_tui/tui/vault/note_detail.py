@@ -253,7 +253,7 @@ class NoteDetail(Container):
     _outside: Change | None = None
     _whole_vault = False
     _timer: Timer | None = None
-    _waiting_edit = False
+    _has_unsaved_edit = False
     _has_failed = False
 
     def compose(self) -> ComposeResult:
@@ -297,9 +297,9 @@ class NoteDetail(Container):
     def whole_vault(self) -> bool:
         return self._whole_vault or self._path == ""
 
-    def mark_waiting_edit(self, *, waits: bool) -> None:
-        if waits != self._waiting_edit:
-            self._waiting_edit = waits
+    def mark_unsaved(self, *, is_unsaved: bool) -> None:
+        if is_unsaved != self._has_unsaved_edit:
+            self._has_unsaved_edit = is_unsaved
             self._show_head()
 
     def connect(self, backend: Backend) -> None:
@@ -318,7 +318,7 @@ class NoteDetail(Container):
             self._timer.stop()
         self._timer = self.set_timer(PAUSE, self.reload)
 
-    async def settled(self) -> None:
+    async def wait_until_read(self) -> None:
         """Wait a moment until the selected row is read, for a key that is pressed right after a movement."""
         if self._row is not None:
             with suppress(TimeoutError):
@@ -509,7 +509,7 @@ class NoteDetail(Container):
             self.head.update(Content(""))
             return
         place = self.text.place if self.note is not None else ""
-        self.head.update(note_head(self._row, self.note, place=place, waiting=self._waiting_edit))
+        self.head.update(note_head(self._row, self.note, place=place, waiting=self._has_unsaved_edit))
         remark = why_special(self._row, self.note)
         self.remark_line.update(Content.styled(remark, "$text-warning"))
         self.remark_line.display = bool(remark)
