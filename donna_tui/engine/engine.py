@@ -192,7 +192,7 @@ class Engine:
         """Start the work of the process that maintains the index."""
         with contextlib.suppress(OSError):  # on a full disk the space is not remembered
             remember(self.space)
-        self.hub.subscribe(self._model.heard)
+        self.hub.subscribe(self._model.follow_swap)
         if self._watch:
             self._tasks.start("following the vault", after(self.at_best, maintainer.follow))
         await self._model.give(maintainer)

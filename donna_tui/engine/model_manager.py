@@ -153,7 +153,7 @@ class ModelManager:
         if self.known.is_set():
             await maintainer.use_model(self._service)
 
-    def heard(self, event: EngineEvent) -> None:
+    def follow_swap(self, event: EngineEvent) -> None:
         if isinstance(event, IndexSwapped):
             self.follow()
 

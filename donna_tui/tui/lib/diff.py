@@ -168,11 +168,11 @@ def _file_rows(diff: FileDiff, shape: Shape) -> Iterator[DiffRow]:
         yield DiffRow(Content.styled(f"   {words}", "quiet"))
     last = max((max(line.old or 0, line.new or 0) for hunk in diff.hunks for line in hunk.lines), default=0)
     digits = max(2, len(str(last)))
-    is_beside = shape.side_by_side and diff.before_exists and diff.after_exists
+    is_side_by_side = shape.side_by_side and diff.before_exists and diff.after_exists
     for hunk in diff.hunks:
         if hunk.skipped:
             yield DiffRow(_gap(hunk.skipped, hunk.heading, digits))
-        yield from _side_rows(hunk, shape, digits) if is_beside else _unified_rows(hunk, shape, digits)
+        yield from _side_rows(hunk, shape, digits) if is_side_by_side else _unified_rows(hunk, shape, digits)
     if diff.after_skipped and diff.hunks:
         yield DiffRow(_gap(diff.after_skipped, "", digits))
 

@@ -13,7 +13,7 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.containers import Panel
 from donna_tui.tui.lib.humanize import day
 from donna_tui.tui.lib.passage_view import PassageView
-from donna_tui.tui.memory.list import KINDS, importance_value, own_words
+from donna_tui.tui.memory.list import KINDS, importance_value, own_text
 from donna_tui.types.memory import Importance, MemoryChunk, MemoryType, Signal
 from donna_tui.types.search import MemorySource, note_containing
 
@@ -41,7 +41,7 @@ class MemoryCard(Panel):
 
     def show(self, memory: MemoryChunk | None) -> None:
         self.head.update(Content("\n").join(why_lines(memory)) if memory is not None else Content(""))
-        self.view.show(own_words(memory) if memory is not None else "")
+        self.view.show(own_text(memory) if memory is not None else "")
 
 
 def why_lines(memory: MemoryChunk) -> Iterator[Content]:

@@ -72,20 +72,20 @@ def marks_of(memory: MemoryChunk) -> Content:
     return Content(" ").join(Content.styled(word, style) for on, word, style in marks if on)
 
 
-def words_of(text: str) -> str:
+def one_line(text: str) -> str:
     """Return the beginning of a text on one line."""
     return clean_line(" ".join(text[:_LONGEST].split()))
 
 
-def own_words(memory: MemoryChunk) -> str:
+def own_text(memory: MemoryChunk) -> str:
     """Return the text of a memory, without the path that a recall puts before a passage of a note."""
     return memory.content.removeprefix(f"{memory.source_id}: ")
 
 
 def _prompt_text(memory: MemoryChunk) -> str:
     """Return the beginning of a memory in plain text, that of a note after the name of the note."""
-    text = plain_text(own_words(memory)[:_LONGEST])
-    return words_of(f"{PurePosixPath(memory.source_id).stem}: {text}" if memory.source is MemorySource.VAULT else text)
+    text = plain_text(own_text(memory)[:_LONGEST])
+    return one_line(f"{PurePosixPath(memory.source_id).stem}: {text}" if memory.source is MemorySource.VAULT else text)
 
 
 def memory_line(memory: MemoryChunk, width: int, newest: float) -> Content:
@@ -109,7 +109,7 @@ def packed_line(place: int, memory: MemoryChunk, width: int) -> Content:
     return row_of(left, Content("  ") + right, width)
 
 
-def between_line(words: str, columns: str, width: int) -> Content:
+def separator_line(words: str, columns: str, width: int) -> Content:
     """Render a separator with the headings of the columns below it."""
     return row_of(Content.styled(words, "quiet"), Content.styled(columns, "quiet"), width)
 
@@ -131,9 +131,9 @@ def _due(memory: MemoryChunk) -> Content:
 
 def _content_line(memory: MemoryChunk) -> str:
     if memory.source is MemorySource.TASK:
-        return ("☐ " if is_open(memory) else "☑ ") + words_of(plain_text(memory.content.lstrip().partition("\n")[0]))
+        return ("☐ " if is_open(memory) else "☑ ") + one_line(plain_text(memory.content.lstrip().partition("\n")[0]))
     speaker = f"{' '.join(memory.heading_path)}: " if memory.source is MemorySource.CHAT and memory.heading_path else ""
-    return words_of(speaker + plain_text(memory.content[:_LONGEST]))
+    return one_line(speaker + plain_text(memory.content[:_LONGEST]))
 
 
 PAGE = 100
@@ -163,10 +163,10 @@ class MemoryList(RowList):
 
     @property
     def missing(self) -> tuple[int, ...]:
-        return tuple(page for page in self.pages_in_sight if page not in self._pages)
+        return tuple(page for page in self.visible_pages if page not in self._pages)
 
     @property
-    def pages_in_sight(self) -> tuple[int, ...]:
+    def visible_pages(self) -> tuple[int, ...]:
         """Return the pages of the visible rows and of the row under the cursor."""
         top = self.scroll_offset.y
         places = (self.selected_index, top, min(top + self.size.height, max(0, self._total - 1)))
@@ -193,7 +193,7 @@ class MemoryList(RowList):
         """Insert a loaded page, and evict the oldest page that is not visible."""
         self._pages[page] = memories
         if len(self._pages) > _MAX_PAGES:
-            del self._pages[next(number for number in self._pages if number not in self.pages_in_sight)]
+            del self._pages[next(number for number in self._pages if number not in self.visible_pages)]
         self.refresh()
         if self._place(self.selected_index) // PAGE == page:
             self.post_message(self.Selected(self))

@@ -34,7 +34,7 @@ from donna_tui.tui.lib.parts_pane import PartsPane, why_no_list
 from donna_tui.tui.memory import wording
 from donna_tui.tui.memory.card import MemoryCard, citation_of, note_of
 from donna_tui.tui.memory.dialogs import ForgetScreen, SuggestionScreen
-from donna_tui.tui.memory.list import PAGE, MemoryList, own_words, words_of
+from donna_tui.tui.memory.list import PAGE, MemoryList, one_line, own_text
 from donna_tui.tui.memory.recall_panel import MemoryInput, RecallPanel
 from donna_tui.tui.search.why_found import correct, correction_effect
 from donna_tui.tui.vault.flows import VaultFlows
@@ -79,7 +79,7 @@ class MemoryPane(PartsPane):
         self.vault_flows: VaultFlows | None = None
         """The flows of the Vault screen."""
         self._wrote_last = False
-        self._narrowing = wording.Narrowing()
+        self._list_filter = wording.ListFilter()
         self._is_stale = True
         self._filling: Timer | None = None
         self._status: Status | None = None
@@ -127,7 +127,7 @@ class MemoryPane(PartsPane):
             no_tick=wording.why_no_tick(memory),
             no_writing="" if self.vault_flows is not None else "The vault is still being opened.",
             no_prompt=wording.why_no_prompt(self.recall.result),
-            filtered=self._narrowing.is_narrow,
+            filtered=self._list_filter.is_active,
         )
 
     def go_back(self) -> bool:
@@ -142,7 +142,7 @@ class MemoryPane(PartsPane):
             self.show_part("recall")
         elif self._is_at("recall"):
             self.show_part("list")
-        elif self._narrowing.is_narrow:
+        elif self._list_filter.is_active:
             self.action_memory_all()
         else:
             return False
@@ -191,19 +191,19 @@ class MemoryPane(PartsPane):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        self._narrow(replace(self._narrowing, text=event.value))
+        self._set_filter(replace(self._list_filter, text=event.value))
 
     def action_memory_source(self) -> None:
-        self._narrow(self._narrowing.next_source())
+        self._set_filter(self._list_filter.next_source())
 
     def action_memory_tasks(self) -> None:
         self._place("list")
-        self._narrow(self._narrowing.only_tasks())
+        self._set_filter(self._list_filter.only_tasks())
         if not self.has_class("-empty"):
             self.screen.set_focus(self.rows)
 
     def action_memory_age(self) -> None:
-        self._narrow(self._narrowing.next_age())
+        self._set_filter(self._list_filter.next_age())
 
     def action_memory_words(self) -> None:
         self._place("list")
@@ -214,7 +214,7 @@ class MemoryPane(PartsPane):
         with self.words.prevent(Input.Changed):
             self.words.value = ""
         self.remove_class("-filtering")
-        self._narrow(wording.Narrowing())
+        self._set_filter(wording.ListFilter())
 
     def action_memory_less(self) -> None:
         self.recall.bar.step(-1)
@@ -273,7 +273,7 @@ class MemoryPane(PartsPane):
 
     def action_memory_copy_text(self) -> None:
         if self.selected is not None:
-            self._programs.copy(f"{own_words(self.selected)}\n\n{wording.citation_text(self.selected)}\n", "The memory")
+            self._programs.copy(f"{own_text(self.selected)}\n\n{wording.citation_text(self.selected)}\n", "The memory")
 
     def action_memory_copy_prompt(self) -> None:
         result = self.recall.result
@@ -316,7 +316,7 @@ class MemoryPane(PartsPane):
             return
         with showing_errors(self):
             for held, _ in await self.backend.memory.would_replace(text):
-                what = f"“{words_of(text)}” replaces “{words_of(held.content)}”."
+                what = f"“{one_line(text)}” replaces “{one_line(held.content)}”."
                 refusal = Refusal("Replace it?", what, "")
                 if not await self.app.push_screen_wait(RefusalScreen(refusal, self._keys, does="replace it")):
                     return
@@ -364,20 +364,20 @@ class MemoryPane(PartsPane):
     async def _words_to_correct(self, memory: MemoryChunk) -> str:
         """Return the text to correct. A recalled memory is prefixed by date and speaker, which the stored one lacks."""
         if note_of(memory) or not memory.score:
-            return own_words(memory)
+            return own_text(memory)
         try:
             known = await self.backend.memory.memory(memory.id)
         except DonnaError:
-            return own_words(memory)
-        return known.content if known is not None and known.content in memory.content else own_words(memory)
+            return own_text(memory)
+        return known.content if known is not None and known.content in memory.content else own_text(memory)
 
     @one_dialog("forget")
     async def action_memory_forget(self) -> None:
         memory = self.selected
         if memory is None:
             return
-        citation, means = wording.forgets(memory)
-        window = ForgetScreen(words_of(own_words(memory)), citation, means, self._keys)
+        citation, means = wording.forget_effect(memory)
+        window = ForgetScreen(one_line(own_text(memory)), citation, means, self._keys)
         for_good = await self.app.push_screen_wait(window)
         if for_good is None:
             return
@@ -435,8 +435,8 @@ class MemoryPane(PartsPane):
 
     @work(group="load", exclusive=True)
     async def _load(self, backend: Backend) -> None:
-        wanted = self._narrowing.wanted(time.time())
-        pages = self.rows.pages_in_sight
+        wanted = self._list_filter.wanted(time.time())
+        pages = self.rows.visible_pages
         try:
             service = backend.memory
             self.recall.connect(service)
@@ -459,7 +459,7 @@ class MemoryPane(PartsPane):
     @work(group="fill", exclusive=True)
     async def _read_missing(self) -> None:
         self._filling = None
-        wanted = self._narrowing.wanted(time.time())
+        wanted = self._list_filter.wanted(time.time())
         for page in self.rows.missing:
             try:
                 found = await self.backend.memory.memories(wanted, limit=PAGE, skip=page * PAGE)
@@ -468,26 +468,26 @@ class MemoryPane(PartsPane):
                 return
             self.rows.fill(page, found)
 
-    def _narrow(self, narrowing: wording.Narrowing) -> None:
+    def _set_filter(self, list_filter: wording.ListFilter) -> None:
         """Change the filter, and list from the beginning."""
-        if narrowing != self._narrowing:
-            self._narrowing = narrowing
+        if list_filter != self._list_filter:
+            self._list_filter = list_filter
             self._retained = {}
             self.rows.select(0)
             self.reload()
 
     def _report(self, total: int, has_retained: bool) -> None:
         """Show the number of memories, or a notice if there are none."""
-        if not total and not has_retained and not self._narrowing.is_narrow:
+        if not total and not has_retained and not self._list_filter.is_active:
             self._show_notice(wording.NOTHING_YET)
             return
         self._hide_notice(self.rows)
         key = shown_key(self._keys["memory.all"])
-        self.rows.empty_text = f"No memories match: {self._narrowing}. {key} lists everything."
-        self._show_head(wording.list_head(self._narrowing, total))
+        self.rows.empty_text = f"No memories match: {self._list_filter}. {key} lists everything."
+        self._show_head(wording.list_head(self._list_filter, total))
 
     def _show_head(self, words: str) -> None:
-        style = "$text-accent" if self._narrowing.is_narrow else "$text-disabled"
+        style = "$text-accent" if self._list_filter.is_active else "$text-disabled"
         self.query_one("#memory-head", Static).update(Content.styled(words, style))
 
     def _show_notice(self, words: Words) -> None:

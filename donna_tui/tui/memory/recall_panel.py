@@ -26,7 +26,7 @@ from donna_tui.tui.lib.inputs import LineInput, Notice, Words
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.lines import ItemList, RowList
 from donna_tui.tui.lib.parts_pane import why_no_list
-from donna_tui.tui.memory.list import between_line, marked, omitted_line, packed_line
+from donna_tui.tui.memory.list import marked, omitted_line, packed_line, separator_line
 from donna_tui.tui.memory.wording import LOADING, NO_QUESTION, nothing_recalled, recall_facts
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.memory import MemoryChunk, Omitted, RecallResult
@@ -167,7 +167,7 @@ class RecallList(ItemList[Row]):
     def row(self, index: int, width: int) -> Content:
         row = self.items[index]
         if isinstance(row, str):
-            return between_line(row, "fit  tokens" if index == 0 else "", width)
+            return separator_line(row, "fit  tokens" if index == 0 else "", width)
         if isinstance(row, Omitted):
             return omitted_line(row, width)
         return packed_line(index, row, width)

@@ -39,7 +39,7 @@ class Age(Enum):
         return _DAY * int(self.value[1])
 
 
-UNASKED = tuple(source for source in BESIDE_NOTES if source is not MemorySource.TASK)
+DEFAULT_SOURCES = tuple(source for source in BESIDE_NOTES if source is not MemorySource.TASK)
 """The default sources: tasks are many, and their notes contain them."""
 
 _SOURCES = {
@@ -51,7 +51,7 @@ _SOURCES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Narrowing:
+class ListFilter:
     """The filters of the list. Empty means everything except the notes and their tasks."""
 
     source: MemorySource | None = None
@@ -59,25 +59,25 @@ class Narrowing:
     text: str = ""
 
     @property
-    def is_narrow(self) -> bool:
-        return self != Narrowing()
+    def is_active(self) -> bool:
+        return self != ListFilter()
 
     def wanted(self, now: float) -> MemoryFilter:
         return MemoryFilter(
-            sources=(self.source,) if self.source else UNASKED,
+            sources=(self.source,) if self.source else DEFAULT_SOURCES,
             after=now - self.age.seconds if self.age else None,
             text=self.text.strip(),
         )
 
-    def next_source(self) -> Narrowing:
+    def next_source(self) -> ListFilter:
         """Select the next source; after the last one, all but the tasks."""
         return replace(self, source=_next((None, *_SOURCES), self.source))
 
-    def only_tasks(self) -> Narrowing:
+    def only_tasks(self) -> ListFilter:
         """Select the tasks, or everything else if they are selected already."""
         return replace(self, source=None if self.source is MemorySource.TASK else MemorySource.TASK)
 
-    def next_age(self) -> Narrowing:
+    def next_age(self) -> ListFilter:
         """Extend the period; after the longest one, remove the limit."""
         return replace(self, age=_next((None, *Age), self.age))
 
@@ -114,12 +114,12 @@ NO_QUESTION = Words(
 )
 
 
-def list_head(narrowing: Narrowing, total: int) -> str:
+def list_head(list_filter: ListFilter, total: int) -> str:
     """Describe the list: the number of memories, and its filters."""
-    if narrowing == Narrowing().only_tasks():
+    if list_filter == ListFilter().only_tasks():
         return f"{plural(total, 'task')}, newest first"
     shown = plural(total, "memory", "memories")
-    return f"{shown} · {narrowing}" if narrowing.is_narrow else f"{shown}, newest first"
+    return f"{shown} · {list_filter}" if list_filter.is_active else f"{shown}, newest first"
 
 
 def suggestion_line(suggestions: Sequence[Suggestion], key: str) -> Content:
@@ -184,7 +184,7 @@ def citation_text(memory: MemoryChunk) -> str:
     return f"{citation_of(memory)} ({clean_line(memory.id)})"
 
 
-def forgets(memory: MemoryChunk) -> tuple[str, str]:
+def forget_effect(memory: MemoryChunk) -> tuple[str, str]:
     """Describe exactly what is forgotten, and the consequences."""
     citation = citation_of(memory)
     if memory.source is MemorySource.CHAT:

@@ -47,6 +47,7 @@ from donna_tui.tui.search.start_page import RepeatSearch, StartPage, start_facts
 from donna_tui.tui.search.wording import (
     PAGE,
     Question,
+    cannot_open_notice,
     changes_answers,
     changes_start,
     empty_start_text,
@@ -59,7 +60,6 @@ from donna_tui.tui.search.wording import (
     note_of_hit,
     nothing_found,
     number_found,
-    opened_badly,
     rows_of,
     with_more,
 )
@@ -249,7 +249,7 @@ class SearchPane(BlankColumn):
 
     def cannot_open(self, error: DonnaError) -> None:
         self._show_start(on=False)
-        self._show_notice(opened_badly(error))
+        self._show_notice(cannot_open_notice(error))
 
     def action_state(self, base: ActionState) -> ActionState:
         return replace(
@@ -358,7 +358,7 @@ class SearchPane(BlankColumn):
         """Open a line of the start page; in the preview, follow a link; otherwise open the note in the editor."""
         if self._is_on_start and self.start.open_selected():
             return
-        if self.screen.focused is self.preview.view and self.preview.view.links_in_sight:
+        if self.screen.focused is self.preview.view and self.preview.view.visible_links:
             self.preview.view.pick_link()
         else:
             await self.action_search_edit()

@@ -36,7 +36,7 @@ _MAX_LINKS = 12
 _LINKED_FROM, _BETWEEN = "linked from  ", " · "
 _HINTS = ("↵ opens the whole note", "↵ whole note", "")
 _LINK_CELLS = 40
-"""Cells left for the backlinks, with which a long name can still be told from others, and counted."""
+"""Cells left for the backlinks: enough to recognise a long name, and for the number of the others."""
 
 _GAP = 2
 """Cells between the backlinks and the hint."""

@@ -22,7 +22,7 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import line_range
 from donna_tui.text.markdown import plain_text
 from donna_tui.tui.lib.lines import CursorView, set_content_height
-from donna_tui.tui.lib.styled import Line, Piece, cells, cut, plain, width_of, wrapped
+from donna_tui.tui.lib.styled import Line, Run, cells, cut, plain, width_of, wrapped
 from donna_tui.types.search import Excerpt, Hit
 
 BAR_CELLS = 6
@@ -54,7 +54,7 @@ class Row:
 
 
 def row_lines(row: Row, width: int, snippet_lines: int) -> list[Line]:
-    """Format a row as lines of at most `width` cells, whose pieces have style names that the list resolves."""
+    """Format a row as lines of at most `width` cells, whose runs have style names that the list resolves."""
     title = "near" if row.near else "title"
     if row.inner:
         head = [("└ ", "rest"), (trail(row.hit).removeprefix(" › ") or clean_line(row.hit.title[:_LONGEST]), title)]
@@ -106,13 +106,13 @@ def snippet_rows(snippet: Excerpt, width: int, lines: int) -> list[Line]:
 
 def marked_text(snippet: Excerpt) -> Line:
     """Sanitise the snippet piece by piece, so that the marks stay on their words."""
-    text, pieces, position = snippet.text, list[Piece](), 0
+    text, runs, position = snippet.text, list[Run](), 0
     for start, end in sorted(snippet.marks):
         start, end = max(start, position), min(end, len(text))
         if start < end:
-            pieces += [(clean_line(text[position:start]), "snippet"), (clean_line(text[start:end]), "match")]
+            runs += [(clean_line(text[position:start]), "snippet"), (clean_line(text[start:end]), "match")]
             position = end
-    return [*pieces, (clean_line(text[position:]), "snippet")]
+    return [*runs, (clean_line(text[position:]), "snippet")]
 
 
 def _placed(hit: Hit, why: Line, width: int) -> Line:
@@ -255,26 +255,26 @@ class ResultList(CursorView):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Return the lines complete with margins, background and filtered colours, which Textual would add to each."""
-        self._drawn = self._in_sight()
+        self._drawn = self._visible_lines()
         return [strip.crop(crop.x, crop.right) for strip in self._drawn[crop.y : crop.bottom]]
 
     @property
     def _page(self) -> int:
         return max(1, self.size.height // self.row_height)
 
-    def _in_sight(self) -> list[Strip]:
+    def _visible_lines(self) -> list[Strip]:
         """Return the content of each line of the screen."""
         width, height = self.scrollable_content_region.size
         first, hidden = divmod(self.scroll_offset.y, self.row_height)
         last = min(len(self.rows), first + height // self.row_height + 2) if width > _GUTTER + _RIGHT_MARGIN else 0
-        strips = [strip for place in range(first, last) for strip in self._row(place, width)] or self._in_words()
+        strips = [strip for place in range(first, last) for strip in self._row(place, width)] or self._notice_lines()
         strips = strips[hidden : hidden + height]
         return strips + [self._blank(width)] * (height - len(strips))
 
     def _blank(self, width: int) -> Strip:
         return Strip.blank(width, self._styles_of(False, self.has_focus)[""])
 
-    def _in_words(self) -> list[Strip]:
+    def _notice_lines(self) -> list[Strip]:
         width, height = self.scrollable_content_region.size
         if not self._notice_strips and not self.rows and width > 2 * _GUTTER:
             margin = self._blank(_GUTTER)
@@ -325,7 +325,7 @@ class ResultList(CursorView):
 
     def _refresh_changed(self) -> None:
         """Draw only the changed lines: while typing, many stay the same."""
-        lines, width = self._in_sight(), self.size.width
+        lines, width = self._visible_lines(), self.size.width
         changed = [Region(0, y, width, 1) for y, (new, old) in enumerate(zip_longest(lines, self._drawn)) if new != old]
         if changed:
             self.refresh(*changed)

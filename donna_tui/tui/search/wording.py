@@ -234,7 +234,7 @@ def failed(error: DonnaError) -> Words:
     return Words(clean_line(error.message), clean_line(error.hint or ""), actions=(helps,), is_error=True)
 
 
-def opened_badly(error: DonnaError) -> Words:
+def cannot_open_notice(error: DonnaError) -> Words:
     return Words(
         clean_line(error.message), clean_line(error.hint or ""), actions=(("app.quit", "quit"),), is_error=True
     )

@@ -345,7 +345,7 @@ class VaultFlows(PlanFlow):
     @retried
     async def undo_one(self, operation: Operation) -> Outcome | None:
         plan = await self._backend.notes.plan_undo_one(operation.id)
-        answer = await self._confirm(plan, leads=(_lead(operation),))
+        answer = await self._confirm(plan, summary=(_summary_line(operation),))
         return await self._carry_out(plan) if answer is Answer.DO else None
 
     async def step_back(self, kind: OperationKind) -> Outcome | None:
@@ -356,8 +356,8 @@ class VaultFlows(PlanFlow):
                 operations = await self._operations(kind)
                 planning = notes.plan_undo if kind is OperationKind.UNDO else notes.plan_redo
                 plan = await planning(steps)
-                leads = tuple(map(_lead, operations[:steps]))
-                answer = await self._confirm(plan, leads=leads, steps=steps, most_steps=len(operations))
+                summary = tuple(map(_summary_line, operations[:steps]))
+                answer = await self._confirm(plan, summary=summary, steps=steps, most_steps=len(operations))
                 if answer not in (Answer.MORE, Answer.FEWER):
                     outcome = await self._carry_out(plan) if answer is Answer.DO else None
                     if outcome is not None:
@@ -497,14 +497,14 @@ class VaultFlows(PlanFlow):
         """Show the clashes that block an undo or redo, and offer to restore the lines that later edits do not touch."""
         try:
             clashes = await self._backend.notes.clashes(kind, steps)
-            leads = tuple(map(_lead, (await self._operations(kind))[:steps]))
+            summary = tuple(map(_summary_line, (await self._operations(kind))[:steps]))
         except DonnaError as other:
             await self._refused(other)
             return None
         merged = _merged(clashes)
         can_resolve = len(clashes) == 1 and _texts(clashes[0].found, clashes[0].wanted) is not None
         screen = ThreeWayScreen(
-            refusal_of(error), leads, clashes, self._keys, can_merge=merged is not None, can_resolve=can_resolve
+            refusal_of(error), summary, clashes, self._keys, can_merge=merged is not None, can_resolve=can_resolve
         )
         way = await self._prompt(screen)
         if way is Way.MERGE and merged is not None:
@@ -526,7 +526,7 @@ class VaultFlows(PlanFlow):
             return await self._with_retry(partial(self._backend.notes.plan_delete, path, etag or ""))
         return await self._with_retry(partial(self._backend.notes.plan_write, path, wanted, etag))
 
-    # Asking and telling
+    # Dialogs and the editor
 
     def _begun(self, note: NoteText) -> Edit:
         return self.edits.of(note.path) or Edit(note.path, note.text, note.etag, note.text)
@@ -586,7 +586,7 @@ def _texts(*versions: bytes | None) -> list[str] | None:
         return None
 
 
-def _lead(operation: Operation) -> str:
+def _summary_line(operation: Operation) -> str:
     return f"{moment(operation.at)} · {actor_name(operation.actor)} · {done_by(operation)}"
 
 

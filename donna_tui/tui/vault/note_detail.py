@@ -455,7 +455,7 @@ class NoteDetail(Container):
 
     @contextmanager
     def _explaining(self, rows: RowList, empty: str) -> Iterator[None]:
-        """Read what a list shows; where it is empty, it says `empty`, or why it could not be read."""
+        """Read what a list shows; an empty one shows `empty`, or why it could not be read."""
         try:
             yield
         except DonnaError as error:

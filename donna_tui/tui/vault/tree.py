@@ -17,7 +17,7 @@ from donna_tui.tui.lib.lines import ItemList, row_of
 from donna_tui.types.notes import NoteRow, NoteState
 
 
-class StateLook(NamedTuple):
+class StateLabel(NamedTuple):
     """The words for a state, one that fits into a row of the tree, and the tone of both."""
 
     words: str
@@ -26,15 +26,15 @@ class StateLook(NamedTuple):
 
 
 STATES = {
-    NoteState.UNWRITTEN: StateLook("unsaved edit", "unsaved"),
-    NoteState.CONFLICT: StateLook("conflict copy", "conflict", "warning"),
-    NoteState.MARKERS: StateLook("conflict markers in its text", "conflict", "warning"),
-    NoteState.OUTSIDE: StateLook("edited outside", "edited", "warning"),
-    NoteState.DRAFT: StateLook("drafted by Donna", "draft", "accent"),
-    NoteState.NOT_INDEXED: StateLook("not in the index", "left out"),
-    NoteState.SENSITIVE: StateLook("sensitive", "sensitive"),
-    NoteState.LOCAL_ONLY: StateLook("local only", "local"),
-    NoteState.PENDING: StateLook("waiting for the index", "waiting"),
+    NoteState.UNWRITTEN: StateLabel("unsaved edit", "unsaved"),
+    NoteState.CONFLICT: StateLabel("conflict copy", "conflict", "warning"),
+    NoteState.MARKERS: StateLabel("conflict markers in its text", "conflict", "warning"),
+    NoteState.OUTSIDE: StateLabel("edited outside", "edited", "warning"),
+    NoteState.DRAFT: StateLabel("drafted by Donna", "draft", "accent"),
+    NoteState.NOT_INDEXED: StateLabel("not in the index", "left out"),
+    NoteState.SENSITIVE: StateLabel("sensitive", "sensitive"),
+    NoteState.LOCAL_ONLY: StateLabel("local only", "local"),
+    NoteState.PENDING: StateLabel("waiting for the index", "waiting"),
 }
 """The states in order of importance; a row has room for one."""
 
@@ -282,11 +282,11 @@ class NoteTree(ItemList[TreeRow]):
         path = select or (self.selected.path if self.selected is not None else "")
         before, self.items = self.items, tree_rows(self.notes, self._folded, self.query_text, self._empty)
         places = {row.path: place for place, row in enumerate(self.items)}
-        wanted = chain((path,), _beside(path, before), above_of(path))
+        wanted = chain((path,), _siblings(path, before), above_of(path))
         self.rows_changed(next((places[each] for each in wanted if each in places), self.selected_index))
 
 
-def _beside(path: str, rows: Iterable[TreeRow]) -> Iterator[str]:
+def _siblings(path: str, rows: Iterable[TreeRow]) -> Iterator[str]:
     """Yield the siblings of a path, to select in its place: those below it first, then those above it."""
     folder = path.rpartition("/")[0]
     siblings = [row.path for row in rows if row.path.rpartition("/")[0] == folder]

@@ -118,7 +118,8 @@ def note_head(row: TreeRow, note: NoteText | None, *, place: str = "", waiting: 
         return Content.assemble(head, "\n", (f"{plural(row.notes, 'note')}{edited}", "$text-muted"))
     states = states_of(row.note)
     parts = [Content.styled("unsaved edit", "$text-warning")] if waiting and NoteState.UNWRITTEN not in states else []
-    parts += [Content.styled(look.words, f"$text-{look.tone or 'muted'}") for look in map(STATES.__getitem__, states)]
+    labels = [STATES[state] for state in states]
+    parts += [Content.styled(label.words, f"$text-{label.tone or 'muted'}") for label in labels]
     if note is not None:
         parts.append(Content.styled(f"{size(note.size)} · {moment(note.mtime)}", "$text-disabled"))
     if place:
