@@ -47,7 +47,7 @@ SPARE_SECONDS = 60.0
 """Seconds before its expiry at which a token is renewed."""
 
 
-class _Given(BaseModel):
+class _TokenResponse(BaseModel):
     """The answer of the token server."""
 
     access_token: str
@@ -116,7 +116,7 @@ class Tokens:
         if answer.status_code in (400, 401):
             raise self._not_connected()
         try:
-            given = _Given.model_validate_json(accepted(answer).content)
+            given = _TokenResponse.model_validate_json(accepted(answer).content)
         except ValueError as error:
             raise failed("Google's answer cannot be read", hint="it will be retried later") from error
         stored = {"access_token": given.access_token, "expires_at": self.clock() + given.expires_in - SPARE_SECONDS}
@@ -338,17 +338,17 @@ async def connect(tokens: Tokens, show: Callable[[str], None], endpoints: Endpoi
 
     `show` is called with the URL to open. Raises CalendarError.
     """
-    waiting = _Waiting()
-    server = SmallServer(waiting.take, LIMITS)
+    consent = _ConsentRequest()
+    server = SmallServer(consent.take, LIMITS)
     async with server.listening():
-        waiting.place = f"http://127.0.0.1:{server.port}"
-        show(waiting.address(oauth_client(tokens.config).id, endpoints.consent))
-        code = await waiting.code()
+        consent.redirect_uri = f"http://127.0.0.1:{server.port}"
+        show(consent.address(oauth_client(tokens.config).id, endpoints.consent))
+        code = await consent.code()
         form = {
             "grant_type": "authorization_code",
             "code": code,
-            "redirect_uri": waiting.place,
-            "code_verifier": waiting.verifier,
+            "redirect_uri": consent.redirect_uri,
+            "code_verifier": consent.verifier,
         }
         async with calendar_client(ANSWER_BYTES) as client:
             given = await tokens.request_tokens(client, form)
@@ -360,19 +360,19 @@ async def connect(tokens: Tokens, show: Callable[[str], None], endpoints: Endpoi
 
 
 @dataclass(slots=True)
-class _Waiting:
+class _ConsentRequest:
     """A pending request for consent. `state` and `verifier` are secrets that authenticate the answer."""
 
     state: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     verifier: str = field(default_factory=lambda: secrets.token_urlsafe(48))
-    place: str = ""
+    redirect_uri: str = ""
     answer: asyncio.Future[str] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
     def address(self, client_id: str, consent: str) -> str:
         challenge = base64.urlsafe_b64encode(hashlib.sha256(self.verifier.encode()).digest()).rstrip(b"=").decode()
         parameters = {
             "client_id": client_id,
-            "redirect_uri": self.place,
+            "redirect_uri": self.redirect_uri,
             "response_type": "code",
             "scope": SCOPE,
             "access_type": "offline",

@@ -128,9 +128,9 @@ def _backend(
     if session is None:
         raise SpaceError(Reason.NO_VAULT, "no vault is chosen", hint="donna ~/notes")
     if is_demo:
-        from donna_tui.cli.demo import furnish_demo
+        from donna_tui.cli.demo import fill_demo
 
-        furnish_demo(session)
+        fill_demo(session)
     engine = Engine(session.space, session.config, session.paths, what="the Donna app")
     engine.subscribe(listener)
     return engine

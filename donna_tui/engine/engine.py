@@ -195,7 +195,7 @@ class Engine:
         self.hub.subscribe(self._model.follow_swap)
         if self._watch:
             self._tasks.start("following the vault", after(self.at_best, maintainer.follow))
-        await self._model.give(maintainer)
+        await self._model.pass_to(maintainer)
         self.hub.post(EngineStateChanged(state="running"))
         self._model.follow()
         if self._watch and not self.space.agent:

@@ -148,7 +148,7 @@ class Usage:
 class CallError(Exception):
     """The failure of an attempt, for use within this package.
 
-    `charged` means that the server may charge for it; `again` is the number of retries in all.
+    `charged` means that the server may charge for it; `retries` is the highest number of retries.
     """
 
     def __init__(
@@ -157,12 +157,12 @@ class CallError(Exception):
         *,
         charged: bool,
         usage: Usage | None = None,
-        again: int = 0,
+        retries: int = 0,
         retry_after: float | None = None,
         status: int | None = None,
         cause: DonnaError | None = None,
     ) -> None:
         super().__init__(kind.value)
-        self.status, self.again = status, again
+        self.status, self.retries = status, retries
         self.kind, self.charged, self.usage = kind, charged, usage or Usage()
         self.retry_after, self.cause = retry_after, cause
