@@ -15,7 +15,7 @@ from textual.widget import Widget
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.error_messages import refusal_of, sentence
 from donna_tui.tui.lib.external import ExternalPrograms
-from donna_tui.tui.lib.inputs import Notice, Words
+from donna_tui.tui.lib.inputs import Notice, NoticeText
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.lines import CursorView
 from donna_tui.types.errors import DonnaError, Reason
@@ -24,10 +24,10 @@ MAX_WAIT_SECONDS = 1.0
 """Seconds that a key waits for what its action needs to know."""
 
 
-def why_no_list(error: DonnaError, refresh: str) -> Words:
+def why_no_list(error: DonnaError, refresh: str) -> NoticeText:
     """Explain why a list cannot be read; the action `refresh` tries again."""
     refusal = refusal_of(error)
-    return Words(refusal.what, refusal.step, actions=((refresh, "try again"),), is_error=True)
+    return NoticeText(refusal.what, refusal.step, actions=((refresh, "try again"),), is_error=True)
 
 
 class PartsPane(Horizontal):
@@ -66,7 +66,7 @@ class PartsPane(Horizontal):
         return self._backend
 
     def cannot_open(self, error: DonnaError) -> None:
-        self._show_notice(Words(sentence(error.message), sentence(error.hint or ""), is_error=True))
+        self._show_notice(NoticeText(sentence(error.message), sentence(error.hint or ""), is_error=True))
 
     def on_cursor_view_opened(self, event: CursorView.Opened) -> None:
         """Open the row on a double click, as Enter does."""
@@ -147,6 +147,6 @@ class PartsPane(Horizontal):
         if had_focus:
             rows.focus()
 
-    def _show_notice(self, words: Words) -> None:
+    def _show_notice(self, words: NoticeText) -> None:
         """Show a notice, and set `-empty`."""
         raise NotImplementedError

@@ -23,7 +23,7 @@ from donna_tui.tui.lib.dialogs import one_dialog, showing_errors
 from donna_tui.tui.lib.error_messages import error_text, sentence
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import plural
-from donna_tui.tui.lib.inputs import Notice, Words
+from donna_tui.tui.lib.inputs import Notice, NoticeText
 from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import RowList
@@ -287,7 +287,7 @@ class MeetingsPane(PartsPane):
         self._hide_notice(self.rows)
         style = "$text-accent" if agenda.first <= today < wording.local_day(agenda.bounds[1]) else "$text-muted"
         self.query_one("#agenda-head", Static).update(Content.styled(agenda.title(today), style))
-        is_week = agenda.span is wording.Span.WEEK
+        is_week = agenda.span is wording.AgendaSpan.WEEK
         key = shown_key(self._keys["meetings.span"])
         empty = "No meetings in this week." if is_week else f"No meetings on this day. {key} shows the week."
         self.rows.empty_text = empty
@@ -295,7 +295,7 @@ class MeetingsPane(PartsPane):
         selected, self._selects_next = self._selects_next, ""
         self.rows.show(meetings, {day: wording.day_title(day, today) for day in days}, now, select=selected)
 
-    def _show_notice(self, words: Words) -> None:
+    def _show_notice(self, words: NoticeText) -> None:
         had_focus = self.has_focus_within
         self.notice.set_text(words)
         self.add_class("-empty")

@@ -25,7 +25,7 @@ from donna_tui.tui.lib.dialogs import LinePrompt, RefusalScreen, one_dialog, sho
 from donna_tui.tui.lib.error_messages import Refusal
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import plural
-from donna_tui.tui.lib.inputs import Notice, Words, set_label
+from donna_tui.tui.lib.inputs import Notice, NoticeText, set_label
 from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import RowList
@@ -490,7 +490,7 @@ class MemoryPane(PartsPane):
         style = "$text-accent" if self._list_filter.is_active else "$text-disabled"
         self.query_one("#memory-head", Static).update(Content.styled(words, style))
 
-    def _show_notice(self, words: Words) -> None:
+    def _show_notice(self, words: NoticeText) -> None:
         had_focus = self.rows.has_focus
         self.notice.set_text(words)
         self.add_class("-empty")

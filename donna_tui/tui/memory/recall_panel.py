@@ -22,7 +22,7 @@ from textual.widgets import Input, Static
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import make_panel
 from donna_tui.tui.lib.humanize import count, plural
-from donna_tui.tui.lib.inputs import LineInput, Notice, Words
+from donna_tui.tui.lib.inputs import LineInput, Notice, NoticeText
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.lines import ItemList, RowList
 from donna_tui.tui.lib.parts_pane import why_no_list
@@ -136,11 +136,11 @@ class BudgetBar(Widget):
         )
 
 
-Row = MemoryChunk | Omitted | str
+RecallRow = MemoryChunk | Omitted | str
 """A memory that was packed, one that was cut, or a separator."""
 
 
-class RecallList(ItemList[Row]):
+class RecallList(ItemList[RecallRow]):
     """Rows of a `RecallResult`. The cursor skips separators."""
 
     _query = ""
@@ -173,22 +173,22 @@ class RecallList(ItemList[Row]):
         return packed_line(index, row, width)
 
 
-def rows_of(result: RecallResult) -> tuple[Row, ...]:
+def rows_of(result: RecallResult) -> tuple[RecallRow, ...]:
     """Return the rows of a recall; none if it found nothing."""
     if not result.memories and not result.cut:
         return ()
     packed = (
         f"In the prompt: {plural(len(result.memories), 'memory', 'memories')}" if result.memories else "Nothing fits"
     )
-    cut: tuple[Row, ...] = (f"Left out: {count(len(result.cut))}", *result.cut) if result.cut else ()
+    cut: tuple[RecallRow, ...] = (f"Left out: {count(len(result.cut))}", *result.cut) if result.cut else ()
     return (packed, *result.memories, *cut)
 
 
-def _memory(row: Row | None) -> MemoryChunk | None:
+def _memory(row: RecallRow | None) -> MemoryChunk | None:
     return row.memory if isinstance(row, Omitted) else row if isinstance(row, MemoryChunk) else None
 
 
-def _key(row: Row) -> tuple[str, str] | None:
+def _key(row: RecallRow) -> tuple[str, str] | None:
     memory = _memory(row)
     return (memory.id, memory.content) if memory is not None else None
 
@@ -326,7 +326,7 @@ class RecallPanel(Vertical):
             self.rows.focus()
         self.post_message(self.Changed())
 
-    def _show_notice(self, words: Words) -> None:
+    def _show_notice(self, words: NoticeText) -> None:
         had_focus = self.rows.has_focus
         self.bar.used = None
         self.rows.show(None)

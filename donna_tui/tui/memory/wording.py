@@ -11,7 +11,7 @@ from textual.content import Content
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.humanize import count, percent, plural
-from donna_tui.tui.lib.inputs import Words
+from donna_tui.tui.lib.inputs import NoticeText
 from donna_tui.tui.memory.card import citation_of, note_of
 from donna_tui.tui.memory.list import is_open
 from donna_tui.types.memory import BESIDE_NOTES, MemoryChunk, MemoryFilter, RecallResult, Suggestion
@@ -95,8 +95,8 @@ def _next(values: tuple[T, ...], value: T) -> T:
     return values[(values.index(value) + 1) % len(values)]
 
 
-LOADING = Words("Loading memories …")
-NOTHING_YET = Words(
+LOADING = NoticeText("Loading memories …")
+NOTHING_YET = NoticeText(
     "Nothing is remembered beside your notes yet.",
     "Chats, and what you ask Donna to remember, appear here.",
     actions=(
@@ -107,7 +107,7 @@ NOTHING_YET = Words(
     examples=(("donna chat import FILE", "import your conversations"),),
 )
 NOTHING_TO_UNDO = "Nothing was forgotten or written here that could be undone."
-NO_QUESTION = Words(
+NO_QUESTION = NoticeText(
     "Type a question.",
     "The context for a language model appears here: what fits into the budget, what is left out, and why. "
     "Your notes are searched too; what must stay on this machine is left out.",
@@ -135,8 +135,8 @@ def suggestion_line(suggestions: Sequence[Suggestion], key: str) -> Content:
     )
 
 
-def nothing_recalled(query: str, note: str) -> Words:
-    return Words(
+def nothing_recalled(query: str, note: str) -> NoticeText:
+    return NoticeText(
         f"Nothing is remembered about “{clean_line(query.strip())[:60]}”.",
         clean_line(note),
         actions=(("memory.refresh", "ask again"),),

@@ -26,7 +26,7 @@ from donna_tui.tui.lib.containers import BlankColumn, BlankRow, Panel, name_pane
 from donna_tui.tui.lib.dialogs import one_dialog, showing_errors
 from donna_tui.tui.lib.error_messages import message_of
 from donna_tui.tui.lib.external import ExternalPrograms
-from donna_tui.tui.lib.inputs import Words, notice_content, set_label
+from donna_tui.tui.lib.inputs import NoticeText, notice_content, set_label
 from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.markdown import FollowLink
@@ -42,7 +42,7 @@ from donna_tui.tui.lib.messages import (
 from donna_tui.tui.lib.places import QuestionPlace
 from donna_tui.tui.search.bar import SearchBar
 from donna_tui.tui.search.preview import Preview
-from donna_tui.tui.search.results import ResultList, Row
+from donna_tui.tui.search.results import ResultList, ResultRow
 from donna_tui.tui.search.start_page import RepeatSearch, StartPage, start_facts
 from donna_tui.tui.search.wording import (
     PAGE,
@@ -522,10 +522,10 @@ class SearchPane(BlankColumn):
         if row is not None and self._is_unfolded(row):
             self._fold(row, on=True)
 
-    def _is_unfolded(self, row: Row) -> bool:
+    def _is_unfolded(self, row: ResultRow) -> bool:
         return row.note in self._unfolded and not row.near
 
-    def _fold(self, row: Row, *, on: bool) -> None:
+    def _fold(self, row: ResultRow, *, on: bool) -> None:
         """Fold or unfold a note; when folding, its best passage is selected."""
         (self._unfolded.add, self._unfolded.discard)[on](row.note)
         if self._outcome is None:
@@ -533,7 +533,7 @@ class SearchPane(BlankColumn):
         rows = self._rows_of(self._outcome)
         first = next(other for other in rows if other.note == row.note)
         self.results.show(rows, keep=first.hit.chunk_id if on else row.hit.chunk_id)
-        loaded = sum(Row(hit).note == row.note for hit in self._outcome.hits)
+        loaded = sum(ResultRow(hit).note == row.note for hit in self._outcome.hits)
         if not on and loaded < row.hit.in_note:
             self._load_more()
 
@@ -602,7 +602,7 @@ class SearchPane(BlankColumn):
     def _begin(self) -> None:
         """Show the start page, or a notice of why it would be empty."""
         words = None if self._is_listed_already else empty_start_text(self._status)
-        self._clear(words or Words(""))
+        self._clear(words or NoticeText(""))
         self._show_start(on=words is None)
         if words is None:
             self.start.show(replace(self.start.facts, questions=self._questions), self._status, time())
@@ -658,7 +658,7 @@ class SearchPane(BlankColumn):
             key = shown_key(self._keys["search.refresh"], typing=self._is_typing)
             self._note(f"There are newer results; {key} shows them.")
 
-    def _rows_of(self, outcome: SearchOutcome) -> tuple[Row, ...]:
+    def _rows_of(self, outcome: SearchOutcome) -> tuple[ResultRow, ...]:
         return rows_of(outcome, near_misses=self.question.near_misses, unfolded=self._unfolded)
 
     def _failed(self, error: DonnaError) -> None:
@@ -679,7 +679,7 @@ class SearchPane(BlankColumn):
         self._note(note_of(outcome))
         self.results.show(rows, keep=select or kept)
 
-    def _clear(self, words: Words) -> None:
+    def _clear(self, words: NoticeText) -> None:
         """Show a notice instead of results, and move the focus from the preview to it."""
         was_in_section = self.screen.focused is self.preview.view
         self._waiting = None
@@ -689,7 +689,7 @@ class SearchPane(BlankColumn):
         if was_in_section:
             self.results.focus()
 
-    def _show_notice(self, words: Words) -> None:
+    def _show_notice(self, words: NoticeText) -> None:
         """Show a notice without changing the layout around it: laying out the screen while typing takes 20 ms."""
         self.results.show_notice(notice_content(words, self._keys))
         self._title("")

@@ -36,7 +36,7 @@ _LONGEST = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ResultRow:
     """A hit in the list. A near miss was not judged relevant and is shown dimmed, without bar and number.
 
     The best passage of a note leads the others, which follow it as `inner` rows or are `folded`: so many are hidden.
@@ -53,7 +53,7 @@ class Row:
         return self.hit.space, self.hit.document_id
 
 
-def row_lines(row: Row, width: int, snippet_lines: int) -> list[Line]:
+def row_lines(row: ResultRow, width: int, snippet_lines: int) -> list[Line]:
     """Format a row as lines of at most `width` cells, whose runs have style names that the list resolves."""
     title = "near" if row.near else "title"
     if row.inner:
@@ -68,7 +68,7 @@ def row_lines(row: Row, width: int, snippet_lines: int) -> list[Line]:
     ]
 
 
-def folded_line(row: Row, width: int) -> Line:
+def folded_line(row: ResultRow, width: int) -> Line:
     """Format the line below a row with the number of hidden passages of its note."""
     return cut([(f"… {row.folded} more in this note →", "trail")], width) if row.folded else []
 
@@ -180,7 +180,7 @@ class ResultList(CursorView):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self.rows: tuple[Row, ...] = ()
+        self.rows: tuple[ResultRow, ...] = ()
         """The rows, best first."""
         self.row_height = _FIXED_LINES + 1
         """The lines per row, including the blank one after it."""
@@ -191,7 +191,7 @@ class ResultList(CursorView):
         self._styles: dict[tuple[bool, bool], dict[str, Style]] = {}
 
     @property
-    def selected_row(self) -> Row | None:
+    def selected_row(self) -> ResultRow | None:
         return self.rows[self.selected_index] if self.rows else None
 
     @property
@@ -212,7 +212,7 @@ class ResultList(CursorView):
     def row_count(self) -> int:
         return len(self.rows)
 
-    def show(self, rows: tuple[Row, ...], *, keep: str = "") -> None:
+    def show(self, rows: tuple[ResultRow, ...], *, keep: str = "") -> None:
         """Replace the rows. Select the passage with chunk id `keep` if it is among them, else the first row."""
         before = self.selected
         self.rows = rows

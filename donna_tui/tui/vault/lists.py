@@ -55,20 +55,20 @@ _WHO = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class HistoryEntry:
     """A row of the history: a commit, or the change outside Donna that is not committed yet."""
 
     revision: Revision | None = None
     outside: Change | None = None
 
 
-class HistoryList(ItemList[Entry]):
+class HistoryList(ItemList[HistoryEntry]):
     """A list of entries; the selection is preserved when newer ones are added."""
 
     _undone: frozenset[str] = frozenset()
     _newest = 0.0
 
-    def show(self, entries: tuple[Entry, ...]) -> None:
+    def show(self, entries: tuple[HistoryEntry, ...]) -> None:
         """List these entries. The cursor stays on its commit if it is among them."""
         before = _key(self.selected) if self.selected is not None else ""
         self.items = entries
@@ -100,7 +100,7 @@ def undone(revisions: list[Revision]) -> frozenset[str]:
     return frozenset(ids)
 
 
-def _key(entry: Entry) -> str:
+def _key(entry: HistoryEntry) -> str:
     return entry.revision.commit if entry.revision is not None else "outside"
 
 

@@ -32,7 +32,7 @@ from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.markdown import FollowLink, LinkFollowed
 from donna_tui.tui.lib.parts_pane import MAX_WAIT_SECONDS
 from donna_tui.tui.lib.passage_view import PassageView
-from donna_tui.tui.vault.lists import BlameList, Entry, HistoryList, LinkList
+from donna_tui.tui.vault.lists import BlameList, HistoryEntry, HistoryList, LinkList
 from donna_tui.tui.vault.tree import TreeRow
 from donna_tui.tui.vault.wording import AS_RECORDED, PICK_CHANGE, author_of, note_head, what_of, why_special
 from donna_tui.types.errors import DonnaError
@@ -419,13 +419,13 @@ class NoteDetail(Container):
 
     @work(group="history", exclusive=True)
     async def _read_history(self, backend: Backend, path: str) -> None:
-        entries: list[Entry] = []
+        entries: list[HistoryEntry] = []
         outside: Change | None = None
         with self._explaining(self.history, "Nothing in the history yet."):
             revisions = await backend.notes.history(path, limit=MAX_HISTORY)
             outside = await backend.notes.outside_change(path) if path and self._is_outside else None
-            entries = [Entry(outside=outside)] if outside is not None else []
-            entries += map(Entry, revisions)
+            entries = [HistoryEntry(outside=outside)] if outside is not None else []
+            entries += map(HistoryEntry, revisions)
         self._outside = outside
         self.history.show(tuple(entries))
 
