@@ -201,7 +201,7 @@ def _contents(path: Path, config: MemoryConfig) -> Iterator[Finding]:
 
 
 def _mismatches(database: Database) -> Iterator[tuple[str, int, str]]:
-    """Yield what each invariant of an index is about, its number of exceptions, and what they are, as each is known."""
+    """Yield the name of each invariant of an index, the number of violations, and a description of them."""
     yield "chunks", database.value(_WITHOUT_NOTE), "passages without a note"
     yield "embeddings", database.value(_WITHOUT_VECTOR), "passages without a vector"
     if database.vec_available and has_vector_table(database):

@@ -98,7 +98,7 @@ class PartsPane(Horizontal):
 
     def show_part(self, place: str) -> None:
         """Focus a place, and show its part on narrow screens."""
-        self._place(self.within.get(place, place))
+        self._set_part(self.within.get(place, place))
         self.screen.set_focus(self._part(place))
 
     def reload(self) -> None:
@@ -123,7 +123,7 @@ class PartsPane(Horizontal):
         """Return whether a part is the current one, which is set before the focus follows."""
         return self.has_class(f"-on-{part}")
 
-    def _place(self, part: str) -> None:
+    def _set_part(self, part: str) -> None:
         """Make a part the current one."""
         for each in self.parts:
             self.set_class(each == part, f"-on-{each}")

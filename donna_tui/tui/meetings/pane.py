@@ -101,7 +101,7 @@ class MeetingsPane(PartsPane):
         return visible_targets((self.rows,), (self.card.view,))
 
     def on_descendant_focus(self) -> None:
-        self._place("text" if self.screen.focused is self.card.view else "list")
+        self._set_part("text" if self.screen.focused is self.card.view else "list")
 
     def on_engine_events(self, event: EngineEvents) -> None:
         if any(isinstance(posted, VaultWritten) or posted.name.startswith(_ABOUT_MEETINGS) for posted in event.events):

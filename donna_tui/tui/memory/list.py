@@ -170,13 +170,13 @@ class MemoryList(RowList):
         """Return the pages of the visible rows and of the row under the cursor."""
         top = self.scroll_offset.y
         places = (self.selected_index, top, min(top + self.size.height, max(0, self._total - 1)))
-        return tuple(sorted({self._place(index) // PAGE for index in places}))
+        return tuple(sorted({self._position(index) // PAGE for index in places}))
 
     def memory_at(self, index: int) -> MemoryChunk | None:
         """Return the memory in a row; None if it is not loaded, or if there is none."""
         if index in self._retained:
             return self._retained[index]
-        page, row = divmod(self._place(index), PAGE)
+        page, row = divmod(self._position(index), PAGE)
         found = self._pages.get(page)
         return found[row] if found is not None and 0 <= row < len(found) else None
 
@@ -187,7 +187,7 @@ class MemoryList(RowList):
         self._total = total + len(self._retained)
         self._pages = dict(pages)
         self._newest = max((memory.at for memories in pages.values() for memory in memories), default=0.0)
-        self.rows_changed(self._index_of(before))
+        self.rows_changed(self._row_like(before))
 
     def fill(self, page: int, memories: Sequence[MemoryChunk]) -> None:
         """Insert a loaded page, and evict the oldest page that is not visible."""
@@ -195,7 +195,7 @@ class MemoryList(RowList):
         if len(self._pages) > _MAX_PAGES:
             del self._pages[next(number for number in self._pages if number not in self.visible_pages)]
         self.refresh()
-        if self._place(self.selected_index) // PAGE == page:
+        if self._position(self.selected_index) // PAGE == page:
             self.post_message(self.Selected(self))
 
     def mark(self, identity: str, **flags: bool) -> None:
@@ -209,7 +209,7 @@ class MemoryList(RowList):
 
     def places_of(self, identity: str) -> dict[int, MemoryChunk]:
         """Return the loaded rows of a memory; a long one has several."""
-        found = ((index, self.memory_at(index)) for index in self._indexes_there())
+        found = ((index, self.memory_at(index)) for index in self._loaded_rows())
         return {index: memory for index, memory in found if memory is not None and memory.id == identity}
 
     def row(self, index: int, width: int) -> Content:
@@ -219,30 +219,28 @@ class MemoryList(RowList):
             return Content.styled("…", "quiet")
         return memory_line(memory, width, self._newest)
 
-    def _place(self, index: int) -> int:
+    def _position(self, index: int) -> int:
         """Convert a row to its position in the whole list, without the rows that are retained."""
         return index - sum(retained < index for retained in self._retained)
 
-    def _index_of(self, memory: MemoryChunk | None) -> int:
-        if memory is not None:
-            same = (
-                index
-                for index in self._indexes_there()
-                if (found := self.memory_at(index)) is not None
-                and (found.id, found.start_line, found.content) == (memory.id, memory.start_line, memory.content)
-            )
-            return next(same, self.selected_index)
-        return self.selected_index
+    def _row_like(self, memory: MemoryChunk | None) -> int:
+        """Return the row of the same memory, or else the selected one."""
 
-    def _index(self, place: int) -> int:
+        def key(each: MemoryChunk | None) -> tuple[str, int, str] | None:
+            return (each.id, each.start_line, each.content) if each is not None else None
+
+        same = (index for index in self._loaded_rows() if memory and key(self.memory_at(index)) == key(memory))
+        return next(same, self.selected_index)
+
+    def _row_of(self, place: int) -> int:
         """Convert a position in the whole list to its row."""
         for retained in sorted(self._retained):
             place += retained <= place
         return place
 
-    def _indexes_there(self) -> list[int]:
+    def _loaded_rows(self) -> list[int]:
         there = (page * PAGE + row for page, memories in self._pages.items() for row in range(len(memories)))
-        return sorted({*self._retained, *map(self._index, there)})
+        return sorted({*self._retained, *map(self._row_of, there)})
 
 
 def marked(memory: MemoryChunk, identity: str, flags: Mapping[str, Any]) -> MemoryChunk:

@@ -161,12 +161,12 @@ class MemoryPane(PartsPane):
         focused = self.screen.focused
         before = self._is_in_recall
         if focused in (self.rows, self.notice, self.words):
-            self._place("list")
+            self._set_part("list")
         elif focused is self.card.view and not self._is_at("text"):
             self._opened_from = "recall" if self._is_at("recall") else "list"
-            self._place("text")
+            self._set_part("text")
         elif focused is not None and self.recall in focused.ancestors:
-            self._place("recall")
+            self._set_part("recall")
         if before != self._is_in_recall:
             self._follow()
 
@@ -197,7 +197,7 @@ class MemoryPane(PartsPane):
         self._set_filter(self._list_filter.next_source())
 
     def action_memory_tasks(self) -> None:
-        self._place("list")
+        self._set_part("list")
         self._set_filter(self._list_filter.only_tasks())
         if not self.has_class("-empty"):
             self.screen.set_focus(self.rows)
@@ -206,7 +206,7 @@ class MemoryPane(PartsPane):
         self._set_filter(self._list_filter.next_age())
 
     def action_memory_words(self) -> None:
-        self._place("list")
+        self._set_part("list")
         self.add_class("-filtering")
         self.screen.set_focus(self.words)
 
@@ -235,7 +235,7 @@ class MemoryPane(PartsPane):
 
     def action_search_focus(self) -> None:
         """Focus the question for a recall: on this screen, the memory is searched."""
-        self._place("recall")
+        self._set_part("recall")
         self.recall.focus_input()
 
     def _set_status(self, status: Status) -> None:

@@ -72,7 +72,7 @@ class BudgetBar(Widget):
         self.budget = budget or STEPS[0]
 
     def step(self, by: int) -> None:
-        self._choose(self._place + by)
+        self._choose(self._step + by)
 
     def render(self) -> Content:
         width = max(1, self.content_size.width - _LABEL - _NUMBER - 1)
@@ -98,7 +98,7 @@ class BudgetBar(Widget):
         self.step(-1)
 
     @property
-    def _place(self) -> int:
+    def _step(self) -> int:
         return min(bisect_left(self._steps, self.budget), len(self._steps) - 1)
 
     def _choose(self, place: int) -> None:
@@ -113,7 +113,7 @@ class BudgetBar(Widget):
         self._choose(round(x / max(1, width - 1) * (len(self._steps) - 1)))
 
     def _slider(self, width: int) -> Content:
-        knob = round(self._place / (len(self._steps) - 1) * (width - 1))
+        knob = round(self._step / (len(self._steps) - 1) * (width - 1))
         return Content.assemble(
             ("budget".ljust(_LABEL), ".budget--label"),
             ("─" * knob, ".budget--track"),

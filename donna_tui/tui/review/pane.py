@@ -163,11 +163,11 @@ class ReviewPane(PartsPane):
     def on_descendant_focus(self) -> None:
         focused = self.screen.focused
         if focused in (self.rows, self.notice):
-            self._place("queue")
+            self._set_part("queue")
         elif focused in (self.text, self.diff):
-            self._place("draft")
+            self._set_part("draft")
         elif focused in (self.passages, self.passage):
-            self._place("evidence")
+            self._set_part("evidence")
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
         event.stop()

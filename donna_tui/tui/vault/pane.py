@@ -140,11 +140,11 @@ class VaultPane(PartsPane):
     def on_descendant_focus(self) -> None:
         focused = self.screen.focused
         if focused in (self.note_tree, self.filter):
-            self._place("tree")
+            self._set_part("tree")
         elif focused is self.detail.diff:
-            self._place("diff")
+            self._set_part("diff")
         elif focused is not None and self.detail in focused.ancestors:
-            self._place("note")
+            self._set_part("note")
 
     def on_engine_events(self, event: EngineEvents) -> None:
         """Reload the tree after events about notes, and report writes that could not be recovered."""
@@ -308,7 +308,7 @@ class VaultPane(PartsPane):
         self.note_tree.show(self.vault_flows.edits.marked(notes) if self.vault_flows is not None else notes, empty)
         show, self._to_select = self._to_select, ""
         if show:
-            if not self.note_tree.shows(show) and self.note_tree.holds(show):
+            if not self.note_tree.matches(show) and self.note_tree.contains(show):
                 self._end_filter()
             self.note_tree.reveal(show)
         self._is_opening = False

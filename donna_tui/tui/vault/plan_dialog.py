@@ -156,7 +156,7 @@ ENDING = ".md"
 
 
 Check = Callable[[str], Awaitable[str]]
-"""Finds out why something cannot have a path; empty if it can."""
+"""Returns why a path cannot be used; empty if it can."""
 
 
 class PathPrompt(Dialog[str]):

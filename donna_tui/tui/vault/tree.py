@@ -138,7 +138,7 @@ def folders_of(notes: Iterable[NoteRow]) -> set[str]:
     return found
 
 
-def above_of(path: str) -> Iterator[str]:
+def ancestors_of(path: str) -> Iterator[str]:
     """Return the ancestors of a path, the nearest first."""
     while path := path.rpartition("/")[0]:
         yield path
@@ -194,8 +194,7 @@ class NoteTree(ItemList[TreeRow]):
     @property
     def marked(self) -> tuple[str, ...]:
         """Return the paths of the selected notes and folders, without the contents of selected folders."""
-        inside = (path for path in sorted(self._marked) if not any(above in self._marked for above in above_of(path)))
-        return tuple(inside)
+        return tuple(path for path in sorted(self._marked) if self._marked.isdisjoint(ancestors_of(path)))
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -210,7 +209,7 @@ class NoteTree(ItemList[TreeRow]):
             self.action_cursor_down()
 
     def unmark(self) -> bool:
-        """Drop the selection. False if there was none."""
+        """Clear the selection. Return False if there was none."""
         had, self._marked = bool(self._marked), set()
         self.refresh()
         return had
@@ -229,16 +228,16 @@ class NoteTree(ItemList[TreeRow]):
             self.query_text = query
             self._lay_out(best_of(self.notes, query))
 
-    def shows(self, path: str) -> bool:
+    def matches(self, path: str) -> bool:
         """Check whether a note matches the filter."""
         words = self.query_text.split()
         return any(note.path == path and (not words or rank_of(note, words) is not None) for note in self.notes)
 
-    def holds(self, path: str) -> bool:
+    def contains(self, path: str) -> bool:
         return any(note.path == path for note in self.notes)
 
     def reveal(self, path: str) -> None:
-        self._folded.difference_update(above_of(path))
+        self._folded.difference_update(ancestors_of(path))
         self._lay_out(path)
 
     def fold(self) -> None:
@@ -269,7 +268,7 @@ class NoteTree(ItemList[TreeRow]):
         if row.note is None:
             sign = ("● ", "accent") if is_marked else ("▸ " if row.folded else "▾ ", "quiet")
             left = Content.assemble(indent, sign, (clean_line(row.name), "strong"))
-            return row_of(left, _inside(row), width)
+            return row_of(left, _folder_count(row), width)
         name = clean_line(row.name)
         stem = name[:-3] if name.endswith(".md") else name
         state = next(iter(states_of(row.note)), None)
@@ -282,7 +281,7 @@ class NoteTree(ItemList[TreeRow]):
         path = select or (self.selected.path if self.selected is not None else "")
         before, self.items = self.items, tree_rows(self.notes, self._folded, self.query_text, self._empty)
         places = {row.path: place for place, row in enumerate(self.items)}
-        wanted = chain((path,), _siblings(path, before), above_of(path))
+        wanted = chain((path,), _siblings(path, before), ancestors_of(path))
         self.rows_changed(next((places[each] for each in wanted if each in places), self.selected_index))
 
 
@@ -295,7 +294,7 @@ def _siblings(path: str, rows: Iterable[TreeRow]) -> Iterator[str]:
         yield from (*siblings[place + 1 :], *reversed(siblings[:place]))
 
 
-def _inside(row: TreeRow) -> Content:
+def _folder_count(row: TreeRow) -> Content:
     if row.folded and row.edited:
         return Content.styled(f"{count(row.edited)} edited", "warning")
     return Content.styled(count(row.notes) if row.notes else "empty", "quiet")
