@@ -109,9 +109,9 @@ class VaultService:
     async def links(self, path: str) -> NoteLinks:
         return await self._thread.aside(self._writer.links.links, path)
 
-    async def history(self, path: str = "", limit: int = 200, skip: int = 0) -> tuple[Revision, ...]:
+    async def history(self, path: str = "", limit: int = 200) -> tuple[Revision, ...]:
         """List commits that changed a note, or anything in the vault, newest first."""
-        return tuple(await self._run(self._writer.history.revisions, path, limit=limit, skip=skip))
+        return tuple(await self._run(self._writer.history.revisions, path, limit=limit))
 
     async def revision_changes(self, commit: str) -> tuple[Change, ...]:
         return tuple(await self._run(self._writer.history.changes, commit))
@@ -120,9 +120,9 @@ class VaultService:
         """Return the commit of each line (1-based, inclusive). Lines that are not in git yet have no commit."""
         return tuple(await self._run(self._writer.history.blame, path, first_line, last_line))
 
-    async def plan_write(self, path: str, text: str, etag: str | None, *, replace: bool = True) -> Plan:
+    async def plan_write(self, path: str, text: str, etag: str | None) -> Plan:
         """Plan the write of a note. Without an etag it must not exist yet."""
-        return await self._run(self._writer.planner.write, path, text, seen=expecting(etag), replace=replace)
+        return await self._run(self._writer.planner.write, path, text, seen=expecting(etag), replace=True)
 
     async def plan_delete(self, path: str, etag: str, *, unlinks: bool = False) -> Plan:
         """Plan the deletion of a note; `unlinks` also replaces the links to it by their text."""

@@ -263,7 +263,7 @@ class OptionRows(OptionList):
             event.prevent_default()
 
 
-_FULL, _HALF_END, _HALF_START = "━", "╸", "╺"
+_FULL, _HALF_END = "━", "╸"
 
 
 def bar(meaning: int, words: int, total: int, width: int) -> Content:

@@ -163,8 +163,8 @@ class ThreeWayView(DiffRows):
 
     empty_text = "Nothing conflicts any more."
 
-    def __init__(self, clashes: tuple[Clash, ...], *, titles: Titles = UNDOING, id: str) -> None:  # noqa: A002
-        super().__init__(id=id)
+    def __init__(self, clashes: tuple[Clash, ...], titles: Titles = UNDOING) -> None:
+        super().__init__(id="plan-diff")
         self._titles = titles
         self._clashes = clashes
 
@@ -215,7 +215,7 @@ class ThreeWayScreen(Dialog[Way]):
             box.border_title = Content("Not undone: changed since")
             yield Static(Content("\n").join(map(Content, self._summary)), classes="plan-lead")
             yield Static(Content(self._refusal.what), id="plan-count")
-            yield ThreeWayView(self._clashes, id="plan-diff")
+            yield ThreeWayView(self._clashes)
             yield Static(Content(self._step()), classes="plan-remarks")
             merge = [("conflict.merge", "undo what does not overlap")] if self._can_merge else []
             resolve = [("conflict.mine", "overwrite"), ("conflict.both", "edit both")] if self._can_resolve else []
@@ -357,7 +357,7 @@ class ConflictCopyDialog(Dialog[Keep]):
                 yield DiffView(id="plan-diff")
             else:
                 sides = {"expected": conflict.base, "found": conflict.mine, "wanted": conflict.theirs}
-                yield ThreeWayView((Clash(path=conflict.note, **sides),), titles=TITLES, id="plan-diff")
+                yield ThreeWayView((Clash(path=conflict.note, **sides),), TITLES)
             yield Static(Content("Whatever you choose, the change is shown before it is made."), classes="plan-remarks")
             yield self._key_line()
 
