@@ -82,7 +82,6 @@ class MemoryPane(PartsPane):
         self._list_filter = wording.ListFilter()
         self._is_stale = True
         self._filling: Timer | None = None
-        self._status: Status | None = None
         self._opened_from = "list"
 
     def compose(self) -> ComposeResult:
@@ -239,7 +238,6 @@ class MemoryPane(PartsPane):
         self.recall.focus_input()
 
     def _set_status(self, status: Status) -> None:
-        self._status = status
         words = wording.read_only_note(status)
         note = self.query_one("#memory-note", Static)
         set_label(note, Content(words))
