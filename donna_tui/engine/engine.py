@@ -327,6 +327,7 @@ class Engine:
         )
 
     async def questions(self) -> tuple[str, ...]:
+        """Return the previous questions, newest first."""
         return await asyncio.to_thread(self._questions.questions)
 
     async def save_question(self, text: str) -> tuple[str, ...]:
