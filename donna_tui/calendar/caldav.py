@@ -1,7 +1,7 @@
 """Read a calendar on a CalDAV server: a child process implements CalDAV, this process only transports bytes.
 
 The child (`donna_tui.calendar.dav`) has no write access, bounded memory and no password: it sends one request after the
-other to this process, which forwards them through the egress door.
+other to this process, which forwards them through `safety.egress`.
 """
 
 from __future__ import annotations
