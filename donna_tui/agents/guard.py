@@ -152,7 +152,7 @@ class Guard:
         if scope["type"] != "http":
             return
         connection = self.connections.get(tuple(scope["client"] or ("", 0)))
-        if connection is None:  # its connection was closed meanwhile to make room
+        if connection is None:  # it was closed meanwhile to make room
             return
         with self.limiter.answering(connection):
             try:

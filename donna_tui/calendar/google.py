@@ -80,9 +80,9 @@ class Tokens:
         refresh = known.get("refresh_token")
         if not isinstance(refresh, str):
             raise self._not_connected()
-        given = await self.request_tokens(client, {"grant_type": "refresh_token", "refresh_token": refresh})
-        self.store({"refresh_token": refresh, **given})
-        return str(given["access_token"])
+        granted = await self.request_tokens(client, {"grant_type": "refresh_token", "refresh_token": refresh})
+        self.store({"refresh_token": refresh, **granted})
+        return str(granted["access_token"])
 
     def store(self, tokens: dict[str, Any]) -> None:
         """Store tokens, atomically replacing the old ones. Raises CalendarError."""
@@ -116,11 +116,11 @@ class Tokens:
         if answer.status_code in (400, 401):
             raise self._not_connected()
         try:
-            given = _TokenResponse.model_validate_json(accepted(answer).content)
+            granted = _TokenResponse.model_validate_json(accepted(answer).content)
         except ValueError as error:
             raise failed("Google's answer cannot be read", hint="it will be retried later") from error
-        stored = {"access_token": given.access_token, "expires_at": self.clock() + given.expires_in - SPARE_SECONDS}
-        return stored | ({"refresh_token": given.refresh_token} if given.refresh_token else {})
+        stored = {"access_token": granted.access_token, "expires_at": self.clock() + granted.expires_in - SPARE_SECONDS}
+        return stored | ({"refresh_token": granted.refresh_token} if granted.refresh_token else {})
 
 
 class OAuthClient(NamedTuple):
@@ -351,12 +351,12 @@ async def connect(tokens: Tokens, show: Callable[[str], None], endpoints: Endpoi
             "code_verifier": consent.verifier,
         }
         async with calendar_client(ANSWER_BYTES) as client:
-            given = await tokens.request_tokens(client, form)
-    if "refresh_token" not in given:
+            granted = await tokens.request_tokens(client, form)
+    if "refresh_token" not in granted:
         raise failed(
             "Google granted no permanent access to the calendar", hint="revoke the access at Google, and try again"
         )
-    tokens.store(given)
+    tokens.store(granted)
 
 
 @dataclass(slots=True)
