@@ -16,7 +16,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from donna_tui.http.guard import FrontDoor, Limits, Visitor, has_long_header, is_own_host, is_own_origin, is_secret
+from donna_tui.http.guard import (
+    ConnectionLimiter,
+    Limits,
+    TrackedConnection,
+    has_long_header,
+    is_own_host,
+    is_own_origin,
+    is_secret,
+)
 from donna_tui.platform.paths import private_folder
 from donna_tui.types.errors import DonnaError, Reason
 
@@ -133,8 +141,8 @@ class Guard:
     token: str
     port: int = 0
     rate: Rate = field(default_factory=Rate)
-    door: FrontDoor = field(default_factory=lambda: FrontDoor(CONNECTIONS))
-    visitors: dict[tuple[str, int], Visitor] = field(default_factory=dict)
+    limiter: ConnectionLimiter = field(default_factory=lambda: ConnectionLimiter(CONNECTIONS))
+    connections: dict[tuple[str, int], TrackedConnection] = field(default_factory=dict)
     """The open connections, by address and port of the client."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -143,13 +151,13 @@ class Guard:
             return
         if scope["type"] != "http":
             return
-        visitor = self.visitors.get(tuple(scope["client"] or ("", 0)))
-        if visitor is None:  # its connection was closed meanwhile to make room
+        connection = self.connections.get(tuple(scope["client"] or ("", 0)))
+        if connection is None:  # it was closed meanwhile to make room
             return
-        with self.door.answering(visitor):
+        with self.limiter.answering(connection):
             try:
                 self._check(scope)
-                self.door.trust(visitor)
+                self.limiter.trust(connection)
                 body = await _body(scope, receive)
             except NotAdmittedError as error:
                 await _refuse(send, error.status)

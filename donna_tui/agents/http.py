@@ -14,7 +14,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from donna_tui.agents.guard import MAX_BODY_BYTES, PATH, Guard
 from donna_tui.agents.server import IDLE_SECONDS, MAX_SESSIONS, OpenSessions
-from donna_tui.http.guard import NAMES, FrontDoor, Visitor
+from donna_tui.http.guard import NAMES, ConnectionLimiter, TrackedConnection
 from donna_tui.types.errors import DonnaError, Reason
 
 HOST = "127.0.0.1"
@@ -42,7 +42,7 @@ async def serve_http(server: Server[Any], *, port: int, token: str, ready: Calla
         )
     )
     work = asyncio.ensure_future(_served(listener, port))
-    sweeping = asyncio.ensure_future(guard.door.sweep_forever())
+    sweeping = asyncio.ensure_future(guard.limiter.sweep_forever())
     try:
         while not listener.started and not work.done():
             await asyncio.sleep(0.01)
@@ -58,23 +58,23 @@ async def serve_http(server: Server[Any], *, port: int, token: str, ready: Calla
 
 def _guarded(guard: Guard) -> type[H11Protocol]:
     """Make the protocol of the server report each connection to the guard."""
-    door: FrontDoor = guard.door
+    limiter: ConnectionLimiter = guard.limiter
 
     class Protocol(H11Protocol):
-        visitor: Visitor | None = None
+        tracked: TrackedConnection | None = None
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
             super().connection_made(transport)
             if self.client is None:
                 transport.abort()
                 return
-            self.visitor = guard.visitors[self.client] = door.enter(self.client[0], transport.abort)
+            self.tracked = guard.connections[self.client] = limiter.enter(self.client[0], transport.abort)
 
         def connection_lost(self, exc: Exception | None) -> None:
             super().connection_lost(exc)
-            if self.visitor is not None and self.client is not None:
-                door.leave(self.visitor)
-                guard.visitors.pop(self.client, None)
+            if self.tracked is not None and self.client is not None:
+                limiter.leave(self.tracked)
+                guard.connections.pop(self.client, None)
 
     return Protocol
 

@@ -1,7 +1,7 @@
 """Read a calendar on a CalDAV server: a child process implements CalDAV, this process only transports bytes.
 
 The child (`donna_tui.calendar.dav`) has no write access, bounded memory and no password: it sends one request after the
-other to this process, which forwards them through the egress door.
+other to this process, which forwards them through `safety.egress`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class CalDav(ConfiguredCalendar):
     async def fetch(self, window: Window) -> Fetched:
         if not all(find_spec(name) for name in ("caldav", "icalendar", "recurring_ical_events")):
             raise failed("the CalDAV library is not installed", hint=INSTALL_HINT)
-        asked = {
+        request = {
             "url": self.config.url,
             "calendar": self.config.name,
             "start": window.start.isoformat(),
@@ -60,17 +60,17 @@ class CalDav(ConfiguredCalendar):
             "seconds": CHILD_SECONDS,
         }
         host = host_of(self.config.url)
-        async with calendar_client(ANSWER_BYTES) as client, reading_child(CHILD_MODULE, json.dumps(asked)) as child:
+        async with calendar_client(ANSWER_BYTES) as client, reading_child(CHILD_MODULE, json.dumps(request)) as child:
             login = login_of(self.config)
-            proof = httpx2.BasicAuth(login.username, login.password) if login else None
-            courier = _Courier(client, httpx2.URL(self.config.url), login, proof)
+            auth = httpx2.BasicAuth(login.username, login.password) if login else None
+            forwarder = _Forwarder(client, httpx2.URL(self.config.url), login, auth)
             for _ in range(MAX_REQUESTS):
                 frame = await _received(child, host)
                 if "method" in frame:
-                    await _send(child, await courier.carry(frame))
+                    await _send(child, await forwarder.forward(frame))
                     continue
                 if "error" in frame:
-                    raise courier.errors[frame["error"]]
+                    raise forwarder.errors[frame["error"]]
                 if "failed" in frame:
                     message, hint = _FAILURES[frame["failed"]]
                     raise failed(message.format(host=host), hint=hint)
@@ -79,16 +79,16 @@ class CalDav(ConfiguredCalendar):
 
 
 @dataclass(slots=True)
-class _Courier:
+class _Forwarder:
     """Forward the child's requests to the one server, with the password. Errors are stored here by number."""
 
     client: httpx2.AsyncClient
-    home: httpx2.URL
+    server: httpx2.URL
     login: Login | None
-    proof: httpx2.Auth | None
+    auth: httpx2.Auth | None
     errors: list[DonnaError] = field(default_factory=list)
 
-    async def carry(self, frame: dict[str, Any]) -> dict[str, Any]:
+    async def forward(self, frame: dict[str, Any]) -> dict[str, Any]:
         try:
             answer = accepted(await self._answer(frame))
         except DonnaError as error:
@@ -99,25 +99,25 @@ class _Courier:
 
     async def _answer(self, frame: dict[str, Any]) -> httpx2.Response:
         """Send a request, repeating it with digest authentication if the server requires it."""
-        place = self.home.join(frame["url"])
-        if origin(place) != origin(self.home):
+        url = self.server.join(frame["url"])
+        if origin(url) != origin(self.server):
             raise failed(
-                f"{self.home.host} redirects to {place.host}, which Donna does not follow",
+                f"{self.server.host} redirects to {url.host}, which Donna does not follow",
                 hint="if that is right, set url in calendars to the new address",
             )
         request = Request(
             method=frame["method"],
-            url=str(place),
+            url=str(url),
             headers=frame["headers"],
             content=base64.b64decode(frame["body"]),
-            auth=self.proof,
+            auth=self.auth,
         )
         answer = await exchange(self.client, request)
         wanted = answer.headers.get("WWW-Authenticate", "").lower()
         if answer.status_code != 401 or not wanted.startswith("digest") or self.login is None:
             return answer
-        self.proof = httpx2.DigestAuth(self.login.username, self.login.password)
-        return await exchange(self.client, replace(request, auth=self.proof))
+        self.auth = httpx2.DigestAuth(self.login.username, self.login.password)
+        return await exchange(self.client, replace(request, auth=self.auth))
 
 
 async def _received(child: asyncio.subprocess.Process, host: str) -> dict[str, Any]:

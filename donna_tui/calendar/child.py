@@ -1,8 +1,8 @@
-"""Read a calendar file in a child process: `python -m donna_tui.calendar.child ASKED`, with the file on stdin.
+"""Read a calendar file in a child process: `python -m donna_tui.calendar.child REQUEST`, with the file on stdin.
 
-ASKED is a JSON object with `calendar`, `start`, `end`, `zone` and `seconds`. One line of JSON is printed: `{"ok": true,
-"meetings", "problems", "complete"}`. The process cannot write files and has bounded memory, so a malicious file can
-only end it.
+REQUEST is a JSON object with `calendar`, `start`, `end`, `zone` and `seconds`. One line of JSON is printed:
+`{"ok": true, "meetings", "problems", "complete"}`. The process cannot write files and has bounded memory, so a
+malicious file can only end it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Read CalDAV with the `caldav` library in a child process: `python -m donna_tui.calendar.dav ASKED`.
+"""Read CalDAV with the `caldav` library in a child process: `python -m donna_tui.calendar.dav REQUEST`.
 
 It has no connection: each request is a frame on stdout (four bytes of length, then JSON), its answer a frame on stdin.
 The last frame contains the meetings, or the code of the error. Answers of servers are parsed only in this process.
@@ -37,7 +37,7 @@ _RESOURCE_TYPE = "{DAV:}resourcetype"
 _CALENDAR = "{urn:ietf:params:xml:ns:caldav}calendar"
 
 
-class CarriedError(Exception):
+class ForwardingError(Exception):
     """The parent could not send a request or refused it; it identifies the error by its number."""
 
     def __init__(self, number: int) -> None:
@@ -45,7 +45,7 @@ class CarriedError(Exception):
         self.number = number
 
 
-class TooLargeError(CarriedError):
+class TooLargeError(ForwardingError):
     """The answer exceeded the size limit."""
 
 
@@ -67,12 +67,12 @@ class Parent:
         self._outgoing.flush()
 
     def exchange(self, frame: Mapping[str, Any]) -> dict[str, Any]:
-        """Send a request and return its answer. Raises CarriedError."""
+        """Send a request and return its answer. Raises ForwardingError."""
         self.send(frame)
         length = int.from_bytes(self._incoming.read(4), "big")
         reply: dict[str, Any] = json.loads(self._incoming.read(length))
         if "error" in reply:
-            raise TooLargeError(reply["error"]) if reply["too_large"] else CarriedError(reply["error"])
+            raise TooLargeError(reply["error"]) if reply["too_large"] else ForwardingError(reply["error"])
         return reply
 
 
@@ -93,7 +93,7 @@ def _answered(parent: Parent, request: Mapping[str, Any]) -> dict[str, Any]:
             return {"failed": "too_much"}
         seconds = PROCESSOR_SECONDS + SECONDS_PER_MEGABYTE * len(data) / 1_000_000
         return answer_of(read_calendar(data, request["calendar"], window, zone_named(request["zone"]), seconds))
-    except CarriedError as error:
+    except ForwardingError as error:
         return {"error": error.number}
     except UnreadError as error:
         return {"failed": str(error)}

@@ -47,7 +47,7 @@ SPARE_SECONDS = 60.0
 """Seconds before its expiry at which a token is renewed."""
 
 
-class _Given(BaseModel):
+class _TokenResponse(BaseModel):
     """The answer of the token server."""
 
     access_token: str
@@ -80,9 +80,9 @@ class Tokens:
         refresh = known.get("refresh_token")
         if not isinstance(refresh, str):
             raise self._not_connected()
-        given = await self.request_tokens(client, {"grant_type": "refresh_token", "refresh_token": refresh})
-        self.store({"refresh_token": refresh, **given})
-        return str(given["access_token"])
+        granted = await self.request_tokens(client, {"grant_type": "refresh_token", "refresh_token": refresh})
+        self.store({"refresh_token": refresh, **granted})
+        return str(granted["access_token"])
 
     def store(self, tokens: dict[str, Any]) -> None:
         """Store tokens, atomically replacing the old ones. Raises CalendarError."""
@@ -116,11 +116,11 @@ class Tokens:
         if answer.status_code in (400, 401):
             raise self._not_connected()
         try:
-            given = _Given.model_validate_json(accepted(answer).content)
+            granted = _TokenResponse.model_validate_json(accepted(answer).content)
         except ValueError as error:
             raise failed("Google's answer cannot be read", hint="it will be retried later") from error
-        stored = {"access_token": given.access_token, "expires_at": self.clock() + given.expires_in - SPARE_SECONDS}
-        return stored | ({"refresh_token": given.refresh_token} if given.refresh_token else {})
+        stored = {"access_token": granted.access_token, "expires_at": self.clock() + granted.expires_in - SPARE_SECONDS}
+        return stored | ({"refresh_token": granted.refresh_token} if granted.refresh_token else {})
 
 
 class OAuthClient(NamedTuple):
@@ -338,41 +338,41 @@ async def connect(tokens: Tokens, show: Callable[[str], None], endpoints: Endpoi
 
     `show` is called with the URL to open. Raises CalendarError.
     """
-    waiting = _Waiting()
-    server = SmallServer(waiting.take, LIMITS)
+    consent = _ConsentRequest()
+    server = SmallServer(consent.take, LIMITS)
     async with server.listening():
-        waiting.place = f"http://127.0.0.1:{server.port}"
-        show(waiting.address(oauth_client(tokens.config).id, endpoints.consent))
-        code = await waiting.code()
+        consent.redirect_uri = f"http://127.0.0.1:{server.port}"
+        show(consent.address(oauth_client(tokens.config).id, endpoints.consent))
+        code = await consent.code()
         form = {
             "grant_type": "authorization_code",
             "code": code,
-            "redirect_uri": waiting.place,
-            "code_verifier": waiting.verifier,
+            "redirect_uri": consent.redirect_uri,
+            "code_verifier": consent.verifier,
         }
         async with calendar_client(ANSWER_BYTES) as client:
-            given = await tokens.request_tokens(client, form)
-    if "refresh_token" not in given:
+            granted = await tokens.request_tokens(client, form)
+    if "refresh_token" not in granted:
         raise failed(
             "Google granted no permanent access to the calendar", hint="revoke the access at Google, and try again"
         )
-    tokens.store(given)
+    tokens.store(granted)
 
 
 @dataclass(slots=True)
-class _Waiting:
+class _ConsentRequest:
     """A pending request for consent. `state` and `verifier` are secrets that authenticate the answer."""
 
     state: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     verifier: str = field(default_factory=lambda: secrets.token_urlsafe(48))
-    place: str = ""
+    redirect_uri: str = ""
     answer: asyncio.Future[str] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
     def address(self, client_id: str, consent: str) -> str:
         challenge = base64.urlsafe_b64encode(hashlib.sha256(self.verifier.encode()).digest()).rstrip(b"=").decode()
         parameters = {
             "client_id": client_id,
-            "redirect_uri": self.place,
+            "redirect_uri": self.redirect_uri,
             "response_type": "code",
             "scope": SCOPE,
             "access_type": "offline",

@@ -1,4 +1,4 @@
-"""Send requests to calendar servers through the egress door, with their passwords."""
+"""Send requests to calendar servers through `safety.egress`, with their passwords."""
 
 from __future__ import annotations
 

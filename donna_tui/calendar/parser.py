@@ -47,7 +47,7 @@ _NAME = re.compile(r"[A-Za-z0-9-]+")
 
 
 @dataclass(slots=True)
-class Entry:
+class RawEvent:
     """One VEVENT: its number in the calendar, from 1, and its relevant lines, unfolded."""
 
     number: int
@@ -84,12 +84,12 @@ class Entry:
 class Contents:
     """The content of a calendar file. `complete` is false if it is truncated or exceeds a limit."""
 
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[RawEvent] = field(default_factory=list)
     zones: list[str] = field(default_factory=list)
     problems: list[EntryProblem] = field(default_factory=list)
     complete: bool = True
 
-    def lose(self, message: str, number: int = 0) -> None:
+    def mark_incomplete(self, message: str, number: int = 0) -> None:
         """Add a problem that makes the content incomplete."""
         self.problems.append(EntryProblem(message, number))
         self.complete = False
@@ -100,7 +100,7 @@ class Reader:
 
     def __init__(self) -> None:
         self._found = Contents()
-        self._entry: Entry | None = None
+        self._entry: RawEvent | None = None
         self._zone: list[str] | None = None
         self._depth = 0
         self._seen = 0
@@ -111,24 +111,24 @@ class Reader:
         for line in _lines(data):
             if not self._take(line):
                 break
-        self._unterminated()
+        self._report_unterminated()
         if not self._is_calendar and data.strip():
-            self._found.lose("it is not a calendar: it has no BEGIN:VCALENDAR")
+            self._found.mark_incomplete("it is not a calendar: it has no BEGIN:VCALENDAR")
         return self._found
 
     def _take(self, line: str) -> bool:
         """Process a line; return whether to continue."""
         keyword = line[:24].rstrip().upper()
         if keyword in ("BEGIN:VCALENDAR", "END:VCALENDAR"):
-            self._unterminated()
+            self._report_unterminated()
             self._is_calendar = True
         elif keyword == "BEGIN:VEVENT":
-            self._unterminated()
+            self._report_unterminated()
             self._seen += 1
             if self._seen > MAX_ENTRIES:
-                self._found.lose(f"it has more than {MAX_ENTRIES:,} entries; the others are ignored")
+                self._found.mark_incomplete(f"it has more than {MAX_ENTRIES:,} entries; the others are ignored")
                 return False
-            self._entry, self._depth = Entry(self._seen), 0
+            self._entry, self._depth = RawEvent(self._seen), 0
         elif self._entry is not None:
             self._in_event(line, keyword, self._entry)
         elif self._zone is not None:
@@ -137,7 +137,7 @@ class Reader:
             self._zone = [line]
         return True
 
-    def _in_event(self, line: str, keyword: str, entry: Entry) -> None:
+    def _in_event(self, line: str, keyword: str, entry: RawEvent) -> None:
         if keyword.startswith("BEGIN:"):
             self._depth += 1
         elif keyword.startswith("END:"):
@@ -156,9 +156,9 @@ class Reader:
                 self._found.zones.append("\r\n".join((*zone, "")))
             self._zone = None
 
-    def _unterminated(self) -> None:
+    def _report_unterminated(self) -> None:
         if self._entry is not None:
-            self._found.lose("the calendar ends or starts again in the middle of it", self._entry.number)
+            self._found.mark_incomplete("the calendar ends or starts again in the middle of it", self._entry.number)
         self._entry = self._zone = None
 
 
@@ -170,7 +170,7 @@ def _lines(data: bytes) -> Iterator[str]:
             yield line.decode("utf-8", "replace")
 
 
-_THINGS = ("ROOM", "RESOURCE")
+_RESOURCES = ("ROOM", "RESOURCE")
 _MAILTO = "mailto:"
 
 
@@ -178,7 +178,7 @@ def invited(organiser: Any, attendees: Iterable[Any]) -> tuple[Attendee, ...]:
     """Return the people of an event from the addresses of `icalendar`, organiser first, without rooms."""
     addresses = [address for address in (organiser, *attendees) if address is not None]
     return distinct(
-        _person(address) for address in addresses if str(_parameter(address, "CUTYPE")).upper() not in _THINGS
+        _person(address) for address in addresses if str(_parameter(address, "CUTYPE")).upper() not in _RESOURCES
     )
 
 
@@ -308,7 +308,7 @@ class ParsedEvent:
         return (sequence if isinstance(sequence, int) else 0, str(_value(self.event.get("DTSTAMP")) or ""))
 
 
-def parsed_event(entry: Entry, zone: datetime.tzinfo) -> ParsedEvent:
+def parsed_event(entry: RawEvent, zone: datetime.tzinfo) -> ParsedEvent:
     """Parse an entry; times without a zone are in `zone`. Raises UnusableError and the errors of the library."""
     parsed = Event.from_ical(entry.text)
     if not isinstance(parsed, Event):
@@ -319,7 +319,7 @@ def parsed_event(entry: Entry, zone: datetime.tzinfo) -> ParsedEvent:
         identifying = [uid] if uid else [line for line in entry.lines if not line.upper().startswith("DTSTAMP")]
         uid = f"donna-{hashlib.sha256(chr(10).join(identifying).encode('utf-8', 'replace')).hexdigest()[:32]}"
     floats = _is_floating(_moment(event.get("DTSTART"), "its start cannot be read"))
-    remarks = _zones_in_order(event, zone)
+    remarks = _assign_zones(event, zone)
     if ("DTEND" in event or "DURATION" in event) and (problem := _end_problem(event, event["DTSTART"].dt)):
         event.pop("DTEND", None)
         event.pop("DURATION", None)
@@ -359,7 +359,7 @@ def _value(value: Any) -> Any:
     return None if isinstance(value, vBroken) else getattr(value, "dt", None)
 
 
-def _zones_in_order(event: Any, zone: datetime.tzinfo) -> list[str]:
+def _assign_zones(event: Any, zone: datetime.tzinfo) -> list[str]:
     """Assign a zone to all times; return remarks about an unknown one."""
     unknown = False
     for name in _TIMES:

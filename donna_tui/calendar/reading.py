@@ -18,7 +18,7 @@ from icalendar import Calendar, Timezone
 from icalendar.timezone import tzp
 from recurring_ical_events import EventAdapter
 
-from donna_tui.calendar.parser import Contents, Entry, ParsedEvent, Reader, UnusableError, parsed_event
+from donna_tui.calendar.parser import Contents, ParsedEvent, RawEvent, Reader, UnusableError, parsed_event
 from donna_tui.calendar.values import (
     MAX_MEETINGS,
     MAX_OCCURRENCES,
@@ -83,12 +83,12 @@ def _occurrences(series: Series, window: Window, zone: datetime.tzinfo) -> Itera
         event.event[_NUMBER] = str(event.number)
         holder.add_component(event.event)
     start, end = local(window.start, zone), local(window.end, zone)
-    for one in recurring_ical_events.of(holder, components=[_Light]).series:
+    for one in recurring_ical_events.of(holder, components=[_OccurrenceAdapter]).series:
         for occurrence in one.between(start, end):
             yield occurrence.as_component(True)
 
 
-class _Light(EventAdapter):  # type: ignore[misc]  # the library has no types
+class _OccurrenceAdapter(EventAdapter):  # type: ignore[misc]  # the library has no types
     """Return occurrences as number, start and end, which avoids the library's copy of the event for each."""
 
     def as_component(self, start: Any = None, stop: Any = None, *_: Any) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def _stamp(pattern: ParsedEvent, moment: datetime.date, zone: datetime.tzinfo) -
 ENTRY_SECONDS = 0.75
 """Processor time in seconds for one event, series or time zone."""
 
-EXPANDING = 0.5
+EXPANSION_SHARE = 0.5
 """Share of the time that is reserved for expanding series."""
 
 _DAYS = re.compile(r"^(DTSTART|DTEND)\b[^\r\n]*?:(\d{8})", re.IGNORECASE | re.MULTILINE)
@@ -166,7 +166,7 @@ def read_calendar(data: bytes, calendar: str, window: Window, zone: datetime.tzi
 class _Reading:
     def __init__(self, calendar: str, window: Window, zone: datetime.tzinfo, deadline: float) -> None:
         self._calendar, self._window, self._zone, self._deadline = calendar, window, zone, deadline
-        self._parsed_by = deadline - (deadline - time.process_time()) * EXPANDING
+        self._parsed_by = deadline - (deadline - time.process_time()) * EXPANSION_SHARE
         self._found = Contents()
         self._meetings: dict[str, Meeting] = {}
         self._text = 0
@@ -181,7 +181,7 @@ class _Reading:
         for zone in self._found.zones:
             with contextlib.suppress(Exception), _within(ENTRY_SECONDS):
                 tzp.cache_timezone_component(Timezone.from_ical(zone))
-        near = [entry for entry in self._found.entries if _may_touch(entry.text, *days)]
+        near = [entry for entry in self._found.entries if _may_overlap(entry.text, *days)]
         events = [event for entry in near if (event := self._parsed(entry))]
         for series in sorted(series_of(events), key=lambda each: each.repeats):  # cheap series first
             if not self._expand(series):
@@ -191,7 +191,7 @@ class _Reading:
             problems[MAX_PROBLEMS:] = [EntryProblem(f"and {plural(len(more), 'more problem')}")]
         return Fetched(tuple(self._meetings.values()), tuple(problems), self._found.complete)
 
-    def _parsed(self, entry: Entry) -> ParsedEvent | None:
+    def _parsed(self, entry: RawEvent) -> ParsedEvent | None:
         """Parse an entry; None, with a problem, if it is unusable or time is up."""
         if time.process_time() > self._parsed_by:
             self._out_of_time()
@@ -231,7 +231,7 @@ class _Reading:
             people = sum(len(person.name) + len(person.email) for person in meeting.attendees)
             self._text += len(meeting.title) + len(meeting.location) + len(meeting.description) + people
             if len(self._meetings) >= MAX_MEETINGS or self._text > MAX_TEXT:
-                self._found.lose(f"it is too large; only {len(self._meetings):,} meetings are read")
+                self._found.mark_incomplete(f"it is too large; only {len(self._meetings):,} meetings are read")
                 return False
             self._meetings[meeting.event_id] = meeting
         return True
@@ -241,7 +241,7 @@ class _Reading:
 
     def _out_of_time(self) -> None:
         if not any(problem.message == _OUT_OF_TIME for problem in self._found.problems[-1:]):
-            self._found.lose(_OUT_OF_TIME)
+            self._found.mark_incomplete(_OUT_OF_TIME)
 
 
 _OUT_OF_TIME = "it takes too long to read; the rest is left out"
@@ -262,7 +262,7 @@ def _within(seconds: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
-def _may_touch(text: str, first: str, last: str) -> bool:
+def _may_overlap(text: str, first: str, last: str) -> bool:
     """Check whether an event can overlap the window: a single event far from it cannot."""
     if _MAY_LAST.search(text):
         return True

@@ -24,7 +24,7 @@ from donna_tui.memory.database import MemoryDb, db_path, open_db
 from donna_tui.memory.facts import RememberRequest, remember
 from donna_tui.memory.importers import Import
 from donna_tui.memory.splitter import TextSplitter
-from donna_tui.platform.demo import is_furnished, record_contents
+from donna_tui.platform.demo import is_filled, record_contents
 from donna_tui.platform.paths import private_folder
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.drafts import Attendee, DraftState, Meeting
@@ -89,12 +89,12 @@ KEPT = datetime.timedelta(hours=8)
 """Age of the current meeting after which the demo meetings are moved to the present."""
 
 
-def furnish_demo(session: Session) -> None:
+def fill_demo(session: Session) -> None:
     """Fill an unchanged demo vault, which is Donna's own copy, and update its calendar. Raises DonnaError."""
     root, now = session.space.root, datetime.datetime.now(local_zone())
     writer = open_writer(session.config, session.space)
     writer.init_if_missing()
-    if not is_furnished(root):
+    if not is_filled(root):
         _spread_times(root, now)
         _make_history(writer, root, now)
         _make_conflict(root, now)

@@ -18,7 +18,7 @@ from donna_tui.cli.options import AsJson, AssumeYes, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, named_day, print_message, require_found
 from donna_tui.cli.search import run_with_index
 from donna_tui.cli.session import Session, open_session
-from donna_tui.cli.write import agreed_to, agrees_to_repository, writer_for
+from donna_tui.cli.write import agreed_to, agrees_to_repository, outcome_fields, writer_for
 from donna_tui.types.drafts import Draft, DraftRow, DraftState
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.notes import Edit
@@ -35,6 +35,7 @@ app = new_app("Drafts: notes that Donna wrote, and that you approve or reject.")
 Identity = Annotated[str, typer.Argument(metavar="DRAFT", help="The id of the draft, or the path of its note.")]
 
 WHAT = "donna draft"
+_REPORTED = ("id", "operation", "commit", "changed", "paths", "remarks")
 
 
 @app.command("list")
@@ -211,14 +212,7 @@ async def _draft(service: DraftService, named: str) -> Draft:
 def _report(plan: Plan, outcome: Outcome | None, *, as_json: bool) -> None:
     if outcome is None:
         return print_message("Nothing was changed.")
-    fields = {
-        "id": outcome.operation or None,
-        "operation": outcome.operation or None,
-        "commit": outcome.commit,
-        "changed": outcome.changed,
-        "paths": list(outcome.paths),
-        "remarks": list(plan.remarks),
-    }
+    fields = {name: value for name, value in outcome_fields(plan, outcome).items() if name in _REPORTED}
     summary = f"{plan.subject} · operation {outcome.operation} · commit {outcome.commit[:12]}"
     lines = [summary, *plan.remarks] if outcome.changed else ["Nothing was changed."]
     emit(fields, lines, as_json=as_json)

@@ -38,7 +38,7 @@ Answers = dict[str, list[tuple[Question, Scores | None]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """A line of the table. `abstained` is the share of unanswerable questions without hits, None without such."""
 
     name: str
@@ -74,7 +74,7 @@ def evaluate(
     emit({"rows": [asdict(row) for row in rows]}, _table(rows), as_json=as_json)
 
 
-def _evaluate(folder: Path, systems: Sequence[str], paths: AppPaths, *, by_kind: bool) -> Iterator[Row]:
+def _evaluate(folder: Path, systems: Sequence[str], paths: AppPaths, *, by_kind: bool) -> Iterator[TableRow]:
     from donna_tui.ops.evaluation import read_set
 
     loaded = read_set(folder)
@@ -85,7 +85,7 @@ def _evaluate(folder: Path, systems: Sequence[str], paths: AppPaths, *, by_kind:
     yield from _rows(loaded.name, answers, by_kind=by_kind)
 
 
-def _evaluate_turns(folder: Path, systems: Sequence[str], paths: AppPaths, *, by_kind: bool) -> Iterator[Row]:
+def _evaluate_turns(folder: Path, systems: Sequence[str], paths: AppPaths, *, by_kind: bool) -> Iterator[TableRow]:
     from donna_tui.ops.evaluation import read_turn_set
 
     loaded = read_turn_set(folder)
@@ -115,7 +115,7 @@ async def _answer_turns(
                     answers[AROUND].append((question, _scored(question, with_turns_around(places, TURNS_AROUND))))
 
 
-def _rows(name: str, answers: Answers, *, by_kind: bool) -> Iterator[Row]:
+def _rows(name: str, answers: Answers, *, by_kind: bool) -> Iterator[TableRow]:
     for system, answered in answers.items():
         yield _row(name, system, answered)
         kinds = {question.kind for question, _ in answered if question.kind} if by_kind else ()
@@ -155,16 +155,16 @@ def _scored(question: Question, places: Sequence[ResultRange]) -> Scores | None:
     return Scores(0.0, 0.0, 0.0, 0.0, 0.0, 1.0) if places else None
 
 
-def _row(name: str, system: str, answered: Sequence[tuple[Question, Scores | None]]) -> Row:
+def _row(name: str, system: str, answered: Sequence[tuple[Question, Scores | None]]) -> TableRow:
     known = [scores for question, scores in answered if question.gold and scores]
     unknown = [scores is None for question, scores in answered if not question.gold]
     averages = mean(known) if known else Scores(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    return Row(name, system, len(answered), averages, sum(unknown) / len(unknown) if unknown else None)
+    return TableRow(name, system, len(answered), averages, sum(unknown) / len(unknown) if unknown else None)
 
 
-def _table(rows: Sequence[Row]) -> Iterator[str]:
+def _table(rows: Sequence[TableRow]) -> Iterator[str]:
     yield f"{'':24}{'':10}{'asked':>6}{'nDCG@10':>9}{'MRR':>7}{'recall':>8}{'place@1':>9}{'place@5':>9}{'abstains':>10}"
-    sets: dict[str, list[Row]] = defaultdict(list)
+    sets: dict[str, list[TableRow]] = defaultdict(list)
     for row in rows:
         sets[row.name].append(row)
     widths = {"ndcg": 9, "mrr": 7, "recall": 8, "place_1": 9, "place_5": 9}

@@ -212,10 +212,12 @@ def _session_plan(writer: VaultWriter, identity: str, *, redo: bool) -> Plan | N
 def _change_memories(space: str | None, identity: str, *, redo: bool) -> SessionChange:
     from donna_tui.agents.tools.memory import undo_or_redo_memories
 
-    async def work(engine: Engine) -> SessionChange:
-        return await undo_or_redo_memories(engine.memory, identity, redo=redo)
-
-    return run_with_engine(open_session(space), "donna redo" if redo else "donna undo", work, semantic=False)
+    return run_with_engine(
+        open_session(space),
+        "donna redo" if redo else "donna undo",
+        lambda engine: undo_or_redo_memories(engine.memory, identity, redo=redo),
+        semantic=False,
+    )
 
 
 def _report(change: SessionChange, *, redo: bool) -> None:

@@ -24,9 +24,8 @@ def keys(
     ui = load_config().config.ui
     keymap = load_keymap(ui.keymap, ui.keys)
     rows = keys_table(keymap.keys)
-    table = [{**asdict(row), "id": row.id} for row in rows]
     width = max(len(row.keys) for row in rows)
     lines = [f"{row.where:<10}  {row.keys:<{width}}  {row.title}  ({row.id})" for row in rows]
     if check:
         lines = [f"{len(rows)} actions, no faults", *keymap.warnings]
-    emit({"keys": table, "warnings": list(keymap.warnings)}, lines, as_json=as_json)
+    emit({"keys": [asdict(row) for row in rows], "warnings": list(keymap.warnings)}, lines, as_json=as_json)

@@ -38,7 +38,7 @@ WHAT = "donna mcp"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Served:
+class ServerOptions:
     """The permissions of clients, and the transport."""
 
     write: bool
@@ -100,7 +100,7 @@ def mcp(
     space: SpaceOption = None,
 ) -> None:
     """Serve the tools for agents over MCP: search, read, recall; with --write also remember, write and undo."""
-    served = Served(
+    options = ServerOptions(
         write=write, quota=quota, allow_sensitive=allow_sensitive, allow_code=allow_code, http=http, port=port
     )
     context.meta[ERRORS_AS_JSON] = bool(call)
@@ -111,35 +111,35 @@ def mcp(
 
         emit_lines([skill_file().rstrip("\n")])
     elif setup:
-        _print_setup(setup, served, space)
+        _print_setup(setup, options, space)
     elif call:
-        _print_answer(call, arguments, served, space, demo=demo)
+        _print_answer(call, arguments, options, space, demo=demo)
     else:
-        _run_server(served, space, demo=demo)
+        _run_server(options, space, demo=demo)
 
 
-def _print_setup(client: str, served: Served, space: str | None) -> None:
+def _print_setup(client: str, options: ServerOptions, space: str | None) -> None:
     """Print the configuration for a client, and its location."""
     from donna_tui.agents.setup import server_command, setup_for
 
     meant = open_session(space).space
     named = ["--space", meant.agent or str(meant.root)]
-    setup = setup_for(client, server_command([*named, *served.arguments], os.environ))
+    setup = setup_for(client, server_command([*named, *options.arguments], os.environ))
     emit_lines([setup.text])
     print_message(setup.where)
 
 
-def _print_answer(name: str, arguments: str, served: Served, space: str | None, *, demo: bool) -> None:
+def _print_answer(name: str, arguments: str, options: ServerOptions, space: str | None, *, demo: bool) -> None:
     """Call one tool like a client, and print its answer."""
     given = _object(name, arguments)
-    answer = _call(open_session(_demo_space() if demo else space), name, given, served)
+    answer = _call(open_session(_demo_space() if demo else space), name, given, options)
     emit_lines([json_text(answer)])
     if not answer["ok"]:
         raise SystemExit(exit_code(Reason(answer["reason"])))
     require_found(answer.get("count", 1))
 
 
-def _run_server(served: Served, space: str | None, *, demo: bool) -> None:
+def _run_server(options: ServerOptions, space: str | None, *, demo: bool) -> None:
     """Serve until the client disconnects or the process is terminated."""
     if importlib.util.find_spec("mcp") is None:
         raise DonnaError(
@@ -147,7 +147,7 @@ def _run_server(served: Served, space: str | None, *, demo: bool) -> None:
         )
     _log_to_stderr()
     wire = None
-    if not served.http:
+    if not options.http:
         require_open_streams("donna mcp")
         from donna_tui.agents.stdio import take_over_stdio
 
@@ -159,21 +159,21 @@ def _run_server(served: Served, space: str | None, *, demo: bool) -> None:
         wire = take_over_stdio()
     session = open_session(_demo_space() if demo else space)
     with contextlib.suppress(asyncio.CancelledError, KeyboardInterrupt):
-        run(_serve(session, served, wire))
+        run(_serve(session, options, wire))
 
 
-def _call(session: Session, name: str, arguments: dict[str, Any], served: Served) -> dict[str, Any]:
+def _call(session: Session, name: str, arguments: dict[str, Any], options: ServerOptions) -> dict[str, Any]:
     from donna_tui.agents.tools.catalogue import call
     from donna_tui.agents.tools.context import ClientSession, Quota, actor_of
 
     async def work(engine: Engine) -> dict[str, Any]:
-        client = ClientSession(actor_of(WHAT), Quota(served.quota))
-        return await call(_context_of(engine, session, served, client), name, arguments)
+        client = ClientSession(actor_of(WHAT), Quota(options.quota))
+        return await call(_context_of(engine, session, options, client), name, arguments)
 
     return run_with_index(session, WHAT, work)
 
 
-async def _serve(session: Session, served: Served, wire: Wire | None) -> None:
+async def _serve(session: Session, options: ServerOptions, wire: Wire | None) -> None:
     from donna_tui.agents.server import Dispatcher, Sessions, build_server
     from donna_tui.agents.tools.context import Quota
 
@@ -182,16 +182,16 @@ async def _serve(session: Session, served: Served, wire: Wire | None) -> None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     async with engine_for(session, WHAT, watch=True) as engine:  # it may have to keep the index up to date
         service = Dispatcher(
-            lambda client: _context_of(engine, session, served, client),
-            Sessions(Quota(served.quota), alone=wire is not None),
-            served.write,
+            lambda client: _context_of(engine, session, options, client),
+            Sessions(Quota(options.quota), alone=wire is not None),
+            options.write,
         )
         if wire:
             from donna_tui.agents.stdio import serve_stdio
 
             await serve_stdio(build_server(service), wire)
         else:
-            await _serve_http(service, session, served.port)
+            await _serve_http(service, session, options.port)
 
 
 async def _serve_http(service: Dispatcher, session: Session, port: int) -> None:
@@ -210,7 +210,7 @@ async def _serve_http(service: Dispatcher, session: Session, port: int) -> None:
     await serve_http(build_server(service), port=port, token=token, ready=ready)
 
 
-def _context_of(engine: Engine, session: Session, served: Served, client: ClientSession) -> ToolContext:
+def _context_of(engine: Engine, session: Session, options: ServerOptions, client: ClientSession) -> ToolContext:
     from donna_tui.agents.tools.context import Access, ToolContext
     from donna_tui.engine.vault_service import announce, report_to
     from donna_tui.vault.open import indexed_client, open_writer
@@ -219,9 +219,9 @@ def _context_of(engine: Engine, session: Session, served: Served, client: Client
     hub = engine.hub
     return ToolContext(
         engine=engine,
-        access=Access(indexed_client(config, space.root), served.allow_sensitive, served.allow_code),
+        access=Access(indexed_client(config, space.root), options.allow_sensitive, options.allow_code),
         session=client,
-        writer=open_writer(config, space, announce(hub), on_recovered=report_to(hub)) if served.write else None,
+        writer=open_writer(config, space, announce(hub), on_recovered=report_to(hub)) if options.write else None,
         results=config.retrieval.default_k,
     )
 

@@ -33,30 +33,22 @@ class ExitCode(IntEnum):
     FAILED = 5
 
 
-_CODES = {
-    Reason.USAGE: ExitCode.USAGE,
-    Reason.CONFIG_INVALID: ExitCode.USAGE,
-    Reason.KEYMAP_INVALID: ExitCode.USAGE,
-    Reason.NO_VAULT: ExitCode.USAGE,
-    Reason.NO_TERMINAL: ExitCode.USAGE,
-    Reason.MODEL_MISSING: ExitCode.DEGRADED,
-    Reason.WATCHER_DEGRADED: ExitCode.DEGRADED,
-    Reason.MODEL_INVALID: ExitCode.FAILED,
-    Reason.EMBEDDING_FAILED: ExitCode.FAILED,
-    Reason.CALENDAR_FAILED: ExitCode.FAILED,
-    Reason.LOGIN_REFUSED: ExitCode.FAILED,
-    Reason.TEMPLATE_ERROR: ExitCode.FAILED,
-    Reason.MODEL_CALL_FAILED: ExitCode.FAILED,
-    Reason.DATABASE_CORRUPT: ExitCode.FAILED,
-    Reason.DISK_FULL: ExitCode.FAILED,
-    Reason.IO_ERROR: ExitCode.FAILED,
-    Reason.INTERNAL: ExitCode.FAILED,
-}
+_REASONS = {
+    ExitCode.USAGE: {
+        Reason.USAGE, Reason.CONFIG_INVALID, Reason.KEYMAP_INVALID, Reason.NO_VAULT, Reason.NO_TERMINAL,
+    },
+    ExitCode.DEGRADED: {Reason.MODEL_MISSING, Reason.WATCHER_DEGRADED},
+    ExitCode.FAILED: {
+        Reason.MODEL_INVALID, Reason.EMBEDDING_FAILED, Reason.CALENDAR_FAILED, Reason.LOGIN_REFUSED,
+        Reason.TEMPLATE_ERROR, Reason.MODEL_CALL_FAILED, Reason.DATABASE_CORRUPT, Reason.DISK_FULL, Reason.IO_ERROR,
+        Reason.INTERNAL,
+    },
+}  # fmt: skip
 
 
 def exit_code(reason: Reason) -> ExitCode:
     """Return the exit code for a reason. Unlisted reasons are refusals: the request was valid and not carried out."""
-    return _CODES.get(reason, ExitCode.REFUSED)
+    return next((code for code, reasons in _REASONS.items() if reason in reasons), ExitCode.REFUSED)
 
 
 def emit(data: Mapping[str, Any], lines: Iterable[str], *, as_json: bool) -> None:

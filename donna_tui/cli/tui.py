@@ -115,7 +115,7 @@ def _indexed(session: Session) -> Session:
 
 
 def _backend(
-    session: Session | None, choice: VaultChoice | None, paths: AppPaths, heard: Listener, *, is_demo: bool = False
+    session: Session | None, choice: VaultChoice | None, paths: AppPaths, listener: Listener, *, is_demo: bool = False
 ) -> Backend:
     """Build the engine of a space. A demo vault is filled here, off the event loop, since that is slow."""
     from donna_tui.engine.engine import Engine
@@ -128,11 +128,11 @@ def _backend(
     if session is None:
         raise SpaceError(Reason.NO_VAULT, "no vault is chosen", hint="donna ~/notes")
     if is_demo:
-        from donna_tui.cli.demo import furnish_demo
+        from donna_tui.cli.demo import fill_demo
 
-        furnish_demo(session)
+        fill_demo(session)
     engine = Engine(session.space, session.config, session.paths, what="the Donna app")
-    engine.subscribe(heard)
+    engine.subscribe(listener)
     return engine
 
 

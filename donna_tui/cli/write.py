@@ -124,7 +124,7 @@ def carry_out(writer: VaultWriter, plan: Plan, *, agreed: bool, as_json: bool) -
         else:
             raise
         outcome = writer.apply(plan)
-    emit(_fields(plan, outcome), _summary_lines(plan, outcome), as_json=as_json)
+    emit(outcome_fields(plan, outcome), _summary_lines(plan, outcome), as_json=as_json)
 
 
 def carry_out_if_agreed(writer: VaultWriter, plan: Plan, *, agreed: bool, as_json: bool) -> bool:
@@ -197,7 +197,7 @@ def _seen(etag: str | None) -> Seen:
     return whatever if etag is None else expecting(etag)
 
 
-def _fields(plan: Plan, outcome: Outcome) -> dict[str, Any]:
+def outcome_fields(plan: Plan, outcome: Outcome) -> dict[str, Any]:
     return {
         "id": outcome.operation or None,
         "operation": outcome.operation or None,

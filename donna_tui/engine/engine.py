@@ -192,10 +192,10 @@ class Engine:
         """Start the work of the process that maintains the index."""
         with contextlib.suppress(OSError):  # on a full disk the space is not remembered
             remember(self.space)
-        self.hub.subscribe(self._model.heard)
+        self.hub.subscribe(self._model.follow_swap)
         if self._watch:
             self._tasks.start("following the vault", after(self.at_best, maintainer.follow))
-        await self._model.give(maintainer)
+        await self._model.pass_to(maintainer)
         self.hub.post(EngineStateChanged(state="running"))
         self._model.follow()
         if self._watch and not self.space.agent:
@@ -327,6 +327,7 @@ class Engine:
         )
 
     async def questions(self) -> tuple[str, ...]:
+        """Return the previous questions, newest first."""
         return await asyncio.to_thread(self._questions.questions)
 
     async def save_question(self, text: str) -> tuple[str, ...]:

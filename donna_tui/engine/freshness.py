@@ -68,18 +68,18 @@ class Freshness:
             return await self._wait_for_owner(deadline)
         policy = self._context.policy
         if not (policy.on_search or (policy.on_start and not self._begun)):  # at each search, or the first of a session
-            return DIFFERS if await self._lacking() else ""
-        brought = await self._brought(deadline)
-        if brought and not self._context.model.known.is_set():  # vectors are missing until it is
+            return DIFFERS if await self._is_incomplete() else ""
+        is_updated = await self._updated_by(deadline)
+        if is_updated and not self._context.model.known.is_set():  # vectors are missing until it is
             patience = max(0.0, deadline - asyncio.get_running_loop().time())
             if await set_within(self._context.model.known, patience):
-                brought = await self._brought(deadline)
-        if not brought and await self._lacking():
+                is_updated = await self._updated_by(deadline)
+        if not is_updated and await self._is_incomplete():
             return LATE
         maintainer = self._context.maintainer
         return MISSING if maintainer and maintainer.indexes.active.deletions.held else ""
 
-    async def _brought(self, deadline: float) -> bool:
+    async def _updated_by(self, deadline: float) -> bool:
         try:
             async with asyncio.timeout_at(deadline):
                 await self._single_flight.run()
@@ -100,14 +100,14 @@ class Freshness:
         """Wait until the owner of the index has included all changes up to now; there may always be later ones."""
         loop = asyncio.get_running_loop()
         pause = FIRST_POLL_SECONDS
-        lacking = await self._known_to_differ()
-        while lacking is None or lacking:
+        missing = await self._known_to_differ()
+        while missing is None or missing:
             if loop.time() + pause > deadline:
                 return LATE if self._context.policy.on_search else DIFFERS
             await asyncio.sleep(pause)
             pause = min(LONGEST_POLL_SECONDS, pause * 2)
             differ = await self._known_to_differ()
-            lacking = differ if lacking is None or differ is None else lacking & differ
+            missing = differ if missing is None or differ is None else missing & differ
         await set_within(self._context.model.known, max(0.0, deadline - loop.time()))
         return ""
 
@@ -121,7 +121,7 @@ class Freshness:
                 raise
         return None
 
-    async def _lacking(self) -> bool:
+    async def _is_incomplete(self) -> bool:
         """Return whether text is missing from the index, or vectors that a known model could compute."""
         maintainer, client = self._context.maintainer, self._context.client
         if maintainer and maintainer.indexes.active.working:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from donna_tui.embedding.reranker import CrossEncoderReranker
 from donna_tui.engine.space_context import SpaceContext
@@ -51,6 +52,8 @@ from donna_tui.types.memory import (
     TaskRow,
 )
 from donna_tui.types.search import ME, MemorySource
+
+T = TypeVar("T")
 
 FOREVER_SECONDS = 1e8
 PATIENCE_SECONDS = 30.0
@@ -225,12 +228,8 @@ class MemoryService:
 
     async def answer_suggestion(self, identity: str, *, accepted: bool) -> Suggestion:
         """Remember a preference that was offered, or never offer it again. Raises DonnaError (`missing`)."""
-
-        def answer(db: MemoryDb) -> Suggestion | None:
-            with db.change():
-                return answer_suggestion(db, identity, ACCEPTED if accepted else DISMISSED)
-
-        found = await self.db.change(answer)
+        state = ACCEPTED if accepted else DISMISSED
+        found = await self._in_transaction(lambda db: answer_suggestion(db, identity, state))
         if found is None:
             raise DonnaError(
                 Reason.MISSING, f"there is no suggestion {identity}", hint="donna chat suggestions lists them"
@@ -239,28 +238,15 @@ class MemoryService:
             await self.remember(found.text, memory_type_hint=MemoryType.PROCEDURAL, sensitive=found.sensitive)
         return found
 
-    async def replaced_by_text(self, text: str) -> tuple[str, ...]:
-        return tuple(held.content for held, _ in await self.would_replace(text))
-
-    async def log_correction(self, correction: Correction) -> bool:
-        """Store a correction; return False if it was stored before."""
-
-        def add(db: MemoryDb) -> bool:
-            with db.change():
-                return add_correction(db, correction)
-
-        return await self.db.change(add)
-
     async def set_corrections(self, draft: str, corrections: Sequence[Correction]) -> None:
         """Replace the corrections of an approved draft; there are none once its approval is undone."""
 
         def put(db: MemoryDb) -> None:
-            with db.change():
-                erase_corrections(db, draft)
-                for correction in corrections:
-                    add_correction(db, correction)
+            erase_corrections(db, draft)
+            for correction in corrections:
+                add_correction(db, correction)
 
-        await self.db.change(put)
+        await self._in_transaction(put)
 
     async def correct(self, identity: str, corrected: str, *, query: str = "", original: str = "") -> Correction:
         """Correct a memory or a passage of it, `original`. A remembered fact is replaced; no note is written."""
@@ -277,7 +263,7 @@ class MemoryService:
             created_at=time.time(),
             sensitive=memory.sensitive,
         )
-        await self.log_correction(correction)
+        await self._in_transaction(lambda db: add_correction(db, correction))
         if identity.startswith("memory:"):
             splitter = await self._splitter()
             await self.db.change(
@@ -398,6 +384,13 @@ class MemoryService:
 
     async def close(self) -> None:
         await self.db.close()
+
+    async def _in_transaction(self, work: Callable[[MemoryDb], T]) -> T:
+        def change(db: MemoryDb) -> T:
+            with db.change():
+                return work(db)
+
+        return await self.db.change(change)
 
     async def _splitter(self) -> TextSplitter:
         return await self.db.run(lambda _: self._context.splitter)

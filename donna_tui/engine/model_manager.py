@@ -148,12 +148,12 @@ class ModelManager:
             if await set_within(self.known, MODEL_FIRST_SECONDS):
                 await self._context.searcher.first_answer()
 
-    async def give(self, maintainer: IndexMaintainer) -> None:
+    async def pass_to(self, maintainer: IndexMaintainer) -> None:
         """Pass the model to a maintainer that has just begun, if it is known."""
         if self.known.is_set():
             await maintainer.use_model(self._service)
 
-    def heard(self, event: EngineEvent) -> None:
+    def follow_swap(self, event: EngineEvent) -> None:
         if isinstance(event, IndexSwapped):
             self.follow()
 
@@ -170,7 +170,7 @@ class ModelManager:
     async def wait_until_known(self) -> None:
         """Wait until the model is known, if it is needed. Raises the error that prevents it."""
         if not self._wanted.is_set():
-            if await self._is_spare():
+            if await self._is_unneeded():
                 return
             self._wanted.set()
         while not self.known.is_set():
@@ -178,7 +178,7 @@ class ModelManager:
                 raise error
             await set_within(self.known, 0.1)
 
-    async def _is_spare(self) -> bool:
+    async def _is_unneeded(self) -> bool:
         """Return whether no model is needed: it is there, and no passage that this process indexes lacks a vector."""
         embedding, cache = self._context.config.embedding, self._context.paths.cache
         model, maintainer = await asyncio.to_thread(unloaded_model, embedding, cache), self._context.maintainer

@@ -44,7 +44,7 @@ class Neighbours:
     def __init__(self, here: Space, paths: AppPaths) -> None:
         self._here, self._paths = here, paths
         self._open: dict[Path, Neighbour] = {}
-        self._left: list[Readers] = []
+        self._replaced: list[Readers] = []
         self._finding = asyncio.Lock()
 
     async def search(self, searcher: SearchService, request: SearchRequest, own: SearchOutcome) -> SearchOutcome:
@@ -52,29 +52,29 @@ class Neighbours:
         async with self._finding:
             neighbours = await asyncio.to_thread(self._find)
         answers = await asyncio.gather(*(self._answer(searcher, request, neighbour) for neighbour in neighbours))
-        silent = [each.name for each, answer in zip(neighbours, answers, strict=True) if answer is None]
-        outcomes = [_named(self._here.name, own), *(answer for answer in answers if answer is not None)]
-        return _together(own, outcomes, silent)
+        unreadable = [each.name for each, answer in zip(neighbours, answers, strict=True) if answer is None]
+        outcomes = [_in_space(self._here.name, own), *(answer for answer in answers if answer is not None)]
+        return _merged(own, outcomes, unreadable)
 
     async def passage(self, space: str, path: str, lines: tuple[int, int]) -> Passage:
-        neighbour = self._of(space)
+        neighbour = self._neighbour(space)
         return await passage_in(neighbour.readers, neighbour.client, path, lines)
 
     async def more_like(self, searcher: SearchService, hit: Hit, request: SearchRequest) -> SearchOutcome:
         """Find passages of a hit's own space that are similar to it. Raises DatabaseError and VaultReadError."""
-        neighbour = self._of(hit.space)
-        return _named(neighbour.name, await searcher.more_like(hit, request, neighbour.readers))
+        neighbour = self._neighbour(hit.space)
+        return _in_space(neighbour.name, await searcher.more_like(hit, request, neighbour.readers))
 
     def root_of(self, space: str) -> Path:
-        return self._of(space).space.root
+        return self._neighbour(space).space.root
 
     async def close(self) -> None:
-        readers = [*(neighbour.readers for neighbour in self._open.values()), *self._left]
-        self._open, self._left = {}, []
+        readers = [*(neighbour.readers for neighbour in self._open.values()), *self._replaced]
+        self._open, self._replaced = {}, []
         for reader in readers:
             await asyncio.to_thread(reader.close)
 
-    def _of(self, space: str) -> Neighbour:
+    def _neighbour(self, space: str) -> Neighbour:
         found = next((neighbour for neighbour in self._open.values() if neighbour.name == space), None)
         if found is None:
             raise VaultReadError(Reason.MISSING, "this space was not searched; ask again")
@@ -98,7 +98,7 @@ class Neighbours:
         if known is not None and known.file == file and file is not None:
             made = replace(known, name=name)
         else:
-            self._left += [known.readers] if known is not None else []
+            self._replaced += [known.readers] if known is not None else []
             if file is None:
                 return None
             made = Neighbour(name, space, indexed_client(config, space.root), Readers(path, stays=False), file)
@@ -111,7 +111,7 @@ class Neighbours:
         """Search a space; return None if its index cannot be read now."""
         try:
             built = await neighbour.readers.run(lambda database, _: recipe_of(database))
-            return _named(neighbour.name, await searcher.search_in(neighbour.readers, request, built.embedding))
+            return _in_space(neighbour.name, await searcher.search_in(neighbour.readers, request, built.embedding))
         except DatabaseError:
             return None
 
@@ -146,7 +146,7 @@ def _unique(names: Iterable[str]) -> list[str]:
     return unique
 
 
-def _named(space: str, outcome: SearchOutcome) -> SearchOutcome:
+def _in_space(space: str, outcome: SearchOutcome) -> SearchOutcome:
     return replace(
         outcome,
         hits=tuple(replace(hit, space=space) for hit in outcome.hits),
@@ -154,13 +154,13 @@ def _named(space: str, outcome: SearchOutcome) -> SearchOutcome:
     )
 
 
-def _together(own: SearchOutcome, outcomes: list[SearchOutcome], silent: list[str]) -> SearchOutcome:
+def _merged(own: SearchOutcome, outcomes: list[SearchOutcome], unreadable: list[str]) -> SearchOutcome:
     """Merge outcomes by rank score, scaled by the similarity of each space's best hit, which always ranks near 1."""
-    most = max((_likeness(each) for each in outcomes), default=0.0)
+    most = max((_best_score(each) for each in outcomes), default=0.0)
     hits: list[Hit] = []
     near: list[Hit] = []
     for outcome in outcomes:
-        share = _likeness(outcome) / most if most else 1.0
+        share = _best_score(outcome) / most if most else 1.0
         hits += (replace(hit, rank_score=hit.rank_score * share) for hit in outcome.hits)
         near += (replace(hit, rank_score=hit.rank_score * share) for hit in outcome.near_misses)
     hits.sort(key=attrgetter("rank_score"), reverse=True)
@@ -173,18 +173,18 @@ def _together(own: SearchOutcome, outcomes: list[SearchOutcome], silent: list[st
         total=sum(each.total for each in outcomes),
         total_notes=sum(each.total_notes for each in outcomes),
         at_least=any(each.at_least for each in outcomes),
-        note="; ".join(filter(None, (own.note, *_limits(own, outcomes, silent)))),
+        note="; ".join(filter(None, (own.note, *_remarks(own, outcomes, unreadable)))),
     )
 
 
-def _likeness(outcome: SearchOutcome) -> float:
+def _best_score(outcome: SearchOutcome) -> float:
     return max((hit.score or 0.0 for hit in outcome.hits), default=0.0)
 
 
-def _limits(own: SearchOutcome, outcomes: list[SearchOutcome], silent: list[str]) -> Iterator[str]:
+def _remarks(own: SearchOutcome, outcomes: list[SearchOutcome], unreadable: list[str]) -> Iterator[str]:
     if len(outcomes) > 1:
         yield f"{len(outcomes)} spaces; the others as of their last update"
     if any(outcome.mode != own.mode for outcome in outcomes):
         yield "some keyword only: their index was built with another model"
-    if silent:
-        yield f"{', '.join(silent)} cannot be read now"
+    if unreadable:
+        yield f"{', '.join(unreadable)} cannot be read now"

@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from donna_tui.index.database import Database
 from donna_tui.index.documents import linking_to
@@ -14,6 +13,7 @@ from donna_tui.index.readers import Readers
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import split_sections
+from donna_tui.types.search import ME
 from donna_tui.vault.client import VaultClient, VaultNote
 
 LONGEST_PASSAGE = 16_000
@@ -98,52 +98,44 @@ class RememberedPassage:
 def read_remembered(database: Database, source_id: str) -> RememberedPassage | None:
     """Read a chat, a task, a correction or a memory from the index by its source's id; None if it has none."""
     rows = database.rows(
-        "SELECT source_type, user_id, title, sensitive, metadata_json FROM memory_documents"
-        " WHERE user_id = 'me' AND source_type IN ('chat', 'task', 'correction', 'memory') AND source_id = ?",
-        (source_id,),
+        "SELECT id, source_type, title, sensitive, metadata_json FROM memory_documents"
+        " WHERE user_id = ? AND source_type IN ('chat', 'task', 'correction', 'memory') AND source_id = ?",
+        (ME, source_id),
     )
     if not rows:
         return None
-    source, user, title, sensitive, metadata = rows[0]
+    document, source, title, sensitive, metadata = rows[0]
     known = json.loads(metadata or "{}")
-    wanted = known["turns"] if source == "chat" else None
-    texts = _texts(database, source, user, source_id, known) if wanted else _own(database, source, user, source_id)
-    passage = _passage(source_id, title, texts, wanted, sensitive=bool(sensitive))
+    turns: list[int] | None = known["turns"] if source == "chat" else None
+    own = "SELECT start_line, content FROM memory_chunks WHERE document_id = ? ORDER BY chunk_index"
+    texts = _turns_around(database, source_id, turns) if turns else list(database.rows(own, (document,)))
+    passage = _passage(source_id, title, texts, turns, sensitive=bool(sensitive))
     return RememberedPassage(passage, known.get("note", ""), tuple(known.get("lines", (1, 1))), source == "chat")
 
 
-def _own(database: Database, source: str, user: str, source_id: str) -> list[tuple[int, str]]:
-    rows = database.rows(
-        "SELECT c.start_line, c.content FROM memory_documents d JOIN memory_chunks c ON c.document_id = d.id"
-        " WHERE d.user_id = ? AND d.source_type = ? AND d.source_id = ? ORDER BY c.chunk_index",
-        (user, source, source_id),
-    )
-    return [(line, content) for line, content in rows]
-
-
-def _texts(database: Database, source: str, user: str, source_id: str, known: dict[str, Any]) -> list[tuple[int, str]]:
-    """Return the turns around, each with its speaker. `;` is the character after `:`."""
-    session, (first, last) = source_id.rpartition(":")[0], known["turns"]
+def _turns_around(database: Database, source_id: str, turns: list[int]) -> list[tuple[int, str]]:
+    """Return some turns and those around them, each with its speaker. `;` is the character after `:`."""
+    session, (first, last) = source_id.rpartition(":")[0], turns
     rows = database.rows(
         "SELECT c.start_line, c.heading_path, c.content FROM memory_documents d"
-        " JOIN memory_chunks c ON c.document_id = d.id WHERE d.user_id = ? AND d.source_type = ?"
+        " JOIN memory_chunks c ON c.document_id = d.id WHERE d.user_id = ? AND d.source_type = 'chat'"
         " AND d.source_id >= ? AND d.source_id < ? AND json_extract(d.metadata_json, '$.session_id') = ?"
         " AND c.start_line BETWEEN ? AND ? ORDER BY c.start_line, c.chunk_index",
-        (user, source, f"{session}:", f"{session};", session, first - TURNS_AROUND, last + TURNS_AROUND),
+        (ME, f"{session}:", f"{session};", session, first - TURNS_AROUND, last + TURNS_AROUND),
     )
     return [(line, f"{' '.join(json.loads(heading))}: {content}") for line, heading, content in rows]
 
 
 def _passage(
-    source_id: str, title: str, texts: Sequence[tuple[int, str]], wanted: list[int] | None, *, sensitive: bool
+    source_id: str, title: str, texts: Sequence[tuple[int, str]], turns: list[int] | None, *, sensitive: bool
 ) -> Passage:
     lines: list[str] = []
     marked: list[int] = []
     for number, text in texts:
         part = text.split("\n")
-        if wanted is None or wanted[0] <= number <= wanted[1]:
+        if turns is None or turns[0] <= number <= turns[1]:
             marked += range(len(lines) + 1, len(lines) + len(part) + 1)
-        lines += [*part, *([""] if wanted else [])]
+        lines += [*part, *([""] if turns else [])]
     return Passage(
         path=source_id,
         title=title,

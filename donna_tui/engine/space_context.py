@@ -114,7 +114,7 @@ class SpaceContext:
 
     def pipeline_parts(self) -> Parts:
         """Return the dependencies of the pipelines. Raises ModelError if the model's tokenizer cannot be read."""
-        cutter = NoteChunker(self.splitter.counter, self.splitter.window, self.config.embedding.chunk_overlap)
+        chunker = NoteChunker(self.splitter.counter, self.splitter.window, self.config.embedding.chunk_overlap)
         memory = MemoryIndexerParts(
             folder=self.space.state,
             sources=self.config.sources,
@@ -125,10 +125,10 @@ class SpaceContext:
         return Parts(
             root=self.space.root,
             folder=self.space.state,
-            recipe=cutter.recipe,
+            recipe=chunker.recipe,
             client=self.client,
-            chunk=cutter,
-            window=cutter.window,
+            chunk=chunker,
+            window=chunker.window,
             hub=self.hub,
             rename_window=self.config.sources.vault.rename_window_seconds if self.stays else 0.0,
             stays=self.stays,

@@ -94,12 +94,12 @@ def _candidate(heading: str, title: str, path: str) -> tuple[int, Candidate]:
     if not 2 <= words <= 8 or _DIGIT.search(heading) or any(mark in heading for mark in "{}|:\"'`[]*<>"):
         return 0, Candidate("", path)
     if _QUESTION.match(heading) and words >= 4:
-        return 3, Candidate(_begun_small(heading.rstrip(" ?")), path)
+        return 3, Candidate(_lower_first(heading.rstrip(" ?")), path)
     if not heading.isascii():
         return 1, Candidate(heading, path)
-    return (2 if words >= 3 else 1), Candidate(f"what about {_begun_small(heading)} in {title}", path)
+    return (2 if words >= 3 else 1), Candidate(f"what about {_lower_first(heading)} in {title}", path)
 
 
-def _begun_small(text: str) -> str:
+def _lower_first(text: str) -> str:
     """Lower the first letter for the middle of a sentence, unless the first word is an acronym."""
     return text if text[1:2].isupper() else text[:1].lower() + text[1:]

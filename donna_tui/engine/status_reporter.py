@@ -119,16 +119,13 @@ class StatusReporter:
 
     async def refresh(self) -> None:
         self._latest = await self._measure()
-        coverage, rate = self._latest.coverage, self.problem_log.throughput()[1]
+        coverage = self._latest.coverage
         self._hub.post(
             IndexProgress(
                 notes=coverage.notes,
                 text_done=coverage.text,
-                vectors_done=coverage.vectors,
                 chunks=coverage.chunks,
                 chunks_embedded=coverage.chunks_embedded,
-                queued=self._latest.queued,
-                chunks_per_second=rate,
                 seconds_left=self._seconds_left(),
             )
         )
@@ -161,7 +158,6 @@ class StatusReporter:
             model_detail=self._model.detail,
             vector_engine=latest.vector_engine,
             watcher=self._watcher.mode if self._watcher else "off",
-            watcher_detail=self._watcher.detail if self._watcher else "",
             last_reconcile=latest.last_reconcile,
             coverage=latest.coverage,
             queued=latest.queued,

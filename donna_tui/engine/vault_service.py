@@ -10,7 +10,6 @@ from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from donna_tui.engine.space_context import SpaceContext
@@ -100,9 +99,6 @@ class VaultService:
         known = await self._context.read(lambda database: _known_notes(database, self._client.sensitive_key))
         return await self._run(self._rows, known)
 
-    async def read_note(self, path: str) -> NoteText:
-        return await self._run(self._note, path)
-
     async def daily_note(self) -> DailyNote:
         """Return the path and the template of today's daily note."""
         return await self._run(daily_note, self._context.space.root, datetime.now())
@@ -113,9 +109,9 @@ class VaultService:
     async def links(self, path: str) -> NoteLinks:
         return await self._thread.aside(self._writer.links.links, path)
 
-    async def history(self, path: str = "", limit: int = 200, skip: int = 0) -> tuple[Revision, ...]:
+    async def history(self, path: str = "", limit: int = 200) -> tuple[Revision, ...]:
         """List commits that changed a note, or anything in the vault, newest first."""
-        return tuple(await self._run(self._writer.history.revisions, path, limit=limit, skip=skip))
+        return tuple(await self._run(self._writer.history.revisions, path, limit=limit))
 
     async def revision_changes(self, commit: str) -> tuple[Change, ...]:
         return tuple(await self._run(self._writer.history.changes, commit))
@@ -124,9 +120,9 @@ class VaultService:
         """Return the commit of each line (1-based, inclusive). Lines that are not in git yet have no commit."""
         return tuple(await self._run(self._writer.history.blame, path, first_line, last_line))
 
-    async def plan_write(self, path: str, text: str, etag: str | None, *, replace: bool = True) -> Plan:
+    async def plan_write(self, path: str, text: str, etag: str | None) -> Plan:
         """Plan the write of a note. Without an etag it must not exist yet."""
-        return await self._run(self._writer.planner.write, path, text, seen=expecting(etag), replace=replace)
+        return await self._run(self._writer.planner.write, path, text, seen=expecting(etag), replace=True)
 
     async def plan_delete(self, path: str, etag: str, *, unlinks: bool = False) -> Plan:
         """Plan the deletion of a note; `unlinks` also replaces the links to it by their text."""
@@ -135,6 +131,7 @@ class VaultService:
     async def plan_move(self, src: str, dst: str, etag: str) -> Plan:
         return await self._run(self._writer.planner.move, src, dst, seen=expecting(etag))
 
+    read_note = _on_thread(lambda own: own._note)
     outside_change = _on_thread(lambda own: own._writer.history.outside_change)
     whereabouts = _on_thread(lambda own: own._writer.history.whereabouts)
     plan_delete_all = _on_thread(lambda own: own._writer.selection.delete)
@@ -157,13 +154,11 @@ class VaultService:
     plan_since = _on_thread(lambda own: own._writer.plan_since)
     plan_outside = _on_thread(lambda own: own._writer.plan_outside)
     create_repository = _on_thread(lambda own: own._writer.init_if_missing)
-    waiting_edits = _on_thread(lambda own: own._unsaved.edits)
+    unsaved_edits = _on_thread(lambda own: own._unsaved.edits)
     save_edit = _on_thread(lambda own: own._unsaved.store)
     begin_edit = _on_thread(lambda own: own._unsaved.begin)
     drop_edit = _on_thread(lambda own: own._unsaved.drop)
-
-    async def edited_text(self, copy: Path) -> str:
-        return await self._run(edited_text, copy)
+    edited_text = _on_thread(lambda own: edited_text)
 
     async def close(self) -> None:
         await self._thread.close()

@@ -45,7 +45,7 @@ class Limits:
     head_seconds: float = HEAD_SECONDS
 
 
-class Visitor:
+class TrackedConnection:
     """A connection. It is trusted once a request on it has sent the secret of the server."""
 
     def __init__(self, network: str, close: Callable[[], None], since: float) -> None:
@@ -54,7 +54,7 @@ class Visitor:
         self.answering = 0
 
 
-class FrontDoor:
+class ConnectionLimiter:
     """Bound the connections of a server: when it is full, the connection that has been idle longest is closed.
 
     A new connection that sends its request at once is therefore always admitted, however many others are slow.
@@ -63,54 +63,54 @@ class FrontDoor:
 
     def __init__(self, limits: Limits | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._limits, self._clock = limits or Limits(), clock
-        self._visitors: OrderedDict[Visitor, None] = OrderedDict()
+        self._connections: OrderedDict[TrackedConnection, None] = OrderedDict()
         self._lock = Lock()
 
     def __len__(self) -> int:
-        return len(self._visitors)
+        return len(self._connections)
 
-    def enter(self, address: str, close: Callable[[], None]) -> Visitor:
+    def enter(self, address: str, close: Callable[[], None]) -> TrackedConnection:
         """Admit a connection, closing another one if necessary, or the new one if all others are in use."""
-        visitor = Visitor(network_of(address), close, self._clock())
+        connection = TrackedConnection(network_of(address), close, self._clock())
         with self._lock:
-            leaving = self._without_place(visitor)
-            if leaving is not visitor:
-                self._visitors[visitor] = None
+            leaving = self._without_place(connection)
+            if leaving is not connection:
+                self._connections[connection] = None
             if leaving is not None:
-                self._visitors.pop(leaving, None)
+                self._connections.pop(leaving, None)
         if leaving is not None:
             leaving.close()
-        return visitor
+        return connection
 
-    def leave(self, visitor: Visitor) -> None:
+    def leave(self, connection: TrackedConnection) -> None:
         """Release a connection. Further calls do nothing."""
         with self._lock:
-            self._visitors.pop(visitor, None)
+            self._connections.pop(connection, None)
 
-    def trust(self, visitor: Visitor) -> None:
+    def trust(self, connection: TrackedConnection) -> None:
         """Mark a connection as authenticated."""
-        visitor.trusted = True
+        connection.trusted = True
 
     @contextlib.contextmanager
-    def answering(self, visitor: Visitor) -> Iterator[None]:
+    def answering(self, connection: TrackedConnection) -> Iterator[None]:
         """Mark a connection as in use in the block; afterwards it is the most recently used one."""
-        visitor.answering += 1
+        connection.answering += 1
         try:
             yield
         finally:
-            visitor.answering -= 1
+            connection.answering -= 1
             with self._lock:
-                visitor.since = self._clock()
-                if visitor in self._visitors:
-                    self._visitors.move_to_end(visitor)
+                connection.since = self._clock()
+                if connection in self._connections:
+                    self._connections.move_to_end(connection)
 
     def sweep(self) -> None:
         """Close the connections that have not been authenticated in time."""
         until = self._clock() - self._limits.head_seconds
         with self._lock:
-            late = [visitor for visitor in self._visitors if not visitor.trusted and visitor.since <= until]
+            late = [each for each in self._connections if not each.trusted and each.since <= until]
             for each in late:
-                del self._visitors[each]
+                del self._connections[each]
         for each in late:
             each.close()
 
@@ -119,22 +119,22 @@ class FrontDoor:
             await asyncio.sleep(1.0)
             self.sweep()
 
-    def _without_place(self, newcomer: Visitor) -> Visitor | None:
-        untrusted = [visitor for visitor in self._visitors if not visitor.trusted]
-        same = [visitor for visitor in untrusted if visitor.network == newcomer.network]
+    def _without_place(self, newcomer: TrackedConnection) -> TrackedConnection | None:
+        untrusted = [connection for connection in self._connections if not connection.trusted]
+        same = [connection for connection in untrusted if connection.network == newcomer.network]
         if len(same) >= self._limits.per_address:
             return _idlest(same)
-        is_full = len(self._visitors) >= self._limits.connections
+        is_full = len(self._connections) >= self._limits.connections
         if untrusted and (is_full or len(untrusted) >= self._limits.untrusted):
             return _idlest(untrusted)
         if is_full:
-            return next((visitor for visitor in self._visitors if not visitor.answering), newcomer)
+            return next((connection for connection in self._connections if not connection.answering), newcomer)
         return None
 
 
-def _idlest(visitors: Sequence[Visitor]) -> Visitor:
+def _idlest(connections: Sequence[TrackedConnection]) -> TrackedConnection:
     """Return the first of some connections, preferring one that is not being authenticated at the moment."""
-    return next((visitor for visitor in visitors if not visitor.answering), visitors[0])
+    return next((connection for connection in connections if not connection.answering), connections[0])
 
 
 def network_of(address: str) -> str:
@@ -261,10 +261,10 @@ class SmallServer:
     @contextlib.asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
         """Listen in the block; `port` is then the actual one. Raises OSError."""
-        door = FrontDoor(self.limits)
+        limiter = ConnectionLimiter(self.limits)
 
         def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            task = asyncio.ensure_future(self._talk(door, reader, writer))
+            task = asyncio.ensure_future(self._talk(limiter, reader, writer))
             self._clients.add(task)
             task.add_done_callback(self._clients.discard)
 
@@ -278,8 +278,10 @@ class SmallServer:
                 client.cancel()
             await asyncio.gather(*self._clients, return_exceptions=True)
 
-    async def _talk(self, door: FrontDoor, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        visitor = door.enter(writer.get_extra_info("peername", ("",))[0], writer.transport.abort)
+    async def _talk(
+        self, limiter: ConnectionLimiter, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        connection = limiter.enter(writer.get_extra_info("peername", ("",))[0], writer.transport.abort)
         try:
             async with asyncio.timeout(self.limits.head_seconds):
                 writer.write(self._answered(await read_head(reader)))
@@ -287,7 +289,7 @@ class SmallServer:
         except (OSError, TimeoutError):
             pass
         finally:
-            door.leave(visitor)
+            limiter.leave(connection)
             with contextlib.suppress(OSError):
                 writer.close()
 

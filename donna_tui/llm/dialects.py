@@ -13,7 +13,7 @@ import httpx2
 
 from donna_tui.config.routes import Route
 from donna_tui.llm.failures import CallError, FailureKind, Usage
-from donna_tui.llm.questions import Question
+from donna_tui.llm.requests import ModelRequest
 from donna_tui.types.errors import DonnaError
 
 MAX_TOKENS = 100_000_000
@@ -41,7 +41,7 @@ class Dialect(Protocol):
 
     library: str
 
-    def body(self, route: Route, question: Question) -> dict[str, Any]:
+    def body(self, route: Route, request: ModelRequest) -> dict[str, Any]:
         """Return the body of the request."""
 
     async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
@@ -84,8 +84,8 @@ async def _posted(library: Any, client: Any, path: str, body: dict[str, Any]) ->
         raise cause if isinstance(cause, httpx2.HTTPError | DonnaError) else httpx2.ReadError("no answer") from None
 
 
-def _messages(question: Question) -> list[dict[str, str]]:
-    return [{"role": "system", "content": question.system}, {"role": "user", "content": question.user}]
+def _messages(request: ModelRequest) -> list[dict[str, str]]:
+    return [{"role": "system", "content": request.system}, {"role": "user", "content": request.user}]
 
 
 def tokens(usage: object, name: str) -> int | None:
@@ -94,7 +94,7 @@ def tokens(usage: object, name: str) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_TOKENS else None
 
 
-def part(value: object, *place: str | int) -> Any:
+def value_at(value: object, *place: str | int) -> Any:
     """Return the value at a path in JSON; None if there is none."""
     for step in place:
         if isinstance(step, str):
@@ -104,7 +104,7 @@ def part(value: object, *place: str | int) -> Any:
     return value
 
 
-def written(text: object, usage: Usage) -> Reply:
+def checked_reply(text: object, usage: Usage) -> Reply:
     if text is not None and not isinstance(text, str):
         raise CallError(FailureKind.INVALID, charged=True, usage=usage)
     if text is None or not text.strip():
@@ -129,13 +129,13 @@ class AnthropicMessages:
 
     library = "anthropic"
 
-    def body(self, route: Route, question: Question) -> dict[str, Any]:
+    def body(self, route: Route, request: ModelRequest) -> dict[str, Any]:
         return {
             "model": route.model,
             "max_tokens": route.max_output_tokens,
-            "system": question.system,
-            "messages": [{"role": "user", "content": question.user}],
-            "tools": [{"name": _ANSWER, "description": "Takes the answer.", "input_schema": question.schema}],
+            "system": request.system,
+            "messages": [{"role": "user", "content": request.user}],
+            "tools": [{"name": _ANSWER, "description": "Takes the answer.", "input_schema": request.schema}],
             "tool_choice": {"type": "tool", "name": _ANSWER},
         }
 
@@ -161,15 +161,15 @@ class AnthropicMessages:
         blocks = answer.get("content")
         if not isinstance(blocks, list):
             raise CallError(FailureKind.INVALID, charged=True, usage=usage)
-        return written(_answer(blocks), usage)
+        return checked_reply(_answer(blocks), usage)
 
 
 def _answer(blocks: list[Any]) -> object:
     """Return the input of the tool call as JSON, or else the text blocks."""
     for block in blocks:
-        if part(block, "type") == "tool_use" and part(block, "name") == _ANSWER:
-            return json.dumps(part(block, "input"))
-    texts = [part(block, "text") for block in blocks if part(block, "type") == "text"]
+        if value_at(block, "type") == "tool_use" and value_at(block, "name") == _ANSWER:
+            return json.dumps(value_at(block, "input"))
+    texts = [value_at(block, "text") for block in blocks if value_at(block, "type") == "text"]
     return "".join(text for text in texts if isinstance(text, str))
 
 
@@ -185,13 +185,13 @@ class OllamaChat:
 
     library = ""
 
-    def body(self, route: Route, question: Question) -> dict[str, Any]:
-        needed = question.bytes // BYTES_PER_TOKEN + route.max_output_tokens
+    def body(self, route: Route, request: ModelRequest) -> dict[str, Any]:
+        needed = request.bytes // BYTES_PER_TOKEN + route.max_output_tokens
         return {
             "model": route.model,
-            "messages": _messages(question),
+            "messages": _messages(request),
             "stream": False,
-            "format": question.schema,
+            "format": request.schema,
             "options": {
                 "num_predict": route.max_output_tokens,
                 "num_ctx": (needed // CONTEXT_STEP + 1) * CONTEXT_STEP,
@@ -208,7 +208,7 @@ class OllamaChat:
             raise CallError(FailureKind.INVALID, charged=True, usage=usage)
         if answer.get("done_reason") == "length":
             raise CallError(FailureKind.TRUNCATED, charged=True, usage=usage)
-        return written(part(answer, "message", "content"), usage)
+        return checked_reply(value_at(answer, "message", "content"), usage)
 
 
 _OPENAI = "https://api.openai.com/"
@@ -225,12 +225,12 @@ class OpenAIChat:
 
     library = "openai"
 
-    def body(self, route: Route, question: Question) -> dict[str, Any]:
+    def body(self, route: Route, request: ModelRequest) -> dict[str, Any]:
         newer = f"{route.server}/".startswith(_OPENAI)
-        shape = {"name": "answer", "schema": question.schema, "strict": True}
+        shape = {"name": "answer", "schema": request.schema, "strict": True}
         return {
             "model": route.model,
-            "messages": _messages(question),
+            "messages": _messages(request),
             "max_completion_tokens" if newer else "max_tokens": route.max_output_tokens,
             "response_format": {"type": "json_schema", "json_schema": shape},
         }
@@ -250,12 +250,12 @@ class OpenAIChat:
     def reply(self, answer: Mapping[str, Any]) -> Reply:
         stated = answer.get("usage")
         usage = Usage(tokens(stated, "prompt_tokens"), tokens(stated, "completion_tokens"))
-        choice = part(answer.get("choices"), 0)
+        choice = value_at(answer.get("choices"), 0)
         if not isinstance(choice, dict):
             raise CallError(FailureKind.INVALID, charged=True, usage=usage)
-        if part(choice, "message", "refusal"):
+        if value_at(choice, "message", "refusal"):
             raise CallError(FailureKind.REFUSED, charged=True, usage=usage)
         ended = choice.get("finish_reason")
         if isinstance(ended, str) and ended in _OPENAI_ENDINGS:
             raise CallError(_OPENAI_ENDINGS[ended], charged=True, usage=usage)
-        return written(part(choice, "message", "content"), usage)
+        return checked_reply(value_at(choice, "message", "content"), usage)

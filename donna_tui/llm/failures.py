@@ -46,7 +46,7 @@ def address_of(route: Route) -> str:
 
 
 def kind_of(error: DonnaError) -> FailureKind:
-    """Classify an error of the egress door: a refused request, a redirect, or an answer that is too large."""
+    """Classify an error of `safety.egress`: a refused request, a redirect, or an answer that is too large."""
     return FailureKind.TOO_LARGE if error.reason is Reason.TOO_LARGE else FailureKind.EGRESS_REFUSED
 
 
@@ -108,8 +108,8 @@ class ModelCallError(DonnaError):
     """A language model gave no usable answer.
 
     `host` is that of the server with its port, `status` the HTTP status of its answer. `metadata` is None if no request
-    was sent. `retry_after` is the number of seconds that the server asked to wait, if any. `cause` is the error of the
-    egress door.
+    was sent. `retry_after` is the number of seconds that the server asked to wait, if any. `cause` is the error of
+    `safety.egress`.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class Usage:
 class CallError(Exception):
     """The failure of an attempt, for use within this package.
 
-    `charged` means that the server may charge for it; `again` is the number of retries in all.
+    `charged` means that the server may charge for it; `retries` is the highest number of retries.
     """
 
     def __init__(
@@ -157,12 +157,12 @@ class CallError(Exception):
         *,
         charged: bool,
         usage: Usage | None = None,
-        again: int = 0,
+        retries: int = 0,
         retry_after: float | None = None,
         status: int | None = None,
         cause: DonnaError | None = None,
     ) -> None:
         super().__init__(kind.value)
-        self.status, self.again = status, again
+        self.status, self.retries = status, retries
         self.kind, self.charged, self.usage = kind, charged, usage or Usage()
         self.retry_after, self.cause = retry_after, cause

@@ -7,7 +7,7 @@ import json
 import httpx2
 
 from donna_tui.config.routes import Route
-from donna_tui.llm.dialects import part
+from donna_tui.llm.dialects import value_at
 from donna_tui.llm.failures import FailureKind, ModelCallError, address_of, kind_of
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.egress import open_client
@@ -62,7 +62,7 @@ def _names(response: httpx2.Response) -> set[str]:
         listed = json.loads(response.content)
     except (ValueError, RecursionError):
         return set()
-    lists = (part(listed, name) for name in ("models", "data"))
+    lists = (value_at(listed, name) for name in ("models", "data"))
     rows = (row for each in lists if isinstance(each, list) for row in each)
-    found = (part(row, field) for row in rows for field in ("name", "model", "id"))
+    found = (value_at(row, field) for row in rows for field in ("name", "model", "id"))
     return {name for name in found if isinstance(name, str)}

@@ -28,7 +28,7 @@ from donna_tui.llm.failures import (
     kind_of,
 )
 from donna_tui.llm.ledger import CallLedger
-from donna_tui.llm.questions import MAX_BYTES, Question, compose, parse_answer, read_object
+from donna_tui.llm.requests import MAX_BYTES, ModelRequest, compose, parse_answer, read_object
 from donna_tui.safety.backoff import backoff, stated_pause
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.egress import key_in, open_client
@@ -40,14 +40,14 @@ from donna_tui.types.events import EventHub, ProblemRaised
 MAX_WAIT_SECONDS = 20.0
 """Longest pause before a retry; if the server asks for more, the caller may retry."""
 
-_AGAIN = {429: 2, 503: 2, 529: 2, 500: 1, 502: 1}
+_RETRIES = {429: 2, 503: 2, 529: 2, 500: 1, 502: 1}
 """Number of retries after an answer that is not charged, by its HTTP status."""
 
 _KINDS = {
     401: FailureKind.AUTH, 403: FailureKind.AUTH, 408: FailureKind.TIMEOUT, 504: FailureKind.TIMEOUT,
     413: FailureKind.TOO_LARGE, 429: FailureKind.RATE_LIMITED,
 }  # fmt: skip
-_AGAIN_UNCONNECTED = 2
+_CONNECTION_RETRIES = 2
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.UnsupportedProtocol)
 
 Send = Callable[[], Awaitable[httpx2.Response]]
@@ -62,20 +62,20 @@ async def fetch(send: Send, pause: Pause, until: float) -> bytes:
     tries = 0
     while True:
         try:
-            return await _once(send)
+            return await _attempt(send)
         except CallError as failed:
             wait = failed.retry_after if failed.retry_after is not None else backoff(tries)
             tries += 1
-            if tries > failed.again or wait > min(MAX_WAIT_SECONDS, until - time.monotonic()):
+            if tries > failed.retries or wait > min(MAX_WAIT_SECONDS, until - time.monotonic()):
                 raise
             await pause(wait)
 
 
-async def _once(send: Send) -> bytes:
+async def _attempt(send: Send) -> bytes:
     try:
         response = await send()
     except _NEVER_SENT:
-        raise CallError(FailureKind.UNREACHABLE, charged=False, again=_AGAIN_UNCONNECTED) from None
+        raise CallError(FailureKind.UNREACHABLE, charged=False, retries=_CONNECTION_RETRIES) from None
     except httpx2.TimeoutException:
         raise CallError(FailureKind.TIMEOUT, charged=True) from None
     except (httpx2.DecodingError, UnicodeError):
@@ -91,7 +91,7 @@ async def _once(send: Send) -> bytes:
     raise CallError(
         _KINDS.get(response.status_code, rest),
         charged=False,
-        again=_AGAIN.get(response.status_code, 0),
+        retries=_RETRIES.get(response.status_code, 0),
         retry_after=stated_pause(response.headers.get("retry-after", "")),
         status=response.status_code,
     )
@@ -124,7 +124,7 @@ class _Call:
     route: Route
     task_type: str
     prompt: Payload
-    question: Question
+    request: ModelRequest
     started: float
 
     @property
@@ -133,7 +133,7 @@ class _Call:
 
     def estimated(self, usage: Usage) -> Usage:
         """Return the stated token counts, replacing missing ones by upper bounds, so that the daily limit holds."""
-        most = self.question.most_tokens(self.route)
+        most = self.request.most_tokens(self.route)
         return Usage(
             most.tokens_in if usage.tokens_in is None else usage.tokens_in,
             most.tokens_out if usage.tokens_out is None else usage.tokens_out,
@@ -174,21 +174,21 @@ class ModelRouter:
         route = self.route(alias)
         if route is None:
             raise ModelCallError(FailureKind.NOT_CONFIGURED)
-        question = compose(prompt, schema)
-        call = _Call(alias, route, task_type, prompt, question, time.perf_counter())
-        if question.bytes > MAX_BYTES:
+        request = compose(prompt, schema)
+        call = _Call(alias, route, task_type, prompt, request, time.perf_counter())
+        if request.bytes > MAX_BYTES:
             raise ModelCallError(FailureKind.TOO_LARGE, call.host)
         try:
             key = key_in(self._environ, route.api_key_env)
         except ValueError as error:
             raise ModelCallError(FailureKind.AUTH, message=str(error)) from None
-        async with self._within_the_day(call):
+        async with self._within_daily_limit(call):
             return await self._completed(call, key, schema)
 
     @asynccontextmanager
-    async def _within_the_day(self, call: _Call) -> AsyncIterator[None]:
+    async def _within_daily_limit(self, call: _Call) -> AsyncIterator[None]:
         """Reserve the maximum cost of the call, so that concurrent calls cannot exceed the limit together."""
-        most = call.question.most_tokens(call.route)
+        most = call.request.most_tokens(call.route)
         worst = call.route.cost(most.tokens_in or 0, most.tokens_out or 0)
         self._reserved += worst
         try:
@@ -221,7 +221,7 @@ class ModelRouter:
 
     async def _answer(self, call: _Call, key: str, schema: type[T]) -> tuple[Reply, T]:
         dialect = DIALECTS[call.route.dialect]
-        body = await self._fetched(call, dialect, key)
+        body = await self._fetch_answer(call, dialect, key)
         try:
             answer = read_object(body)
         except ValueError:
@@ -232,10 +232,10 @@ class ModelRouter:
         except ValueError:
             raise CallError(FailureKind.INVALID, charged=True, usage=reply.usage) from None
 
-    async def _fetched(self, call: _Call, dialect: Dialect, key: str) -> bytes:
+    async def _fetch_answer(self, call: _Call, dialect: Dialect, key: str) -> bytes:
         await asyncio.to_thread(load, dialect.library)  # before the deadline and without the key
         seconds = call.route.deadline_seconds
-        body = dialect.body(call.route, call.question)
+        body = dialect.body(call.route, call.request)
         http = open_client(timeout_seconds=seconds, max_bytes=MAX_ANSWER_BYTES)
         http.event_hooks = {"request": [only_known_headers], "response": []}
         try:

@@ -60,7 +60,7 @@ def examine(space: Space | None, config: MemoryConfig | None, paths: AppPaths) -
         return [*findings, Finding("vault", "warn", refusal.message, refusal.hint or "", refusal.reason)]
     vault = _vault(space)
     findings += [vault, *_sync(space, config), *_daily_notes(vault, space.root), *_index(space, config, paths)]
-    return [*findings, *examine_promises(space, config)] if vault.state == "ok" else findings
+    return [*findings, *examine_data(space, config)] if vault.state == "ok" else findings
 
 
 def _installation() -> Iterator[Finding]:
@@ -201,7 +201,7 @@ def _contents(path: Path, config: MemoryConfig) -> Iterator[Finding]:
 
 
 def _mismatches(database: Database) -> Iterator[tuple[str, int, str]]:
-    """Yield what each invariant of an index is about, its number of exceptions, and what they are, as each is known."""
+    """Yield the name of each invariant of an index, the number of violations, and a description of them."""
     yield "chunks", database.value(_WITHOUT_NOTE), "passages without a note"
     yield "embeddings", database.value(_WITHOUT_VECTOR), "passages without a vector"
     if database.vec_available and has_vector_table(database):
@@ -263,13 +263,13 @@ def repair(space: Space) -> Finding:
         lock.release()
 
 
-def examine_promises(space: Space, config: MemoryConfig) -> Iterator[Finding]:
+def examine_data(space: Space, config: MemoryConfig) -> Iterator[Finding]:
     """Report about writing and history, then about index and vault."""
     yield from _history(space, config)
     for path in find_orphans(space.root):
         message = f"{path} is from an unfinished write, and may contain the only copy of a text"
         yield Finding("leftovers", "warn", message, "donna doctor --repair restores it")
-    yield from _edits(space)
+    yield from _unsaved_edits(space)
     generation = current_generation(space.state)
     index = None if generation is None else index_path(space.state, generation)
     for file in filter(None, (db_path(space.state), index)):
@@ -281,7 +281,7 @@ def examine_promises(space: Space, config: MemoryConfig) -> Iterator[Finding]:
             contextlib.suppress(DatabaseError, VaultReadError),
             contextlib.closing(open_database(index, read_only=True)) as database,
         ):
-            yield from _truth(indexed_client(config, space.root), database)
+            yield from _index_matches(indexed_client(config, space.root), database)
 
 
 def _history(space: Space, config: MemoryConfig) -> Iterator[Finding]:
@@ -345,7 +345,7 @@ def _restored(what: Restored | VaultWriteError) -> Finding:
     return Finding("repair", "ok", f"the text of {what.path} is in {what.note} now", hint)
 
 
-def _edits(space: Space) -> Iterator[Finding]:
+def _unsaved_edits(space: Space) -> Iterator[Finding]:
     """Report edits in an editor or on the screen that are not written."""
     unsaved = EditDrafts(space.state / "edits")
     for edit in unsaved.edits():
@@ -358,29 +358,29 @@ def _edits(space: Space) -> Iterator[Finding]:
             yield Finding("edits", "warn", message, f"open it in the same editor: {copy.file}")
 
 
-def _truth(client: VaultClient, database: Database) -> Iterator[Finding]:
+def _index_matches(client: VaultClient, database: Database) -> Iterator[Finding]:
     """Check that the index matches the notes of the vault, and marks the private ones."""
     states = file_states(database)
     private = {path for (path,) in database.rows("SELECT source_id FROM memory_documents WHERE sensitive")}
     known = {path for path, state in states.items() if state.state == "indexed"}
-    off, secret = set(known), set[str]()
+    outdated, private_now = set(known), set[str]()
     for path in client.list():
-        off.discard(path)
+        outdated.discard(path)
         with contextlib.suppress(VaultReadError):
             note = client.read(path)
             if path not in known or states[path].etag != note.etag:
-                off.add(path)
+                outdated.add(path)
             if note.sensitivity is not Sensitivity.PUBLIC:
-                secret.add(path)
-    if off:
-        differ = plural(len(off), "note differs", "notes differ")
+                private_now.add(path)
+    if outdated:
+        differ = plural(len(outdated), "note differs", "notes differ")
         yield Finding("notes", "warn", f"{differ} from the index", "donna index")
     else:
         yield Finding("notes", "ok", f"the index is up to date with {plural(len(known), 'note')}")
-    unknown = (secret & known) - private - off
+    unknown = (private_now & known) - private - outdated
     if unknown:
         are = plural(len(unknown), "private note is", "private notes are")
         yield Finding("private", "fail", f"{are} not marked as private in the index", "donna index --full")
     else:
-        are = plural(len(secret), "note is", "notes are")
+        are = plural(len(private_now), "note is", "notes are")
         yield Finding("private", "ok", f"{are} private, and marked as private in the index")

@@ -86,8 +86,8 @@ class DonnaApp(App[None], inherit_bindings=False):
         self._first_run = first_run
         self._spaces = spaces
         self._chosen_keymap = keymap
-        self._outside = ExternalPrograms(self, external or External(in_browser=self.is_web))
-        self._outside.whereabouts = self._whereabouts
+        self._programs = ExternalPrograms(self, external or External(in_browser=self.is_web))
+        self._programs.whereabouts = self._whereabouts
         self._main: MainScreen | None = None
         self._backend: Backend | None = None
         self._opening: Worker[None] | None = None
@@ -308,7 +308,7 @@ class DonnaApp(App[None], inherit_bindings=False):
     async def _show_main(self, space: str) -> None:
         while self._main in self.screen_stack:
             await self.pop_screen()
-        self._main = MainScreen(self._chosen_keymap, self._outside, space, self._first_notes)
+        self._main = MainScreen(self._chosen_keymap, self._programs, space, self._first_notes)
         self._first_notes = ()
         await self.push_screen(self._main)
 

@@ -90,11 +90,8 @@ class IndexProgress(Event):
     name: ClassVar[str] = "index_progress"
     notes: int
     text_done: int
-    vectors_done: int
     chunks: int
     chunks_embedded: int
-    queued: int
-    chunks_per_second: float
     seconds_left: float | None
 
 

@@ -24,6 +24,13 @@ class MemorySource(StrEnum):
     MEMORY = "memory"
 
 
+def note_containing(source: str, path: str) -> str:
+    """Return the note that contains a document of a source; empty if none does. The path of a task ends in its hash."""
+    if source == MemorySource.TASK:
+        return path.rpartition("#")[0]
+    return "" if source in (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION) else path
+
+
 DRAFTS = "draft"
 """The source of notes that Donna wrote and nobody has approved: they are found only on request."""
 

@@ -68,7 +68,6 @@ class Status:
     model_detail: str
     vector_engine: str
     watcher: str
-    watcher_detail: str
     last_reconcile: float | None
     coverage: Coverage
     queued: int

@@ -23,7 +23,7 @@ from donna_tui.vault.write.changes import OperationKind
 from donna_tui.vault.write.file_names import check_place, find_twin
 from donna_tui.vault.write.files import changed_meanwhile, vault_errors
 from donna_tui.vault.write.orphans import UPLOAD
-from donna_tui.webdav.upload import Item, Keep, Touched, Upload, preserve_nothing
+from donna_tui.webdav.upload import ChangedFile, Item, Keep, Upload, preserve_nothing
 
 MAX_KNOWN = 100_000
 """Maximum number of files whose classification is cached."""
@@ -146,7 +146,8 @@ class ServedTree:
                     raise VaultWriteError(Reason.CONFLICT, message, path=item.path) from error
             else:
                 _check_version(item, folder, name)
-                with self._keep(OperationKind.DELETE, (Touched(folder, name, item.path, item.size, 0, lambda: None),)):
+                removed = ChangedFile(folder, name, item.path, item.size, 0, lambda: None)
+                with self._keep(OperationKind.DELETE, (removed,)):
                     _unlink_version(item, folder, name)
             os.fsync(folder)
 
@@ -162,8 +163,8 @@ class ServedTree:
                 os.rename(old, new, src_dir_fd=old_folder, dst_dir_fd=new_folder)
             else:
                 moved = partial(read_at, old_folder, old)
-                over = Touched(new_folder, new, path, replaced.size, item.size, moved)
-                moved_away = Touched(old_folder, old, item.path, item.size, 0, lambda: None, is_lost=False)
+                over = ChangedFile(new_folder, new, path, replaced.size, item.size, moved)
+                moved_away = ChangedFile(old_folder, old, item.path, item.size, 0, lambda: None, is_lost=False)
                 with self._keep(OperationKind.MOVE, (over, moved_away)):
                     if not replaced.is_still(os.stat(new, dir_fd=new_folder, follow_symlinks=False)):
                         raise changed_meanwhile(path)

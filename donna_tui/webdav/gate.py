@@ -180,7 +180,7 @@ class Gate:
         self._failures = Failures()
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        refusal = self._foreign(environ) or self._stranger(environ) or self._unfit(environ)
+        refusal = self._origin_refusal(environ) or self._password_refusal(environ) or self._request_refusal(environ)
         if refusal is not None:
             return _refuse(refusal, environ, start_response)
         environ["wsgidav.auth.user_name"] = USER
@@ -190,7 +190,7 @@ class Gate:
 
         return self._inner(environ, start)
 
-    def _foreign(self, environ: Environ) -> _Refusal | None:
+    def _origin_refusal(self, environ: Environ) -> _Refusal | None:
         """Refuse requests from web pages elsewhere, including DNS rebinding, and long headers.
 
         wsgidav parses some headers with patterns that take quadratic time.
@@ -207,7 +207,7 @@ class Gate:
             return _Refusal("403 Forbidden", "requests of web pages are refused")
         return None
 
-    def _stranger(self, environ: Environ) -> _Refusal | None:
+    def _password_refusal(self, environ: Environ) -> _Refusal | None:
         if header := environ.get("HTTP_AUTHORIZATION", ""):
             if self._is_right(environ, *_credentials(header)):
                 return None
@@ -227,7 +227,7 @@ class Gate:
                 connection.trust()
         return is_right
 
-    def _unfit(self, environ: Environ) -> _Refusal | None:
+    def _request_refusal(self, environ: Environ) -> _Refusal | None:
         length = environ.get("CONTENT_LENGTH") or "0"
         if not _is_length(environ):
             return _Refusal("400 Bad Request", "the length is not a number")

@@ -57,7 +57,7 @@ class VaultProvider(DAVProvider):  # type: ignore[misc]  # wsgidav comes without
         return None if item is None else _resource(item, environ)
 
 
-class _Changing:
+class _VaultResource:
     """Implement what folders and files share: the modification time, MOVE and DELETE."""
 
     provider: Any  # this and the next are attributes of wsgidav's classes
@@ -100,7 +100,7 @@ class _Changing:
         return there
 
 
-class VaultFolder(_Changing, DAVCollection):  # type: ignore[misc]
+class VaultFolder(_VaultResource, DAVCollection):  # type: ignore[misc]
     """A folder of the vault, or the vault itself."""
 
     def __init__(self, item: Item, environ: Environ) -> None:
@@ -152,7 +152,7 @@ class VaultFolder(_Changing, DAVCollection):  # type: ignore[misc]
             self._tree.make_folder(_relative(dest_path))
 
 
-class VaultFile(_Changing, DAVNonCollection):  # type: ignore[misc]
+class VaultFile(_VaultResource, DAVNonCollection):  # type: ignore[misc]
     """A note, or any other file of the vault."""
 
     def __init__(self, item: Item, environ: Environ, *, is_new: bool = False) -> None:

@@ -21,7 +21,7 @@ from wsgidav.error_printer import ErrorPrinter
 from wsgidav.request_resolver import RequestResolver
 from wsgidav.wsgidav_app import WsgiDAVApp
 
-from donna_tui.http.guard import FrontDoor, Limits, OncePerMinute, Visitor, is_loopback
+from donna_tui.http.guard import ConnectionLimiter, Limits, OncePerMinute, TrackedConnection, is_loopback
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.webdav.files import ServedTree
 from donna_tui.webdav.gate import CONNECTION, Gate, Password
@@ -74,10 +74,10 @@ class _Tls(BuiltinSSLAdapter):
 
 
 class Connection(HTTPConnection):
-    """A connection with an initial TLS handshake. It is counted at the door, and again while it holds a thread."""
+    """A connection with an initial TLS handshake. It is counted by the limiter, and again while it holds a thread."""
 
-    visitor: Visitor | None = None
-    reading: Visitor | None = None
+    tracked: TrackedConnection | None = None
+    reading: TrackedConnection | None = None
 
     def communicate(self) -> bool:
         try:
@@ -92,8 +92,8 @@ class Connection(HTTPConnection):
                 self.server.readers.leave(self.reading)
 
     def close(self) -> None:
-        if self.visitor:
-            self.server.door.leave(self.visitor)
+        if self.tracked:
+            self.server.limiter.leave(self.tracked)
         super().close()
 
     def hang_up(self) -> None:
@@ -105,15 +105,15 @@ class Connection(HTTPConnection):
     def verifying(self) -> Iterator[None]:
         """Keep the connection open while its password is checked."""
         with contextlib.ExitStack() as held:
-            if self.visitor:
-                held.enter_context(self.server.door.answering(self.visitor))
+            if self.tracked:
+                held.enter_context(self.server.limiter.answering(self.tracked))
             if self.reading:
                 held.enter_context(self.server.readers.answering(self.reading))
             yield
 
     def trust(self) -> None:
-        if self.visitor:
-            self.server.door.trust(self.visitor)
+        if self.tracked:
+            self.server.limiter.trust(self.tracked)
         if self.reading:
             self.server.readers.trust(self.reading)
 
@@ -140,16 +140,16 @@ class _Server(Server):
 
     ConnectionClass = Connection
     on_trouble: Callable[[str], None]
-    door: FrontDoor
-    readers: FrontDoor
+    limiter: ConnectionLimiter
+    readers: ConnectionLimiter
 
     def process_conn(self, conn: Connection) -> None:
-        if conn.visitor is None:
-            conn.visitor = self.door.enter(conn.remote_addr or "", conn.hang_up)
+        if conn.tracked is None:
+            conn.tracked = self.limiter.enter(conn.remote_addr or "", conn.hang_up)
             self.put_conn(conn)
             return
         conn.reading = self.readers.enter(conn.remote_addr or "", conn.hang_up)
-        if conn.visitor.trusted:
+        if conn.tracked.trusted:
             self.readers.trust(conn.reading)
         super().process_conn(conn)
 
@@ -184,7 +184,7 @@ class WebdavServer:
             server_name="donna",
         )
         self._server.gateway = _Gateway
-        self._server.door, self._server.readers = FrontDoor(CONNECTIONS), FrontDoor(READING)
+        self._server.limiter, self._server.readers = ConnectionLimiter(CONNECTIONS), ConnectionLimiter(READING)
         self._server.keep_alive_conn_limit = 2 * CONNECTIONS.connections
         self._server.max_request_body_size = max_bytes
         self._server.max_request_header_size = MAX_HEADER_BYTES
@@ -219,7 +219,7 @@ class WebdavServer:
 
     def _sweep(self) -> None:
         while not self._ended.wait(1.0):
-            self._server.door.sweep()
+            self._server.limiter.sweep()
             self._server.readers.sweep()
 
     def stop(self) -> None:

@@ -30,7 +30,7 @@ MAX_NAMES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class ChangedFile:
     """A file that a request changes: an open folder, the name in it, and the bytes before and after.
 
     `size` is that of the current file, None if there is none. `after` returns the new bytes, or None if the file is
@@ -46,10 +46,10 @@ class Touched:
     is_lost: bool = True
 
 
-Keep = Callable[[OperationKind, tuple[Touched, ...]], contextlib.AbstractContextManager[None]]
+Keep = Callable[[OperationKind, tuple[ChangedFile, ...]], contextlib.AbstractContextManager[None]]
 
 
-def preserve_nothing(_: OperationKind, __: tuple[Touched, ...]) -> contextlib.AbstractContextManager[None]:
+def preserve_nothing(_: OperationKind, __: tuple[ChangedFile, ...]) -> contextlib.AbstractContextManager[None]:
     return contextlib.nullcontext()
 
 
@@ -60,7 +60,7 @@ class Preimages:
         self._root, self._writer = root, writer
 
     @contextlib.contextmanager
-    def keep(self, kind: OperationKind, touched: tuple[Touched, ...]) -> Iterator[None]:
+    def keep(self, kind: OperationKind, touched: tuple[ChangedFile, ...]) -> Iterator[None]:
         """Preserve what would be lost. Raises VaultWriteError, and then the block has not been entered."""
         lost = [file for file in touched if file.is_lost and file.size]
         if not lost:
@@ -78,7 +78,7 @@ class Preimages:
                 yield
 
     @contextlib.contextmanager
-    def _in_trash(self, lost: Touched) -> Iterator[None]:
+    def _in_trash(self, lost: ChangedFile) -> Iterator[None]:
         """Link the file into the trash. That is its only name once the block has ended."""
         with self._root.open_folder() as root, contextlib.suppress(FileExistsError):
             os.mkdir(TRASH, dir_fd=root)
@@ -92,13 +92,13 @@ class Preimages:
             os.fsync(trash)
 
 
-def _change(touched: Touched) -> Change:
+def _change(touched: ChangedFile) -> Change:
     with vault_errors(touched.path):
         before = read_at(touched.folder, touched.name) if touched.size is not None else None
     return Change(path=touched.path, before=before, after=touched.after())
 
 
-def _linked(lost: Touched, trash: int) -> str:
+def _linked(lost: ChangedFile, trash: int) -> str:
     """Link the file under a free name in the trash, or copy it if the disk has no hard links. Return the name."""
     stem, dot, ending = lost.name.rpartition(".")
     for number in range(1, MAX_NAMES):
@@ -118,7 +118,7 @@ def _linked(lost: Touched, trash: int) -> str:
     )
 
 
-def _copied(lost: Touched, trash: int, name: str) -> bool:
+def _copied(lost: ChangedFile, trash: int, name: str) -> bool:
     try:
         descriptor = os.open(name, NEW_FILE, 0o666, dir_fd=trash)
     except FileExistsError:
@@ -186,7 +186,7 @@ class Upload:
             else:
                 self._expect(folder, self._expected)
                 new = partial(read_at, folder, self._waiting)
-                touched = Touched(folder, self._name, self._path, self._expected.size, self.size, new)
+                touched = ChangedFile(folder, self._name, self._path, self._expected.size, self.size, new)
                 with self._keep(OperationKind.WRITE, (touched,)):
                     self._replace(folder, self._expected)
             os.fsync(folder)

@@ -13,7 +13,7 @@ import pytest
 
 from donna_tui.config.load import load_config
 from donna_tui.engine.engine import Engine
-from donna_tui.engine.neighbours import _together, _unique
+from donna_tui.engine.neighbours import _merged, _unique
 from donna_tui.platform.paths import AppPaths
 from donna_tui.platform.spaces import space_at
 from donna_tui.search.citations import citation
@@ -192,4 +192,4 @@ def test_space_with_poor_hits_ranks_below_better_spaces() -> None:
         return SearchOutcome(request=EVERYWHERE, mode="hybrid", hits=hits)
 
     good, poor = answer("notes", 0.7, 0.6), answer("work", 0.2)
-    assert [each.space for each in _together(good, [good, poor], []).hits] == ["notes", "notes", "work"]
+    assert [each.space for each in _merged(good, [good, poor], []).hits] == ["notes", "notes", "work"]

@@ -136,7 +136,7 @@ def backend_of() -> FakeBackend:
 async def bursting(folder: Path, patch: pytest.MonkeyPatch, *, first_run: bool = False) -> AsyncIterator[Driver]:
     """Run an app that no key quits, so that bursts go on. External programs are not started."""
 
-    async def nothing(outside: ExternalPrograms, command: Command) -> None:
+    async def nothing(programs: ExternalPrograms, command: Command) -> None:
         return None
 
     patch.setattr(ExternalPrograms, "_run", nothing)

@@ -287,10 +287,10 @@ class FakeBackend:
         await self._enter("links", path, key=path)
         return self.vault.links.links(path)
 
-    async def history(self, path: str = "", limit: int = 200, skip: int = 0) -> tuple[Revision, ...]:
-        await self._enter("history", path, limit, skip, key=path)
+    async def history(self, path: str = "", limit: int = 200) -> tuple[Revision, ...]:
+        await self._enter("history", path, limit, key=path)
         found = [each for each in self.vault.revisions if not path or path in each.paths]
-        return tuple(found[skip : skip + limit])
+        return tuple(found[:limit])
 
     async def revision_changes(self, commit: str) -> tuple[Change, ...]:
         await self._enter("revision_changes", commit, key=commit)
@@ -305,7 +305,7 @@ class FakeBackend:
         await self._enter("blame", path, first_line, last_line, key=path)
         return self.vault.blame(path, first_line, last_line)
 
-    async def plan_write(self, path: str, text: str, etag: str | None, *, replace: bool = True) -> Plan:
+    async def plan_write(self, path: str, text: str, etag: str | None) -> Plan:
         await self._enter("plan_write", path, text, etag, key=path)
         return self.vault.plan_write(path, text, etag)
 
@@ -394,8 +394,8 @@ class FakeBackend:
         self.vault.has_repository = True
         self.vault.recorded = dict(self.vault.files)
 
-    async def waiting_edits(self) -> tuple[Edit, ...]:
-        await self._enter("waiting_edits")
+    async def unsaved_edits(self) -> tuple[Edit, ...]:
+        await self._enter("unsaved_edits")
         return tuple(self.vault.edits.values())
 
     async def commit_version(self, path: str) -> Version:

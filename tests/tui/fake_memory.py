@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from types import SimpleNamespace
 
 from donna_tui.memory.recall import assemble
 from donna_tui.types.errors import DonnaError, Reason
@@ -38,7 +39,7 @@ class FakeMemory:
         self.note = ""
         self.offered: list[Suggestion] = []
         self.replaced: dict[str, tuple[str, ...]] = {}
-        self.would_replace: list[str] = []
+        self.held: list[str] = []
 
     async def memories(
         self, wanted: MemoryFilter | None = None, *, limit: int = 200, skip: int = 0
@@ -58,9 +59,9 @@ class FakeMemory:
         await self._enter("remember", text, key=text)
         return ()
 
-    async def replaced_by_text(self, text: str) -> tuple[str, ...]:
-        await self._enter("replaced_by_text", text, key=text)
-        return tuple(self.would_replace)
+    async def would_replace(self, text: str) -> list[tuple[SimpleNamespace, str]]:
+        await self._enter("would_replace", text, key=text)
+        return [(SimpleNamespace(content=held), text) for held in self.held]
 
     async def correct(
         self, identity: str, corrected: str, *, query: str = "", field_name: str = "content", original: str = ""

@@ -42,7 +42,6 @@ AT_REST = Status(
     model_detail="",
     vector_engine="sqlite-vec 0.1.9",
     watcher="native",
-    watcher_detail="",
     last_reconcile=NOW - 240,
     coverage=Coverage(
         notes=501,
@@ -178,7 +177,6 @@ def error() -> FakeBackend:
         model="",
         model_detail="no model files found",
         watcher="polling",
-        watcher_detail="native events ran out of watches",
         coverage=replace(AT_REST.coverage, vectors=0, chunks_embedded=0),
         problems=(VANISHED, locked, model, BROKEN_NOTE, UNREADABLE_NOTE),
     )
@@ -205,7 +203,6 @@ def hostile() -> FakeBackend:
         model=text,
         model_detail=text,
         vector_engine=text,
-        watcher_detail=text,
         owner=text,
         log_file=f"{text}.log",
         coverage=replace(AT_REST.coverage, skipped={**SKIPPED, text: 1}),

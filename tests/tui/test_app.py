@@ -142,10 +142,10 @@ async def test_coming_back_to_a_screen_finds_part_selection_and_scroll_as_they_w
         await donna.search_for("redis failover")
         await donna.press("escape", "j", "j", "tab", "j", "j")
         assert donna.search.preview.view.has_focus
-        place, scrolled = donna.search.results.index, donna.search.preview.view.scroll_offset
+        place, scrolled = donna.search.results.selected_index, donna.search.preview.view.scroll_offset
         await donna.press("2", "j", "6", "1")
         assert donna.search.preview.view.has_focus
-        assert (donna.search.results.index, donna.search.preview.view.scroll_offset) == (place, scrolled)
+        assert (donna.search.results.selected_index, donna.search.preview.view.scroll_offset) == (place, scrolled)
         await donna.press("2")
         assert donna.vault.note_tree.selected_index == 1
 
@@ -283,7 +283,7 @@ async def test_jump_goes_to_a_result_by_its_label_and_any_other_key_leaves() -> 
         third = Offset(results.content_region.x, results.content_region.y + 2 * results.row_height)
         label = next(letter for letter, target in overlay._targets.items() if (target.x, target.y) == third)
         await donna.press(label)
-        assert results.index == 2
+        assert results.selected_index == 2
         assert results.has_focus
         await donna.press("apostrophe")
         assert isinstance(donna.app.screen, JumpOverlay)

@@ -37,7 +37,7 @@ class Pane:
 
 def progress(done: int) -> IndexProgress:
     return IndexProgress(
-        notes=9, text_done=done, vectors_done=0, chunks=0, chunks_embedded=0, queued=0, chunks_per_second=0.0,
+        notes=9, text_done=done, chunks=0, chunks_embedded=0,
         seconds_left=None,
     )  # fmt: skip
 

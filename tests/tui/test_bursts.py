@@ -13,7 +13,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from donna_tui.tui.lib.action import Pane
-from donna_tui.tui.lib.containers import BareSwitcher
+from donna_tui.tui.lib.containers import BlankSwitcher
 from donna_tui.tui.lib.picker import Picker
 from donna_tui.tui.shell.commands import Palette
 from donna_tui.tui.shell.first_run import FirstRunScreen
@@ -184,13 +184,13 @@ async def test_text_typed_right_after_the_key_of_the_switcher_is_for_it_also_fro
 async def test_a_key_typed_again_while_its_screen_is_added_does_not_cancel_that(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    add = BareSwitcher.add_content
+    add = BlankSwitcher.add_content
 
-    async def slowly(switcher: BareSwitcher, pane: Widget) -> None:
+    async def slowly(switcher: BlankSwitcher, pane: Widget) -> None:
         await add(switcher, pane)
         await asyncio.sleep(0.05)
 
-    monkeypatch.setattr(BareSwitcher, "add_content", slowly)
+    monkeypatch.setattr(BlankSwitcher, "add_content", slowly)
     monkeypatch.setattr("donna_tui.tui.app.LONGEST_PANE_WAIT_SECONDS", 0.01)
     backend = scenarios.normal()
     backend.daily = DailyNote(DECISIONS)

@@ -145,7 +145,7 @@ async def test_the_emacs_preset_moves_the_list_while_typing() -> None:
     async with driving(scenarios.normal(), keymap=load_keymap("emacs")) as donna:
         await donna.search_for("redis")
         await donna.press("ctrl+n", "ctrl+n", "ctrl+p")
-        assert donna.search.results.index == 1
+        assert donna.search.results.selected_index == 1
         await donna.press("alt+x")
         await donna.until(lambda: donna.app.screen is not donna.main, "the palette opens")
 
@@ -155,7 +155,7 @@ async def test_the_vim_preset_moves_by_pages_in_the_list() -> None:
     async with driving(scenarios.normal(), keymap=load_keymap("vim"), size=(80, 24)) as donna:
         await donna.search_for("redis failover")
         await donna.press("escape", "ctrl+d")
-        assert donna.search.results.index > 1
+        assert donna.search.results.selected_index > 1
         await donna.press("ctrl+u", "i")
-        assert donna.search.results.index == 0
+        assert donna.search.results.selected_index == 0
         assert donna.search.bar.input.has_focus

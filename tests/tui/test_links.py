@@ -54,7 +54,7 @@ async def at(donna: Driver, path: str, line: int) -> None:
 
 async def previewed(donna: Driver, question: str = "start") -> None:
     await donna.search_for(question)
-    await donna.until(lambda: donna.search.preview.view.links_in_sight, "the section is shown")
+    await donna.until(lambda: donna.search.preview.view.visible_links, "the section is shown")
     await donna.rest()
 
 
@@ -124,7 +124,7 @@ async def test_jump_labels_follow_links() -> None:
         await previewed(donna)
         await donna.press("ctrl+g")
         overlay = await donna.window(JumpOverlay)
-        spot = donna.search.preview.view.links_in_sight[0]
+        spot = donna.search.preview.view.visible_links[0]
         label = next(name for name, each in overlay._targets.items() if (each.x, each.y) == (spot.x, spot.y))
         await donna.press(*label)
         await at(donna, "Garden/Plants.md", 1)

@@ -251,7 +251,7 @@ async def test_a_sentence_is_remembered_with_a_key() -> None:
 @pytest.mark.slow
 async def test_a_preference_is_replaced_only_after_a_question() -> None:
     backend = scenarios.normal()
-    backend.memory.would_replace = ["I prefer long answers."]
+    backend.memory.held = ["I prefer long answers."]
     async with driving(backend, size=LARGE) as donna:
         await opened(donna)
         await donna.press("n")
@@ -707,7 +707,7 @@ async def test_enter_opens_a_task_in_the_editor_at_its_line(monkeypatch: pytest.
     backend = scenarios.normal()
     async with driving(backend) as donna:
         await opened(donna)
-        monkeypatch.setattr(donna.memory._outside, "edit", edit)
+        monkeypatch.setattr(donna.memory._programs, "edit", edit)
         await donna.press("T")
         await donna.rest()
         await on(donna, f"task:{RUNBOOK}#9b1d44c0")
@@ -791,7 +791,7 @@ async def test_enter_in_search_reads_a_chat_here_and_opens_the_note_of_a_task(mo
     )
     backend.answers = lambda request: replace(outcome(request), hits=found)
     async with driving(backend) as donna:
-        monkeypatch.setattr(donna.search._outside, "edit", edit)
+        monkeypatch.setattr(donna.search._programs, "edit", edit)
         await donna.search_for("drill")
         await donna.press("escape", "enter")
         assert donna.search.has_class("-zoomed")

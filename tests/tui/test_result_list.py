@@ -10,7 +10,7 @@ from textual.app import App, ComposeResult
 from textual.content import Content
 from textual.geometry import Region
 
-from donna_tui.tui.search.results import ResultList, Row
+from donna_tui.tui.search.results import ResultList, ResultRow
 from donna_tui.types.search import Snippet
 from tests.tui.driving import hit
 
@@ -43,10 +43,10 @@ class Lists(App[None]):
         return [[(each.text, str(each.style)) for each in strip.simplify()] for strip in strips]
 
 
-def rows(chance: random.Random) -> tuple[Row, ...]:
+def rows(chance: random.Random) -> tuple[ResultRow, ...]:
     number = chance.choice((0, 1, 3, 12, 25))
     return tuple(
-        Row(
+        ResultRow(
             hit(
                 f"{chance.choice('abc')}{place}",
                 chunk_id=str(place),
@@ -97,9 +97,9 @@ async def test_result_list_does_not_redraw_unchanged_lines() -> None:
     app = Lists()
     async with app.run_test(size=(60, 20)) as pilot:
         results = app.query_one(Watched)
-        results.show(tuple(Row(hit(name)) for name in "abc"))
+        results.show(tuple(ResultRow(hit(name)) for name in "abc"))
         await pilot.pause()
         results.to_draw.clear()
-        results.show((Row(hit("a")), Row(hit("b", rank_score=0.9)), Row(hit("c"))))
+        results.show((ResultRow(hit("a")), ResultRow(hit("b", rank_score=0.9)), ResultRow(hit("c"))))
         await pilot.pause()
         assert results.to_draw == [results.row_height]

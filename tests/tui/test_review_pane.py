@@ -385,7 +385,7 @@ async def test_e_opens_the_note_of_a_passage_at_its_line_and_a_chat_has_none(mon
 
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
-        monkeypatch.setattr(donna.review._outside, "edit", edit)
+        monkeypatch.setattr(donna.review._programs, "edit", edit)
         await donna.press("enter", "enter", "e")
         await donna.rest()
         assert at == [("decisions.md", 5)]

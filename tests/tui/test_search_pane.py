@@ -345,7 +345,7 @@ async def test_enter_opens_the_editor_at_the_line(monkeypatch: pytest.MonkeyPatc
         opened.append((str(path), line))
 
     async with driving(backend_with("one", "two")) as donna:
-        monkeypatch.setattr(donna.search._outside, "edit", edit)
+        monkeypatch.setattr(donna.search._programs, "edit", edit)
         await donna.search_for("x")
         await donna.press("down", "enter")
         assert opened == [("/home/noor/notes/Notes/two.md", 3)]
@@ -361,7 +361,7 @@ async def test_a_click_selects_and_a_double_click_opens(monkeypatch: pytest.Monk
         opened.append(str(path))
 
     async with driving(backend_with("one", "two", "three")) as donna:
-        monkeypatch.setattr(donna.search._outside, "edit", edit)
+        monkeypatch.setattr(donna.search._programs, "edit", edit)
         await donna.search_for("x")
         row = donna.search.results.row_height
         await donna.pilot.click("#results", offset=(10, row + 1))
@@ -457,7 +457,7 @@ async def test_the_end_of_the_list_loads_more_and_moves_nothing() -> None:
         await donna.press("escape", "G")
         await donna.until(lambda: len(donna.search.results.rows) == 2 * PAGE, "the next page is loaded")
         results = donna.search.results
-        assert results.index == PAGE - 1
+        assert results.selected_index == PAGE - 1
         assert [row.hit.chunk_id for row in results.rows[:PAGE]] == [
             f"{name}-{at}" for at, name in enumerate(names[:PAGE])
         ]
@@ -465,7 +465,7 @@ async def test_the_end_of_the_list_loads_more_and_moves_nothing() -> None:
         assert ranks == sorted(ranks, reverse=True)
         await donna.press("G")
         await donna.until(lambda: len(donna.search.results.rows) == 2 * PAGE + 20, "and the last one")
-        assert donna.search.results.index == 2 * PAGE - 1
+        assert donna.search.results.selected_index == 2 * PAGE - 1
         await donna.press("G")
         await donna.search.wait_until_idle()
         assert len(backend.called("search")) == 3

@@ -139,7 +139,7 @@ async def test_a_new_name_is_created_and_opened_in_the_editor(monkeypatch: pytes
         opened_there.append(path)
 
     async with driving(backend) as donna:
-        monkeypatch.setattr(donna.vault._outside, "edit", edit)
+        monkeypatch.setattr(donna.vault._programs, "edit", edit)
         switcher = await opened(donna, "zzq new")
         assert rows(switcher) == ["Create note “zzq new”"]
         await donna.press("enter")
@@ -172,7 +172,7 @@ async def test_the_last_row_creates_unless_there_is_a_note_of_that_name() -> Non
 async def test_a_note_is_opened_in_the_editor(monkeypatch: pytest.MonkeyPatch) -> None:
     edited: list[tuple[Path, int]] = []
 
-    async def edit(outside: ExternalPrograms, path: Path, line: int) -> None:
+    async def edit(programs: ExternalPrograms, path: Path, line: int) -> None:
         edited.append((path, line))
 
     monkeypatch.setattr(ExternalPrograms, "edit", edit)

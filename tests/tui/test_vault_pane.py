@@ -438,7 +438,7 @@ async def test_the_file_itself_opens_in_the_editor_at_the_section(monkeypatch: p
         opened_at.append((str(path), line))
 
     async with driving(scenarios.normal()) as donna:
-        monkeypatch.setattr(donna.vault._outside, "edit", edit)
+        monkeypatch.setattr(donna.vault._programs, "edit", edit)
         await donna.open_note(DECISIONS)
         await donna.press("]", "]", "e")
     assert opened_at == [(f"/home/noor/notes/{DECISIONS}", 5)]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.tui.lib.diff import MAX_LINES, Shape, diff_rows, marked_line, pairs_of
+from donna_tui.tui.lib.diff import MAX_LINES, DiffLayout, diff_rows, marked_line, pairs_of
 from donna_tui.tui.lib.error_messages import REASONS, refusal_of, sentence
 from donna_tui.tui.vault.conflict_dialogs import stretches_of, three_way_rows
 from donna_tui.tui.vault.flows import fill, templates_of
@@ -107,7 +107,7 @@ def test_rows_of_a_difference_fit_and_hold_nothing_that_acts(
     before: str, after: str, width: int, beside: bool, wrap: bool
 ) -> None:
     old, new = (text.encode("utf-8", "surrogatepass") for text in (before, after))
-    for row in diff_rows([diff_bytes("a\x1b.md", old, new)], Shape(width, beside, wrap)):
+    for row in diff_rows([diff_bytes("a\x1b.md", old, new)], DiffLayout(width, beside, wrap)):
         assert not acted(row.content.plain)
         if row.base != "gap" and "unchanged" not in row.content.plain:
             assert row.content.cell_length <= max(width, 24)
@@ -137,7 +137,7 @@ def test_marks_that_would_hide_what_is_unsafe_are_given_up() -> None:
 
 def test_a_long_difference_is_cut_and_says_so() -> None:
     many = "".join(f"{number}\n" for number in range(MAX_LINES + 50)).encode()
-    shown = diff_rows(diff_changes([Change(path="a.md", before=None, after=many)]), Shape(80))
+    shown = diff_rows(diff_changes([Change(path="a.md", before=None, after=many)]), DiffLayout(80))
     assert shown[-1].content.plain.strip() == "… and 50 more lines"
 
 

@@ -38,7 +38,7 @@ def editor(monkeypatch: pytest.MonkeyPatch, donna: Driver, change: Callable[[str
         given.append((path, line))
         path.write_bytes(change(path.read_bytes().decode()).encode())
 
-    monkeypatch.setattr(donna.vault._outside, "edit", edit)
+    monkeypatch.setattr(donna.vault._programs, "edit", edit)
     return given
 
 
@@ -90,7 +90,7 @@ async def test_the_copy_for_the_editor_is_private(monkeypatch: pytest.MonkeyPatc
         async def edit(path: Path, line: int) -> None:
             modes.extend((path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777))
 
-        monkeypatch.setattr(donna.vault._outside, "edit", edit)
+        monkeypatch.setattr(donna.vault._programs, "edit", edit)
         await donna.open_note(DECISIONS)
         await donna.press("E")
         await donna.until(lambda: "Nothing was changed." in notices(donna.app), "the notice is shown")
@@ -352,7 +352,7 @@ async def test_a_new_note_from_a_template(monkeypatch: pytest.MonkeyPatch) -> No
         async def edit(path: Path, line: int) -> None:
             opened.append(path)
 
-        monkeypatch.setattr(donna.vault._outside, "edit", edit)
+        monkeypatch.setattr(donna.vault._programs, "edit", edit)
         await donna.press("enter")
         await donna.until(lambda: opened, "it opens in the editor, without a difference to look at")
         await back(donna)
@@ -652,7 +652,7 @@ async def test_a_conflict_of_the_same_line_can_be_overwritten_or_edited_in_one_t
             path.write_text(f"{text[:start]}200 MB, or 190 MB\n{text[end:]}")
 
     async with driving(backend) as donna:
-        monkeypatch.setattr(donna.vault._outside, "edit", edit)
+        monkeypatch.setattr(donna.vault._programs, "edit", edit)
         await donna.open_note(DECISIONS)
         await donna.press("E")
         await donna.window(ConflictScreen)
@@ -939,7 +939,7 @@ def saving(
         assert backend.called("commit_version"), "the earlier version must be in git before the editor runs"
         backend.vault.files[name] = change(backend.vault.files[name])
 
-    monkeypatch.setattr(donna.vault._outside, "edit", edit)
+    monkeypatch.setattr(donna.vault._programs, "edit", edit)
 
 
 @pytest.mark.slow
@@ -983,7 +983,7 @@ async def test_a_note_that_is_not_committed_opens_in_the_editor_all_the_same(mon
         opened.append(path)
 
     async with driving(backend) as donna:
-        monkeypatch.setattr(donna.vault._outside, "edit", edit)
+        monkeypatch.setattr(donna.vault._programs, "edit", edit)
         await donna.open_note("Journal/Health.md")
         await donna.press("e")
         await donna.until(lambda: opened, "the editor runs")
@@ -1000,7 +1000,7 @@ async def test_a_note_opens_in_the_editor_without_a_repository_too(monkeypatch: 
         opened.append(path)
 
     async with driving(backend) as donna:
-        monkeypatch.setattr(donna.vault._outside, "edit", edit)
+        monkeypatch.setattr(donna.vault._programs, "edit", edit)
         await donna.open_note(DECISIONS)
         await donna.press("e")
         await donna.window(RefusalScreen)

@@ -152,7 +152,7 @@ async def test_walk_merges_a_conflicting_edit(monkeypatch: pytest.MonkeyPatch) -
         path.write_text(path.read_text().replace("180 MB", "200 MB"))
 
     async with driving(backend) as donna:
-        monkeypatch.setattr(donna.vault._outside, "edit", edit)
+        monkeypatch.setattr(donna.vault._programs, "edit", edit)
         await donna.open_note(DECISIONS)
         await donna.press("E")
         await donna.window(ConflictScreen)
@@ -173,7 +173,7 @@ async def test_walk_opens_the_daily_note(monkeypatch: pytest.MonkeyPatch) -> Non
         opened.append(path)
 
     async with driving(backend) as donna:
-        monkeypatch.setattr(donna.vault._outside, "edit", edit)
+        monkeypatch.setattr(donna.vault._programs, "edit", edit)
         hand = KeyPlayer(donna, "daily")
         await hand.press()
         await donna.until(lambda: opened, "it opens in the editor")
@@ -190,7 +190,7 @@ async def test_the_daily_note_is_filled_from_the_template_of_obsidian(monkeypatc
     backend.vault.files["Templates/Day.md"] = backend.vault.recorded["Templates/Day.md"] = b"# {{title}}\n"
     backend.daily = DailyNote("Journal/5 March.md", "Templates/Day.md")
     async with driving(backend) as donna:
-        monkeypatch.setattr(donna.vault._outside, "edit", AsyncMock())
+        monkeypatch.setattr(donna.vault._programs, "edit", AsyncMock())
         await donna.press("alt+d")
         await donna.until(lambda: "Journal/5 March.md" in backend.vault.files, "it is created")
         assert backend.vault.files["Journal/5 March.md"] == b"# 5 March\n"

@@ -319,16 +319,7 @@ def test_figures_of_a_hostile_space_are_safe() -> None:
 
 
 def _events_for_machines() -> tuple[EngineEvent, ...]:
-    progress = IndexProgress(
-        notes=1,
-        text_done=1,
-        vectors_done=1,
-        chunks=1,
-        chunks_embedded=1,
-        queued=0,
-        chunks_per_second=0,
-        seconds_left=None,
-    )
+    progress = IndexProgress(notes=1, text_done=1, chunks=1, chunks_embedded=1, seconds_left=None)
     return (progress, WatchHint(paths=1, rescan=False))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from donna_tui.calendar.mirror import meetings_between
-from donna_tui.cli.demo import drafts_in, furnish_demo
+from donna_tui.cli.demo import drafts_in, fill_demo
 from donna_tui.cli.session import Session, session_for
 from donna_tui.embedding import files as embedding_files
 from donna_tui.engine.engine import Engine
@@ -59,7 +59,7 @@ def remove(folder: Path) -> None:
 
 def furnished(paths: AppPaths) -> Session:
     session = session_for(space_at(make_demo(next_demo(paths)), paths), paths)
-    furnish_demo(session)
+    fill_demo(session)
     return session
 
 

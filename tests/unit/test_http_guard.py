@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from donna_tui.http.guard import LOG_SECONDS, FrontDoor, Limits, OncePerMinute, Visitor
+from donna_tui.http.guard import LOG_SECONDS, ConnectionLimiter, Limits, OncePerMinute, TrackedConnection
 
 LIMITS = Limits(connections=6, untrusted=4, per_address=2, head_seconds=10.0)
 
 
 class Door:
-    """A door with a clock, and the names of the connections that it closed."""
+    """A limiter with a clock, and the names of the connections that it closed."""
 
     def __init__(self) -> None:
         self.now = 0.0
         self.closed: list[str] = []
-        self.door = FrontDoor(LIMITS, lambda: self.now)
+        self.limiter = ConnectionLimiter(LIMITS, lambda: self.now)
 
-    def enter(self, name: str, address: str) -> Visitor:
+    def enter(self, name: str, address: str) -> TrackedConnection:
         self.now += 1.0
-        return self.door.enter(address, lambda: self.closed.append(name))
+        return self.limiter.enter(address, lambda: self.closed.append(name))
 
 
 def test_longest_idle_connection_of_an_address_is_closed_first() -> None:
@@ -32,30 +32,30 @@ def test_longest_idle_connection_of_an_address_is_closed_first() -> None:
     assert here.closed == ["a", "v6-0"]
     here.enter("other", "10.0.0.2")
     assert here.closed == ["a", "v6-0", "b"]
-    assert len(here.door) == 4
+    assert len(here.limiter) == 4
 
 
 def test_authenticated_connections_are_not_evicted() -> None:
     here = Door()
     known = [here.enter(f"known{number}", f"10.0.0.{number}") for number in range(5)]
     for each in known:
-        here.door.trust(each)
+        here.limiter.trust(each)
     assert here.closed == ["known0"]  # before it was trusted, it exceeded the limit
-    here.door.trust(here.enter("known5", "10.0.0.5"))
-    here.door.trust(here.enter("known6", "10.0.0.6"))
+    here.limiter.trust(here.enter("known5", "10.0.0.5"))
+    here.limiter.trust(here.enter("known6", "10.0.0.6"))
     assert here.closed == ["known0"]
-    with here.door.answering(known[1]):
-        here.door.trust(here.enter("known7", "10.0.0.7"))
+    with here.limiter.answering(known[1]):
+        here.limiter.trust(here.enter("known7", "10.0.0.7"))
     assert here.closed == ["known0", "known2"]
     here.now += 1_000
-    here.door.sweep()
+    here.limiter.sweep()
     assert here.closed == ["known0", "known2"]
 
 
 def test_a_connection_whose_secret_is_being_checked_is_not_the_first_to_go() -> None:
     here = Door()
     first = here.enter("first", "10.0.0.1")
-    with here.door.answering(first):
+    with here.limiter.answering(first):
         here.enter("second", "10.0.0.1")
         here.enter("third", "10.0.0.1")
     assert here.closed == ["second"]
@@ -63,14 +63,14 @@ def test_a_connection_whose_secret_is_being_checked_is_not_the_first_to_go() -> 
 
 def test_unauthenticated_connection_is_closed_after_a_timeout() -> None:
     here = Door()
-    visitor = here.enter("a", "10.0.0.1")
-    here.door.leave(here.enter("b", "10.0.0.1"))
-    here.door.sweep()
+    connection = here.enter("a", "10.0.0.1")
+    here.limiter.leave(here.enter("b", "10.0.0.1"))
+    here.limiter.sweep()
     here.now += 20
-    here.door.sweep()
-    here.door.leave(visitor)
+    here.limiter.sweep()
+    here.limiter.leave(connection)
     assert here.closed == ["a"]
-    assert len(here.door) == 0
+    assert len(here.limiter) == 0
 
 
 @pytest.mark.slow

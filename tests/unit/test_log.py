@@ -49,7 +49,7 @@ def test_values_inside_an_event_are_plain(log: LogFile, tmp_path: Path) -> None:
 def test_progress_is_left_out(log: LogFile, tmp_path: Path) -> None:
     log(
         IndexProgress(
-            notes=1, text_done=1, vectors_done=0, chunks=1, chunks_embedded=0, queued=0, chunks_per_second=0.0,
+            notes=1, text_done=1, chunks=1, chunks_embedded=0,
             seconds_left=None,
         )
     )  # fmt: skip

@@ -20,7 +20,7 @@ from donna_tui.config.routes import Route, Routes
 from donna_tui.llm.dialects import OllamaChat
 from donna_tui.llm.failures import CompletionMetadata, FailureKind, ModelCallError
 from donna_tui.llm.ledger import CallLedger, record_call, spent_since
-from donna_tui.llm.questions import compose, parse_answer, plain_schema, read_object
+from donna_tui.llm.requests import compose, parse_answer, plain_schema, read_object
 from donna_tui.llm.router import ModelRouter
 from donna_tui.memory.database import MemoryDb, open_db
 from donna_tui.memory.db_thread import DbThread

@@ -15,7 +15,7 @@ from donna_tui.vault.include import GlobSet
 from donna_tui.vault.paths import VaultRoot
 from donna_tui.vault.write.changes import OperationKind
 from donna_tui.webdav.files import ServedTree
-from donna_tui.webdav.upload import Preimages, Touched
+from donna_tui.webdav.upload import ChangedFile, Preimages
 from tests.cli.running import Donna
 from tests.git_vaults import User, new_writer
 from tests.webdav.parts import Served, temporary_files
@@ -132,7 +132,7 @@ def test_a_record_that_was_cut_short_is_kept(vault: Path, tmp_path: Path, user: 
     touched = json.dumps("n.md")
     block = Preimages(VaultRoot(vault), writer)
     with VaultRoot(vault).open_folder() as folder:
-        entered = block.keep(OperationKind.DELETE, (Touched(folder, "n.md", "n.md", len(TEXT), 0, lambda: None),))
+        entered = block.keep(OperationKind.DELETE, (ChangedFile(folder, "n.md", "n.md", len(TEXT), 0, lambda: None),))
         entered.__enter__()
         ref = user.git(vault, "for-each-ref", "--format=%(refname)", "refs/donna").strip()
         commit = user.git(vault, "rev-parse", ref).strip()

@@ -17,7 +17,7 @@ from donna_tui.search.citations import citation
 from donna_tui.search.query import readable
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import BadLine, MemoryChunk, MemoryFilter, SessionChange
-from donna_tui.types.search import Filters, Hit, MemorySource, SearchRequest
+from donna_tui.types.search import Filters, Hit, MemorySource, SearchRequest, note_containing
 from donna_tui.vault.note.read import iso_date
 
 INDEX_WAIT_SECONDS = 2.0
@@ -197,7 +197,7 @@ async def recall(space: ToolContext, args: schemas.RecallArgs) -> schemas.Recall
         memory_types=args.types or None,
         remote=not space.access.sensitive,
     )
-    memories = await space.public(result.memories, _note_of)
+    memories = await space.public(result.memories, lambda memory: note_containing(memory.source, memory.source_id))
     dropped = sum(memory.tokens for memory in result.memories) - sum(memory.tokens for memory in memories)
     return schemas.RecallOutput(
         memories=() if args.as_block else tuple(map(memory_row, memories)),
@@ -239,12 +239,6 @@ async def undo_or_redo_memories(service: MemoryService, session: str, *, redo: b
     change = await (service.redo_session if redo else service.undo_session)(session)
     await service.wait_until_indexed(INDEX_WAIT_SECONDS)
     return change
-
-
-def _note_of(memory: MemoryChunk) -> str:
-    if memory.source is MemorySource.TASK:
-        return memory.source_id.rpartition("#")[0]
-    return memory.source_id if memory.source is MemorySource.VAULT else ""
 
 
 async def memory_search(space: ToolContext, args: schemas.SearchArgs) -> schemas.SearchOutput:

@@ -56,7 +56,7 @@ class ActivityPane(Vertical):
     problems = query_one("#problems", ProblemList)
     sections = query_one("#sections", SectionTabs)
 
-    def __init__(self, outside: ExternalPrograms, keys: Keys) -> None:
+    def __init__(self, programs: ExternalPrograms, keys: Keys) -> None:
         super().__init__(id="activity", classes="-log -calm -unknown")
         self._backend: Backend | None = None
         self._status: Status | None = None

@@ -50,7 +50,7 @@ class ActionState:
     no_write_here: str = ""
     no_undo: str = ""
     no_redo: str = ""
-    waiting_edit: bool = False
+    unsaved_edit: bool = False
     outside_edit: bool = False
     conflict: bool = False
     memory: bool = False
@@ -87,7 +87,7 @@ _MISSING = {
     "paused": "Indexing is not paused.",
     "row": "Nothing is selected.",
     "note": "No note is selected.",
-    "waiting_edit": "This note has no unsaved edit.",
+    "unsaved_edit": "This note has no unsaved edit.",
     "outside_edit": "Nothing here was edited outside.",
     "conflict": "No conflict copy is selected.",
     "memory": "No memory is selected.",

@@ -13,19 +13,19 @@ from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
 
-class BareColumn(Vertical):
+class BlankColumn(Vertical):
     """A vertical container."""
 
     BLANK = True
 
 
-class BareRow(Horizontal):
+class BlankRow(Horizontal):
     """A horizontal container."""
 
     BLANK = True
 
 
-class BareSwitcher(ContentSwitcher):
+class BlankSwitcher(ContentSwitcher):
     """A container that shows one of several widgets."""
 
     BLANK = True

@@ -45,7 +45,7 @@ class DiffRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class DiffLayout:
     """The layout of a diff, in cells."""
 
     width: int
@@ -53,7 +53,7 @@ class Shape:
     wrap: bool = True
 
 
-def diff_rows(diffs: Iterable[FileDiff], shape: Shape) -> list[DiffRow]:
+def diff_rows(diffs: Iterable[FileDiff], layout: DiffLayout) -> list[DiffRow]:
     """Return all rows of a diff, up to `MAX_LINES` lines of it."""
     rows: list[DiffRow] = []
     left, beyond = MAX_LINES, 0
@@ -63,7 +63,7 @@ def diff_rows(diffs: Iterable[FileDiff], shape: Shape) -> list[DiffRow]:
         if left <= 0:
             continue
         rows += [DiffRow(Content(""))] if number else []
-        rows += _file_rows(_cut(diff, shown), shape)
+        rows += _file_rows(_cut(diff, shown), layout)
         left -= shown
     if beyond:
         rows.append(DiffRow(Content.styled(f"  … and {plural(beyond, 'more line')}", "quiet")))
@@ -161,18 +161,18 @@ def _cut(diff: FileDiff, most: int) -> FileDiff:
     return replace(diff, hunks=tuple(hunks), after_skipped=0)
 
 
-def _file_rows(diff: FileDiff, shape: Shape) -> Iterator[DiffRow]:
+def _file_rows(diff: FileDiff, layout: DiffLayout) -> Iterator[DiffRow]:
     yield DiffRow(Content(" ") + file_title(diff), "gap")
     if not diff.hunks and not diff.old_path:
         words = "empty" if diff.before_exists != diff.after_exists else "no differences"
         yield DiffRow(Content.styled(f"   {words}", "quiet"))
     last = max((max(line.old or 0, line.new or 0) for hunk in diff.hunks for line in hunk.lines), default=0)
     digits = max(2, len(str(last)))
-    is_beside = shape.side_by_side and diff.before_exists and diff.after_exists
+    is_side_by_side = layout.side_by_side and diff.before_exists and diff.after_exists
     for hunk in diff.hunks:
         if hunk.skipped:
             yield DiffRow(_gap(hunk.skipped, hunk.heading, digits))
-        yield from _side_rows(hunk, shape, digits) if is_beside else _unified_rows(hunk, shape, digits)
+        yield from _side_rows(hunk, layout, digits) if is_side_by_side else _unified_rows(hunk, layout, digits)
     if diff.after_skipped and diff.hunks:
         yield DiffRow(_gap(diff.after_skipped, "", digits))
 
@@ -184,12 +184,12 @@ def _gap(skipped: int, heading: str, digits: int) -> Content:
     return Content.styled(f" {'⋯':>{digits}}   {' · '.join(parts)}", "quiet")
 
 
-def _unified_rows(hunk: Hunk, shape: Shape, digits: int) -> Iterator[DiffRow]:
-    room = max(8, shape.width - digits - 5)
+def _unified_rows(hunk: Hunk, layout: DiffLayout, digits: int) -> Iterator[DiffRow]:
+    room = max(8, layout.width - digits - 5)
     for line in hunk.lines:
         name = _NAMES[line.kind]
         base = "" if line.kind is LineKind.SAME else name
-        for number, row in enumerate(_fitted(shown_line(line), room, wrap=shape.wrap)):
+        for number, row in enumerate(_fitted(shown_line(line), room, wrap=layout.wrap)):
             shown = line.new if line.new is not None else line.old
             yield DiffRow(Content.assemble(_gutter(line, shown, digits, first=not number), row), base)
 
@@ -201,13 +201,13 @@ def _gutter(line: DiffLine, number: int | None, digits: int, *, first: bool) -> 
     return Content.assemble((f" {number:>{digits}} ", "quiet"), (f"{_SIGNS[line.kind]} ", mark))
 
 
-def _side_rows(hunk: Hunk, shape: Shape, digits: int) -> Iterator[DiffRow]:
-    half = (shape.width - 1) // 2
+def _side_rows(hunk: Hunk, layout: DiffLayout, digits: int) -> Iterator[DiffRow]:
+    half = (layout.width - 1) // 2
     for old, new in pairs_of(hunk.lines):
-        left = _side(old, half, digits, wrap=shape.wrap, is_old=True)
-        right = _side(new, shape.width - 1 - half, digits, wrap=shape.wrap, is_old=False)
+        left = _side(old, half, digits, wrap=layout.wrap, is_old=True)
+        right = _side(new, layout.width - 1 - half, digits, wrap=layout.wrap, is_old=False)
         for one, two in zip_longest(left, right):
-            blank_one, blank_two = Content(" " * half), Content(" " * (shape.width - 1 - half))
+            blank_one, blank_two = Content(" " * half), Content(" " * (layout.width - 1 - half))
             yield DiffRow(Content.assemble(one or blank_one, ("│", "quiet"), two or blank_two))
 
 
@@ -320,8 +320,8 @@ class DiffView(DiffRows):
 
     def _lay_out(self) -> None:
         width = self.scrollable_content_region.width
-        shape = Shape(width, self.is_side_by_side, self._wrap)
-        self._rows = diff_rows(self.diffs, shape) if width > 0 else []
+        layout = DiffLayout(width, self.is_side_by_side, self._wrap)
+        self._rows = diff_rows(self.diffs, layout) if width > 0 else []
         self.lines_changed()
 
 

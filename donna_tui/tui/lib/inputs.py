@@ -125,7 +125,7 @@ class KeyLine(Widget):
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class NoticeText:
     """The text of a notice. All of it is sanitised.
 
     `examples` are things to type with their meaning; `actions` are ids of suggested actions with their effect.
@@ -139,21 +139,21 @@ class Words:
 
 
 class Notice(Static, can_focus=True):
-    """Show `Words`. It takes the focus like the list that it replaces, so that letters are keys here too."""
+    """Show `NoticeText`. It takes the focus like the list that it replaces, so that letters are keys here too."""
 
     def __init__(self, *, keys: Keys = DEFAULT_KEYS, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._keys = keys
-        self._words = Words("")
+        self._words = NoticeText("")
 
-    def set_text(self, words: Words) -> None:
+    def set_text(self, words: NoticeText) -> None:
         """Replace the text. The notice fills its container, so no new layout is needed."""
         if words != self._words:
             self._words = words
             self.update(notice_content(words, self._keys), layout=False)
 
 
-def notice_content(words: Words, keys: Keys) -> Content:
+def notice_content(words: NoticeText, keys: Keys) -> Content:
     helps = (*words.examples, *((anywhere_key(keys[action]), does) for action, does in words.actions))
     parts = [
         Content.styled(words.title, "bold $text-error" if words.is_error else "bold"),
@@ -263,7 +263,7 @@ class OptionRows(OptionList):
             event.prevent_default()
 
 
-_FULL, _HALF_END, _HALF_START = "━", "╸", "╺"
+_FULL, _HALF_END = "━", "╸"
 
 
 def bar(meaning: int, words: int, total: int, width: int) -> Content:

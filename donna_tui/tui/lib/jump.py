@@ -71,10 +71,10 @@ class JumpOverlay(Modal[JumpTarget]):
         self.dismiss(None)
 
 
-def jump(widget: Widget, targets: Sequence[JumpTarget], *, or_say: str) -> None:
-    """Go to the only target, or to the one of several whose label is typed; without any, say so."""
+def jump(widget: Widget, targets: Sequence[JumpTarget], *, if_none: str) -> None:
+    """Go to the only target, or to the one of several whose label is typed; without any, show `if_none`."""
     if not targets:
-        widget.notify(or_say, timeout=3, markup=False)
+        widget.notify(if_none, timeout=3, markup=False)
     elif len(targets) == 1:
         targets[0].go()
     else:

@@ -103,14 +103,14 @@ _PANE_CONTEXTS = tuple(context for entry in PANES.values() for context in entry.
 _INPUTS: frozenset[Context] = frozenset(entry.contexts[-1] for entry in PANES.values() if entry.has_input)
 
 
-def _beside(context: Context, entry: PaneEntry) -> frozenset[Context]:
+def _active_with(context: Context, entry: PaneEntry) -> frozenset[Context]:
     """Return the contexts whose keys may be active together with those of a context of a pane."""
     return frozenset(("global", *entry.contexts)) | (frozenset() if context in _INPUTS else {"list"})
 
 
 _OVERLAPS: dict[Context, frozenset[Context]] = {
     "global": frozenset(("global", "list", *_PANE_CONTEXTS)),
-    **{context: _beside(context, entry) for entry in PANES.values() for context in entry.contexts},
+    **{context: _active_with(context, entry) for entry in PANES.values() for context in entry.contexts},
     "list": frozenset(("global", "list", "plan", "conflict", "resolve", *PANES)),
     "plan": frozenset(("list", "plan", "conflict")),
     "conflict": frozenset(("list", "plan", "conflict")),

@@ -1,4 +1,4 @@
-"""Lists that draw only the visible lines: LineView and RowList."""
+"""Views that draw only the visible lines: LineView, and lists with a cursor."""
 
 from __future__ import annotations
 
@@ -136,25 +136,90 @@ def row_of(left: Content, right: Content, width: int) -> Content:
     return Content.assemble(left.truncate(room, ellipsis=True, pad=True), " " if right else "", right)
 
 
+class CursorView(ScrollKeys):
+    """Base of views with a cursor over rows of `row_height` lines; `selected_index` is the row under it."""
+
+    row_height = 1
+    selected_index = 0
+
+    class Opened(Message):
+        """The selected row was double-clicked."""
+
+    @property
+    def row_count(self) -> int:
+        raise NotImplementedError
+
+    def cursor_moved(self) -> None:
+        """Draw the new selection, and post a message about it."""
+        raise NotImplementedError
+
+    def select(self, index: int) -> None:
+        """Move the cursor to the row `index`, or the nearest one."""
+        index = max(0, min(index, self.row_count - 1))
+        if self.row_count and index != self.selected_index:
+            self.selected_index = index
+            self._show_cursor()
+            self.cursor_moved()
+
+    def jump_targets(self) -> list[JumpTarget]:
+        top, high = self.scroll_offset.y, self.row_height
+        last = min(top + self.size.height, self.row_count * high)
+        x, y = self.content_region.offset
+        return [
+            JumpTarget(x, y + row * high - top, partial(self._jump_to, row))
+            for row in range(-(-top // high), -(-last // high))
+        ]
+
+    def action_cursor_down(self) -> None:
+        self.select(self.selected_index + 1)
+
+    def action_cursor_up(self) -> None:
+        self.select(self.selected_index - 1)
+
+    def action_first(self) -> None:
+        self.select(0)
+
+    def action_last(self) -> None:
+        self.select(self.row_count - 1)
+
+    def action_page_down(self) -> None:
+        self.select(self.selected_index + self._page)
+
+    def action_page_up(self) -> None:
+        self.select(self.selected_index - self._page)
+
+    def on_click(self, event: events.Click) -> None:
+        offset = event.get_content_offset(self)
+        if offset is None or offset.y + self.scroll_offset.y >= self.row_count * self.row_height:
+            return
+        self.select((offset.y + self.scroll_offset.y) // self.row_height)
+        if event.chain == 2:
+            self.post_message(self.Opened())
+
+    @property
+    def _page(self) -> int:
+        return max(1, self.size.height // self.row_height - 1)
+
+    def _jump_to(self, index: int) -> None:
+        self.focus()
+        self.select(index)
+
+    def _show_cursor(self) -> None:
+        region = Region(0, self.selected_index * self.row_height, 1, self.row_height)
+        self.scroll_to_region(region, animate=False, immediate=True, x_axis=False)
+
+
 _GUTTER = 2
 
 
-class RowList(LineView):
-    """A list with a cursor over rows of `row_height` lines. A subclass draws the rows; `selected_index` is the row
-    under the cursor.
-    """
-
-    row_height: ClassVar[int] = 1
-    selected_index = 0
+class RowList(LineView, CursorView):
+    """A list with a cursor. A subclass draws the rows."""
 
     @dataclass
     class Selected(Message):
         """Another row is selected, or the selected row was replaced."""
 
         rows: RowList
-
-    class Opened(Message):
-        """The selected row was double-clicked."""
 
     @property
     def row_count(self) -> int:
@@ -183,65 +248,13 @@ class RowList(LineView):
         self._show_cursor()
         self.post_message(self.Selected(self))
 
-    def select(self, index: int) -> None:
-        """Move the cursor to the row `index`, or the nearest one."""
-        index = max(0, min(index, self.row_count - 1))
-        if self.row_count and index != self.selected_index:
-            self.selected_index = index
-            self._show_cursor()
-            self.refresh()
-            self.post_message(self.Selected(self))
-
-    def jump_targets(self) -> list[JumpTarget]:
-        top, high = self.scroll_offset.y, self.row_height
-        last = min(top + self.size.height, self.line_count)
-        x, y = self.content_region.offset
-        return [
-            JumpTarget(x, y + row * high - top, partial(self._jump_to, row))
-            for row in range(-(-top // high), -(-last // high))
-        ]
-
-    def action_cursor_down(self) -> None:
-        self.select(self.selected_index + 1)
-
-    def action_cursor_up(self) -> None:
-        self.select(self.selected_index - 1)
-
-    def action_first(self) -> None:
-        self.select(0)
-
-    def action_last(self) -> None:
-        self.select(self.row_count - 1)
-
-    def action_page_down(self) -> None:
-        self.select(self.selected_index + self._page)
-
-    def action_page_up(self) -> None:
-        self.select(self.selected_index - self._page)
+    def cursor_moved(self) -> None:
+        self.refresh()
+        self.post_message(self.Selected(self))
 
     def on_resize(self) -> None:
         self.lines_changed()
         self._show_cursor()
-
-    def on_click(self, event: events.Click) -> None:
-        offset = event.get_content_offset(self)
-        if offset is None or offset.y + self.scroll_offset.y >= self.line_count:
-            return
-        self.select((offset.y + self.scroll_offset.y) // self.row_height)
-        if event.chain == 2:
-            self.post_message(self.Opened())
-
-    @property
-    def _page(self) -> int:
-        return max(1, self.size.height // self.row_height - 1)
-
-    def _jump_to(self, index: int) -> None:
-        self.focus()
-        self.select(index)
-
-    def _show_cursor(self) -> None:
-        region = Region(0, self.selected_index * self.row_height, 1, self.row_height)
-        self.scroll_to_region(region, animate=False, immediate=True, x_axis=False)
 
 
 T = TypeVar("T")

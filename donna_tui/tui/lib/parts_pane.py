@@ -15,19 +15,19 @@ from textual.widget import Widget
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.error_messages import refusal_of, sentence
 from donna_tui.tui.lib.external import ExternalPrograms
-from donna_tui.tui.lib.inputs import Notice, Words
+from donna_tui.tui.lib.inputs import Notice, NoticeText
 from donna_tui.tui.lib.keymap import Keys
-from donna_tui.tui.lib.lines import RowList
+from donna_tui.tui.lib.lines import CursorView
 from donna_tui.types.errors import DonnaError, Reason
 
 MAX_WAIT_SECONDS = 1.0
 """Seconds that a key waits for what its action needs to know."""
 
 
-def why_no_list(error: DonnaError, refresh: str) -> Words:
+def why_no_list(error: DonnaError, refresh: str) -> NoticeText:
     """Explain why a list cannot be read; the action `refresh` tries again."""
     refusal = refusal_of(error)
-    return Words(refusal.what, refusal.step, actions=((refresh, "try again"),), is_error=True)
+    return NoticeText(refusal.what, refusal.step, actions=((refresh, "try again"),), is_error=True)
 
 
 class PartsPane(Horizontal):
@@ -51,9 +51,9 @@ class PartsPane(Horizontal):
     reload_delay: ClassVar[float] = 0.3
     """Seconds after an event until the list is read again, so that many events cause one read."""
 
-    def __init__(self, name: str, outside: ExternalPrograms, keys: Keys) -> None:
+    def __init__(self, name: str, programs: ExternalPrograms, keys: Keys) -> None:
         super().__init__(id=name, classes=f"-on-{self.parts[0]} -empty")
-        self._outside = outside
+        self._programs = programs
         self._keys = keys
         self._backend: Backend | None = None
         self._no_undo = self._no_redo = ""
@@ -66,14 +66,14 @@ class PartsPane(Horizontal):
         return self._backend
 
     def cannot_open(self, error: DonnaError) -> None:
-        self._show_notice(Words(sentence(error.message), sentence(error.hint or ""), is_error=True))
+        self._show_notice(NoticeText(sentence(error.message), sentence(error.hint or ""), is_error=True))
 
-    def on_row_list_opened(self, event: RowList.Opened) -> None:
+    def on_cursor_view_opened(self, event: CursorView.Opened) -> None:
         """Open the row on a double click, as Enter does."""
         event.stop()
         self.call_later(self.app.run_action, f"run('{self.id}.open')", self.screen)
 
-    async def settle(self, needs: Collection[str]) -> None:
+    async def update_needs(self, needs: Collection[str]) -> None:
         """Update what an action needs, so that a key right after a change is not refused by the state before."""
         is_refused = (self._no_undo and "no_undo" in needs) or (self._no_redo and "no_redo" in needs)
         if is_refused and self._backend is not None:
@@ -98,7 +98,7 @@ class PartsPane(Horizontal):
 
     def show_part(self, place: str) -> None:
         """Focus a place, and show its part on narrow screens."""
-        self._place(self.within.get(place, place))
+        self._set_part(self.within.get(place, place))
         self.screen.set_focus(self._part(place))
 
     def reload(self) -> None:
@@ -123,7 +123,7 @@ class PartsPane(Horizontal):
         """Return whether a part is the current one, which is set before the focus follows."""
         return self.has_class(f"-on-{part}")
 
-    def _place(self, part: str) -> None:
+    def _set_part(self, part: str) -> None:
         """Make a part the current one."""
         for each in self.parts:
             self.set_class(each == part, f"-on-{each}")
@@ -147,6 +147,6 @@ class PartsPane(Horizontal):
         if had_focus:
             rows.focus()
 
-    def _show_notice(self, words: Words) -> None:
+    def _show_notice(self, words: NoticeText) -> None:
         """Show a notice, and set `-empty`."""
         raise NotImplementedError

@@ -102,7 +102,7 @@ class PassageView(ScrollKeys):
         self.refresh()
 
     @property
-    def links_in_sight(self) -> list[LinkSpot]:
+    def visible_links(self) -> list[LinkSpot]:
         """Return the visible links, each once."""
         x, y = self.content_region.offset
         rows = self._rows[self.scroll_offset.y :][: self.scrollable_content_region.height]
@@ -117,12 +117,12 @@ class PassageView(ScrollKeys):
 
     def jump_targets(self) -> Iterator[JumpTarget]:
         """Return the visible links."""
-        for spot in self.links_in_sight:
+        for spot in self.visible_links:
             yield JumpTarget(spot.x, spot.y, partial(self.follow, spot.ref))
 
     def pick_link(self) -> None:
         """Follow the visible link; if there are several, label them and follow the one whose label is typed."""
-        jump(self, list(self.jump_targets()), or_say="No link is visible.")
+        jump(self, list(self.jump_targets()), if_none="No link is visible.")
 
     def follow(self, ref: LinkRef) -> None:
         """Post `LinkFollowed`."""

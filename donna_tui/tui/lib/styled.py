@@ -15,8 +15,8 @@ from textual.strip import Strip
 from textual.style import Style
 
 _NARROW = re.compile("[ -~\u00a0-\u00ac\u00ae-\u02ff\u2010-\u2027\u203a\u2500-\u25fc]*")
-"""Texts of as many cells as characters: Latin, dashes, quotes, ellipsis, lines. Rich looks up each character of a text
-with one of the middle ones.
+"""Texts in which each character takes one cell: Latin, dashes, quotes, ellipsis, box lines. For a text with one of the
+last, Rich would look up every character.
 """
 
 LINE_STYLES = (
@@ -36,10 +36,10 @@ TEXT_CLASSES = {f"line--{name}" for name in LINE_STYLES} | {f"md--{name}" for na
 own classes again whenever the focus moves into or out of its panel.
 """
 
-Piece = tuple[str, str]
+Run = tuple[str, str]
 """A sanitised text, and the name of its style; an empty name is the style of the line."""
 
-Line = Sequence[Piece]
+Line = Sequence[Run]
 
 
 def plain(line: Line) -> str:
@@ -101,21 +101,21 @@ def _to_a_word(row: Line, width: int) -> Line:
 
 
 def _part(line: Line, start: int, end: int) -> Line:
-    pieces, position = [], 0
+    runs, position = [], 0
     for text, style in line:
         if piece := text[max(0, start - position) : max(0, end - position)]:
-            pieces.append((piece, style))
+            runs.append((piece, style))
         position += len(text)
-    return pieces
+    return runs
 
 
 def _styled_as(line: Line, text: str) -> Line:
     """Apply the styles of a line to another text that is not longer."""
-    pieces, position = [], 0
+    runs, position = [], 0
     for before, style in line:
-        pieces.append((text[position : position + len(before)], style))
+        runs.append((text[position : position + len(before)], style))
         position += len(before)
-    return pieces
+    return runs
 
 
 StyleOf = Callable[[str | Style], Style]

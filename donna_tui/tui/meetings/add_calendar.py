@@ -59,7 +59,7 @@ class AddCalendar(Dialog[CalendarRow]):
                     with Vertical(id=f"calendar-{name}", classes="calendar-field"):
                         yield Static(Content(label), classes="field-label")
                         yield LineInput(placeholder=placeholder, compact=True, password=name == PASSWORD)
-                        yield Static(classes="field-says")
+                        yield Static(classes="field-hint")
             yield KeyLine(self._keys, ("↵", "follow it"), ("tab", "other field"), ("esc", "cancel"))
 
     def on_mount(self) -> None:
@@ -102,7 +102,7 @@ class AddCalendar(Dialog[CalendarRow]):
 
     def _show_hint(self, of: str = "", words: str = "", style: str = "$text-warning") -> None:
         for name, *_ in _FIELDS:
-            hint = self.query_one(f"#calendar-{name} .field-says", Static)
+            hint = self.query_one(f"#calendar-{name} .field-hint", Static)
             hint.update(Content.styled(words if name == of else "", style))
             hint.display = bool(words) and name == of
 

@@ -33,14 +33,14 @@ GLYPHS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Between:
+class Separator:
     """A line between meetings: a day, or a detail of the meeting above."""
 
     text: str
     is_day: bool
 
 
-class MeetingList(ItemList[MeetingRow | Between]):
+class MeetingList(ItemList[MeetingRow | Separator]):
     """A list of meetings in which the cursor skips the lines between."""
 
     @property
@@ -80,17 +80,17 @@ class MeetingList(ItemList[MeetingRow | Between]):
         return Content.styled(text, "warning").truncate(width, ellipsis=True, pad=True)
 
 
-def rows_of(meetings: Sequence[MeetingRow], titles: dict[datetime.date, str]) -> Iterator[MeetingRow | Between]:
+def rows_of(meetings: Sequence[MeetingRow], titles: dict[datetime.date, str]) -> Iterator[MeetingRow | Separator]:
     """Yield the rows of sorted meetings, with titled days, and the reasons of failed notes."""
     day: datetime.date | None = None
     for row in meetings:
         if row.meeting.day != day:
             day = row.meeting.day
             if day in titles:
-                yield Between(titles[day], is_day=True)
+                yield Separator(titles[day], is_day=True)
         yield row
         if row.state is MeetingState.FAILED and row.detail:
-            yield Between(line_of(row.detail), is_day=False)
+            yield Separator(line_of(row.detail), is_day=False)
 
 
 def meeting_line(row: MeetingRow, width: int) -> Content:

@@ -23,7 +23,7 @@ from donna_tui.tui.lib.dialogs import one_dialog, showing_errors
 from donna_tui.tui.lib.error_messages import error_text, sentence
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import plural
-from donna_tui.tui.lib.inputs import Notice, Words
+from donna_tui.tui.lib.inputs import Notice, NoticeText
 from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import RowList
@@ -53,8 +53,8 @@ class MeetingsPane(PartsPane):
     BINDINGS = bindings("meetings")
     parts = places = ("list", "text")
 
-    def __init__(self, outside: ExternalPrograms, keys: Keys) -> None:
-        super().__init__("meetings", outside, keys)
+    def __init__(self, programs: ExternalPrograms, keys: Keys) -> None:
+        super().__init__("meetings", programs, keys)
         self._agenda = wording.Agenda(wording.local_day(time()))
         self._being_written: set[str] = set()
         self._selects_next = ""
@@ -101,7 +101,7 @@ class MeetingsPane(PartsPane):
         return visible_targets((self.rows,), (self.card.view,))
 
     def on_descendant_focus(self) -> None:
-        self._place("text" if self.screen.focused is self.card.view else "list")
+        self._set_part("text" if self.screen.focused is self.card.view else "list")
 
     def on_engine_events(self, event: EngineEvents) -> None:
         if any(isinstance(posted, VaultWritten) or posted.name.startswith(_ABOUT_MEETINGS) for posted in event.events):
@@ -206,10 +206,10 @@ class MeetingsPane(PartsPane):
             with showing_errors(self):
                 row = await self.backend.drafts.write_now(event_id)
                 if lacks_repository(row):
-                    deciding = DraftFlows(self, self._keys, self.backend)
-                    if not await deciding.creates_repository():
+                    flows = DraftFlows(self, self._keys, self.backend)
+                    if not await flows.creates_repository():
                         return
-                    for each in await deciding.without_repository():
+                    for each in await flows.without_repository():
                         again = await self.backend.drafts.regenerate(each.id)
                         row = again if again.id == row.id else row
                 key = shown_key(self._keys["meetings.open"])
@@ -287,7 +287,7 @@ class MeetingsPane(PartsPane):
         self._hide_notice(self.rows)
         style = "$text-accent" if agenda.first <= today < wording.local_day(agenda.bounds[1]) else "$text-muted"
         self.query_one("#agenda-head", Static).update(Content.styled(agenda.title(today), style))
-        is_week = agenda.span is wording.Span.WEEK
+        is_week = agenda.span is wording.AgendaSpan.WEEK
         key = shown_key(self._keys["meetings.span"])
         empty = "No meetings in this week." if is_week else f"No meetings on this day. {key} shows the week."
         self.rows.empty_text = empty
@@ -295,7 +295,7 @@ class MeetingsPane(PartsPane):
         selected, self._selects_next = self._selects_next, ""
         self.rows.show(meetings, {day: wording.day_title(day, today) for day in days}, now, select=selected)
 
-    def _show_notice(self, words: Words) -> None:
+    def _show_notice(self, words: NoticeText) -> None:
         had_focus = self.has_focus_within
         self.notice.set_text(words)
         self.add_class("-empty")

@@ -9,13 +9,13 @@ from enum import StrEnum
 
 from donna_tui.tui.lib.error_messages import lowered, sentence
 from donna_tui.tui.lib.humanize import moment, plural
-from donna_tui.tui.lib.inputs import Words
+from donna_tui.tui.lib.inputs import NoticeText
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.review.lists import line_of
 from donna_tui.types.drafts import CalendarRow, MeetingRow, MeetingState
 
-LOADING = Words("Loading your meetings …")
-NO_CALENDAR = Words(
+LOADING = NoticeText("Loading your meetings …")
+NO_CALENDAR = NoticeText(
     "Donna follows no calendar yet.",
     "Before each meeting Donna writes a brief, which becomes its note. Add a calendar: a file, a folder, an address or "
     "a CalDAV account.",
@@ -41,7 +41,7 @@ _STATE_TEXTS = {
 }
 
 
-class Span(StrEnum):
+class AgendaSpan(StrEnum):
     """The span of the calendar that is listed."""
 
     DAY = "day"
@@ -53,15 +53,15 @@ class Agenda:
     """A local day, or the week from Monday on that contains it."""
 
     day: datetime.date
-    span: Span = Span.WEEK
+    span: AgendaSpan = AgendaSpan.WEEK
 
     @property
     def first(self) -> datetime.date:
-        return self.day - datetime.timedelta(self.day.weekday()) if self.span is Span.WEEK else self.day
+        return self.day - datetime.timedelta(self.day.weekday()) if self.span is AgendaSpan.WEEK else self.day
 
     @property
     def length(self) -> int:
-        return _DAYS_OF_WEEK if self.span is Span.WEEK else 1
+        return _DAYS_OF_WEEK if self.span is AgendaSpan.WEEK else 1
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -78,11 +78,11 @@ class Agenda:
         return moved
 
     def other_span(self) -> Agenda:
-        return replace(self, span=Span.DAY if self.span is Span.WEEK else Span.WEEK)
+        return replace(self, span=AgendaSpan.DAY if self.span is AgendaSpan.WEEK else AgendaSpan.WEEK)
 
     def title(self, today: datetime.date) -> str:
         """Format the span: `Fri 20 Nov 2026, today`, or `Week 47 · 16 Nov – 22 Nov 2026`."""
-        if self.span is Span.DAY:
+        if self.span is AgendaSpan.DAY:
             return day_title(self.day, today)
         last = self.first + datetime.timedelta(_DAYS_OF_WEEK - 1)
         this = ", this week" if self.first <= today <= last else ""

@@ -13,9 +13,9 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.containers import Panel
 from donna_tui.tui.lib.humanize import day
 from donna_tui.tui.lib.passage_view import PassageView
-from donna_tui.tui.memory.list import KINDS, importance_value, own_words
+from donna_tui.tui.memory.list import KINDS, importance_value, own_text
 from donna_tui.types.memory import Importance, MemoryChunk, MemoryType, Signal
-from donna_tui.types.search import MemorySource
+from donna_tui.types.search import MemorySource, note_containing
 
 _HEAD, _TAIL = 100, 40
 """Characters of a long citation that are shown: its beginning, and its end with turns or lines."""
@@ -41,7 +41,7 @@ class MemoryCard(Panel):
 
     def show(self, memory: MemoryChunk | None) -> None:
         self.head.update(Content("\n").join(why_lines(memory)) if memory is not None else Content(""))
-        self.view.show(own_words(memory) if memory is not None else "")
+        self.view.show(own_text(memory) if memory is not None else "")
 
 
 def why_lines(memory: MemoryChunk) -> Iterator[Content]:
@@ -110,10 +110,8 @@ def citation_of(memory: MemoryChunk) -> str:
 
 
 def note_of(memory: MemoryChunk) -> str:
-    """Return the note that contains a task or a passage; empty if no note does."""
-    if memory.source is MemorySource.TASK:
-        return memory.source_id.rpartition("#")[0]
-    return memory.source_id if memory.source is MemorySource.VAULT else ""
+    """Return the note that contains a memory; empty if none does."""
+    return note_containing(memory.source, memory.source_id)
 
 
 def _range(noun: str, first: int, last: int) -> str:

@@ -72,20 +72,20 @@ def marks_of(memory: MemoryChunk) -> Content:
     return Content(" ").join(Content.styled(word, style) for on, word, style in marks if on)
 
 
-def words_of(text: str) -> str:
+def one_line(text: str) -> str:
     """Return the beginning of a text on one line."""
     return clean_line(" ".join(text[:_LONGEST].split()))
 
 
-def own_words(memory: MemoryChunk) -> str:
+def own_text(memory: MemoryChunk) -> str:
     """Return the text of a memory, without the path that a recall puts before a passage of a note."""
     return memory.content.removeprefix(f"{memory.source_id}: ")
 
 
 def _prompt_text(memory: MemoryChunk) -> str:
     """Return the beginning of a memory in plain text, that of a note after the name of the note."""
-    text = plain_text(own_words(memory)[:_LONGEST])
-    return words_of(f"{PurePosixPath(memory.source_id).stem}: {text}" if memory.source is MemorySource.VAULT else text)
+    text = plain_text(own_text(memory)[:_LONGEST])
+    return one_line(f"{PurePosixPath(memory.source_id).stem}: {text}" if memory.source is MemorySource.VAULT else text)
 
 
 def memory_line(memory: MemoryChunk, width: int, newest: float) -> Content:
@@ -109,7 +109,7 @@ def packed_line(place: int, memory: MemoryChunk, width: int) -> Content:
     return row_of(left, Content("  ") + right, width)
 
 
-def between_line(words: str, columns: str, width: int) -> Content:
+def separator_line(words: str, columns: str, width: int) -> Content:
     """Render a separator with the headings of the columns below it."""
     return row_of(Content.styled(words, "quiet"), Content.styled(columns, "quiet"), width)
 
@@ -131,9 +131,9 @@ def _due(memory: MemoryChunk) -> Content:
 
 def _content_line(memory: MemoryChunk) -> str:
     if memory.source is MemorySource.TASK:
-        return ("☐ " if is_open(memory) else "☑ ") + words_of(plain_text(memory.content.lstrip().partition("\n")[0]))
+        return ("☐ " if is_open(memory) else "☑ ") + one_line(plain_text(memory.content.lstrip().partition("\n")[0]))
     speaker = f"{' '.join(memory.heading_path)}: " if memory.source is MemorySource.CHAT and memory.heading_path else ""
-    return words_of(speaker + plain_text(memory.content[:_LONGEST]))
+    return one_line(speaker + plain_text(memory.content[:_LONGEST]))
 
 
 PAGE = 100
@@ -163,20 +163,20 @@ class MemoryList(RowList):
 
     @property
     def missing(self) -> tuple[int, ...]:
-        return tuple(page for page in self.pages_in_sight if page not in self._pages)
+        return tuple(page for page in self.visible_pages if page not in self._pages)
 
     @property
-    def pages_in_sight(self) -> tuple[int, ...]:
+    def visible_pages(self) -> tuple[int, ...]:
         """Return the pages of the visible rows and of the row under the cursor."""
         top = self.scroll_offset.y
         places = (self.selected_index, top, min(top + self.size.height, max(0, self._total - 1)))
-        return tuple(sorted({self._place(index) // PAGE for index in places}))
+        return tuple(sorted({self._position(index) // PAGE for index in places}))
 
     def memory_at(self, index: int) -> MemoryChunk | None:
         """Return the memory in a row; None if it is not loaded, or if there is none."""
         if index in self._retained:
             return self._retained[index]
-        page, row = divmod(self._place(index), PAGE)
+        page, row = divmod(self._position(index), PAGE)
         found = self._pages.get(page)
         return found[row] if found is not None and 0 <= row < len(found) else None
 
@@ -187,15 +187,15 @@ class MemoryList(RowList):
         self._total = total + len(self._retained)
         self._pages = dict(pages)
         self._newest = max((memory.at for memories in pages.values() for memory in memories), default=0.0)
-        self.rows_changed(self._index_of(before))
+        self.rows_changed(self._row_like(before))
 
     def fill(self, page: int, memories: Sequence[MemoryChunk]) -> None:
         """Insert a loaded page, and evict the oldest page that is not visible."""
         self._pages[page] = memories
         if len(self._pages) > _MAX_PAGES:
-            del self._pages[next(number for number in self._pages if number not in self.pages_in_sight)]
+            del self._pages[next(number for number in self._pages if number not in self.visible_pages)]
         self.refresh()
-        if self._place(self.selected_index) // PAGE == page:
+        if self._position(self.selected_index) // PAGE == page:
             self.post_message(self.Selected(self))
 
     def mark(self, identity: str, **flags: bool) -> None:
@@ -209,7 +209,7 @@ class MemoryList(RowList):
 
     def places_of(self, identity: str) -> dict[int, MemoryChunk]:
         """Return the loaded rows of a memory; a long one has several."""
-        found = ((index, self.memory_at(index)) for index in self._indexes_there())
+        found = ((index, self.memory_at(index)) for index in self._loaded_rows())
         return {index: memory for index, memory in found if memory is not None and memory.id == identity}
 
     def row(self, index: int, width: int) -> Content:
@@ -219,30 +219,28 @@ class MemoryList(RowList):
             return Content.styled("…", "quiet")
         return memory_line(memory, width, self._newest)
 
-    def _place(self, index: int) -> int:
+    def _position(self, index: int) -> int:
         """Convert a row to its position in the whole list, without the rows that are retained."""
         return index - sum(retained < index for retained in self._retained)
 
-    def _index_of(self, memory: MemoryChunk | None) -> int:
-        if memory is not None:
-            same = (
-                index
-                for index in self._indexes_there()
-                if (found := self.memory_at(index)) is not None
-                and (found.id, found.start_line, found.content) == (memory.id, memory.start_line, memory.content)
-            )
-            return next(same, self.selected_index)
-        return self.selected_index
+    def _row_like(self, memory: MemoryChunk | None) -> int:
+        """Return the row of the same memory, or else the selected one."""
 
-    def _index(self, place: int) -> int:
+        def key(each: MemoryChunk | None) -> tuple[str, int, str] | None:
+            return (each.id, each.start_line, each.content) if each is not None else None
+
+        same = (index for index in self._loaded_rows() if memory and key(self.memory_at(index)) == key(memory))
+        return next(same, self.selected_index)
+
+    def _row_of(self, place: int) -> int:
         """Convert a position in the whole list to its row."""
         for retained in sorted(self._retained):
             place += retained <= place
         return place
 
-    def _indexes_there(self) -> list[int]:
+    def _loaded_rows(self) -> list[int]:
         there = (page * PAGE + row for page, memories in self._pages.items() for row in range(len(memories)))
-        return sorted({*self._retained, *map(self._index, there)})
+        return sorted({*self._retained, *map(self._row_of, there)})
 
 
 def marked(memory: MemoryChunk, identity: str, flags: Mapping[str, Any]) -> MemoryChunk:

@@ -25,7 +25,7 @@ from donna_tui.tui.lib.dialogs import LinePrompt, RefusalScreen, one_dialog, sho
 from donna_tui.tui.lib.error_messages import Refusal
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import plural
-from donna_tui.tui.lib.inputs import Notice, Words, set_label
+from donna_tui.tui.lib.inputs import Notice, NoticeText, set_label
 from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import RowList
@@ -34,7 +34,7 @@ from donna_tui.tui.lib.parts_pane import PartsPane, why_no_list
 from donna_tui.tui.memory import wording
 from donna_tui.tui.memory.card import MemoryCard, citation_of, note_of
 from donna_tui.tui.memory.dialogs import ForgetScreen, SuggestionScreen
-from donna_tui.tui.memory.list import PAGE, MemoryList, own_words, words_of
+from donna_tui.tui.memory.list import PAGE, MemoryList, one_line, own_text
 from donna_tui.tui.memory.recall_panel import MemoryInput, RecallPanel
 from donna_tui.tui.search.why_found import correct, correction_effect
 from donna_tui.tui.vault.flows import VaultFlows
@@ -71,18 +71,17 @@ class MemoryPane(PartsPane):
     reload_delay = 0.4
     words = query_one("#memory-words", MemoryInput)
 
-    def __init__(self, outside: ExternalPrograms, keys: Keys) -> None:
-        super().__init__("memory", outside, keys)
+    def __init__(self, programs: ExternalPrograms, keys: Keys) -> None:
+        super().__init__("memory", programs, keys)
         self._forgotten: list[MemoryChunk] = []
         self._retained: dict[int, MemoryChunk] = {}
         self._suggestions: tuple[Suggestion, ...] = ()
-        self.writing: VaultFlows | None = None
+        self.vault_flows: VaultFlows | None = None
         """The flows of the Vault screen."""
         self._wrote_last = False
-        self._narrowing = wording.Narrowing()
+        self._list_filter = wording.ListFilter()
         self._is_stale = True
         self._filling: Timer | None = None
-        self._status: Status | None = None
         self._opened_from = "list"
 
     def compose(self) -> ComposeResult:
@@ -123,11 +122,11 @@ class MemoryPane(PartsPane):
             no_open=base.no_editor if memory is not None and note_of(memory) else "",
             no_forget=wording.why_no_forgetting(memory),
             no_suggestion="" if self._suggestions else "No preference from a chat is waiting to be confirmed.",
-            no_bring_back="" if self._forgotten or self.writing is not None else wording.NOTHING_TO_UNDO,
+            no_bring_back="" if self._forgotten or self.vault_flows is not None else wording.NOTHING_TO_UNDO,
             no_tick=wording.why_no_tick(memory),
-            no_writing="" if self.writing is not None else "The vault is still being opened.",
+            no_writing="" if self.vault_flows is not None else "The vault is still being opened.",
             no_prompt=wording.why_no_prompt(self.recall.result),
-            filtered=self._narrowing.is_narrow,
+            filtered=self._list_filter.is_active,
         )
 
     def go_back(self) -> bool:
@@ -142,7 +141,7 @@ class MemoryPane(PartsPane):
             self.show_part("recall")
         elif self._is_at("recall"):
             self.show_part("list")
-        elif self._narrowing.is_narrow:
+        elif self._list_filter.is_active:
             self.action_memory_all()
         else:
             return False
@@ -161,12 +160,12 @@ class MemoryPane(PartsPane):
         focused = self.screen.focused
         before = self._is_in_recall
         if focused in (self.rows, self.notice, self.words):
-            self._place("list")
+            self._set_part("list")
         elif focused is self.card.view and not self._is_at("text"):
             self._opened_from = "recall" if self._is_at("recall") else "list"
-            self._place("text")
+            self._set_part("text")
         elif focused is not None and self.recall in focused.ancestors:
-            self._place("recall")
+            self._set_part("recall")
         if before != self._is_in_recall:
             self._follow()
 
@@ -191,22 +190,22 @@ class MemoryPane(PartsPane):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        self._narrow(replace(self._narrowing, text=event.value))
+        self._set_filter(replace(self._list_filter, text=event.value))
 
     def action_memory_source(self) -> None:
-        self._narrow(self._narrowing.next_source())
+        self._set_filter(self._list_filter.next_source())
 
     def action_memory_tasks(self) -> None:
-        self._place("list")
-        self._narrow(self._narrowing.only_tasks())
+        self._set_part("list")
+        self._set_filter(self._list_filter.only_tasks())
         if not self.has_class("-empty"):
             self.screen.set_focus(self.rows)
 
     def action_memory_age(self) -> None:
-        self._narrow(self._narrowing.next_age())
+        self._set_filter(self._list_filter.next_age())
 
     def action_memory_words(self) -> None:
-        self._place("list")
+        self._set_part("list")
         self.add_class("-filtering")
         self.screen.set_focus(self.words)
 
@@ -214,7 +213,7 @@ class MemoryPane(PartsPane):
         with self.words.prevent(Input.Changed):
             self.words.value = ""
         self.remove_class("-filtering")
-        self._narrow(wording.Narrowing())
+        self._set_filter(wording.ListFilter())
 
     def action_memory_less(self) -> None:
         self.recall.bar.step(-1)
@@ -235,11 +234,10 @@ class MemoryPane(PartsPane):
 
     def action_search_focus(self) -> None:
         """Focus the question for a recall: on this screen, the memory is searched."""
-        self._place("recall")
+        self._set_part("recall")
         self.recall.focus_input()
 
     def _set_status(self, status: Status) -> None:
-        self._status = status
         words = wording.read_only_note(status)
         note = self.query_one("#memory-note", Static)
         set_label(note, Content(words))
@@ -269,35 +267,35 @@ class MemoryPane(PartsPane):
 
     def action_memory_copy_citation(self) -> None:
         if self.selected is not None:
-            self._outside.copy(wording.citation_text(self.selected), "The citation")
+            self._programs.copy(wording.citation_text(self.selected), "The citation")
 
     def action_memory_copy_text(self) -> None:
         if self.selected is not None:
-            self._outside.copy(f"{own_words(self.selected)}\n\n{wording.citation_text(self.selected)}\n", "The memory")
+            self._programs.copy(f"{own_text(self.selected)}\n\n{wording.citation_text(self.selected)}\n", "The memory")
 
     def action_memory_copy_prompt(self) -> None:
         result = self.recall.result
         if result is not None:
-            self._outside.copy(self.backend.memory.prompt(result), "The block for the prompt")
+            self._programs.copy(self.backend.memory.prompt(result), "The block for the prompt")
 
     def action_memory_bring_back(self) -> None:
         if self._forgotten and not self._wrote_last:
             self._restore(self._forgotten[-1])
-        elif self.writing is not None:
-            self._change(partial(self.writing.step_back, OperationKind.UNDO))
+        elif self.vault_flows is not None:
+            self._change(partial(self.vault_flows.step_back, OperationKind.UNDO))
 
     def action_memory_redo(self) -> None:
-        if self.writing is not None:
-            self._change(partial(self.writing.step_back, OperationKind.REDO))
+        if self.vault_flows is not None:
+            self._change(partial(self.vault_flows.step_back, OperationKind.REDO))
 
     def action_memory_add_task(self) -> None:
-        if self.writing is not None:
-            self._change(self.writing.add_task)
+        if self.vault_flows is not None:
+            self._change(self.vault_flows.add_task)
 
     def action_memory_tick(self) -> None:
         memory = self.selected
-        if memory is not None and self.writing is not None:
-            self._change(partial(self.writing.tick, note_of(memory), memory.source_id.rpartition("#")[2]))
+        if memory is not None and self.vault_flows is not None:
+            self._change(partial(self.vault_flows.tick, note_of(memory), memory.source_id.rpartition("#")[2]))
 
     @one_dialog("change")
     async def _change(self, flow: Callable[[], Awaitable[Outcome | None]]) -> None:
@@ -315,8 +313,8 @@ class MemoryPane(PartsPane):
         if text is None:
             return
         with showing_errors(self):
-            for held in await self.backend.memory.replaced_by_text(text):
-                what = f"“{words_of(text)}” replaces “{words_of(held)}”."
+            for held, _ in await self.backend.memory.would_replace(text):
+                what = f"“{one_line(text)}” replaces “{one_line(held.content)}”."
                 refusal = Refusal("Replace it?", what, "")
                 if not await self.app.push_screen_wait(RefusalScreen(refusal, self._keys, does="replace it")):
                     return
@@ -364,20 +362,20 @@ class MemoryPane(PartsPane):
     async def _words_to_correct(self, memory: MemoryChunk) -> str:
         """Return the text to correct. A recalled memory is prefixed by date and speaker, which the stored one lacks."""
         if note_of(memory) or not memory.score:
-            return own_words(memory)
+            return own_text(memory)
         try:
             known = await self.backend.memory.memory(memory.id)
         except DonnaError:
-            return own_words(memory)
-        return known.content if known is not None and known.content in memory.content else own_words(memory)
+            return own_text(memory)
+        return known.content if known is not None and known.content in memory.content else own_text(memory)
 
     @one_dialog("forget")
     async def action_memory_forget(self) -> None:
         memory = self.selected
         if memory is None:
             return
-        citation, means = wording.forgets(memory)
-        window = ForgetScreen(words_of(own_words(memory)), citation, means, self._keys)
+        citation, means = wording.forget_effect(memory)
+        window = ForgetScreen(one_line(own_text(memory)), citation, means, self._keys)
         for_good = await self.app.push_screen_wait(window)
         if for_good is None:
             return
@@ -435,8 +433,8 @@ class MemoryPane(PartsPane):
 
     @work(group="load", exclusive=True)
     async def _load(self, backend: Backend) -> None:
-        wanted = self._narrowing.wanted(time.time())
-        pages = self.rows.pages_in_sight
+        wanted = self._list_filter.wanted(time.time())
+        pages = self.rows.visible_pages
         try:
             service = backend.memory
             self.recall.connect(service)
@@ -459,7 +457,7 @@ class MemoryPane(PartsPane):
     @work(group="fill", exclusive=True)
     async def _read_missing(self) -> None:
         self._filling = None
-        wanted = self._narrowing.wanted(time.time())
+        wanted = self._list_filter.wanted(time.time())
         for page in self.rows.missing:
             try:
                 found = await self.backend.memory.memories(wanted, limit=PAGE, skip=page * PAGE)
@@ -468,29 +466,29 @@ class MemoryPane(PartsPane):
                 return
             self.rows.fill(page, found)
 
-    def _narrow(self, narrowing: wording.Narrowing) -> None:
+    def _set_filter(self, list_filter: wording.ListFilter) -> None:
         """Change the filter, and list from the beginning."""
-        if narrowing != self._narrowing:
-            self._narrowing = narrowing
+        if list_filter != self._list_filter:
+            self._list_filter = list_filter
             self._retained = {}
             self.rows.select(0)
             self.reload()
 
     def _report(self, total: int, has_retained: bool) -> None:
         """Show the number of memories, or a notice if there are none."""
-        if not total and not has_retained and not self._narrowing.is_narrow:
+        if not total and not has_retained and not self._list_filter.is_active:
             self._show_notice(wording.NOTHING_YET)
             return
         self._hide_notice(self.rows)
         key = shown_key(self._keys["memory.all"])
-        self.rows.empty_text = f"No memories match: {self._narrowing}. {key} lists everything."
-        self._show_head(wording.list_head(self._narrowing, total))
+        self.rows.empty_text = f"No memories match: {self._list_filter}. {key} lists everything."
+        self._show_head(wording.list_head(self._list_filter, total))
 
     def _show_head(self, words: str) -> None:
-        style = "$text-accent" if self._narrowing.is_narrow else "$text-disabled"
+        style = "$text-accent" if self._list_filter.is_active else "$text-disabled"
         self.query_one("#memory-head", Static).update(Content.styled(words, style))
 
-    def _show_notice(self, words: Words) -> None:
+    def _show_notice(self, words: NoticeText) -> None:
         had_focus = self.rows.has_focus
         self.notice.set_text(words)
         self.add_class("-empty")

@@ -22,11 +22,11 @@ from textual.widgets import Input, Static
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import make_panel
 from donna_tui.tui.lib.humanize import count, plural
-from donna_tui.tui.lib.inputs import LineInput, Notice, Words
+from donna_tui.tui.lib.inputs import LineInput, Notice, NoticeText
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.lines import ItemList, RowList
 from donna_tui.tui.lib.parts_pane import why_no_list
-from donna_tui.tui.memory.list import between_line, marked, omitted_line, packed_line
+from donna_tui.tui.memory.list import marked, omitted_line, packed_line, separator_line
 from donna_tui.tui.memory.wording import LOADING, NO_QUESTION, nothing_recalled, recall_facts
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.memory import MemoryChunk, Omitted, RecallResult
@@ -72,7 +72,7 @@ class BudgetBar(Widget):
         self.budget = budget or STEPS[0]
 
     def step(self, by: int) -> None:
-        self._choose(self._place + by)
+        self._choose(self._step + by)
 
     def render(self) -> Content:
         width = max(1, self.content_size.width - _LABEL - _NUMBER - 1)
@@ -98,7 +98,7 @@ class BudgetBar(Widget):
         self.step(-1)
 
     @property
-    def _place(self) -> int:
+    def _step(self) -> int:
         return min(bisect_left(self._steps, self.budget), len(self._steps) - 1)
 
     def _choose(self, place: int) -> None:
@@ -113,7 +113,7 @@ class BudgetBar(Widget):
         self._choose(round(x / max(1, width - 1) * (len(self._steps) - 1)))
 
     def _slider(self, width: int) -> Content:
-        knob = round(self._place / (len(self._steps) - 1) * (width - 1))
+        knob = round(self._step / (len(self._steps) - 1) * (width - 1))
         return Content.assemble(
             ("budget".ljust(_LABEL), ".budget--label"),
             ("─" * knob, ".budget--track"),
@@ -136,11 +136,11 @@ class BudgetBar(Widget):
         )
 
 
-Row = MemoryChunk | Omitted | str
+RecallRow = MemoryChunk | Omitted | str
 """A memory that was packed, one that was cut, or a separator."""
 
 
-class RecallList(ItemList[Row]):
+class RecallList(ItemList[RecallRow]):
     """Rows of a `RecallResult`. The cursor skips separators."""
 
     _query = ""
@@ -167,28 +167,28 @@ class RecallList(ItemList[Row]):
     def row(self, index: int, width: int) -> Content:
         row = self.items[index]
         if isinstance(row, str):
-            return between_line(row, "fit  tokens" if index == 0 else "", width)
+            return separator_line(row, "fit  tokens" if index == 0 else "", width)
         if isinstance(row, Omitted):
             return omitted_line(row, width)
         return packed_line(index, row, width)
 
 
-def rows_of(result: RecallResult) -> tuple[Row, ...]:
+def rows_of(result: RecallResult) -> tuple[RecallRow, ...]:
     """Return the rows of a recall; none if it found nothing."""
     if not result.memories and not result.cut:
         return ()
     packed = (
         f"In the prompt: {plural(len(result.memories), 'memory', 'memories')}" if result.memories else "Nothing fits"
     )
-    cut: tuple[Row, ...] = (f"Left out: {count(len(result.cut))}", *result.cut) if result.cut else ()
+    cut: tuple[RecallRow, ...] = (f"Left out: {count(len(result.cut))}", *result.cut) if result.cut else ()
     return (packed, *result.memories, *cut)
 
 
-def _memory(row: Row | None) -> MemoryChunk | None:
+def _memory(row: RecallRow | None) -> MemoryChunk | None:
     return row.memory if isinstance(row, Omitted) else row if isinstance(row, MemoryChunk) else None
 
 
-def _key(row: Row) -> tuple[str, str] | None:
+def _key(row: RecallRow) -> tuple[str, str] | None:
     memory = _memory(row)
     return (memory.id, memory.content) if memory is not None else None
 
@@ -326,7 +326,7 @@ class RecallPanel(Vertical):
             self.rows.focus()
         self.post_message(self.Changed())
 
-    def _show_notice(self, words: Words) -> None:
+    def _show_notice(self, words: NoticeText) -> None:
         had_focus = self.rows.has_focus
         self.bar.used = None
         self.rows.show(None)

@@ -11,7 +11,7 @@ from textual.content import Content
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.humanize import count, percent, plural
-from donna_tui.tui.lib.inputs import Words
+from donna_tui.tui.lib.inputs import NoticeText
 from donna_tui.tui.memory.card import citation_of, note_of
 from donna_tui.tui.memory.list import is_open
 from donna_tui.types.memory import BESIDE_NOTES, MemoryChunk, MemoryFilter, RecallResult, Suggestion
@@ -39,7 +39,7 @@ class Age(Enum):
         return _DAY * int(self.value[1])
 
 
-UNASKED = tuple(source for source in BESIDE_NOTES if source is not MemorySource.TASK)
+DEFAULT_SOURCES = tuple(source for source in BESIDE_NOTES if source is not MemorySource.TASK)
 """The default sources: tasks are many, and their notes contain them."""
 
 _SOURCES = {
@@ -51,7 +51,7 @@ _SOURCES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Narrowing:
+class ListFilter:
     """The filters of the list. Empty means everything except the notes and their tasks."""
 
     source: MemorySource | None = None
@@ -59,25 +59,25 @@ class Narrowing:
     text: str = ""
 
     @property
-    def is_narrow(self) -> bool:
-        return self != Narrowing()
+    def is_active(self) -> bool:
+        return self != ListFilter()
 
     def wanted(self, now: float) -> MemoryFilter:
         return MemoryFilter(
-            sources=(self.source,) if self.source else UNASKED,
+            sources=(self.source,) if self.source else DEFAULT_SOURCES,
             after=now - self.age.seconds if self.age else None,
             text=self.text.strip(),
         )
 
-    def next_source(self) -> Narrowing:
+    def next_source(self) -> ListFilter:
         """Select the next source; after the last one, all but the tasks."""
         return replace(self, source=_next((None, *_SOURCES), self.source))
 
-    def only_tasks(self) -> Narrowing:
+    def only_tasks(self) -> ListFilter:
         """Select the tasks, or everything else if they are selected already."""
         return replace(self, source=None if self.source is MemorySource.TASK else MemorySource.TASK)
 
-    def next_age(self) -> Narrowing:
+    def next_age(self) -> ListFilter:
         """Extend the period; after the longest one, remove the limit."""
         return replace(self, age=_next((None, *Age), self.age))
 
@@ -95,8 +95,8 @@ def _next(values: tuple[T, ...], value: T) -> T:
     return values[(values.index(value) + 1) % len(values)]
 
 
-LOADING = Words("Loading memories …")
-NOTHING_YET = Words(
+LOADING = NoticeText("Loading memories …")
+NOTHING_YET = NoticeText(
     "Nothing is remembered beside your notes yet.",
     "Chats, and what you ask Donna to remember, appear here.",
     actions=(
@@ -107,19 +107,19 @@ NOTHING_YET = Words(
     examples=(("donna chat import FILE", "import your conversations"),),
 )
 NOTHING_TO_UNDO = "Nothing was forgotten or written here that could be undone."
-NO_QUESTION = Words(
+NO_QUESTION = NoticeText(
     "Type a question.",
     "The context for a language model appears here: what fits into the budget, what is left out, and why. "
     "Your notes are searched too; what must stay on this machine is left out.",
 )
 
 
-def list_head(narrowing: Narrowing, total: int) -> str:
+def list_head(list_filter: ListFilter, total: int) -> str:
     """Describe the list: the number of memories, and its filters."""
-    if narrowing == Narrowing().only_tasks():
+    if list_filter == ListFilter().only_tasks():
         return f"{plural(total, 'task')}, newest first"
     shown = plural(total, "memory", "memories")
-    return f"{shown} · {narrowing}" if narrowing.is_narrow else f"{shown}, newest first"
+    return f"{shown} · {list_filter}" if list_filter.is_active else f"{shown}, newest first"
 
 
 def suggestion_line(suggestions: Sequence[Suggestion], key: str) -> Content:
@@ -135,8 +135,8 @@ def suggestion_line(suggestions: Sequence[Suggestion], key: str) -> Content:
     )
 
 
-def nothing_recalled(query: str, note: str) -> Words:
-    return Words(
+def nothing_recalled(query: str, note: str) -> NoticeText:
+    return NoticeText(
         f"Nothing is remembered about “{clean_line(query.strip())[:60]}”.",
         clean_line(note),
         actions=(("memory.refresh", "ask again"),),
@@ -184,7 +184,7 @@ def citation_text(memory: MemoryChunk) -> str:
     return f"{citation_of(memory)} ({clean_line(memory.id)})"
 
 
-def forgets(memory: MemoryChunk) -> tuple[str, str]:
+def forget_effect(memory: MemoryChunk) -> tuple[str, str]:
     """Describe exactly what is forgotten, and the consequences."""
     citation = citation_of(memory)
     if memory.source is MemorySource.CHAT:

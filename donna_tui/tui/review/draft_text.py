@@ -117,7 +117,7 @@ class DraftText(LineView):
     def follow_link(self) -> None:
         """Follow the link of the line under the cursor; where there are several, that whose label is typed."""
         here = (index for index, row in enumerate(self._rows) if row.line == self.line_number)
-        jump(self, list(self._links_in(here)), or_say="There is no link in this line.")
+        jump(self, list(self._links_in(here)), if_none="There is no link in this line.")
 
     def _links_in(self, rows: Iterable[int]) -> Iterator[JumpTarget]:
         x, y = self.content_region.offset

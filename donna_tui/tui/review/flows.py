@@ -55,7 +55,7 @@ class Planned:
 class PlannedList(ItemList[Planned]):
     """A list with two lines per draft: its title and size; and its plan, its result, or its error."""
 
-    row_height: ClassVar[int] = 2
+    row_height = 2
 
     def __init__(self, planned: Sequence[Planned], *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -197,11 +197,11 @@ class DraftFlows(PlanFlow):
     """The decisions about drafts. Each must run in a worker."""
 
     async def approve(self, row: DraftRow, without: frozenset[int], remarks: tuple[str, ...] = ()) -> Outcome | None:
-        def leads(plan: Plan) -> tuple[str, ...]:
+        def summary(plan: Plan) -> tuple[str, ...]:
             return approval_words(plan, row), *parts_out(len(without))
 
         make = partial(self._backend.drafts.plan_approval, row.id, without=without)
-        return await self._decided(row, "approve", make, self._backend.drafts.approve, leads, remarks)
+        return await self._decided(row, "approve", make, self._backend.drafts.approve, summary, remarks)
 
     async def reject(self, row: DraftRow) -> Outcome | None:
         lead = "No draft is written for this occasion again."
@@ -251,7 +251,7 @@ class DraftFlows(PlanFlow):
         verb: str,
         make: Callable[[], Awaitable[Plan]],
         do: Callable[[str, Plan], Awaitable[Outcome]],
-        leads: Callable[[Plan], tuple[str, ...]],
+        summary: Callable[[Plan], tuple[str, ...]],
         remarks: tuple[str, ...] = (),
     ) -> Outcome | None:
         plan = await make()
@@ -259,7 +259,7 @@ class DraftFlows(PlanFlow):
             title=f"{verb.capitalize()} {title_of(row)}",
             does=f"{verb} it",
             changes=plan.changes,
-            leads=leads(plan),
+            summary=summary(plan),
             remarks=(*remarks, *plan.remarks),
         )
         answer = await self._prompt(PlanScreen(proposal, self._keys))

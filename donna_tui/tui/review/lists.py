@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import PurePosixPath
-from typing import ClassVar
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -79,7 +78,7 @@ def second_line(row: DraftRow, width: int) -> Content:
 class DraftList(ItemList[DraftRow]):
     """A list with two lines per draft, the newest first. The cursor stays on its draft if possible."""
 
-    row_height: ClassVar[int] = 2
+    row_height = 2
 
     _now = 0.0
 
@@ -102,7 +101,7 @@ _SOURCE_INDENT = "   "
 class EvidenceList(ItemList[Evidence]):
     """A list with two lines per passage: path and lines; and the headings above it."""
 
-    row_height: ClassVar[int] = 2
+    row_height = 2
 
     def show(self, passages: Sequence[Evidence]) -> None:
         """List passages; the cursor stays on its passage if it is among them."""

@@ -26,7 +26,7 @@ from donna_tui.tui.lib.dialogs import one_dialog, showing_errors
 from donna_tui.tui.lib.diff import DiffView
 from donna_tui.tui.lib.error_messages import error_text
 from donna_tui.tui.lib.external import ExternalPrograms
-from donna_tui.tui.lib.inputs import Notice, Words
+from donna_tui.tui.lib.inputs import Notice, NoticeText
 from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import RowList
@@ -45,7 +45,7 @@ from donna_tui.types.errors import DonnaError
 from donna_tui.types.events import EngineEvent, EngineStateChanged, VaultWritten
 from donna_tui.vault.write.changes import OperationKind, Outcome, Plan
 
-_WAITING_EDIT = "your own edit of this draft is unsaved, and not included"
+_UNSAVED_EDIT = "your own edit of this draft is unsaved, and not included"
 
 FIRST_LOAD_DELAY = 0.2
 """Seconds after the start until drafts are counted, so that the first search is not delayed."""
@@ -80,9 +80,9 @@ class ReviewPane(PartsPane):
     places = (*parts, "passage")
     within: ClassVar[Mapping[str, str]] = {"passage": "evidence"}
 
-    def __init__(self, outside: ExternalPrograms, keys: Keys) -> None:
-        super().__init__("review", outside, keys)
-        self.writing: VaultFlows | None = None
+    def __init__(self, programs: ExternalPrograms, keys: Keys) -> None:
+        super().__init__("review", programs, keys)
+        self.vault_flows: VaultFlows | None = None
         """The flows of the Vault screen, so that both share unsaved edits."""
         self._draft: Draft | None = None
         self._left_out: dict[tuple[str, str], frozenset[int]] = {}
@@ -163,11 +163,11 @@ class ReviewPane(PartsPane):
     def on_descendant_focus(self) -> None:
         focused = self.screen.focused
         if focused in (self.rows, self.notice):
-            self._place("queue")
+            self._set_part("queue")
         elif focused in (self.text, self.diff):
-            self._place("draft")
+            self._set_part("draft")
         elif focused in (self.passages, self.passage):
-            self._place("evidence")
+            self._set_part("evidence")
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
         event.stop()
@@ -270,30 +270,30 @@ class ReviewPane(PartsPane):
         draft = self.draft
         return self._left_out.get((draft.row.id, draft.etag), frozenset()) if draft is not None else frozenset()
 
-    def waits(self, row: DraftRow | None) -> bool:
-        return bool(row and row.path and self.writing is not None and self.writing.edits.of(row.path))
+    def has_unsaved_edit(self, row: DraftRow | None) -> bool:
+        return bool(row and row.path and self.vault_flows is not None and self.vault_flows.edits.of(row.path))
 
     def action_review_approve(self) -> None:
         row = self.selected
         if row is not None:
-            remarks = (_WAITING_EDIT,) if self.waits(row) else ()
-            self._decide(partial(self._deciding.approve, row, self.left_out, remarks))
+            remarks = (_UNSAVED_EDIT,) if self.has_unsaved_edit(row) else ()
+            self._decide(partial(self._draft_flows.approve, row, self.left_out, remarks))
 
     def action_review_reject(self) -> None:
         if self.selected is not None:
-            self._decide(partial(self._deciding.reject, self.selected))
+            self._decide(partial(self._draft_flows.reject, self.selected))
 
     def action_review_approve_all(self) -> None:
         waiting = tuple(row for row in self.rows.items if row.state is DraftState.WAITING)
-        self._decide(partial(self._deciding.approve_all, waiting, self._left_out))
+        self._decide(partial(self._draft_flows.approve_all, waiting, self._left_out))
 
     def action_review_undo(self) -> None:
-        if self.writing is not None:
-            self._decide(partial(self.writing.step_back, OperationKind.UNDO))
+        if self.vault_flows is not None:
+            self._decide(partial(self.vault_flows.step_back, OperationKind.UNDO))
 
     def action_review_redo(self) -> None:
-        if self.writing is not None:
-            self._decide(partial(self.writing.step_back, OperationKind.REDO))
+        if self.vault_flows is not None:
+            self._decide(partial(self.vault_flows.step_back, OperationKind.REDO))
 
     async def action_review_edit(self) -> None:
         passage = self.passages.selected
@@ -310,19 +310,19 @@ class ReviewPane(PartsPane):
     def action_review_copy_citation(self) -> None:
         passage, row = self.passages.selected, self.selected
         if self._is_at("evidence") and passage is not None:
-            self._outside.copy(citation_text(passage), "The citation")
+            self._programs.copy(citation_text(passage), "The citation")
         elif row is not None:
-            self._outside.copy(f"[[{(row.path or row.target).removesuffix('.md')}]]", "The link to this draft")
+            self._programs.copy(f"[[{(row.path or row.target).removesuffix('.md')}]]", "The link to this draft")
 
     def action_review_copy_text(self) -> None:
         passage, draft = self.passages.selected, self.draft
         if self._is_at("evidence") and passage is not None:
-            self._outside.copy(f"{passage.text}\n\n{citation_text(passage)}\n", "The passage")
+            self._programs.copy(f"{passage.text}\n\n{citation_text(passage)}\n", "The passage")
         elif draft is not None:
-            self._outside.copy(wording.text_without(draft, self.left_out), "The text of the draft")
+            self._programs.copy(wording.text_without(draft, self.left_out), "The text of the draft")
 
     @property
-    def _deciding(self) -> DraftFlows:
+    def _draft_flows(self) -> DraftFlows:
         return DraftFlows(self, self._keys, self.backend)
 
     @one_dialog("decide")
@@ -341,22 +341,22 @@ class ReviewPane(PartsPane):
                 objection = why_not_here(note, shown_key(self._keys["review.edit"]))
             if objection:
                 self.notify(objection, timeout=6, markup=False)
-            elif self.writing is not None:
-                await (self.writing.edit_here(note, line) if here else self.writing.edit_copy(note, line))
+            elif self.vault_flows is not None:
+                await (self.vault_flows.edit_here(note, line) if here else self.vault_flows.edit_copy(note, line))
                 self.reload()
 
     @work(group="compose")
     async def action_review_regenerate(self) -> None:
         row = self.selected
-        if row is None or (row.state is not DraftState.FAILED and not await self._deciding.agrees_to_compose(row)):
+        if row is None or (row.state is not DraftState.FAILED and not await self._draft_flows.agrees_to_compose(row)):
             return
         rows = [row]
         try:
             with showing_errors(self):
                 if wording.lacks_repository(row):
-                    if not await self._deciding.creates_repository():
+                    if not await self._draft_flows.creates_repository():
                         return
-                    rows += [other for other in await self._deciding.without_repository() if other.id != row.id]
+                    rows += [other for other in await self._draft_flows.without_repository() if other.id != row.id]
                 await self._compose_each(rows)
         finally:
             self.reload_soon()
@@ -376,7 +376,7 @@ class ReviewPane(PartsPane):
         """Create a repository after the user agreed, and write the drafts that failed without one."""
         with showing_errors(self):
             await self.backend.notes.create_repository()
-            await self._compose_each(await self._deciding.without_repository())
+            await self._compose_each(await self._draft_flows.without_repository())
         self.reload_soon()
 
     @work(group="compose")
@@ -531,7 +531,8 @@ class ReviewPane(PartsPane):
         remarks = self.draft.remarks if self.draft is not None else ()
         shown = Content("")
         if row is not None and not self.has_class("-empty"):
-            shown = Content("\n").join(wording.head_lines(row, time(), remarks, waiting_edit=self.waits(row)))
+            lines = wording.head_lines(row, time(), remarks, unsaved_edit=self.has_unsaved_edit(row))
+            shown = Content("\n").join(lines)
             if row.id in self._composing:
                 shown = Content.assemble(shown, "\n", ("Redrafting …", "$text-accent"))
         self.query_one("#draft-head", Static).update(shown)
@@ -552,7 +553,7 @@ class ReviewPane(PartsPane):
         self.query_one("#queue-head", Static).update(Content.styled(words, "$text-disabled"))
         self.follow()
 
-    def _show_notice(self, words: Words) -> None:
+    def _show_notice(self, words: NoticeText) -> None:
         had_focus = self.has_focus_within
         self.notice.set_text(words)
         self.add_class("-empty")

@@ -9,16 +9,16 @@ from textual.content import Content
 from donna_tui.text.lines import each_line
 from donna_tui.tui.lib.error_messages import lowered, sentence
 from donna_tui.tui.lib.humanize import age, moment, plural, short_root
-from donna_tui.tui.lib.inputs import Words
+from donna_tui.tui.lib.inputs import NoticeText
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.review.lists import kind_of, line_of, short_line, title_of, when_of
-from donna_tui.tui.search.wording import note_at
 from donna_tui.types.drafts import Draft, DraftRow, DraftState, Evidence
 from donna_tui.types.errors import Reason
+from donna_tui.types.search import note_containing
 from donna_tui.vault.write.changes import Change, Plan
 
-LOADING = Words("Loading drafts …")
-NOTHING_WAITS = Words(
+LOADING = NoticeText("Loading drafts …")
+NOTHING_WAITS = NoticeText(
     "No draft is waiting.",
     "What Donna writes appears here first: you approve it, change it or reject it.",
     examples=(("donna meetings list", "what is in your calendar"), ("donna meetings import FILE", "import a calendar")),
@@ -29,7 +29,7 @@ NOTHING_WAITS = Words(
         ("review.everything", "decided drafts"),
     ),
 )
-NOTHING_AT_ALL = Words(
+NOTHING_AT_ALL = NoticeText(
     "Donna has drafted nothing yet.",
     NOTHING_WAITS.text,
     examples=NOTHING_WAITS.examples,
@@ -63,10 +63,10 @@ def lacks_repository(row: DraftRow) -> bool:
     return row.state is DraftState.FAILED and row.reason == Reason.NO_REPOSITORY
 
 
-def repository_prompt(root: str, drafts: int) -> Words:
+def repository_prompt(root: str, drafts: int) -> NoticeText:
     """Return the question whether to create a repository, in the place of drafts that all failed without one."""
     many = f"{plural(drafts, 'draft')} could not be written"
-    return Words(
+    return NoticeText(
         f"Create a repository in {short_root(root)}?",
         f"This vault is in no git repository yet, and without one nothing could be undone: {many}. Your notes stay as "
         "they are; they become the first commit.",
@@ -74,7 +74,7 @@ def repository_prompt(root: str, drafts: int) -> Words:
     )
 
 
-CREATING = Words("Creating a repository …", "Your notes become its first commit; then the drafts are written.")
+CREATING = NoticeText("Creating a repository …", "Your notes become its first commit; then the drafts are written.")
 
 
 def why_none_today(skill: str, row: DraftRow | None) -> str:
@@ -100,7 +100,7 @@ def why_decided(row: DraftRow | None) -> str:
     return _TURNED_OUT.get(row.state, "") if row is not None else ""
 
 
-def head_lines(row: DraftRow, now: float, remarks: tuple[str, ...], *, waiting_edit: bool) -> Iterator[Content]:
+def head_lines(row: DraftRow, now: float, remarks: tuple[str, ...], *, unsaved_edit: bool) -> Iterator[Content]:
     """Yield the head of a draft: title; kind, author and age; its path and target; and remarks."""
     yield Content.styled(title_of(row), "bold")
     kind = " of ".join(filter(None, (kind_of(row), when_of(row, now))))
@@ -112,7 +112,7 @@ def head_lines(row: DraftRow, now: float, remarks: tuple[str, ...], *, waiting_e
     yield _place(row)
     if row.state is DraftState.WAITING and row.detail:
         yield Content.styled(sentence(line_of(row.detail)), "$text-warning")
-    if waiting_edit:
+    if unsaved_edit:
         yield Content.styled("Your edit of it is unsaved: approving does not include it.", "$text-warning")
     for remark in remarks[:_MAX_REMARKS]:
         yield Content.styled(sentence(remark), "$text-warning")
@@ -210,4 +210,4 @@ def evidence_head(cited: int, total: int) -> str:
 
 def note_of(evidence: Evidence | None) -> str:
     """Return the note that contains a passage; empty if none does."""
-    return note_at(evidence.source_type, evidence.path) if evidence is not None else ""
+    return note_containing(evidence.source_type, evidence.path) if evidence is not None else ""

@@ -22,11 +22,11 @@ from donna_tui.search.citations import citation, citation_link
 from donna_tui.tui.lib.action import ActionState
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
-from donna_tui.tui.lib.containers import BareColumn, BareRow, Panel, name_panel
+from donna_tui.tui.lib.containers import BlankColumn, BlankRow, Panel, name_panel
 from donna_tui.tui.lib.dialogs import one_dialog, showing_errors
 from donna_tui.tui.lib.error_messages import message_of
 from donna_tui.tui.lib.external import ExternalPrograms
-from donna_tui.tui.lib.inputs import Words, notice_content, set_label
+from donna_tui.tui.lib.inputs import NoticeText, notice_content, set_label
 from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.markdown import FollowLink
@@ -42,11 +42,12 @@ from donna_tui.tui.lib.messages import (
 from donna_tui.tui.lib.places import QuestionPlace
 from donna_tui.tui.search.bar import SearchBar
 from donna_tui.tui.search.preview import Preview
-from donna_tui.tui.search.results import ResultList, Row
+from donna_tui.tui.search.results import ResultList, ResultRow
 from donna_tui.tui.search.start_page import RepeatSearch, StartPage, start_facts
 from donna_tui.tui.search.wording import (
     PAGE,
     Question,
+    cannot_open_notice,
     changes_answers,
     changes_start,
     empty_start_text,
@@ -56,10 +57,9 @@ from donna_tui.tui.search.wording import (
     list_title,
     makes_semantic,
     note_of,
-    note_that_holds,
+    note_of_hit,
     nothing_found,
     number_found,
-    opened_badly,
     rows_of,
     with_more,
 )
@@ -166,7 +166,7 @@ REFRESH_SECONDS = 1.0
 """Minimum number of seconds between two refreshes of the start page."""
 
 
-class SearchPane(BareColumn):
+class SearchPane(BlankColumn):
     """Live search. A refreshed answer is held back if the row under the cursor would not keep its place."""
 
     BINDINGS = bindings("search")
@@ -174,13 +174,13 @@ class SearchPane(BareColumn):
     bar = query_one(SearchBar)
     results = query_one(ResultList)
     preview = query_one(Preview)
-    body = query_one("#search-body", BareRow)
+    body = query_one("#search-body", BlankRow)
     start = query_one(StartPage)
 
-    def __init__(self, outside: ExternalPrograms, keys: Keys, first_notes: tuple[NameMatch, ...] = ()) -> None:
+    def __init__(self, programs: ExternalPrograms, keys: Keys, first_notes: tuple[NameMatch, ...] = ()) -> None:
         super().__init__(id="search")
         self._first_notes = first_notes
-        self._outside = outside
+        self._programs = programs
         self._keys = keys
         self._runner = SearchRunner(self, self._answered, self._failed)
         self._backend: Backend | None = None
@@ -197,7 +197,7 @@ class SearchPane(BareColumn):
 
     def compose(self) -> ComposeResult:
         yield SearchBar(shown_key(self._keys["app.switch"], typing=True))
-        with BareRow(id="search-body"):
+        with BlankRow(id="search-body"):
             with Panel("Results", id="search-list"):
                 yield ResultList(id="results")
                 yield Static(id="search-note")
@@ -249,7 +249,7 @@ class SearchPane(BareColumn):
 
     def cannot_open(self, error: DonnaError) -> None:
         self._show_start(on=False)
-        self._show_notice(opened_badly(error))
+        self._show_notice(cannot_open_notice(error))
 
     def action_state(self, base: ActionState) -> ActionState:
         return replace(
@@ -309,13 +309,13 @@ class SearchPane(BareColumn):
         self.save_question()
         self.call_later(self.app.run_action, "run('search.open')", self.screen)
 
-    def on_result_list_opened(self, event: ResultList.Opened) -> None:
+    def on_cursor_view_opened(self, event: ResultList.Opened) -> None:
         event.stop()
         self.call_later(self.app.run_action, "run('search.open')", self.screen)
 
     def on_result_list_selected(self, event: ResultList.Selected) -> None:
         event.stop()
-        if event.hit is not None and self.results.index == len(self.results.rows) - 1:
+        if event.hit is not None and self.results.selected_index == len(self.results.rows) - 1:
             self._load_more()
         self.preview.follow(event.hit)
         self.post_message(ActionsChanged())
@@ -347,7 +347,7 @@ class SearchPane(BareColumn):
         """Refresh after changes of the index; immediately when the model becomes ready and no result is selected."""
         if self._refreshing is None and any(map(changes_start, event.events)):
             self._refreshing = self.set_timer(REFRESH_SECONDS, self._refresh_start_again)
-        untouched = not self._is_in_list and not self.results.index
+        untouched = not self._is_in_list and not self.results.selected_index
         if untouched and any(map(makes_semantic, event.events)):
             self._run_question(self.question)
         elif any(changes_answers(posted) for posted in event.events):
@@ -358,7 +358,7 @@ class SearchPane(BareColumn):
         """Open a line of the start page; in the preview, follow a link; otherwise open the note in the editor."""
         if self._is_on_start and self.start.open_selected():
             return
-        if self.screen.focused is self.preview.view and self.preview.view.links_in_sight:
+        if self.screen.focused is self.preview.view and self.preview.view.visible_links:
             self.preview.view.pick_link()
         else:
             await self.action_search_edit()
@@ -366,7 +366,7 @@ class SearchPane(BareColumn):
     def action_search_show(self) -> None:
         if self.selected is None:
             return
-        note = note_that_holds(self.selected)
+        note = note_of_hit(self.selected)
         if not note:
             self.notify("No note contains this passage.", severity="warning", timeout=4, markup=False)
         elif self._is_elsewhere(self.selected):
@@ -384,7 +384,7 @@ class SearchPane(BareColumn):
         """Open the selected note in the editor; zoom in on a passage that is in no note."""
         if self.selected is None or self._backend is None:
             return
-        note = note_that_holds(self.selected)
+        note = note_of_hit(self.selected)
         if not note:
             self._zoom(on=True)
             return
@@ -393,31 +393,31 @@ class SearchPane(BareColumn):
             return
         with showing_errors(self, message_of):
             path = self._backend.absolute_path(note, self.selected.space)
-            await self._outside.edit(path, self.selected.start_line)
+            await self._programs.edit(path, self.selected.start_line)
 
     async def action_search_obsidian(self) -> None:
         if self.selected is None or self._backend is None:
             return
-        note = note_that_holds(self.selected)
+        note = note_of_hit(self.selected)
         if not note:
             self.notify("No note contains this passage.", severity="warning", timeout=4, markup=False)
             return
         with showing_errors(self, message_of):
-            await self._outside.open_in_obsidian(self._backend.root_of(self.selected.space), note)
+            await self._programs.open_in_obsidian(self._backend.root_of(self.selected.space), note)
 
     def action_search_copy_link(self) -> None:
         """Copy a wikilink to the selected section, or the citation of a passage that is in no note."""
         if self.selected is None:
             return
-        note = note_that_holds(self.selected)
+        note = note_of_hit(self.selected)
         if note and not self._is_elsewhere(self.selected):
-            self._outside.copy(citation_link(replace(self.selected, path=note)), "The link to this section")
+            self._programs.copy(citation_link(replace(self.selected, path=note)), "The link to this section")
         else:
-            self._outside.copy(citation(self.selected), "The citation")
+            self._programs.copy(citation(self.selected), "The citation")
 
     def action_search_copy_text(self) -> None:
         if self.selected is not None:
-            self._outside.copy(f"{self.selected.content}\n\n{citation(self.selected)}\n", "The passage")
+            self._programs.copy(f"{self.selected.content}\n\n{citation(self.selected)}\n", "The passage")
 
     @one_dialog("correct")
     async def action_search_correct(self) -> None:
@@ -468,7 +468,7 @@ class SearchPane(BareColumn):
 
     def action_search_previous(self) -> None:
         is_at_top = self.start.selected is None if self._is_on_start else self._recalled is not None
-        if is_at_top and not self.results.index:
+        if is_at_top and not self.results.selected_index:
             self._recall()
         else:
             self._list.action_cursor_up()
@@ -522,10 +522,10 @@ class SearchPane(BareColumn):
         if row is not None and self._is_unfolded(row):
             self._fold(row, on=True)
 
-    def _is_unfolded(self, row: Row) -> bool:
+    def _is_unfolded(self, row: ResultRow) -> bool:
         return row.note in self._unfolded and not row.near
 
-    def _fold(self, row: Row, *, on: bool) -> None:
+    def _fold(self, row: ResultRow, *, on: bool) -> None:
         """Fold or unfold a note; when folding, its best passage is selected."""
         (self._unfolded.add, self._unfolded.discard)[on](row.note)
         if self._outcome is None:
@@ -533,7 +533,7 @@ class SearchPane(BareColumn):
         rows = self._rows_of(self._outcome)
         first = next(other for other in rows if other.note == row.note)
         self.results.show(rows, keep=first.hit.chunk_id if on else row.hit.chunk_id)
-        loaded = sum(Row(hit).note == row.note for hit in self._outcome.hits)
+        loaded = sum(ResultRow(hit).note == row.note for hit in self._outcome.hits)
         if not on and loaded < row.hit.in_note:
             self._load_more()
 
@@ -602,7 +602,7 @@ class SearchPane(BareColumn):
     def _begin(self) -> None:
         """Show the start page, or a notice of why it would be empty."""
         words = None if self._is_listed_already else empty_start_text(self._status)
-        self._clear(words or Words(""))
+        self._clear(words or NoticeText(""))
         self._show_start(on=words is None)
         if words is None:
             self.start.show(replace(self.start.facts, questions=self._questions), self._status, time())
@@ -651,14 +651,14 @@ class SearchPane(BareColumn):
         elif asked:
             returns_to, self._returns_to = self._returns_to, ""
             self._draw(outcome, keep=self._is_in_list, select=returns_to)
-        elif is_at_same_place(self.results.rows, self.results.index, self._rows_of(outcome)):
+        elif is_at_same_place(self.results.rows, self.results.selected_index, self._rows_of(outcome)):
             self._draw(outcome, keep=True)
         else:
             self._waiting = outcome
             key = shown_key(self._keys["search.refresh"], typing=self._is_typing)
             self._note(f"There are newer results; {key} shows them.")
 
-    def _rows_of(self, outcome: SearchOutcome) -> tuple[Row, ...]:
+    def _rows_of(self, outcome: SearchOutcome) -> tuple[ResultRow, ...]:
         return rows_of(outcome, near_misses=self.question.near_misses, unfolded=self._unfolded)
 
     def _failed(self, error: DonnaError) -> None:
@@ -679,7 +679,7 @@ class SearchPane(BareColumn):
         self._note(note_of(outcome))
         self.results.show(rows, keep=select or kept)
 
-    def _clear(self, words: Words) -> None:
+    def _clear(self, words: NoticeText) -> None:
         """Show a notice instead of results, and move the focus from the preview to it."""
         was_in_section = self.screen.focused is self.preview.view
         self._waiting = None
@@ -689,7 +689,7 @@ class SearchPane(BareColumn):
         if was_in_section:
             self.results.focus()
 
-    def _show_notice(self, words: Words) -> None:
+    def _show_notice(self, words: NoticeText) -> None:
         """Show a notice without changing the layout around it: laying out the screen while typing takes 20 ms."""
         self.results.show_notice(notice_content(words, self._keys))
         self._title("")

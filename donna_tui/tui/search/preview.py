@@ -24,7 +24,7 @@ from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.markdown import FollowLink, LinkFollowed, LinkRef, link_in, spots_of
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.search.results import shortened
-from donna_tui.tui.search.wording import note_at
+from donna_tui.tui.search.wording import note_of_hit
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.search import Hit
 
@@ -36,7 +36,7 @@ _MAX_LINKS = 12
 _LINKED_FROM, _BETWEEN = "linked from  ", " · "
 _HINTS = ("↵ opens the whole note", "↵ whole note", "")
 _LINK_CELLS = 40
-"""Cells left for the backlinks, with which a long name can still be told from others, and counted."""
+"""Cells left for the backlinks: enough to recognise a long name, and for the number of the others."""
 
 _GAP = 2
 """Cells between the backlinks and the hint."""
@@ -96,7 +96,7 @@ class Preview(Panel):
         """Post the link with the note that it belongs to."""
         event.stop()
         if self._hit is not None:
-            self.post_message(FollowLink(note_at(self._hit.source_type, self._hit.path) or self._hit.path, event.ref))
+            self.post_message(FollowLink(note_of_hit(self._hit) or self._hit.path, event.ref))
 
     def connect(self, backend: Backend) -> None:
         self._backend = backend

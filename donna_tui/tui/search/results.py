@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import zip_longest
 from pathlib import PurePosixPath
 from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
-from textual import events
 from textual.content import Content
 from textual.geometry import Region
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 from textual.visual import Visual
@@ -23,10 +21,8 @@ from textual.visual import Visual
 from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import line_range
 from donna_tui.text.markdown import plain_text
-from donna_tui.tui.lib.bindings import bindings
-from donna_tui.tui.lib.jump import JumpTarget
-from donna_tui.tui.lib.lines import set_content_height
-from donna_tui.tui.lib.styled import Line, Piece, cells, cut, plain, width_of, wrapped
+from donna_tui.tui.lib.lines import CursorView, set_content_height
+from donna_tui.tui.lib.styled import Line, Run, cells, cut, plain, width_of, wrapped
 from donna_tui.types.search import Excerpt, Hit
 
 BAR_CELLS = 6
@@ -40,7 +36,7 @@ _LONGEST = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ResultRow:
     """A hit in the list. A near miss was not judged relevant and is shown dimmed, without bar and number.
 
     The best passage of a note leads the others, which follow it as `inner` rows or are `folded`: so many are hidden.
@@ -57,8 +53,8 @@ class Row:
         return self.hit.space, self.hit.document_id
 
 
-def row_lines(row: Row, width: int, snippet_lines: int) -> list[Line]:
-    """Format a row as lines of at most `width` cells, whose pieces have style names that the list resolves."""
+def row_lines(row: ResultRow, width: int, snippet_lines: int) -> list[Line]:
+    """Format a row as lines of at most `width` cells, whose runs have style names that the list resolves."""
     title = "near" if row.near else "title"
     if row.inner:
         head = [("└ ", "rest"), (trail(row.hit).removeprefix(" › ") or clean_line(row.hit.title[:_LONGEST]), title)]
@@ -72,7 +68,7 @@ def row_lines(row: Row, width: int, snippet_lines: int) -> list[Line]:
     ]
 
 
-def folded_line(row: Row, width: int) -> Line:
+def folded_line(row: ResultRow, width: int) -> Line:
     """Format the line below a row with the number of hidden passages of its note."""
     return cut([(f"… {row.folded} more in this note →", "trail")], width) if row.folded else []
 
@@ -110,13 +106,13 @@ def snippet_rows(snippet: Excerpt, width: int, lines: int) -> list[Line]:
 
 def marked_text(snippet: Excerpt) -> Line:
     """Sanitise the snippet piece by piece, so that the marks stay on their words."""
-    text, pieces, position = snippet.text, list[Piece](), 0
+    text, runs, position = snippet.text, list[Run](), 0
     for start, end in sorted(snippet.marks):
         start, end = max(start, position), min(end, len(text))
         if start < end:
-            pieces += [(clean_line(text[position:start]), "snippet"), (clean_line(text[start:end]), "match")]
+            runs += [(clean_line(text[position:start]), "snippet"), (clean_line(text[start:end]), "match")]
             position = end
-    return [*pieces, (clean_line(text[position:]), "snippet")]
+    return [*runs, (clean_line(text[position:]), "snippet")]
 
 
 def _placed(hit: Hit, why: Line, width: int) -> Line:
@@ -171,10 +167,9 @@ _FIXED_LINES = 3
 _STYLE_NAMES = ("title", "near", "trail", "path", "why", "score", "bar", "rest", "snippet", "match", "cursor")
 
 
-class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
+class ResultList(CursorView):
     """Results with a selection, or a notice in their place. `show` keeps the selection on the same passage."""
 
-    BINDINGS = bindings("list")
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"result--{name}" for name in _STYLE_NAMES} | {"result--selected"}
 
     @dataclass
@@ -183,16 +178,12 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
 
         hit: Hit | None
 
-    class Opened(Message):
-        """Posted when the selected result is double-clicked."""
-
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self.rows: tuple[Row, ...] = ()
+        self.rows: tuple[ResultRow, ...] = ()
         """The rows, best first."""
-        self.index = 0
-        """The selected row, from 0."""
-        self._snippet_lines = 1
+        self.row_height = _FIXED_LINES + 1
+        """The lines per row, including the blank one after it."""
         self._words = Content("")
         self._notice_strips: list[Strip] = []
         self._strips: dict[tuple[int, bool, bool], list[Strip]] = {}
@@ -200,35 +191,34 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         self._styles: dict[tuple[bool, bool], dict[str, Style]] = {}
 
     @property
-    def selected_row(self) -> Row | None:
-        return self.rows[self.index] if self.rows else None
+    def selected_row(self) -> ResultRow | None:
+        return self.rows[self.selected_index] if self.rows else None
 
     @property
     def selected(self) -> Hit | None:
-        return self.rows[self.index].hit if self.rows else None
+        return self.rows[self.selected_index].hit if self.rows else None
 
     @property
     def snippet_lines(self) -> int:
-        return self._snippet_lines
+        return self.row_height - _FIXED_LINES
 
     @snippet_lines.setter
     def snippet_lines(self, lines: int) -> None:
-        if lines != self._snippet_lines:
-            self._snippet_lines = lines
+        if lines != self.snippet_lines:
+            self.row_height = _FIXED_LINES + lines
             self.on_resize()
 
     @property
-    def row_height(self) -> int:
-        """Return the lines per row, including the blank one after it."""
-        return _FIXED_LINES + self._snippet_lines
+    def row_count(self) -> int:
+        return len(self.rows)
 
-    def show(self, rows: tuple[Row, ...], *, keep: str = "") -> None:
+    def show(self, rows: tuple[ResultRow, ...], *, keep: str = "") -> None:
         """Replace the rows. Select the passage with chunk id `keep` if it is among them, else the first row."""
         before = self.selected
         self.rows = rows
-        self.index = next((place for place, row in enumerate(rows) if row.hit.chunk_id == keep), 0)
+        self.selected_index = next((place for place, row in enumerate(rows) if row.hit.chunk_id == keep), 0)
         self._lay_out()
-        self._scroll_to_selected()
+        self._show_cursor()
         self._refresh_changed()
         if self.selected != before:
             self.post_message(self.Selected(self.selected))
@@ -241,55 +231,13 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
             self._words = words
             self.show(())
 
-    def select(self, index: int) -> None:
-        """Select the row at `index`, or the nearest one."""
-        index = max(0, min(index, len(self.rows) - 1))
-        if self.rows and index != self.index:
-            self.index = index
-            self._scroll_to_selected()
-            self._refresh_changed()
-            self.post_message(self.Selected(self.selected))
-
-    def jump_targets(self) -> list[JumpTarget]:
-        top, height = self.scroll_offset.y, self.row_height
-        first, last = -(-top // height), (top + self.size.height - 1) // height
-        x, y = self.content_region.offset
-        return [
-            JumpTarget(x, y + place * height - top, partial(self._jump_to, place))
-            for place in range(first, min(last + 1, len(self.rows)))
-        ]
-
-    def action_cursor_down(self) -> None:
-        self.select(self.index + 1)
-
-    def action_cursor_up(self) -> None:
-        self.select(self.index - 1)
-
-    def action_first(self) -> None:
-        self.select(0)
-
-    def action_last(self) -> None:
-        self.select(len(self.rows) - 1)
-
-    def action_page_down(self) -> None:
-        self.select(self.index + self._rows_in_sight)
-
-    def action_page_up(self) -> None:
-        self.select(self.index - self._rows_in_sight)
-
-    def on_click(self, event: events.Click) -> None:
-        offset = event.get_content_offset(self)
-        if offset is None:
-            return
-        place = (offset.y + self.scroll_offset.y) // self.row_height
-        if place < len(self.rows):
-            self.select(place)
-            if event.chain == 2:
-                self.post_message(self.Opened())
+    def cursor_moved(self) -> None:
+        self._refresh_changed()
+        self.post_message(self.Selected(self.selected))
 
     def on_resize(self) -> None:
         self._lay_out()
-        self._scroll_to_selected()
+        self._show_cursor()
         self.refresh()
 
     def notify_style_update(self) -> None:
@@ -307,30 +255,26 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Return the lines complete with margins, background and filtered colours, which Textual would add to each."""
-        self._drawn = self._in_sight()
+        self._drawn = self._visible_lines()
         return [strip.crop(crop.x, crop.right) for strip in self._drawn[crop.y : crop.bottom]]
 
     @property
-    def _rows_in_sight(self) -> int:
+    def _page(self) -> int:
         return max(1, self.size.height // self.row_height)
 
-    def _jump_to(self, place: int) -> None:
-        self.focus()
-        self.select(place)
-
-    def _in_sight(self) -> list[Strip]:
+    def _visible_lines(self) -> list[Strip]:
         """Return the content of each line of the screen."""
         width, height = self.scrollable_content_region.size
         first, hidden = divmod(self.scroll_offset.y, self.row_height)
         last = min(len(self.rows), first + height // self.row_height + 2) if width > _GUTTER + _RIGHT_MARGIN else 0
-        strips = [strip for place in range(first, last) for strip in self._row(place, width)] or self._in_words()
+        strips = [strip for place in range(first, last) for strip in self._row(place, width)] or self._notice_lines()
         strips = strips[hidden : hidden + height]
         return strips + [self._blank(width)] * (height - len(strips))
 
     def _blank(self, width: int) -> Strip:
         return Strip.blank(width, self._styles_of(False, self.has_focus)[""])
 
-    def _in_words(self) -> list[Strip]:
+    def _notice_lines(self) -> list[Strip]:
         width, height = self.scrollable_content_region.size
         if not self._notice_strips and not self.rows and width > 2 * _GUTTER:
             margin = self._blank(_GUTTER)
@@ -340,12 +284,12 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _row(self, place: int, width: int) -> list[Strip]:
         """Return the lines of a row and the line after it, which is blank or has the number of hidden passages."""
-        key = is_selected, has_focus = place == self.index, self.has_focus
+        key = is_selected, has_focus = place == self.selected_index, self.has_focus
         strips = self._strips.get((place, *key))
         if strips is None:
             styles = self._styles_of(is_selected, has_focus)
             cursor = (" ▌ ", "cursor") if is_selected else ("   ", "")
-            lines = row_lines(self.rows[place], width - _GUTTER - _RIGHT_MARGIN, self._snippet_lines)
+            lines = row_lines(self.rows[place], width - _GUTTER - _RIGHT_MARGIN, self.snippet_lines)
             strips = [_strip((cursor, *line), width, styles) for line in lines]
             folded = folded_line(self.rows[place], width - _GUTTER - _RIGHT_MARGIN)
             strips.append(_strip((("   ", ""), *folded), width, self._styles_of(False, has_focus)))
@@ -381,14 +325,10 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _refresh_changed(self) -> None:
         """Draw only the changed lines: while typing, many stay the same."""
-        lines, width = self._in_sight(), self.size.width
+        lines, width = self._visible_lines(), self.size.width
         changed = [Region(0, y, width, 1) for y, (new, old) in enumerate(zip_longest(lines, self._drawn)) if new != old]
         if changed:
             self.refresh(*changed)
-
-    def _scroll_to_selected(self) -> None:
-        region = Region(0, self.index * self.row_height, 1, self.row_height)
-        self.scroll_to_region(region, animate=False, immediate=True, x_axis=False)
 
 
 def _strip(line: Line, width: int, styles: Mapping[str, Style]) -> Strip:

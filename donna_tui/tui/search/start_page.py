@@ -20,7 +20,7 @@ from textual.widget import Widget
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
-from donna_tui.tui.lib.containers import BareColumn, BareRow, make_panel
+from donna_tui.tui.lib.containers import BlankColumn, BlankRow, make_panel
 from donna_tui.tui.lib.humanize import age, plural
 from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.lines import row_of
@@ -114,7 +114,7 @@ class StartPanel(Widget):
         return row.stylize_before("bold on $row-selected") if is_selected else row
 
 
-class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
+class StartPage(BlankColumn, can_focus=True, inherit_bindings=False):
     """Panels with one cursor for all of their lines, which moves even while the search box has the focus."""
 
     BINDINGS = bindings("list")
@@ -132,11 +132,11 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
         self._cursor: int | None = None
 
     def compose(self) -> ComposeResult:
-        with BareRow(id="start-columns"):
-            with BareColumn(classes="start-column"):
+        with BlankRow(id="start-columns"):
+            with BlankColumn(classes="start-column"):
                 yield StartPanel("Recent", id="start-recent")
                 yield StartPanel("Recent searches", id="start-searches")
-            with BareColumn(classes="start-column"):
+            with BlankColumn(classes="start-column"):
                 yield StartPanel("Coming up", id="start-upcoming")
                 yield StartPanel("Try", id="start-try")
 

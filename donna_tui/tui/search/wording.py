@@ -8,10 +8,19 @@ from typing import TYPE_CHECKING
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.humanize import count, milliseconds, plural
-from donna_tui.tui.lib.inputs import Words
-from donna_tui.tui.search.results import Row
+from donna_tui.tui.lib.inputs import NoticeText
+from donna_tui.tui.search.results import ResultRow
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.search import MODES, Filters, Hit, MemorySource, Mode, SearchOutcome, SearchRequest
+from donna_tui.types.search import (
+    MODES,
+    Filters,
+    Hit,
+    MemorySource,
+    Mode,
+    SearchOutcome,
+    SearchRequest,
+    note_containing,
+)
 from donna_tui.types.status import ModelPhase, Status
 
 if TYPE_CHECKING:
@@ -74,7 +83,7 @@ NEAR_MATCHES = 5
 
 def rows_of(
     outcome: SearchOutcome, *, near_misses: bool, unfolded: Collection[tuple[str, str]] = ()
-) -> tuple[Row, ...]:
+) -> tuple[ResultRow, ...]:
     """Group the hits by note, each note ranked by its best passage, followed by the near misses if wanted; without
     hits, a few of these.
 
@@ -82,17 +91,17 @@ def rows_of(
     """
     near = outcome.near_misses if near_misses else outcome.near_misses[: 0 if outcome.hits else NEAR_MATCHES]
     known = {hit.chunk_id for hit in outcome.hits}
-    notes: dict[tuple[str, str], list[Row]] = {}
+    notes: dict[tuple[str, str], list[ResultRow]] = {}
     for hit in outcome.hits:
-        row = Row(hit)
+        row = ResultRow(hit)
         notes.setdefault(row.note, []).append(row)
     return (
         *(row for note, rows in notes.items() for row in _of_note(rows, folded=note not in unfolded)),
-        *(Row(hit, near=True) for hit in near if hit.chunk_id not in known),
+        *(ResultRow(hit, near=True) for hit in near if hit.chunk_id not in known),
     )
 
 
-def _of_note(rows: list[Row], *, folded: bool) -> Iterator[Row]:
+def _of_note(rows: list[ResultRow], *, folded: bool) -> Iterator[ResultRow]:
     first, *others = rows
     in_note = len(rows) if first.hit.source_type == MemorySource.CHAT else first.hit.in_note  # a turn is one passage
     if not folded:
@@ -117,7 +126,7 @@ def with_more(before: SearchOutcome, after: SearchOutcome) -> SearchOutcome:
     return replace(after, hits=(*before.hits, *below))
 
 
-def is_at_same_place(before: tuple[Row, ...], index: int, after: tuple[Row, ...]) -> bool:
+def is_at_same_place(before: tuple[ResultRow, ...], index: int, after: tuple[ResultRow, ...]) -> bool:
     """Return whether the row under the cursor would remain the same passage at the same place."""
     if not before:
         return True
@@ -148,7 +157,7 @@ def changes_start(event: EngineEvent) -> bool:
 
 def list_title(question: Question, outcome: SearchOutcome) -> str:
     more = "+" if outcome.at_least else ""
-    notes = outcome.total_notes or len({Row(hit).note for hit in outcome.hits})
+    notes = outcome.total_notes or len({ResultRow(hit).note for hit in outcome.hits})
     hits = number_found(outcome)
     passages = f"{count(hits)}{more} {'passage' if hits == 1 and not more else 'passages'}"
     found = f"{passages} in {count(notes)}{more} {'note' if notes == 1 and not more else 'notes'}"
@@ -174,34 +183,26 @@ def note_of(outcome: SearchOutcome) -> str:
     return ""
 
 
-def note_that_holds(hit: Hit) -> str:
-    """Return the note that contains a hit, also a task; empty for chats and the like."""
-    return note_at(hit.source_type, hit.path)
+def note_of_hit(hit: Hit) -> str:
+    """Return the note that contains a hit; empty if none does."""
+    return note_containing(hit.source_type, hit.path)
 
 
-def note_at(source_type: str, path: str) -> str:
-    """Return the note that contains an item of a source; empty if none does."""
-    if source_type == MemorySource.TASK:
-        return path.rpartition("#")[0]
-    without_note = (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION)
-    return "" if source_type in without_note else path
-
-
-def empty_start_text(status: Status | None) -> Words | None:
+def empty_start_text(status: Status | None) -> NoticeText | None:
     """Return the text shown instead of an empty start page; None if it has content."""
     if status is None:
-        return Words("Opening the vault …", "You can type already.")
+        return NoticeText("Opening the vault …", "You can type already.")
     if status.state == "starting":
-        return Words("Opening the vault …", "You can type already; what is in the index is searched at once.")
+        return NoticeText("Opening the vault …", "You can type already; what is in the index is searched at once.")
     if status.coverage.notes == 0 and status.last_reconcile is not None:
-        return Words(
+        return NoticeText(
             "There are no notes here yet.",
             f"Donna looks for Markdown files in {clean_line(status.root)} and below, and finds new ones automatically.",
         )
     return None
 
 
-def nothing_found(question: Question, outcome: SearchOutcome, status: Status | None) -> Words:
+def nothing_found(question: Question, outcome: SearchOutcome, status: Status | None) -> NoticeText:
     """Explain that no passage was judged relevant: what was searched, and remedies."""
     cover = status.coverage if status is not None else None
     is_empty = cover is not None and not cover.notes and not outcome.searched_notes
@@ -215,7 +216,7 @@ def nothing_found(question: Question, outcome: SearchOutcome, status: Status | N
     subject = f"like {_short(clean_line(like.title))}" if like is not None else f"for “{asked}”"
     limits = " ".join(filter(None, (searched, note_of(outcome))))
     near = (("search.near", "show near misses"),) if not question.near_misses else ()
-    return Words(
+    return NoticeText(
         f"Nothing relevant {subject}.",
         clean_line(limits),
         actions=(
@@ -227,14 +228,14 @@ def nothing_found(question: Question, outcome: SearchOutcome, status: Status | N
     )
 
 
-def failed(error: DonnaError) -> Words:
+def failed(error: DonnaError) -> NoticeText:
     needs_model = error.reason in (Reason.MODEL_MISSING, Reason.MODEL_INVALID)
     helps = ("search.mode", "use keyword search") if needs_model else ("search.refresh", "try again")
-    return Words(clean_line(error.message), clean_line(error.hint or ""), actions=(helps,), is_error=True)
+    return NoticeText(clean_line(error.message), clean_line(error.hint or ""), actions=(helps,), is_error=True)
 
 
-def opened_badly(error: DonnaError) -> Words:
-    return Words(
+def cannot_open_notice(error: DonnaError) -> NoticeText:
+    return NoticeText(
         clean_line(error.message), clean_line(error.hint or ""), actions=(("app.quit", "quit"),), is_error=True
     )
 

@@ -101,6 +101,17 @@ def completed(text: str) -> Completion:
     return Completion(f"{head}{slash}{certain}", tuple(found) if len(found) > 1 else ())
 
 
+async def complete_path(field: Input, typed: str) -> Completion | None:
+    """Complete the path typed in an input, on a thread as the disk may be slow; None if it was edited meanwhile."""
+    found = await asyncio.to_thread(completed, typed)
+    if field.value != typed:
+        return None
+    if found.text != typed:
+        field.value = found.text
+        field.cursor_position = len(found.text)
+    return found
+
+
 def _folders(folder: Path, *, hidden: bool) -> Iterator[str]:
     """Return the names of the printable folders in a folder; none if it cannot be read."""
     try:
@@ -149,12 +160,7 @@ class PathInput(LineInput):
 
     @work(group="complete", exclusive=True)
     async def _complete(self, typed: str) -> None:
-        """Complete the path on a thread, because the disk may be slow."""
-        found = await asyncio.to_thread(completed, typed)
-        if self.value == typed:
-            if found.text != typed:
-                self.value = found.text
-                self.cursor_position = len(found.text)
+        if found := await complete_path(self, typed):
             self.post_message(self.Completed(found))
 
     @dataclass

@@ -26,7 +26,7 @@ from donna_tui.tui.lib.action import Pane as PaneName
 from donna_tui.tui.lib.actions import ACTIONS
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
-from donna_tui.tui.lib.containers import BareSwitcher
+from donna_tui.tui.lib.containers import BlankSwitcher
 from donna_tui.tui.lib.dialogs import RefusalScreen, one_dialog, run_list_action, showing_errors
 from donna_tui.tui.lib.error_messages import Refusal, message_of
 from donna_tui.tui.lib.external import ExternalPrograms
@@ -108,15 +108,15 @@ class MainScreen(Screen[None], inherit_bindings=False):
     footer = query_one(FooterBar)
     strip = query_one(StatusStrip)
     search = query_one(SearchPane)
-    switcher = query_one("#panes", BareSwitcher)
+    switcher = query_one("#panes", BlankSwitcher)
 
     def __init__(
-        self, keymap: Keymap, outside: ExternalPrograms, space: str, first_notes: tuple[NameMatch, ...] = ()
+        self, keymap: Keymap, programs: ExternalPrograms, space: str, first_notes: tuple[NameMatch, ...] = ()
     ) -> None:
         super().__init__(id="main")
         self._first_notes = first_notes
         self._keymap = keymap
-        self._outside = outside
+        self._programs = programs
         self._space = space
         self._bridges: tuple[EngineBridge, ...] = ()
         self._backend: Backend | None = None
@@ -130,14 +130,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._panes_awaited = 0
         self.is_complete = self._is_leaving = False
         self._warned_of: tuple[str, tuple[str, ...]] = ("", ())
-        self._no_editor = outside.external.no_editor
-        self._no_desktop = outside.external.no_desktop
+        self._no_editor = programs.external.no_editor
+        self._no_desktop = programs.external.no_desktop
 
     def compose(self) -> ComposeResult:
         self.add_class(*self._breakpoints(self.app.size), update=False)
         yield HeaderBar(self._space, self._keymap.keys)
-        with BareSwitcher(initial="search", id="panes"):
-            yield SearchPane(self._outside, self._keymap.keys, self._first_notes)
+        with BlankSwitcher(initial="search", id="panes"):
+            yield SearchPane(self._programs, self._keymap.keys, self._first_notes)
         yield StatusStrip(len(self._first_notes), id="strip")
         yield FooterBar(self._keymap.keys)
         yield Static(Content(f"Donna needs {_SMALLEST[0]} × {_SMALLEST[1]} characters."), id="too-small")
@@ -227,7 +227,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 await asyncio.to_thread(import_lazy_panes)
                 if self._backend is not None:
                     await asyncio.to_thread(self._backend.warm_up)
-                for pane in lazy_panes(self._outside, self._keymap.keys, self.app.stylesheet):
+                for pane in lazy_panes(self._programs, self._keymap.keys, self.app.stylesheet):
                     if self._is_leaving:
                         return
                     await self.switcher.add_content(pane)
@@ -238,7 +238,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
                     bridge.serve(self._panes[1:])
                 self.is_complete = True
                 self.search.completed()
-            self._review.writing = self._memory.writing = self._vault.writing
+            self._review.vault_flows = self._memory.vault_flows = self._vault.vault_flows
 
     def holds_back(self, action_id: str = "app.quit") -> bool:
         """Check whether leaving this space now would lose an edit. A second call after the warning returns False."""
@@ -259,8 +259,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             typed = getattr(screen, "unsaved", None)  # an EditScreen, which is imported late
             if isinstance(typed, Unsaved) and typed.edit.text != typed.edit.base:
                 yield typed
-        if self.is_complete and self._vault.writing is not None:
-            yield from self._vault.writing.edits.unsaved()
+        if self.is_complete and self._vault.vault_flows is not None:
+            yield from self._vault.vault_flows.edits.unsaved()
 
     def state(self) -> ActionState:
         status = self.strip.status
@@ -280,7 +280,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """
         action = ACTIONS[action_id]
         if self.is_mounted and isinstance(self.pane, PartsPane):
-            await self.pane.settle(action.needs.split())
+            await self.pane.update_needs(action.needs.split())
         if self._is_leaving or not self.is_mounted:
             return
         objection = action.why_not(self.state())
@@ -441,7 +441,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.notify(message_of(error), severity="error", timeout=8, markup=False)
             return
         if found.url:
-            await self._outside.open_page(found.url)
+            await self._programs.open_page(found.url)
         if found.problem:
             self.notify(clean_line(found.problem), severity="warning", timeout=5, markup=False)
         if found.path and found.exists:
@@ -491,11 +491,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if self._no_editor:
             self.notify(self._no_editor, timeout=6, markup=False)
             return
-        if self.is_complete and self._vault.writing is not None:
+        if self.is_complete and self._vault.vault_flows is not None:
             self._vault.edit_file(path, line)
             return
         with showing_errors(self, message_of):
-            await self._outside.edit(self.backend.absolute_path(path), line)
+            await self._programs.edit(self.backend.absolute_path(path), line)
 
     def action_app_palette(self) -> None:
         from donna_tui.tui.shell.commands import Palette
@@ -547,7 +547,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Copy the selected text, as terminals do; without a selection show the key that quits."""
         selected = self.get_selected_text()
         if selected:
-            self._outside.copy(selected, "The selected text")
+            self._programs.copy(selected, "The selected text")
         else:
             self.notify(f"{anywhere_key(self._keymap.keys['app.quit'])} quits.", timeout=3, markup=False)
 
@@ -653,12 +653,12 @@ def import_lazy_panes() -> None:
         import_module(entry.module)
 
 
-def lazy_panes(outside: ExternalPrograms, keys: Keys, styles: Stylesheet) -> Iterator[Widget]:
+def lazy_panes(programs: ExternalPrograms, keys: Keys, styles: Stylesheet) -> Iterator[Widget]:
     """Create the other panes lazily, one by one; the style sheet of each is loaded first."""
     for entry in _lazy_entries():
         with contextlib.suppress(FileNotFoundError):
             styles.read(style_sheet(entry.name))
-        widget: Widget = getattr(import_module(entry.module), entry.widget)(outside, keys)
+        widget: Widget = getattr(import_module(entry.module), entry.widget)(programs, keys)
         yield widget
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
@@ -13,7 +12,7 @@ from textual.widgets import Input
 from donna_tui.text.fuzzy import Match
 from donna_tui.tui.lib.backend import KnownVault
 from donna_tui.tui.lib.picker import Choice, Picker
-from donna_tui.tui.shell.first_run import VaultChoice, completed, typed_path, what_is_wrong, why_not_a_vault
+from donna_tui.tui.shell.first_run import VaultChoice, complete_path, typed_path, what_is_wrong, why_not_a_vault
 
 HERE = "This is the space that is open."
 
@@ -40,19 +39,11 @@ class SpacePicker(Picker[VaultChoice]):
         )
         return [(space, Match(0.0, ())) for space in known or [added]]
 
-    def action_complete(self) -> None:
+    @work(group="complete", exclusive=True)
+    async def action_complete(self) -> None:
         field = self.query_one(Input)
         if is_path(field.value):
-            self._complete(field)
-
-    @work(group="complete", exclusive=True)
-    async def _complete(self, field: Input) -> None:
-        """Complete the path on a thread, because a slow disk must not block the keys."""
-        typed = field.value
-        found = await asyncio.to_thread(completed, typed)
-        if field.value == typed != found.text:
-            field.value = found.text
-            field.cursor_position = len(found.text)
+            await complete_path(field, field.value)
 
 
 def is_path(text: str) -> bool:

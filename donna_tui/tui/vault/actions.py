@@ -48,7 +48,7 @@ VAULT = (
     Action("vault.layout", "s", "side by side", "Show a diff side by side, or inline."),
     Action("vault.unfold", "x", "unchanged lines", "Show or fold the lines of a diff that did not change."),
     Action("vault.wrap", "w", "wrap", "Wrap long lines of a diff, or cut them."),
-    Action("vault.discard", "X", "discard edit", "Discard the unsaved edit of this note.", needs="waiting_edit"),
+    Action("vault.discard", "X", "discard edit", "Discard the unsaved edit of this note.", needs="unsaved_edit"),
     Action("vault.refresh", "r,f5", "refresh", "Refresh the tree and the history.", needs="running"),
     Action("vault.next", "down", "next row", "Select the next row while you type.", context="vault.input"),
     Action("vault.previous", "up", "previous row", "Select the previous row while you type.", context="vault.input"),

@@ -31,7 +31,7 @@ from donna_tui.vault.write.changes import Change, Clash
 
 Titles = tuple[str, str, str]
 UNDOING: Titles = ("Written by Donna", "As it is now", "To be restored")
-BESIDE = 90
+SIDE_BY_SIDE_CELLS = 90
 """Cells from which on the versions are shown side by side."""
 
 _CONTEXT = 2
@@ -64,13 +64,13 @@ def stretches_of(clash: Clash) -> Iterator[Stretch]:
 
 
 def three_way_rows(clash: Clash, width: int, titles: Titles = UNDOING) -> list[DiffRow]:
-    draw = _beside if width >= BESIDE else _below
+    draw = _side_by_side if width >= SIDE_BY_SIDE_CELLS else _stacked
     rows = [DiffRow(Content.styled(f" {clean_line(clash.path)}", "strong"), "gap")]
     rows += islice(draw(_titles(clash, titles), list(stretches_of(clash)), width), _MAX_ROWS)
     return [*rows, DiffRow(Content.styled("  … and more", "quiet"))] if len(rows) > _MAX_ROWS else rows
 
 
-def _beside(titles: list[Content], stretches: list[Stretch], width: int) -> Iterator[DiffRow]:
+def _side_by_side(titles: list[Content], stretches: list[Stretch], width: int) -> Iterator[DiffRow]:
     cells = (width - 2) // 3
     yield _columns(titles, cells)
     for number, stretch in enumerate(stretches):
@@ -82,7 +82,7 @@ def _beside(titles: list[Content], stretches: list[Stretch], width: int) -> Iter
                 yield _columns(list(columns), cells)
 
 
-def _below(titles: list[Content], stretches: list[Stretch], width: int) -> Iterator[DiffRow]:
+def _stacked(titles: list[Content], stretches: list[Stretch], width: int) -> Iterator[DiffRow]:
     for number, stretch in enumerate(stretches):
         if stretch.is_same:
             rows = _shared(stretch.sides[0], width, first=not number, last=number == len(stretches) - 1)
@@ -163,8 +163,8 @@ class ThreeWayView(DiffRows):
 
     empty_text = "Nothing conflicts any more."
 
-    def __init__(self, clashes: tuple[Clash, ...], *, titles: Titles = UNDOING, id: str) -> None:  # noqa: A002
-        super().__init__(id=id)
+    def __init__(self, clashes: tuple[Clash, ...], titles: Titles = UNDOING) -> None:
+        super().__init__(id="plan-diff")
         self._titles = titles
         self._clashes = clashes
 
@@ -184,7 +184,7 @@ class Way(StrEnum):
 
 
 class ThreeWayScreen(Dialog[Way]):
-    """Show the clashes; `leads` describe the operations to undo. `can_merge` and `can_resolve` enable the choices."""
+    """Show the clashes and the choices that are possible. `summary` has a line for each operation to undo."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         action_binding("conflict.merge", "merge"),
@@ -196,7 +196,7 @@ class ThreeWayScreen(Dialog[Way]):
     def __init__(
         self,
         refusal: Refusal,
-        leads: tuple[str, ...],
+        summary: tuple[str, ...],
         clashes: tuple[Clash, ...],
         keys: Keys,
         *,
@@ -205,7 +205,7 @@ class ThreeWayScreen(Dialog[Way]):
     ) -> None:
         super().__init__(keys)
         self._refusal = refusal
-        self._leads = leads
+        self._summary = summary
         self._clashes = clashes
         self._can_merge = can_merge
         self._can_resolve = can_resolve
@@ -213,9 +213,9 @@ class ThreeWayScreen(Dialog[Way]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="plan-box") as box:
             box.border_title = Content("Not undone: changed since")
-            yield Static(Content("\n").join(map(Content, self._leads)), classes="plan-lead")
+            yield Static(Content("\n").join(map(Content, self._summary)), classes="plan-lead")
             yield Static(Content(self._refusal.what), id="plan-count")
-            yield ThreeWayView(self._clashes, id="plan-diff")
+            yield ThreeWayView(self._clashes)
             yield Static(Content(self._step()), classes="plan-remarks")
             merge = [("conflict.merge", "undo what does not overlap")] if self._can_merge else []
             resolve = [("conflict.mine", "overwrite"), ("conflict.both", "edit both")] if self._can_resolve else []
@@ -357,7 +357,7 @@ class ConflictCopyDialog(Dialog[Keep]):
                 yield DiffView(id="plan-diff")
             else:
                 sides = {"expected": conflict.base, "found": conflict.mine, "wanted": conflict.theirs}
-                yield ThreeWayView((Clash(path=conflict.note, **sides),), titles=TITLES, id="plan-diff")
+                yield ThreeWayView((Clash(path=conflict.note, **sides),), TITLES)
             yield Static(Content("Whatever you choose, the change is shown before it is made."), classes="plan-remarks")
             yield self._key_line()
 

@@ -25,7 +25,7 @@ from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.picker import Choice, Picker
 from donna_tui.tui.vault.conflict_dialogs import ConflictChoice, ConflictCopyDialog, ConflictScreen, ThreeWayScreen, Way
 from donna_tui.tui.vault.plan_dialog import Answer, FolderPrompt, PathPrompt
-from donna_tui.tui.vault.plan_flow import PlanFlow, WaitingEdits, retried
+from donna_tui.tui.vault.plan_flow import PlanFlow, UnsavedEdits, retried
 from donna_tui.tui.vault.wording import actor_name, done_by, names_of
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.types.memory import SessionChange
@@ -57,10 +57,10 @@ _USUAL = {"date": "YYYY-MM-DD", "time": "HH:mm"}
 class VaultFlows(PlanFlow):
     """The operations of a pane that change a vault. Each must run in a worker; it returns its outcome, or None."""
 
-    def __init__(self, pane: Widget, outside: ExternalPrograms, keys: Keys, backend: Backend) -> None:
+    def __init__(self, pane: Widget, programs: ExternalPrograms, keys: Keys, backend: Backend) -> None:
         super().__init__(pane, keys, backend)
-        self._outside = outside
-        self.edits = WaitingEdits(backend)
+        self._programs = programs
+        self.edits = UnsavedEdits(backend)
         self._edits_without_history = False
         """True once the user has declined to create a repository before an edit."""
         self._redone: dict[str, str] = {}
@@ -76,7 +76,7 @@ class VaultFlows(PlanFlow):
         if version is None and not why:
             return None
         stamp = await asyncio.to_thread(_stamp, file)
-        await self._outside.edit(file, line)
+        await self._programs.edit(file, line)
         step = "Save it there, then continue here to commit what you saved. If you cancel, it counts as edited outside."
         if self._has_window(file, line) and not await self._agrees(_in_window(clean_line(path), step), "commit"):
             return None
@@ -181,7 +181,7 @@ class VaultFlows(PlanFlow):
         if outcome is None:
             return None
         line = text.count("\n") + 1
-        if self._outside.external.no_editor:
+        if self._programs.external.no_editor:
             note = await self._now(path)
             edited = await self.edit_here(note, line) if note is not None else None
         else:
@@ -345,7 +345,7 @@ class VaultFlows(PlanFlow):
     @retried
     async def undo_one(self, operation: Operation) -> Outcome | None:
         plan = await self._backend.notes.plan_undo_one(operation.id)
-        answer = await self._confirm(plan, leads=(_lead(operation),))
+        answer = await self._confirm(plan, summary=(_summary_line(operation),))
         return await self._carry_out(plan) if answer is Answer.DO else None
 
     async def step_back(self, kind: OperationKind) -> Outcome | None:
@@ -356,8 +356,8 @@ class VaultFlows(PlanFlow):
                 operations = await self._operations(kind)
                 planning = notes.plan_undo if kind is OperationKind.UNDO else notes.plan_redo
                 plan = await planning(steps)
-                leads = tuple(map(_lead, operations[:steps]))
-                answer = await self._confirm(plan, leads=leads, steps=steps, most_steps=len(operations))
+                summary = tuple(map(_summary_line, operations[:steps]))
+                answer = await self._confirm(plan, summary=summary, steps=steps, most_steps=len(operations))
                 if answer not in (Answer.MORE, Answer.FEWER):
                     outcome = await self._carry_out(plan) if answer is Answer.DO else None
                     if outcome is not None:
@@ -448,7 +448,7 @@ class VaultFlows(PlanFlow):
         await self._store(edit)
         line = edit.text[: edit.text.index(MARKER)].count("\n") + 1 if MARKER in edit.text else 1
         try:
-            if self._outside.external.no_editor:
+            if self._programs.external.no_editor:
                 text = await self._prompt(EditScreen(edit, line, self._keys, self._store))
             else:
                 text = await self._in_editor(edit, line)
@@ -497,14 +497,14 @@ class VaultFlows(PlanFlow):
         """Show the clashes that block an undo or redo, and offer to restore the lines that later edits do not touch."""
         try:
             clashes = await self._backend.notes.clashes(kind, steps)
-            leads = tuple(map(_lead, (await self._operations(kind))[:steps]))
+            summary = tuple(map(_summary_line, (await self._operations(kind))[:steps]))
         except DonnaError as other:
             await self._refused(other)
             return None
         merged = _merged(clashes)
         can_resolve = len(clashes) == 1 and _texts(clashes[0].found, clashes[0].wanted) is not None
         screen = ThreeWayScreen(
-            refusal_of(error), leads, clashes, self._keys, can_merge=merged is not None, can_resolve=can_resolve
+            refusal_of(error), summary, clashes, self._keys, can_merge=merged is not None, can_resolve=can_resolve
         )
         way = await self._prompt(screen)
         if way is Way.MERGE and merged is not None:
@@ -526,7 +526,7 @@ class VaultFlows(PlanFlow):
             return await self._with_retry(partial(self._backend.notes.plan_delete, path, etag or ""))
         return await self._with_retry(partial(self._backend.notes.plan_write, path, wanted, etag))
 
-    # Asking and telling
+    # Dialogs and the editor
 
     def _begun(self, note: NoteText) -> Edit:
         return self.edits.of(note.path) or Edit(note.path, note.text, note.etag, note.text)
@@ -534,7 +534,7 @@ class VaultFlows(PlanFlow):
     async def _in_editor(self, edit: Edit, line: int) -> str | None:
         """Open a copy of an edit in the editor; return its text, or None if the user cancels meanwhile."""
         copy = await self._backend.notes.begin_edit(edit)
-        await self._outside.edit(copy, line)
+        await self._programs.edit(copy, line)
         window = _in_window(
             f"A copy of {clean_line(edit.path)}", "Save and close it there, then continue here to see the diff."
         )
@@ -544,7 +544,7 @@ class VaultFlows(PlanFlow):
 
     def _has_window(self, file: Path, line: int) -> bool:
         """Check whether the editor has its own window, so that its command returns immediately."""
-        return not self._outside.external.edit(file, line).in_terminal
+        return not self._programs.external.edit(file, line).in_terminal
 
     async def _template(self, paths: list[str]) -> str | None:
         if not paths:
@@ -586,7 +586,7 @@ def _texts(*versions: bytes | None) -> list[str] | None:
         return None
 
 
-def _lead(operation: Operation) -> str:
+def _summary_line(operation: Operation) -> str:
     return f"{moment(operation.at)} · {actor_name(operation.actor)} · {done_by(operation)}"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import ClassVar
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -56,20 +55,20 @@ _WHO = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class HistoryEntry:
     """A row of the history: a commit, or the change outside Donna that is not committed yet."""
 
     revision: Revision | None = None
     outside: Change | None = None
 
 
-class HistoryList(ItemList[Entry]):
+class HistoryList(ItemList[HistoryEntry]):
     """A list of entries; the selection is preserved when newer ones are added."""
 
     _undone: frozenset[str] = frozenset()
     _newest = 0.0
 
-    def show(self, entries: tuple[Entry, ...]) -> None:
+    def show(self, entries: tuple[HistoryEntry, ...]) -> None:
         """List these entries. The cursor stays on its commit if it is among them."""
         before = _key(self.selected) if self.selected is not None else ""
         self.items = entries
@@ -101,7 +100,7 @@ def undone(revisions: list[Revision]) -> frozenset[str]:
     return frozenset(ids)
 
 
-def _key(entry: Entry) -> str:
+def _key(entry: HistoryEntry) -> str:
     return entry.revision.commit if entry.revision is not None else "outside"
 
 
@@ -133,7 +132,7 @@ class LinkRow:
 class LinkList(ItemList[LinkRow]):
     """The backlinks, followed by the links of the note itself. A row is the note and the line of a link."""
 
-    row_height: ClassVar[int] = 2
+    row_height = 2
 
     def show(self, links: NoteLinks | None) -> None:
         """List the links to and from a note; the cursor stays on its row if it still exists."""

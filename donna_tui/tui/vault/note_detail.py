@@ -32,7 +32,7 @@ from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.markdown import FollowLink, LinkFollowed
 from donna_tui.tui.lib.parts_pane import MAX_WAIT_SECONDS
 from donna_tui.tui.lib.passage_view import PassageView
-from donna_tui.tui.vault.lists import BlameList, Entry, HistoryList, LinkList
+from donna_tui.tui.vault.lists import BlameList, HistoryEntry, HistoryList, LinkList
 from donna_tui.tui.vault.tree import TreeRow
 from donna_tui.tui.vault.wording import AS_RECORDED, PICK_CHANGE, author_of, note_head, what_of, why_special
 from donna_tui.types.errors import DonnaError
@@ -253,7 +253,7 @@ class NoteDetail(Container):
     _outside: Change | None = None
     _whole_vault = False
     _timer: Timer | None = None
-    _waiting_edit = False
+    _has_unsaved_edit = False
     _has_failed = False
 
     def compose(self) -> ComposeResult:
@@ -297,9 +297,9 @@ class NoteDetail(Container):
     def whole_vault(self) -> bool:
         return self._whole_vault or self._path == ""
 
-    def mark_waiting_edit(self, *, waits: bool) -> None:
-        if waits != self._waiting_edit:
-            self._waiting_edit = waits
+    def mark_unsaved(self, *, is_unsaved: bool) -> None:
+        if is_unsaved != self._has_unsaved_edit:
+            self._has_unsaved_edit = is_unsaved
             self._show_head()
 
     def connect(self, backend: Backend) -> None:
@@ -318,7 +318,7 @@ class NoteDetail(Container):
             self._timer.stop()
         self._timer = self.set_timer(PAUSE, self.reload)
 
-    async def settled(self) -> None:
+    async def wait_until_read(self) -> None:
         """Wait a moment until the selected row is read, for a key that is pressed right after a movement."""
         if self._row is not None:
             with suppress(TimeoutError):
@@ -419,13 +419,13 @@ class NoteDetail(Container):
 
     @work(group="history", exclusive=True)
     async def _read_history(self, backend: Backend, path: str) -> None:
-        entries: list[Entry] = []
+        entries: list[HistoryEntry] = []
         outside: Change | None = None
         with self._explaining(self.history, "Nothing in the history yet."):
             revisions = await backend.notes.history(path, limit=MAX_HISTORY)
             outside = await backend.notes.outside_change(path) if path and self._is_outside else None
-            entries = [Entry(outside=outside)] if outside is not None else []
-            entries += map(Entry, revisions)
+            entries = [HistoryEntry(outside=outside)] if outside is not None else []
+            entries += map(HistoryEntry, revisions)
         self._outside = outside
         self.history.show(tuple(entries))
 
@@ -455,7 +455,7 @@ class NoteDetail(Container):
 
     @contextmanager
     def _explaining(self, rows: RowList, empty: str) -> Iterator[None]:
-        """Read what a list shows; where it is empty, it says `empty`, or why it could not be read."""
+        """Read what a list shows; an empty one shows `empty`, or why it could not be read."""
         try:
             yield
         except DonnaError as error:
@@ -509,7 +509,7 @@ class NoteDetail(Container):
             self.head.update(Content(""))
             return
         place = self.text.place if self.note is not None else ""
-        self.head.update(note_head(self._row, self.note, place=place, waiting=self._waiting_edit))
+        self.head.update(note_head(self._row, self.note, place=place, waiting=self._has_unsaved_edit))
         remark = why_special(self._row, self.note)
         self.remark_line.update(Content.styled(remark, "$text-warning"))
         self.remark_line.display = bool(remark)

@@ -24,7 +24,7 @@ from donna_tui.tui.lib.dialogs import one_dialog, showing_errors
 from donna_tui.tui.lib.error_messages import sentence
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import count, plural
-from donna_tui.tui.lib.inputs import LineInput, Notice, Words
+from donna_tui.tui.lib.inputs import LineInput, Notice, NoticeText
 from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import RowList
@@ -33,7 +33,7 @@ from donna_tui.tui.lib.parts_pane import PartsPane, why_no_list
 from donna_tui.tui.vault import wording
 from donna_tui.tui.vault.flows import VaultFlows
 from donna_tui.tui.vault.note_detail import TABS, NoteDetail, Tab
-from donna_tui.tui.vault.plan_flow import WaitingEdits
+from donna_tui.tui.vault.plan_flow import UnsavedEdits
 from donna_tui.tui.vault.tree import NoteTree, TreeRow
 from donna_tui.types import events
 from donna_tui.types.errors import DonnaError, Reason
@@ -61,9 +61,9 @@ class VaultPane(PartsPane):
     parts = ("tree", "note", "diff")
     filter = query_one(TreeFilter)
 
-    def __init__(self, outside: ExternalPrograms, keys: Keys) -> None:
-        super().__init__("vault", outside, keys)
-        self.writing: VaultFlows | None = None
+    def __init__(self, programs: ExternalPrograms, keys: Keys) -> None:
+        super().__init__("vault", programs, keys)
+        self.vault_flows: VaultFlows | None = None
         """The flows that change this vault, once it is open."""
         self._drops = ""
         self._is_stale = True
@@ -87,30 +87,31 @@ class VaultPane(PartsPane):
 
     def connect(self, backend: Backend) -> None:
         self._backend = backend
-        self.writing = VaultFlows(self, self._outside, self._keys, backend)
+        self.vault_flows = VaultFlows(self, self._programs, self._keys, backend)
         self.detail.connect(backend)
-        self._load_unsaved_edits(self.writing.edits)
+        self._load_unsaved_edits(self.vault_flows.edits)
         self.reload()
 
-    async def settle(self, needs: Collection[str]) -> None:
+    async def update_needs(self, needs: Collection[str]) -> None:
         if "no_write" in needs:
-            await self.detail.settled()
-        await super().settle(needs)
+            await self.detail.wait_until_read()
+        await super().update_needs(needs)
 
     def action_state(self, base: ActionState) -> ActionState:
         row, note = self.note_tree.selected, self.note
+        is_folder = row is not None and row.is_folder
         return replace(
             base,
             typing=isinstance(self.screen.focused, Input),
             row=row is not None,
-            note=row is not None and not row.is_folder,
-            several=self.writing is not None and (bool(self.note_tree.marked) or (row is not None and row.is_folder)),
+            note=row is not None and not is_folder,
+            several=self.vault_flows is not None and (bool(self.note_tree.marked) or is_folder),
             no_write=wording.why_no_write(note, shown_key(self._keys["vault.edit"])),
             no_write_here=wording.why_not_here(note, shown_key(self._keys["vault.edit"])),
             outside_edit=bool(wording.outside_paths(row, self.note_tree.notes)),
             no_undo=self._no_undo,
             no_redo=self._no_redo,
-            waiting_edit=self.waits(row),
+            unsaved_edit=self.has_unsaved_edit(row),
             conflict=row is not None and row.note is not None and NoteState.CONFLICT in row.note.states,
         )
 
@@ -139,11 +140,11 @@ class VaultPane(PartsPane):
     def on_descendant_focus(self) -> None:
         focused = self.screen.focused
         if focused in (self.note_tree, self.filter):
-            self._place("tree")
+            self._set_part("tree")
         elif focused is self.detail.diff:
-            self._place("diff")
+            self._set_part("diff")
         elif focused is not None and self.detail in focused.ancestors:
-            self._place("note")
+            self._set_part("note")
 
     def on_engine_events(self, event: EngineEvents) -> None:
         """Reload the tree after events about notes, and report writes that could not be recovered."""
@@ -304,10 +305,10 @@ class VaultPane(PartsPane):
             self._show_notice(why_no_list(error, "vault.refresh"))
             return
         await self._read_steps(backend)
-        self.note_tree.show(self.writing.edits.marked(notes) if self.writing is not None else notes, empty)
+        self.note_tree.show(self.vault_flows.edits.marked(notes) if self.vault_flows is not None else notes, empty)
         show, self._to_select = self._to_select, ""
         if show:
-            if not self.note_tree.shows(show) and self.note_tree.holds(show):
+            if not self.note_tree.matches(show) and self.note_tree.contains(show):
                 self._end_filter()
             self.note_tree.reveal(show)
         self._is_opening = False
@@ -325,7 +326,7 @@ class VaultPane(PartsPane):
         self._show_tab("note")
 
     @work(group="take-up")
-    async def _load_unsaved_edits(self, edits: WaitingEdits) -> None:
+    async def _load_unsaved_edits(self, edits: UnsavedEdits) -> None:
         """Load the edits of an earlier run, and notify the user about them."""
         with showing_errors(self, lambda error: sentence(error.message)):
             await edits.find()
@@ -339,7 +340,7 @@ class VaultPane(PartsPane):
         row = self.note_tree.selected
         if row is None or row.path != self._drops:
             self._drops = ""
-        self.detail.mark_waiting_edit(waits=self.waits(row))
+        self.detail.mark_unsaved(is_unsaved=self.has_unsaved_edit(row))
         self.detail.follow(row)
         self.post_message(ActionsChanged())
 
@@ -376,7 +377,7 @@ class VaultPane(PartsPane):
         self._show_tree()
         self.post_message(ActionsChanged())
 
-    def _show_notice(self, words: Words) -> None:
+    def _show_notice(self, words: NoticeText) -> None:
         had_focus = self.note_tree.has_focus
         self.notice.set_text(words)
         self.add_class("-empty")
@@ -387,18 +388,18 @@ class VaultPane(PartsPane):
     @property
     def edits_in_memory_only(self) -> tuple[str, ...]:
         """Return the notes with an edit that would be lost on exit."""
-        return tuple(sorted(self.writing.edits.in_memory_only)) if self.writing is not None else ()
+        return tuple(sorted(self.vault_flows.edits.in_memory_only)) if self.vault_flows is not None else ()
 
-    def waits(self, row: TreeRow | None) -> bool:
-        return row is not None and self.writing is not None and self.writing.edits.of(row.path) is not None
+    def has_unsaved_edit(self, row: TreeRow | None) -> bool:
+        return row is not None and self.vault_flows is not None and self.vault_flows.edits.of(row.path) is not None
 
     @property
     def note(self) -> NoteText | None:
         """Return the note under the cursor once it is loaded, or the unsaved edit of one that does not exist."""
         row = self.note_tree.selected
-        if self.detail.note is not None or row is None or self.writing is None:
+        if self.detail.note is not None or row is None or self.vault_flows is None:
             return self.detail.note
-        return self.writing.edits.as_note(row.path) if row.note and not row.note.mtime_ns else None
+        return self.vault_flows.edits.as_note(row.path) if row.note and not row.note.mtime_ns else None
 
     def action_vault_copy_link(self) -> None:
         row = self.note_tree.selected
@@ -407,18 +408,18 @@ class VaultPane(PartsPane):
         paths = marked or ([row.path] if row is not None else [])
         links = "\n".join(f"[[{path.removesuffix('.md')}]]" for path in paths)
         if links:
-            self._outside.copy(links, "The link to this note" if len(paths) == 1 else f"Links to {len(paths)} notes")
+            self._programs.copy(links, "The link to this note" if len(paths) == 1 else f"Links to {len(paths)} notes")
 
     def action_vault_copy_text(self) -> None:
         if self.screen.focused is self.detail.diff and self.detail.diff.diffs:
-            self._outside.copy(self.detail.diff.text, "The difference")
+            self._programs.copy(self.detail.diff.text, "The difference")
         elif self.detail.note is not None:
-            self._outside.copy(self.detail.note.text, "The text of the note")
+            self._programs.copy(self.detail.note.text, "The text of the note")
 
     async def action_vault_obsidian(self) -> None:
         row = self.note_tree.selected
         if row is not None:
-            await self._outside.open_in_obsidian(Path(self.backend.status().root), row.path)
+            await self._programs.open_in_obsidian(Path(self.backend.status().root), row.path)
 
     def action_vault_edit(self) -> None:
         row = self.note_tree.selected
@@ -449,8 +450,8 @@ class VaultPane(PartsPane):
 
     def create(self, path: str, template: str = "") -> None:
         """Create a note at a path, from the template at another path if one is given."""
-        if self.writing is not None:
-            self._change(partial(self.writing.create, path, self.note_tree.notes, template))
+        if self.vault_flows is not None:
+            self._change(partial(self.vault_flows.create, path, self.note_tree.notes, template))
 
     def action_vault_move(self) -> None:
         tree, note = self.note_tree, self.detail.note
@@ -538,8 +539,8 @@ class VaultPane(PartsPane):
 
     @property
     def _flows(self) -> VaultFlows:
-        assert self.writing is not None  # no action that changes a note is possible before
-        return self.writing
+        assert self.vault_flows is not None  # no action that changes a note is possible before
+        return self.vault_flows
 
 
 def _new_place(outcome: Outcome | None, selected: str) -> str:

@@ -28,7 +28,7 @@ from donna_tui.types.errors import DonnaError
 from donna_tui.vault.note.diff import FileDiff
 from donna_tui.vault.write.changes import Change
 
-_MAX_LEADS = 6
+_MAX_SUMMARY = 6
 _MAX_REMARKS = 4
 
 
@@ -46,7 +46,7 @@ class Answer(StrEnum):
 class Proposal:
     """A plan as it is shown. Texts are raw.
 
-    `does` is the verb on the key that applies it. `leads` are descriptions of the change, one line each, `remarks` are
+    `does` is the verb on the key that applies it. `summary` describes the change in lines, `remarks` are
     further notes. With `steps` the user can select more or fewer steps: an undo adds a step to an undo plan, and
     removes one from a redo plan (`is_redone`). `can_discard` offers to drop the text permanently, `can_unlink` to
     unlink the links that would break.
@@ -55,7 +55,7 @@ class Proposal:
     title: str
     does: str
     changes: tuple[Change, ...]
-    leads: tuple[str, ...] = ()
+    summary: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     steps: int = 0
     most_steps: int = 0
@@ -78,14 +78,14 @@ class PlanScreen(DiffDialog[Answer]):
         proposal = self._proposal
         with Vertical(classes="plan-box") as box:
             box.border_title = Content(clean_line(proposal.title))
-            yield Static(_lines(proposal.leads, _MAX_LEADS), classes="plan-lead")
+            yield Static(_lines(proposal.summary, _MAX_SUMMARY), classes="plan-lead")
             yield Static(id="plan-count")
             yield DiffView(id="plan-diff")
             yield Static(_lines(map(sentence, proposal.remarks), _MAX_REMARKS), classes="plan-remarks")
             yield self._key_line()
 
     def on_mount(self) -> None:
-        self.query_one(".plan-lead").display = bool(self._proposal.leads)
+        self.query_one(".plan-lead").display = bool(self._proposal.summary)
         self.query_one(".plan-remarks").display = bool(self._proposal.remarks)
         self.view.show(self._proposal.changes, empty="Comparing …" if self._proposal.changes else "No note changes.")
         self.view.focus()
@@ -156,7 +156,7 @@ ENDING = ".md"
 
 
 Check = Callable[[str], Awaitable[str]]
-"""Finds out why something cannot have a path; empty if it can."""
+"""Returns why a path cannot be used; empty if it can."""
 
 
 class PathPrompt(Dialog[str]):

@@ -135,7 +135,7 @@ class PlanFlow:
         plan: Plan,
         remarks: tuple[str, ...] = (),
         *,
-        leads: tuple[str, ...] = (),
+        summary: tuple[str, ...] = (),
         steps: int = 0,
         most_steps: int = 0,
         can_discard: bool = False,
@@ -144,7 +144,7 @@ class PlanFlow:
             title=_title(plan, steps),
             does=KIND_WORDS[plan.kind].does,
             changes=plan.changes,
-            leads=leads,
+            summary=summary,
             remarks=(*remarks, *plan.remarks),
             steps=steps,
             most_steps=most_steps,
@@ -206,7 +206,7 @@ def _title(plan: Plan, steps: int) -> str:
     return f"{'New note' if is_new else KIND_WORDS[plan.kind].title} {clean_line(name)}"
 
 
-class WaitingEdits:
+class UnsavedEdits:
     """Unsaved edits by path. An edit is removed only by a user action or a completed write.
 
     `in_memory_only` are the edits that could not be saved to disk and would be lost on exit.
@@ -226,7 +226,7 @@ class WaitingEdits:
 
     async def find(self) -> None:
         """Load the edits of an earlier run. Raises DonnaError."""
-        for edit in await self._backend.notes.waiting_edits():
+        for edit in await self._backend.notes.unsaved_edits():
             self._edits.setdefault(edit.path, edit)
 
     async def store(self, edit: Edit) -> None:

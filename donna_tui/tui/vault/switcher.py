@@ -54,8 +54,8 @@ How = Literal["open", "edit", "create"]
 
 
 class Switcher(ListDialog[Switched]):
-    """Names as the engine ranks them, for what is typed last: while one query runs, the ones before the last are never
-    asked. A key that picks waits for the answer to the letters before it.
+    """Names as the engine ranks them. One query runs at a time; the next one is for the newest text. A key that picks
+    waits for the answer to the text typed before it.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -17,7 +17,7 @@ from donna_tui.tui.lib.lines import ItemList, row_of
 from donna_tui.types.notes import NoteRow, NoteState
 
 
-class StateLook(NamedTuple):
+class StateLabel(NamedTuple):
     """The words for a state, one that fits into a row of the tree, and the tone of both."""
 
     words: str
@@ -26,15 +26,15 @@ class StateLook(NamedTuple):
 
 
 STATES = {
-    NoteState.UNWRITTEN: StateLook("unsaved edit", "unsaved"),
-    NoteState.CONFLICT: StateLook("conflict copy", "conflict", "warning"),
-    NoteState.MARKERS: StateLook("conflict markers in its text", "conflict", "warning"),
-    NoteState.OUTSIDE: StateLook("edited outside", "edited", "warning"),
-    NoteState.DRAFT: StateLook("drafted by Donna", "draft", "accent"),
-    NoteState.NOT_INDEXED: StateLook("not in the index", "left out"),
-    NoteState.SENSITIVE: StateLook("sensitive", "sensitive"),
-    NoteState.LOCAL_ONLY: StateLook("local only", "local"),
-    NoteState.PENDING: StateLook("waiting for the index", "waiting"),
+    NoteState.UNWRITTEN: StateLabel("unsaved edit", "unsaved"),
+    NoteState.CONFLICT: StateLabel("conflict copy", "conflict", "warning"),
+    NoteState.MARKERS: StateLabel("conflict markers in its text", "conflict", "warning"),
+    NoteState.OUTSIDE: StateLabel("edited outside", "edited", "warning"),
+    NoteState.DRAFT: StateLabel("drafted by Donna", "draft", "accent"),
+    NoteState.NOT_INDEXED: StateLabel("not in the index", "left out"),
+    NoteState.SENSITIVE: StateLabel("sensitive", "sensitive"),
+    NoteState.LOCAL_ONLY: StateLabel("local only", "local"),
+    NoteState.PENDING: StateLabel("waiting for the index", "waiting"),
 }
 """The states in order of importance; a row has room for one."""
 
@@ -138,7 +138,7 @@ def folders_of(notes: Iterable[NoteRow]) -> set[str]:
     return found
 
 
-def above_of(path: str) -> Iterator[str]:
+def ancestors_of(path: str) -> Iterator[str]:
     """Return the ancestors of a path, the nearest first."""
     while path := path.rpartition("/")[0]:
         yield path
@@ -194,8 +194,7 @@ class NoteTree(ItemList[TreeRow]):
     @property
     def marked(self) -> tuple[str, ...]:
         """Return the paths of the selected notes and folders, without the contents of selected folders."""
-        inside = (path for path in sorted(self._marked) if not any(above in self._marked for above in above_of(path)))
-        return tuple(inside)
+        return tuple(path for path in sorted(self._marked) if self._marked.isdisjoint(ancestors_of(path)))
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -210,7 +209,7 @@ class NoteTree(ItemList[TreeRow]):
             self.action_cursor_down()
 
     def unmark(self) -> bool:
-        """Drop the selection. False if there was none."""
+        """Clear the selection. Return False if there was none."""
         had, self._marked = bool(self._marked), set()
         self.refresh()
         return had
@@ -229,16 +228,16 @@ class NoteTree(ItemList[TreeRow]):
             self.query_text = query
             self._lay_out(best_of(self.notes, query))
 
-    def shows(self, path: str) -> bool:
+    def matches(self, path: str) -> bool:
         """Check whether a note matches the filter."""
         words = self.query_text.split()
         return any(note.path == path and (not words or rank_of(note, words) is not None) for note in self.notes)
 
-    def holds(self, path: str) -> bool:
+    def contains(self, path: str) -> bool:
         return any(note.path == path for note in self.notes)
 
     def reveal(self, path: str) -> None:
-        self._folded.difference_update(above_of(path))
+        self._folded.difference_update(ancestors_of(path))
         self._lay_out(path)
 
     def fold(self) -> None:
@@ -269,7 +268,7 @@ class NoteTree(ItemList[TreeRow]):
         if row.note is None:
             sign = ("● ", "accent") if is_marked else ("▸ " if row.folded else "▾ ", "quiet")
             left = Content.assemble(indent, sign, (clean_line(row.name), "strong"))
-            return row_of(left, _inside(row), width)
+            return row_of(left, _folder_count(row), width)
         name = clean_line(row.name)
         stem = name[:-3] if name.endswith(".md") else name
         state = next(iter(states_of(row.note)), None)
@@ -282,11 +281,11 @@ class NoteTree(ItemList[TreeRow]):
         path = select or (self.selected.path if self.selected is not None else "")
         before, self.items = self.items, tree_rows(self.notes, self._folded, self.query_text, self._empty)
         places = {row.path: place for place, row in enumerate(self.items)}
-        wanted = chain((path,), _beside(path, before), above_of(path))
+        wanted = chain((path,), _siblings(path, before), ancestors_of(path))
         self.rows_changed(next((places[each] for each in wanted if each in places), self.selected_index))
 
 
-def _beside(path: str, rows: Iterable[TreeRow]) -> Iterator[str]:
+def _siblings(path: str, rows: Iterable[TreeRow]) -> Iterator[str]:
     """Yield the siblings of a path, to select in its place: those below it first, then those above it."""
     folder = path.rpartition("/")[0]
     siblings = [row.path for row in rows if row.path.rpartition("/")[0] == folder]
@@ -295,7 +294,7 @@ def _beside(path: str, rows: Iterable[TreeRow]) -> Iterator[str]:
         yield from (*siblings[place + 1 :], *reversed(siblings[:place]))
 
 
-def _inside(row: TreeRow) -> Content:
+def _folder_count(row: TreeRow) -> Content:
     if row.folded and row.edited:
         return Content.styled(f"{count(row.edited)} edited", "warning")
     return Content.styled(count(row.notes) if row.notes else "empty", "quiet")

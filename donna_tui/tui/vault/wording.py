@@ -12,7 +12,7 @@ from donna_tui.safety.terminal import clean, clean_line
 from donna_tui.tui.lib.error_messages import sentence
 from donna_tui.tui.lib.event_messages import DECIDED
 from donna_tui.tui.lib.humanize import local, moment, plural, size
-from donna_tui.tui.lib.inputs import Words
+from donna_tui.tui.lib.inputs import NoticeText
 from donna_tui.tui.vault.tree import STATES, TreeRow, states_of
 from donna_tui.types.notes import NoteRow, NoteState, NoteText
 from donna_tui.vault.write.changes import Operation, OperationKind, Revision
@@ -104,8 +104,8 @@ def day_of(at: float, newest: float) -> str:
     return local(at, "%d %b" if local(at, "%Y") == local(newest, "%Y") else "%d %b %Y").lstrip("0")
 
 
-LOADING = Words("Loading your notes …")
-EMPTY = Words("This vault has no notes yet.", "Create the first one.", actions=(("vault.new", "create a note"),))
+LOADING = NoticeText("Loading your notes …")
+EMPTY = NoticeText("This vault has no notes yet.", "Create the first one.", actions=(("vault.new", "create a note"),))
 AS_RECORDED = "This note has no changes since the last commit."
 PICK_CHANGE = "Select a change in the history to see what it did."
 
@@ -118,7 +118,8 @@ def note_head(row: TreeRow, note: NoteText | None, *, place: str = "", waiting: 
         return Content.assemble(head, "\n", (f"{plural(row.notes, 'note')}{edited}", "$text-muted"))
     states = states_of(row.note)
     parts = [Content.styled("unsaved edit", "$text-warning")] if waiting and NoteState.UNWRITTEN not in states else []
-    parts += [Content.styled(look.words, f"$text-{look.tone or 'muted'}") for look in map(STATES.__getitem__, states)]
+    labels = [STATES[state] for state in states]
+    parts += [Content.styled(label.words, f"$text-{label.tone or 'muted'}") for label in labels]
     if note is not None:
         parts.append(Content.styled(f"{size(note.size)} · {moment(note.mtime)}", "$text-disabled"))
     if place:

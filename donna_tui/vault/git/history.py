@@ -36,7 +36,7 @@ class History:
     def __init__(self, repo: GitRepo, client: VaultClient, files: VaultFiles) -> None:
         self._repo, self._client, self._files = repo, client, files
 
-    def revisions(self, path: str = "", *, limit: int = 200, skip: int = 0) -> list[Revision]:
+    def revisions(self, path: str = "", *, limit: int = 200) -> list[Revision]:
         """Return the commits that changed a note, or anything in the vault, newest first; none without a repository."""
         self._check(path)
         place = self._repo.find()
@@ -44,7 +44,7 @@ class History:
             return []
         mark = secrets.token_hex(8)
         answer = self._repo.command.run_unchecked(
-            "log", "-z", f"--max-count={limit}", f"--skip={skip}", "--name-only", "--diff-merges=first-parent",
+            "log", "-z", f"--max-count={limit}", "--name-only", "--diff-merges=first-parent",
             "--no-show-signature", *_PLAIN, f"--format={mark}%H%x00%at%x00%an%x00%B%x00",
             *(("--follow", "--", path) if path else ("--", *self._client.include.places)),
         )  # fmt: skip

@@ -33,7 +33,7 @@ _SUPPORTED_KEYWORDS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ModelRequest:
     """A prompt that every dialect can encode. Its repr hides the text."""
 
     system: str = field(repr=False)
@@ -49,13 +49,13 @@ class Question:
         return Usage(self.bytes + OVERHEAD_TOKENS, route.max_output_tokens)
 
 
-def compose(prompt: Payload, schema: type[BaseModel]) -> Question:
+def compose(prompt: Payload, schema: type[BaseModel]) -> ModelRequest:
     """Compose the prompt for an answer of this schema."""
     mark = f"material-{secrets.token_hex(8)}"
     shape = plain_schema(schema.model_json_schema())
     parts = (prompt.system, _MATERIAL.format(mark=mark), _SHAPE, json.dumps(shape, ensure_ascii=False))
-    material = "\n\n".join(f"<{mark}>\n{_whole(segment.text)}\n</{mark}>" for segment in prompt.segments)
-    return Question(_whole("\n\n".join(parts)), material or f"<{mark}>\n</{mark}>", shape)
+    material = "\n\n".join(f"<{mark}>\n{_encodable(segment.text)}\n</{mark}>" for segment in prompt.segments)
+    return ModelRequest(_encodable("\n\n".join(parts)), material or f"<{mark}>\n</{mark}>", shape)
 
 
 def plain_schema(schema: dict[str, Any]) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def _plain(name: str, value: Any) -> Any:
     return value
 
 
-def _whole(text: str) -> str:
+def _encodable(text: str) -> str:
     """Replace lone surrogates, which cannot be encoded."""
     return text.encode("utf-8", "replace").decode()
 
@@ -135,7 +135,7 @@ def _decoded(text: str, start: int) -> tuple[dict[str, Any], int]:
     return value, end
 
 
-def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a key is set twice")
@@ -153,4 +153,4 @@ def _finite(digits: str) -> float:
     return number
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_without_twins, parse_constant=_no_constant, parse_float=_finite)
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_no_constant, parse_float=_finite)
