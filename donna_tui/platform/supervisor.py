@@ -70,7 +70,6 @@ class Supervisor:
 
 
 def after(first: Callable[[], Awaitable[None]], work: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
-
     async def both() -> None:
         await first()
         await work()
