@@ -85,7 +85,7 @@ def save_state(database: Database, state: FileState) -> None:
     database.run(f"INSERT OR REPLACE INTO file_states ({COLUMNS}) VALUES ({marks})", values)  # noqa: S608
 
 
-def judge_again(database: Database, sensitive_key: str) -> None:
+def reread_if_key_changed(database: Database, sensitive_key: str) -> None:
     """Mark every note for reading again if the frontmatter key of private notes has changed since they were indexed."""
     known = get_meta(database, "sensitive_key")
     if known == sensitive_key:

@@ -78,7 +78,7 @@ def search_words(
     candidates = math.ceil(CANDIDATES_PER_RESULT * limit / share)
     words = words_of(scope.filters)
     level = choose_level(database, terms, candidates, ranges, words)
-    best = _best_at(database, level, candidates, ranges, run_parallel, words) if level.within else []
+    best = _best_at_level(database, level, candidates, ranges, run_parallel, words) if level.within else []
     if len(best) < candidates:
         best = rank_all(database, terms, candidates, ranges, words)
     known = {match.id: match for match in best}
@@ -91,7 +91,7 @@ def search_words(
     return rank_scope(database, terms, scope, limit, estimate.members)
 
 
-def _best_at(
+def _best_at_level(
     database: Database, level: Level, limit: int, ranges: Sequence[Range], run_parallel: RunParallel | None, words: str
 ) -> list[KeywordMatch]:
     """Return the best matches at a level, ranking the newer half of the chunks in parallel if possible."""

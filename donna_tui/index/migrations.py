@@ -331,7 +331,6 @@ def create_vector_table(database: Database, dim: int) -> None:
 
 
 def has_vector_table(database: Database) -> bool:
-    """Return whether the vector table exists; it is created with the first model."""
     return bool(database.value("SELECT 1 FROM sqlite_master WHERE name = 'vec_memory_chunks'"))
 
 

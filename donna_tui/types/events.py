@@ -1,7 +1,7 @@
-"""The events of an engine, as frozen values. Events hold no text of notes, titles or addresses.
+"""The events of an engine, as frozen values.
 
-Background work posts these to the `EventHub`; the log file, the Activity pane and tests listen. An event never carries
-note text: paths, counts, codes and milliseconds only. A field that is `UNLOGGED` is for the screen alone.
+Background work posts these to the `EventHub`; the log file, the Activity pane and tests listen. An event has paths,
+counts, codes and milliseconds, and never text of notes, titles or addresses, except in a field that is `UNLOGGED`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Event:
 
 
 UNLOGGED = {"unlogged": True}
-"""The metadata of a field that is not logged."""
+"""The metadata of a field that is shown on the screen and not logged."""
 
 CHANGED = "something changed"
 """The reason for a comparison while a vault is watched."""
@@ -61,7 +61,7 @@ class WatcherStateChanged(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WatchHint(Event):
+class WatchEvent(Event):
     """The file system reported a possible change below these paths."""
 
     name: ClassVar[str] = "vault_watch_event"
@@ -190,7 +190,6 @@ class SearchDone(Event):
     latency_ms: float
     sources: str = ""
     question: str = field(default="", metadata=UNLOGGED)
-    """For the screen only; it is not logged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,7 +284,7 @@ class BackfillDone(Event):
 
 
 IndexEvent = (
-    EngineStateChanged | ModelStateChanged | WatcherStateChanged | WatchHint | ReconcileDone | IndexProgress
+    EngineStateChanged | ModelStateChanged | WatcherStateChanged | WatchEvent | ReconcileDone | IndexProgress
     | NoteIndexed | NoteEmbedded | NoteRenamed | NoteDeleted | NoteSkipped | NoteFailed | IngestBatch | SearchDone
     | ProblemRaised | ProblemCleared | IndexSwapped | VaultWritten | ChatIngested | TasksIngested | CorrectionIngested
     | MemoryRemembered | MemoryIngestFailed | BackfillDone

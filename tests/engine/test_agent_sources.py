@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from donna_tui.ingest.watcher import Hint, Watcher
+from donna_tui.ingest.watcher import ChangedPaths, Watcher
 from donna_tui.types.errors import VaultReadError, VaultWriteError
 from donna_tui.types.events import EventHub, NoteDeleted
 from donna_tui.types.search import SearchRequest
@@ -186,7 +186,7 @@ class Hints:
             sandbox.root, EventHub(), self._take, include=included(sandbox.config), quiet_ms=quiet_ms
         )
 
-    def _take(self, hint: Hint) -> None:
+    def _take(self, hint: ChangedPaths) -> None:
         self.times += 1
         self.paths |= hint.paths
         self.everything += hint.everything
