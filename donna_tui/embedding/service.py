@@ -40,9 +40,9 @@ class EmbeddingService:
     """Embed texts for an event loop.
 
     One thread is reserved for questions. `threads` others embed documents, in batches of `batch` texts, at a low
-    scheduling priority and not at all while a question is open: a question waits for no document on a free core, and
-    for at most one batch of a provider that embeds one thing at a time. `version_tag` is stamped on its vectors: the
-    user's `stamp` and the fingerprint of the model.
+    scheduling priority, and begin no batch while a question is open: a question waits at most for the batch that a
+    provider, which embeds one thing at a time, is working on. `version_tag` is stamped on the vectors: the user's
+    `stamp` and the fingerprint of the model.
     """
 
     def __init__(self, provider: EmbeddingProvider, *, stamp: str = "", threads: int = 2, batch: int = 1) -> None:
