@@ -468,7 +468,7 @@ def _restore(path: Path) -> str:
 
 @contextlib.contextmanager
 def memory_errors(path: Path) -> Iterator[None]:
-    """Rephrase database errors for a file that cannot be rebuilt."""
+    """Rephrase database errors for the memory, which cannot be rebuilt as an index can."""
     try:
         yield
     except DatabaseError as error:

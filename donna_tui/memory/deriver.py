@@ -21,8 +21,6 @@ TABLES = {"chat": "sessions", "memory": "memories", "correction": "corrections"}
 
 
 class Deriver:
-    """A stateless builder of documents from rows."""
-
     def __init__(self, sources: SourcesConfig, splitter: TextSplitter) -> None:
         self._sources, self._splitter = sources, splitter
         self._chat = ChatSource(sources.chat, splitter)

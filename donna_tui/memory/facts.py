@@ -191,18 +191,13 @@ def procedural(database: Database, user_id: str = ME) -> list[Fact]:
     return [_fact_of_row(row) for row in rows]
 
 
-def held_preference(database: Database, user_id: str, content: str, *, sensitive: bool = False) -> Fact | None:
-    """Return the preference that one with this content would replace, or None."""
-    _, identity = _held(database, user_id, content, sensitive=sensitive)
-    return read_fact(database, identity) if identity else None
-
-
 def _held(database: Database, user_id: str, content: str, *, sensitive: bool) -> tuple[str, str | None]:
     """Return the key of a preference, and the id of the memory that has it.
 
     “I prefer light roast now” has the key of “I prefer dark roast”, which it changes.
     """
-    key = _slot(content, sensitive=sensitive)
+    # Private preferences have separate keys, so that a public one from a client that cannot see them replaces none.
+    key = f"private: {preference_key(content)}" if sensitive else preference_key(content)
     kind = _kind_preferred(content) if _CHANGED.search(content) else ""
     for old in procedural(database, user_id) if kind else ():
         if old.sensitive == sensitive and _kind_preferred(old.content) == kind:
@@ -215,13 +210,6 @@ def _kind_preferred(content: str) -> str:
     match = _PREFERS.search(content)
     words = match["what"].casefold().split() if match else []
     return words[-1] if len(words) > 1 else ""
-
-
-def _slot(content: str, *, sensitive: bool) -> str:
-    """Return the key of a preference. Private ones have separate keys, so that a public one from a client that cannot
-    see them never replaces them.
-    """
-    return f"private: {preference_key(content)}" if sensitive else preference_key(content)
 
 
 def latest_corrections(database: Database, task_type: str, most: int, user_id: str = ME) -> list[Correction]:
@@ -477,8 +465,6 @@ LONGEST_TEXT = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class RememberRequest:
-    """A text to remember, with the options of the request."""
-
     text: str
     user_id: str = ME
     session_id: str = ""
@@ -503,7 +489,12 @@ def remember(db: MemoryDb, request: RememberRequest, splitter: TextSplitter, now
         if fact:
             known.append(fact)
         elif piece not in {each.content for each in fresh}:
-            fresh.append(_new_fact(piece, kind, request, now))
+            fresh.append(
+                Fact(
+                    id=new_id(), type=kind, content=piece, created_at=now, user_id=request.user_id,
+                    session_id=request.session_id, sensitive=request.sensitive, pinned=request.pinned,
+                )
+            )  # fmt: skip
     with db.change():
         add_facts(db, fresh)
     return [*known, *fresh]
@@ -514,7 +505,8 @@ def would_replace(db: MemoryDb, request: RememberRequest, splitter: TextSplitter
     found = []
     for piece in pieces_of(request.text, splitter):
         if route(piece, request.hint) is MemoryType.PROCEDURAL:
-            held = held_preference(db.database, request.user_id, piece, sensitive=request.sensitive)
+            _, identity = _held(db.database, request.user_id, piece, sensitive=request.sensitive)
+            held = read_fact(db.database, identity) if identity else None
             if held and held.content != piece:
                 found.append((held, piece))
     return found
@@ -551,16 +543,3 @@ def replace_fact(db: MemoryDb, identity: str, wrong: str, right: str, splitter: 
         db.changed("memory", old.id)
         add_facts(db, fresh)
     return fresh
-
-
-def _new_fact(content: str, kind: MemoryType, request: RememberRequest, now: float) -> Fact:
-    return Fact(
-        id=new_id(),
-        type=kind,
-        content=content,
-        created_at=now,
-        user_id=request.user_id,
-        session_id=request.session_id,
-        sensitive=request.sensitive,
-        pinned=request.pinned,
-    )

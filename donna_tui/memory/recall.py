@@ -241,13 +241,13 @@ MIN_CANDIDATES, MAX_CANDIDATES = 40, 1_024
 TOKENS_EACH = 20
 """Tokens of the budget per candidate: few memories are shorter in a prompt."""
 
-HOLD = {
+SOURCES_OF = {
     MemoryType.WORKING: (MemorySource.TASK, MemorySource.MEMORY),
     MemoryType.EPISODIC: (MemorySource.CHAT, MemorySource.TASK, MemorySource.MEMORY),
     MemoryType.SEMANTIC: (MemorySource.VAULT, MemorySource.CORRECTION, MemorySource.MEMORY),
     MemoryType.PROCEDURAL: (MemorySource.MEMORY,),
 }
-"""The sources that hold memories of each type."""
+"""The sources that have memories of each type."""
 
 Search = Callable[[SearchRequest, int], Awaitable[SearchOutcome]]
 """A search for up to that many hits. Raises DatabaseError."""
@@ -275,7 +275,7 @@ class RecallRequest:
         """Return the sources of memories of these types; empty means all that are searched by default."""
         if self.memory_types is None:
             return ()
-        return tuple({source: None for kind in self.memory_types for source in HOLD[kind]})
+        return tuple({source: None for kind in self.memory_types for source in SOURCES_OF[kind]})
 
     @property
     def candidates(self) -> int:
@@ -304,7 +304,7 @@ class _Candidates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recaller:
-    """The parts of a recall. `preferences` returns a user's procedural memories in order of priority."""
+    """Recall memories for a prompt. `preferences` returns a user's procedural memories in order of priority."""
 
     search: Search
     read: Read

@@ -174,7 +174,7 @@ class Centroid:
         self.total += in_steps(vector)
         self.count += 1
 
-    def take(self, vector: Vector) -> None:
+    def subtract(self, vector: Vector) -> None:
         self.total -= in_steps(vector)
         self.count -= 1
 
@@ -242,7 +242,6 @@ def _vectors(database: Database, chunks: Sequence[int]) -> dict[int, Vector]:
 
 
 def read_centroid(database: Database, user_id: str, dim: int) -> Centroid:
-    """Read the stored centroid of a user's memories."""
     rows = database.rows("SELECT count, total FROM memory_centroids WHERE user_id = ?", (user_id,))
     if rows and len(rows[0][1]) == dim * 8:
         return Centroid(np.frombuffer(rows[0][1], dtype="<i8").copy(), rows[0][0])
@@ -271,7 +270,7 @@ def _subtract_deleted(database: Database) -> None:
         vectors = [unpacked(vector) for vector in removed]
         centroid = read_centroid(database, user, len(vectors[0]))
         for vector in vectors:
-            centroid.take(vector)
+            centroid.subtract(vector)
         _save(database, user, centroid)
     if rows:
         database.run("DELETE FROM memory_departed")
