@@ -26,7 +26,7 @@ from donna_tui.vault.edit_drafts import EditDrafts, edited_text
 from donna_tui.vault.note.read import DRAFT_KEY
 from donna_tui.vault.obsidian import DailyNote, daily_note
 from donna_tui.vault.open import open_writer, vault_client
-from donna_tui.vault.write.changes import Change, Outcome, Plan, Revision, etag_of, expecting
+from donna_tui.vault.write.changes import Change, Outcome, Plan, Revision, etag_of, has_etag
 from donna_tui.vault.write.file_names import EVERYWHERE
 from donna_tui.vault.write.writer import LOCAL_ACTOR, OnWritten, VaultWriter
 
@@ -126,28 +126,28 @@ class VaultService:
 
     async def plan_write(self, path: str, text: str, etag: str | None, *, replace: bool = True) -> Plan:
         """Plan the write of a note. Without an etag it must not exist yet."""
-        return await self._run(self._writer.planner.write, path, text, seen=expecting(etag), replace=replace)
+        return await self._run(self._writer.planner.write, path, text, expected=has_etag(etag), replace=replace)
 
     async def plan_delete(self, path: str, etag: str, *, unlinks: bool = False) -> Plan:
         """Plan the deletion of a note; `unlinks` also replaces the links to it by their text."""
-        return await self._run(self._writer.planner.delete, path, seen=expecting(etag), links=True, unlinks=unlinks)
+        return await self._run(self._writer.planner.delete, path, expected=has_etag(etag), links=True, unlinks=unlinks)
 
     async def plan_move(self, src: str, dst: str, etag: str) -> Plan:
-        return await self._run(self._writer.planner.move, src, dst, seen=expecting(etag))
+        return await self._run(self._writer.planner.move, src, dst, expected=has_etag(etag))
 
     outside_change = _on_thread(lambda own: own._writer.history.outside_change)
     whereabouts = _on_thread(lambda own: own._writer.history.whereabouts)
-    plan_delete_all = _on_thread(lambda own: own._writer.selection.delete)
-    plan_move_folder = _on_thread(lambda own: own._writer.selection.move_folder)
-    plan_move_into = _on_thread(lambda own: own._writer.selection.move_into)
+    plan_delete_all = _on_thread(lambda own: own._writer.planner.delete_all)
+    plan_move_folder = _on_thread(lambda own: own._writer.planner.move_folder)
+    plan_move_into = _on_thread(lambda own: own._writer.planner.move_into)
     why_not_new = _on_thread(lambda own: own._writer.why_not_new)
     empty_folders = _on_thread(lambda own: own._writer.empty_folders)
     create_folder = _on_thread(lambda own: own._writer.create_folder)
     remove_folder = _on_thread(lambda own: own._writer.remove_folder)
-    plan_undo = _on_thread(lambda own: own._writer.restorer.undo)
-    plan_undo_one = _on_thread(lambda own: own._writer.restorer.undo_one)
-    plan_redo = _on_thread(lambda own: own._writer.restorer.redo)
-    clashes = _on_thread(lambda own: own._writer.restorer.clashes)
+    plan_undo = _on_thread(lambda own: own._writer.undo_planner.undo)
+    plan_undo_one = _on_thread(lambda own: own._writer.undo_planner.undo_one)
+    plan_redo = _on_thread(lambda own: own._writer.undo_planner.redo)
+    clashes = _on_thread(lambda own: own._writer.undo_planner.clashes)
     undoable = _on_thread(lambda own: own._writer.undoable)
     redoable = _on_thread(lambda own: own._writer.redoable)
     conflict = _on_thread(lambda own: own._writer.resolver.conflict)

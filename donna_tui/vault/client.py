@@ -188,8 +188,7 @@ class VaultClient:
         return self._ignore.matches(path)
 
     def scan(self, folder: str = "") -> Iterator[Entry]:
-        """Yield all notes below a folder (or the one note at that path), and the files that look like notes but are not
-        indexed.
+        """Yield all notes below a folder, or the one at that path, and files that look like notes but are not indexed.
 
         Links are never followed. Raises VaultReadError if the vault is missing or `folder` is not below it.
         """

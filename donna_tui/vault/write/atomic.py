@@ -18,12 +18,11 @@ from donna_tui.vault.write.changes import REGULAR_FILE, Change
 
 _LINUX_RENAME_EXCHANGE = 2
 _MACOS_RENAME_SWAP = 2
-_CANNOT = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP})
+_UNSUPPORTED = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP})
 
 
 def exchange(folder: int, one: str, other: str) -> bool:
-    """Swap two existing names in the folder of a descriptor. Return False if the system or the disk does not support
-    it.
+    """Swap two existing names in an open folder. Return False if the system or the disk cannot do it.
 
     Raises OSError as a rename does. Source: renameat2(2) of Linux 3.15, renameatx_np(2) of macOS 10.12.
     """
@@ -35,7 +34,7 @@ def exchange(folder: int, one: str, other: str) -> bool:
     if swap(folder, os.fsencode(one), os.fsencode(other)) == 0:
         return True
     code = ctypes.get_errno()
-    if code in _CANNOT:
+    if code in _UNSUPPORTED:
         return False
     raise OSError(code, os.strerror(code), one)
 
@@ -49,12 +48,8 @@ def _system_call() -> Callable[[int, bytes, bytes], int] | None:
         function = getattr(library, name, None)
         if function is not None:
             function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
-            return functools.partial(_call, function, flag)
+            return lambda folder, one, other: int(function(folder, one, folder, other, flag))
     return None
-
-
-def _call(function: Callable[..., int], flag: int, folder: int, one: bytes, other: bytes) -> int:
-    return function(folder, one, folder, other, flag)
 
 
 def open_for_writing(descriptor: int) -> bool:
@@ -74,7 +69,7 @@ def open_for_writing(descriptor: int) -> bool:
     return False
 
 
-_TURNS = 16
+_MAX_EXCHANGES = 16
 """Maximum number of exchanges while another program saves the file again and again."""
 
 _WRITER_PATIENCE_SECONDS = 1.0
@@ -107,21 +102,21 @@ def put(folder: int, name: str, waiting: str, change: Change) -> None:
 def revert(folder: int, name: str, waiting: str, change: Change) -> bool:
     """Undo as much of `put` as was done, unless another program saved the file since.
 
-    Return False if `waiting` has the only copy of a text: the caller must keep it before removing it.
+    Return False if `waiting` has the only copy of a text: the caller must store it before removing the file.
     """
-    here = found(folder, name)
+    here = read_existing(folder, name)
     if change.before is None:
         if here == change.after:
             remove(folder, waiting)  # may be a hard link to the same file, for which a rename does nothing
             _move_aside(folder, name, waiting, change.reversed)
     elif change.after is None:
-        if here is None and found(folder, waiting) is not None:
+        if here is None and read_existing(folder, waiting) is not None:
             _restore_name(folder, name, waiting)
     elif here == change.after:
         _restore(folder, name, waiting, change)
-    left = found(folder, waiting)
+    left = read_existing(folder, waiting)
     if left == change.before:
-        is_removable = left is None or found(folder, name) == left
+        is_removable = left is None or read_existing(folder, name) == left
     else:
         is_removable = left is None or (change.after is not None and change.after.startswith(left))
     if is_removable:
@@ -130,32 +125,33 @@ def revert(folder: int, name: str, waiting: str, change: Change) -> bool:
 
 
 def complete(folder: int, name: str, waiting: str, change: Change) -> bool:
-    """Remove what a `put` displaced. If a program that had it open has written to it since, restore it to the name.
+    """Remove the file that a `put` displaced. If a program that had it open has written to it since, give it its name
+    back.
 
-    Return False if a third version has the name: the displaced file is still there, and the caller must keep it.
+    Return False if a third version has the name: the displaced file is still there, and the caller must store it.
     """
-    if found(folder, waiting) not in (None, change.before, change.after):
-        give_name(folder, name, waiting, change.after)
-    is_removable = found(folder, waiting) in (None, change.before, change.after)
+    if read_existing(folder, waiting) not in (None, change.before, change.after):
+        restore_displaced(folder, name, waiting, change.after)
+    is_removable = read_existing(folder, waiting) in (None, change.before, change.after)
     if is_removable:
         remove(folder, waiting)
     return is_removable
 
 
-def give_name(folder: int, name: str, waiting: str, ours: bytes | None) -> None:
-    """Rename the displaced file to the note's name if that holds nothing but `ours`; a third version keeps the name."""
+def restore_displaced(folder: int, name: str, waiting: str, ours: bytes | None) -> None:
+    """Give the displaced file its name back if nothing but `ours` has it; a third version keeps the name."""
     if ours is None:
         _restore_name(folder, name, waiting)
-    elif found(folder, name) == ours:
+    elif read_existing(folder, name) == ours:
         _exchange_back(folder, name, waiting, ours)
 
 
-def spare(waiting: str) -> str:
-    """Return the temporary name for restored bytes if the disk cannot exchange two names."""
+def spare_name(waiting: str) -> str:
+    """Return the name of a temporary file for restored bytes, for a disk that cannot exchange two names."""
     return f"{waiting}-back"
 
 
-def found(folder: int, name: str) -> bytes | None:
+def read_existing(folder: int, name: str) -> bytes | None:
     """Return the bytes under a name, or None if there is no file. Raises VaultReadError if it is not a regular file."""
     try:
         return read_at(folder, name)
@@ -260,21 +256,21 @@ def exists(folder: int, name: str) -> bool:
 
 def _restore(folder: int, name: str, waiting: str, change: Change) -> None:
     assert change.after is not None
-    if found(folder, waiting) is not None:
+    if read_existing(folder, waiting) is not None:
         _exchange_back(folder, name, waiting, change.after)
         return
-    _write(folder, spare(waiting), change.reversed, name)
+    _write(folder, spare_name(waiting), change.reversed, name)
     _expect(folder, name, change.reversed)
-    os.rename(spare(waiting), name, src_dir_fd=folder, dst_dir_fd=folder)
+    os.rename(spare_name(waiting), name, src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def _exchange_back(folder: int, name: str, waiting: str, ours: bytes) -> None:
     """Restore the displaced file to the name; repeat while another program saves something newer there."""
     expected: bytes | None = ours
-    for _ in range(_TURNS):
-        given = readable(folder, waiting)
+    for _ in range(_MAX_EXCHANGES):
+        given = try_read(folder, waiting)
         exchange(folder, waiting, name)
-        if readable(folder, waiting) in (expected, None):
+        if try_read(folder, waiting) in (expected, None):
             return
         expected = given
 
@@ -282,7 +278,7 @@ def _exchange_back(folder: int, name: str, waiting: str, ours: bytes) -> None:
 def _expect(folder: int, name: str, change: Change) -> None:
     """Raise SavedMeanwhileError unless the file holds the bytes of `before`, VaultReadError if it cannot be read."""
     try:
-        here = found(folder, name)
+        here = read_existing(folder, name)
     except VaultReadError as error:
         if error.reason in _NO_FILE:
             raise SavedMeanwhileError from error
@@ -309,7 +305,7 @@ def _is_being_written(folder: int, name: str) -> bool:
         return False
 
 
-def readable(folder: int, name: str) -> bytes | None:
+def try_read(folder: int, name: str) -> bytes | None:
     try:
         return read_at(folder, name)
     except VaultReadError:
@@ -325,12 +321,12 @@ def _write(folder: int, name: str, change: Change, like: str | None) -> None:
         file.flush()
         if like is None and change.owner:
             user, _, group = change.owner.partition(":")
-            _give(descriptor, int(user), int(group))
-        dress(folder, like, descriptor, change.mode)
+            _change_owner(descriptor, int(user), int(group))
+        copy_metadata(folder, like, descriptor, change.mode)
         os.fsync(descriptor)
 
 
-def dress(folder: int, like: str | None, descriptor: int, mode: int) -> None:
+def copy_metadata(folder: int, like: str | None, descriptor: int, mode: int) -> None:
     """Copy owner, permissions and attributes. Raises VaultReadError (`unreadable`) if the owner would lose access."""
     if like is None:
         if mode != REGULAR_FILE:
@@ -339,7 +335,7 @@ def dress(folder: int, like: str | None, descriptor: int, mode: int) -> None:
     old = os.open(like, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     try:
         there = os.fstat(old)
-        _give(descriptor, there.st_uid, there.st_gid)
+        _change_owner(descriptor, there.st_uid, there.st_gid)
         _check_access(there, os.fstat(descriptor))
         os.fchmod(descriptor, stat.S_IMODE(there.st_mode))
         _copy_attributes(old, descriptor)
@@ -347,7 +343,7 @@ def dress(folder: int, like: str | None, descriptor: int, mode: int) -> None:
         os.close(old)
 
 
-def _give(descriptor: int, user: int, group: int) -> None:
+def _change_owner(descriptor: int, user: int, group: int) -> None:
     """Change the user and group of a file as far as permitted: only root may change the user."""
     there = os.fstat(descriptor)
     if (there.st_uid, there.st_gid) == (user, group):

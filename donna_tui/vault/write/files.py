@@ -141,15 +141,15 @@ class VaultFiles:
         Return False if a displaced file has the only copy of a text.
         """
         done = True
-        with _if_there(), self._beside(change.path) as (folder, name):
+        with _if_there(), self._folder_of(change.path) as (folder, name):
             done = atomic.revert(folder, name, waiting, change)
             os.fsync(folder)
         return done
 
     def complete(self, change: Change, waiting: str) -> bool:
-        """Remove what a `put` that is in the history displaced. Return False if that is other text."""
+        """Remove what a `put` displaced, once its change is in the history. Return False if that is other text."""
         done = True
-        with _if_there(), self._beside(change.path) as (folder, name):
+        with _if_there(), self._folder_of(change.path) as (folder, name):
             done = atomic.complete(folder, name, waiting, change)
         return done
 
@@ -159,18 +159,18 @@ class VaultFiles:
 
     def put_back(self, path: str, waiting: str, ours: bytes | None) -> None:
         """Restore the file named `waiting` to `path`, if that holds `ours`, which is then displaced instead."""
-        with self._beside(path) as (folder, name):
-            atomic.give_name(folder, name, waiting, ours)
+        with self._folder_of(path) as (folder, name):
+            atomic.restore_displaced(folder, name, waiting, ours)
             os.fsync(folder)
 
     def drop(self, path: str, waiting: str) -> None:
-        """Remove the displaced file next to a file, if there is one. A folder that has become a link contains none."""
-        with _if_there(Reason.PATH_ESCAPE), self._beside(path) as (folder, _):
-            for name in (waiting, atomic.spare(waiting)):
+        """Remove the displaced file next to a file, if there is one; there is none if the folder has become a link."""
+        with _if_there(Reason.PATH_ESCAPE), self._folder_of(path) as (folder, _):
+            for name in (waiting, atomic.spare_name(waiting)):
                 atomic.remove(folder, name)
 
     @contextlib.contextmanager
-    def _beside(self, path: str) -> Iterator[tuple[int, str]]:
+    def _folder_of(self, path: str) -> Iterator[tuple[int, str]]:
         *parts, name = check_relative(path)
         with vault_errors(path), self._root.open_folder(parts) as folder:
             yield folder, name
@@ -184,7 +184,7 @@ class VaultFiles:
 
 @contextlib.contextmanager
 def _if_there(*elsewhere: Reason) -> Iterator[None]:
-    """Ignore a missing folder, and errors with the reasons `elsewhere`: it contains no displaced file."""
+    """Ignore errors for a missing folder, or with the reasons `elsewhere`: there is no displaced file."""
     try:
         yield
     except VaultWriteError as error:

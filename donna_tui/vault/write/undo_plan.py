@@ -18,7 +18,7 @@ SHORTEST_ID = 6
 _NOTHING = {OperationKind.UNDO: Reason.NOTHING_TO_UNDO, OperationKind.REDO: Reason.NOTHING_TO_REDO}
 
 
-class Restorer:
+class UndoPlanner:
     """Plan undo and redo. Every method raises VaultWriteError."""
 
     def __init__(self, vault_state: PlanContext) -> None:
@@ -45,7 +45,7 @@ class Restorer:
         return self._restoring_session(OperationKind.REDO, session)
 
     def _restoring_session(self, kind: OperationKind, session: str, n: int | None = None) -> Plan:
-        self._repo.place()
+        self._repo.location()
         self._vault_state.recover()
         chosen = tuple(operation for operation in self._available(kind) if session and operation.session == session)[:n]
         if not chosen:
@@ -76,7 +76,7 @@ class Restorer:
         return tuple(self._images(found.changes)) if found else None
 
     def _chosen(self, kind: OperationKind, n: int) -> tuple[Operation, ...]:
-        self._repo.place()
+        self._repo.location()
         available = self._available(kind)
         if n < 1 or not available:
             raise VaultWriteError(_NOTHING[kind], f"there is nothing to {kind}")
@@ -137,9 +137,9 @@ class Restorer:
 
     def _images(self, net: Sequence[BlobChange]) -> list[Change]:
         """Load the bytes of the changes. Raises VaultWriteError (`undo_conflict`) if git no longer has them."""
-        images = self._repo.images(blob for change in net for blob in (change.before, change.after))
+        images = self._repo.images(blob for change in net for blob in change.sides)
         for change in net:
-            if any(blob and images[blob] is None for blob in (change.before, change.after)):
+            if any(blob and images[blob] is None for blob in change.sides):
                 message = "git no longer has the previous text of this note"
                 hint = "the history was rewritten; the note was not changed"
                 raise VaultWriteError(Reason.UNDO_CONFLICT, message, hint=hint, path=change.path)
