@@ -63,6 +63,11 @@ class Database:
         with translated(self.path):
             return list(self.connection.execute(sql, parameters))
 
+    def column(self, sql: str, parameters: Any = ()) -> list[Any]:
+        """Return the first column of all rows."""
+        with translated(self.path):
+            return [row[0] for row in self.connection.execute(sql, parameters)]
+
     def value(self, sql: str, parameters: Any = ()) -> Any:
         """Return the first column of the first row, or None."""
         with translated(self.path):

@@ -41,7 +41,9 @@ BLOCK = 5_000
 """Log entries read at once: 4 MB of stored vectors, and 20 MB while they are quantised."""
 
 GATHERED, PART = 0.25, 4_096
-"""Largest share of all vectors for which those of a scope are gathered, and their number per part."""
+"""Largest share of all vectors that a scope may have for its vectors to be copied and compared, and their number per
+copy. The vectors of a larger scope are compared with all others.
+"""
 
 _NOWHERE = -1
 

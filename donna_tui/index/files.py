@@ -63,10 +63,8 @@ def file_state(database: Database, path: str) -> FileState | None:
 
 
 def known_paths(database: Database, paths: Iterable[str]) -> set[str]:
-    rows = database.rows(
-        "SELECT path FROM file_states WHERE path IN (SELECT value FROM json_each(?))", (json.dumps([*paths]),)
-    )
-    return {path for (path,) in rows}
+    known = "SELECT path FROM file_states WHERE path IN (SELECT value FROM json_each(?))"
+    return set(database.column(known, (json.dumps([*paths]),)))
 
 
 def with_etag(database: Database, etag: str) -> list[FileState]:

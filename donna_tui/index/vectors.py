@@ -108,13 +108,13 @@ class VecTable:
     def search(self, database: Database, query: Vector, scope: Scope, limit: int) -> list[VectorMatch]:
         """Run one KNN query: the table's columns express a simple scope; of others the chunk ids are listed."""
         where, parameters = self._inside(scope)
-        nearest = database.rows(
+        nearest = database.column(
             "SELECT c.id FROM (SELECT chunk_id FROM vec_memory_chunks"  # noqa: S608
             f" WHERE embedding MATCH vec_int8(?) AND k = ? AND {where}) v"
             " JOIN memory_chunks c ON c.chunk_id = v.chunk_id",
             [quantised(query).tobytes(), oversampled(limit), *parameters],
         )
-        return nearest_of(database, [each for (each,) in nearest], query, limit)
+        return nearest_of(database, nearest, query, limit)
 
     @staticmethod
     def _inside(scope: Scope) -> tuple[str, list[object]]:
@@ -184,9 +184,9 @@ _EMBEDDED = f"SELECT id FROM memory_places WHERE id NOT IN (SELECT id FROM memor
 def rebuild(database: Database, table: VectorIndex) -> None:
     """Rebuild the vector table from the stored vectors; this also releases the space of deleted rows."""
     database.run("DELETE FROM vec_memory_chunks")
-    ids = database.rows(_EMBEDDED)
+    ids = database.column(_EMBEDDED)
     for start in range(0, len(ids), AT_ONCE):
-        table.add(database, [each for (each,) in ids[start : start + AT_ONCE]])
+        table.add(database, ids[start : start + AT_ONCE])
 
 
 def is_worn(database: Database) -> bool:

@@ -168,7 +168,7 @@ class Pipeline:
     async def is_complete(self) -> bool:
         """Return whether no passage lacks its vector, and no document of another source lacks its score.
 
-        Wait until all known differences are read, unless a passage is pending before, or waiting would not help.
+        Waits until all known differences are read, unless a passage is pending already, or waiting does not help.
         """
         for pause in _poll_intervals():
             if not self.working:

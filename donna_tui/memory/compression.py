@@ -150,18 +150,17 @@ def drop_summary(db: MemoryDb, session: int, now: float, by: str = "") -> bool:
 
 def release(db: MemoryDb, summary: str) -> None:
     """Unlink a summary from its sessions. Call within a transaction."""
-    for (key,) in db.database.rows("SELECT id FROM sessions WHERE summary = ?", (summary,)):
+    for key in db.database.column("SELECT id FROM sessions WHERE summary = ?", (summary,)):
         db.database.run("UPDATE sessions SET summary = '' WHERE id = ?", (key,))
         db.changed("chat", key)
 
 
 def link(db: MemoryDb, summary: str) -> None:
     """Link a restored summary to its session again, unless that has another one. Call within a transaction."""
-    rows = db.database.rows(
+    sessions = (
         "SELECT s.id FROM sessions s JOIN memories m ON s.user_id = m.user_id AND s.name = m.source_session_id"
-        " WHERE m.id = ? AND m.compression_source AND s.summary = ''",
-        (summary,),
+        " WHERE m.id = ? AND m.compression_source AND s.summary = ''"
     )
-    for (key,) in rows:
+    for key in db.database.column(sessions, (summary,)):
         db.database.run("UPDATE sessions SET summary = ? WHERE id = ?", (summary, key))
         db.changed("chat", key)

@@ -67,8 +67,8 @@ _WORD = re.compile(r"\w+")
 
 
 def route(text: str, hint: MemoryType | None = None) -> MemoryType:
-    """Classify a text: the hint if there is one; else procedural for a preference, working for something current,
-    semantic for one sentence that does not tell an event, and episodic for everything else.
+    """Classify a text: as the hint if there is one; else procedural for a preference, working for something current,
+    semantic for one sentence that tells no event, and episodic for everything else.
     """
     if hint is not None:
         return hint
@@ -170,8 +170,9 @@ def read_fact(database: Database, identity: str) -> Fact | None:
 
 
 def same_fact(database: Database, user_id: str, content: str, kind: MemoryType, *, sensitive: bool) -> str | None:
-    """Return the id of an active memory with exactly this content, or None. Private ones count only if `sensitive`, so
-    that no agent finds out by remembering a text whether it is remembered privately.
+    """Return the id of an active memory with exactly this content, or None.
+
+    Private ones count only if `sensitive`: no agent finds out whether a text is remembered privately.
     """
     found: str | None = database.value(
         f"SELECT id FROM memories WHERE user_id = ? AND content = ? AND type = ? AND sensitive <= ? AND {_LIVE}",  # noqa: S608
@@ -239,7 +240,7 @@ def add_correction(db: MemoryDb, correction: Correction) -> bool:
 
 def erase_corrections(db: MemoryDb, draft: str) -> None:
     """Erase the corrections of an approved draft. Call within a transaction."""
-    for (identity,) in db.database.rows("SELECT id FROM corrections WHERE id LIKE ? || '-%'", (draft,)):
+    for identity in db.database.column("SELECT id FROM corrections WHERE id LIKE ? || '-%'", (draft,)):
         erase(db, "correction", identity)
 
 
@@ -298,8 +299,7 @@ def forgotten_by(database: Database, source: str, session: str, *, now: bool = T
     """
     state = f"forgotten_at IS {'NOT NULL' if now else 'NULL'}"
     others = " AND session_id <> ?1" if source == "memory" else ""
-    rows = database.rows(f"SELECT id FROM {_TABLES[source]} WHERE forgotten_by = ?1 AND {state}{others}", (session,))  # noqa: S608
-    return [each for (each,) in rows]
+    return database.column(f"SELECT id FROM {_TABLES[source]} WHERE forgotten_by = ?1 AND {state}{others}", (session,))  # noqa: S608
 
 
 def forget_session(db: MemoryDb, session: str, now: float) -> int:
@@ -346,9 +346,9 @@ def remember_session(db: MemoryDb, session: str) -> list[str]:
 
 def _reinstate(db: MemoryDb, newer: str) -> None:
     """Relink what a memory superseded to its own successor, or reinstate it if there is none."""
-    older = db.database.rows("SELECT id FROM memories WHERE superseded_by = ? AND forgotten_at IS NULL", (newer,))
+    older = db.database.column("SELECT id FROM memories WHERE superseded_by = ? AND forgotten_at IS NULL", (newer,))
     after = db.database.value("SELECT superseded_by FROM memories WHERE id = ?", (newer,))
-    for (identity,) in older:
+    for identity in older:
         db.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (after, identity))
         db.database.run("UPDATE procedural SET memory = ? WHERE memory = ?", (identity, newer))
         db.changed("memory", identity)
@@ -357,7 +357,7 @@ def _reinstate(db: MemoryDb, newer: str) -> None:
 def erase(db: MemoryDb, source: str, identity: str) -> bool:
     """Delete a row permanently, with what it superseded. Call within a transaction. Return False if there is none."""
     if source == "memory":
-        for (older,) in db.database.rows("SELECT id FROM memories WHERE superseded_by = ?", (identity,)):
+        for older in db.database.column("SELECT id FROM memories WHERE superseded_by = ?", (identity,)):
             erase(db, source, older)
         db.database.run("UPDATE sessions SET summary = '' WHERE summary = ?", (identity,))
     db.database.run(f"DELETE FROM {_TABLES[source]} WHERE id = ?", (identity,))  # noqa: S608

@@ -219,11 +219,8 @@ def _score(database: Database, groups: Sequence[tuple[str, list[int]]]) -> int:
         for chunk, vector in vectors.items():
             novelty = centroids[user].novelty(vector)
             database.run("UPDATE memory_scores SET novelty = ? WHERE chunk = ?", (novelty, chunk))
-        counted = database.rows(
-            "SELECT chunk FROM memory_scores WHERE counted AND chunk IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(vectors)),),
-        )
-        for (chunk,) in counted:
+        counted = "SELECT chunk FROM memory_scores WHERE counted AND chunk IN (SELECT value FROM json_each(?))"
+        for chunk in database.column(counted, (json.dumps(list(vectors)),)):
             centroids[user].add(vectors[chunk])
         scored += len(vectors)
     for user, centroid in centroids.items():
@@ -279,7 +276,7 @@ def _subtract_deleted(database: Database) -> None:
 def _recount(database: Database, user_id: str) -> None:
     """Recompute the centroid, if a vector was deleted before its memory."""
     centroid: Centroid | None = None
-    for (stored,) in database.rows(
+    for stored in database.column(
         "SELECT e.vector FROM memory_scores s JOIN embeddings e ON e.embed_hash = s.embed_hash"
         " WHERE s.user_id = ? AND s.novelty IS NOT NULL AND s.counted",
         (user_id,),

@@ -173,7 +173,7 @@ class NoteFailed(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestBatch(Event):
-    """Some chunks, of these many notes, were embedded together."""
+    """Chunks of so many notes were embedded in one batch."""
 
     name: ClassVar[str] = "memory_ingest_batch"
     notes: int
@@ -265,7 +265,7 @@ class MemoryRemembered(SourceIngested):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryIngestFailed(Event):
-    """The document of another source could not be built: a reason code or the kind of the failure, and its original."""
+    """The document of `item` could not be built. `reason` is a reason code, or the kind of the failure."""
 
     name: ClassVar[str] = "memory_ingest_failed"
     source_type: str

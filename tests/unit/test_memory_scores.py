@@ -196,6 +196,6 @@ def test_centroid_returns_to_zero_after_removals_in_any_order(raw: list[np.ndarr
     chance.shuffle(stored)  # type: ignore[attr-defined]
     for each in stored:
         assert (in_steps(each) / 2**24 == each).all()
-        centroid.take(each)
+        centroid.subtract(each)
     assert centroid.count == 0
     assert not centroid.total.any()
