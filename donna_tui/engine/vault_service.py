@@ -21,7 +21,7 @@ from donna_tui.text.merge import has_conflict_markers
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.events import EventHub, ProblemRaised, VaultWritten
 from donna_tui.types.notes import BlameLine, Destination, NoteLinks, NoteRow, NoteState, NoteText
-from donna_tui.vault.client import Entry
+from donna_tui.vault.client import ScannedFile
 from donna_tui.vault.edit_drafts import EditDrafts, edited_text
 from donna_tui.vault.note.read import DRAFT_KEY
 from donna_tui.vault.obsidian import DailyNote, daily_note
@@ -181,7 +181,7 @@ class VaultService:
         except DonnaError:
             return False
 
-    def _judged(self, entry: Entry) -> Entry:
+    def _judged(self, entry: ScannedFile) -> ScannedFile:
         """Add the reason why an entry is not indexed, including the user's settings."""
         if entry.reason is not None or self._context.client.is_note(entry.path):
             return entry
@@ -270,7 +270,7 @@ def _known_notes(database: Database, key: str) -> dict[str, frozenset[NoteState]
 
 
 def _row(
-    entry: Entry, known: dict[str, frozenset[NoteState]], outside: dict[str, bool], marked: frozenset[str]
+    entry: ScannedFile, known: dict[str, frozenset[NoteState]], outside: dict[str, bool], marked: frozenset[str]
 ) -> NoteRow:
     """Return the row of an entry. A private note that git does not track is excluded on purpose, not edited outside."""
     states = set(known.get(entry.path, {NoteState.PENDING}))

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
-from donna_tui.vault.client import DEFAULT_MAX_BYTES, Entry, VaultClient
+from donna_tui.vault.client import DEFAULT_MAX_BYTES, ScannedFile, VaultClient
 from donna_tui.vault.paths import refused
 from donna_tui.vault.write.files import VaultFiles
 from tests.faults.injector import ERRORS, READING, Injector, failing
@@ -99,7 +99,7 @@ def test_failing_system_call_leaves_the_vault_unchanged(
 
 
 def test_a_move_that_cannot_list_the_notes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(_: object, __: str = "") -> list[Entry]:
+    def missing(_: object, __: str = "") -> list[ScannedFile]:
         raise VaultReadError(Reason.ROOT_MISSING, "the vault does not exist")
 
     vault_model = prepared(tmp_path, "move")
@@ -141,8 +141,8 @@ def test_a_move_is_refused_on_a_failing_disk_and_names_a_note_that_may_not_be_re
 def test_move_reports_a_folder_that_cannot_be_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: Reason
 ) -> None:
-    def scan(_: object, __: str = "") -> list[Entry]:
-        return [Entry("Projects", None, reason, "the folder cannot be read")]
+    def scan(_: object, __: str = "") -> list[ScannedFile]:
+        return [ScannedFile("Projects", None, reason, "the folder cannot be read")]
 
     vault_model = prepared(tmp_path, "move")
     monkeypatch.setattr(VaultClient, "scan", scan)

@@ -83,10 +83,10 @@ class VaultFiles:
 
     def _empty_in(self, parts: list[str]) -> tuple[list[str], bool]:
         with self._root.open_folder(parts) as opened, os.scandir(opened) as entries:
-            each_one = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+            children = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
         found: list[str] = []
         is_empty = True
-        for name, is_folder in sorted(each_one):
+        for name, is_folder in sorted(children):
             if not is_folder or name.startswith("."):
                 is_empty = False
                 continue
@@ -116,13 +116,13 @@ class VaultFiles:
     def owner(self, path: str) -> str:
         """Return user and group of a file as `uid:gid`; empty if they are those of this process, or unknown."""
         with contextlib.suppress(VaultReadError), self._root.open(path) as descriptor:
-            there = os.fstat(descriptor)
-            if (there.st_uid, there.st_gid) != (os.geteuid(), os.getegid()):
-                return f"{there.st_uid}:{there.st_gid}"
+            status = os.fstat(descriptor)
+            if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
+                return f"{status.st_uid}:{status.st_gid}"
         return ""
 
-    def put(self, change: Change, waiting: str) -> None:
-        """Apply `change` to a file; keep the displaced bytes next to it under the name `waiting`.
+    def put(self, change: Change, temporary: str) -> None:
+        """Apply `change` to a file; keep the displaced bytes next to it under the name `temporary`.
 
         Raises VaultWriteError: `conflict` if the file does not hold the bytes of `before`. Call `complete`
         afterwards, or `revert`, also after an error.
@@ -132,41 +132,41 @@ class VaultFiles:
             if change.after is not None:
                 self._make_folders(parts)
             with self._root.open_folder(parts) as folder:
-                atomic.put(folder, name, waiting, change)
+                atomic.put(folder, name, temporary, change)
                 os.fsync(folder)
 
-    def revert(self, change: Change, waiting: str) -> bool:
+    def revert(self, change: Change, temporary: str) -> bool:
         """Undo a `put`, even a partial one. A file saved since then is kept. Needs no disk space.
 
         Return False if a displaced file has the only copy of a text.
         """
         done = True
         with _if_there(), self._folder_of(change.path) as (folder, name):
-            done = atomic.revert(folder, name, waiting, change)
+            done = atomic.revert(folder, name, temporary, change)
             os.fsync(folder)
         return done
 
-    def complete(self, change: Change, waiting: str) -> bool:
+    def complete(self, change: Change, temporary: str) -> bool:
         """Remove what a `put` displaced, once its change is in the history. Return False if that is other text."""
         done = True
         with _if_there(), self._folder_of(change.path) as (folder, name):
-            done = atomic.complete(folder, name, waiting, change)
+            done = atomic.complete(folder, name, temporary, change)
         return done
 
-    def displaced(self, path: str, waiting: str) -> bytes | None:
-        """Return the bytes that an incomplete `put` left under the name `waiting`."""
-        return self.read(str(PurePosixPath(path).with_name(waiting)))
+    def displaced(self, path: str, temporary: str) -> bytes | None:
+        """Return the bytes that an incomplete `put` left under the name `temporary`."""
+        return self.read(str(PurePosixPath(path).with_name(temporary)))
 
-    def put_back(self, path: str, waiting: str, ours: bytes | None) -> None:
-        """Restore the file named `waiting` to `path`, if that holds `ours`, which is then displaced instead."""
+    def put_back(self, path: str, temporary: str, ours: bytes | None) -> None:
+        """Restore the file named `temporary` to `path`, if that holds `ours`, which is then displaced instead."""
         with self._folder_of(path) as (folder, name):
-            atomic.restore_displaced(folder, name, waiting, ours)
+            atomic.restore_displaced(folder, name, temporary, ours)
             os.fsync(folder)
 
-    def drop(self, path: str, waiting: str) -> None:
+    def drop(self, path: str, temporary: str) -> None:
         """Remove the displaced file next to a file, if there is one; there is none if the folder has become a link."""
         with _if_there(Reason.PATH_ESCAPE), self._folder_of(path) as (folder, _):
-            for name in (waiting, atomic.spare_name(waiting)):
+            for name in (temporary, atomic.spare_name(temporary)):
                 atomic.remove(folder, name)
 
     @contextlib.contextmanager

@@ -194,19 +194,20 @@ def _change_vault(
 ) -> str:
     intent = record_intent(context, tip, *prepared)
     context.reached(Step.INTENDED)
+    files = [(change, intent.temporary_name(number)) for number, change in enumerate(changes)]
     try:
-        for number, change in enumerate(changes):
-            context.files.put(change, intent.waiting(number))
+        for file in files:
+            context.files.put(*file)
             context.reached(Step.PUT)
         commit = advance(context, location, intent)
     except BaseException:
-        _revert(context, intent, changes)
+        _revert(context, intent, files)
         raise
     context.reached(Step.ADVANCED)
     followed = follow_tip(context.repo, location, tip, intent.operation.changes, index)
     context.reached(Step.FOLLOWED)
     with contextlib.suppress(VaultWriteError):  # what cannot be removed now is left to the next recovery
-        completed = [context.files.complete(change, intent.waiting(number)) for number, change in enumerate(changes)]
+        completed = [context.files.complete(*file) for file in files]
         if followed and all(completed):
             context.journal.clear()
     context.reached(Step.CLEARED)
@@ -274,15 +275,12 @@ def _contains(context: WriteContext, tip: str | None, commit: str) -> bool:
     return answer.status == 0
 
 
-def _revert(context: WriteContext, intent: Intent, changes: tuple[Change, ...]) -> None:
+def _revert(context: WriteContext, intent: Intent, files: list[tuple[Change, str]]) -> None:
     """Undo the files of a failed write. What cannot be undone now is left to the next recovery."""
     with contextlib.suppress(VaultWriteError):
         latest = context.journal.read() or intent
         if is_done(context, latest):
             return
-        undone = [
-            context.files.revert(change, intent.waiting(number))
-            for number, change in reversed(list(enumerate(changes)))
-        ]
+        undone = [context.files.revert(*file) for file in reversed(files)]
         if all(undone):
             context.journal.clear()

@@ -45,17 +45,17 @@ class FileOnDisk:
     """The state on disk of one change: the note, and the temporary file next to it."""
 
     change: BlobChange
-    waiting: str
+    temporary: str
     state: State
     note: bytes | None
-    left: bytes | None
+    displaced: bytes | None
     is_foreign: bool
     """True if the file has neither side of the change: an editor that had the note open wrote to it."""
 
     def images(self) -> Iterator[bytes]:
         """Yield the bytes that git may lack: the displaced file, and the note if it is the new version."""
-        if self.left is not None:
-            yield self.left
+        if self.displaced is not None:
+            yield self.displaced
         if self.state is State.AFTER and self.note is not None:
             yield self.note
 
@@ -132,13 +132,13 @@ def _roll_forward(
         intent = record_intent(context, tip, *make_objects(context, location, tip, intent.operation, lacking))
     unfinished = [file for file in files if file.state is State.BEFORE]
     blobs = context.repo.images(side for file in unfinished for side in (file.change.before, file.change.after))
-    changes = [(file.change.with_bytes(blobs), file.waiting) for file in unfinished]
-    for change, waiting in changes:
-        context.files.drop(change.path, waiting)
-        context.files.put(change, waiting)
+    changes = [(file.change.with_bytes(blobs), file.temporary) for file in unfinished]
+    for change, temporary in changes:
+        context.files.drop(change.path, temporary)
+        context.files.put(change, temporary)
     advance(context, location, intent)
-    for change, waiting in changes:
-        context.files.complete(change, waiting)
+    for change, temporary in changes:
+        context.files.complete(change, temporary)
     follow_tip(context.repo, location, tip, intent.operation.changes)
     return None
 
@@ -152,38 +152,39 @@ def _cleared(context: WriteContext, files: Sequence[FileOnDisk]) -> bool:
     """Remove the displaced files. Return False if one was just saved, for the next recovery to check again."""
     for file in files:
         if file.is_foreign and file.state is State.AFTER:
-            context.files.put_back(file.change.path, file.waiting, file.note)
-            if _displaced(context, file.change.path, file.waiting) not in (None, file.note):
+            context.files.put_back(file.change.path, file.temporary, file.note)
+            if _displaced(context, file.change.path, file.temporary) not in (None, file.note):
                 return False
-        context.files.drop(file.change.path, file.waiting)
+        context.files.drop(file.change.path, file.temporary)
     return True
 
 
 def _examined(context: WriteContext, location: RepoLocation, intent: Intent) -> list[FileOnDisk]:
     files = []
     for number, change in enumerate(intent.operation.changes):
-        waiting = intent.waiting(number)
+        temporary = intent.temporary_name(number)
         note, state = _note(context, location, change)
-        left = _displaced(context, change.path, waiting)
-        files.append(FileOnDisk(change, waiting, state, note, left, _is_foreign(context, location, change, left)))
+        displaced = _displaced(context, change.path, temporary)
+        is_foreign = _is_foreign(context, location, change, displaced)
+        files.append(FileOnDisk(change, temporary, state, note, displaced, is_foreign))
     return files
 
 
-def _displaced(context: WriteContext, path: str, waiting: str) -> bytes | None:
+def _displaced(context: WriteContext, path: str, temporary: str) -> bytes | None:
     try:
-        return context.files.displaced(path, waiting)
+        return context.files.displaced(path, temporary)
     except VaultReadError as error:
         if error.reason in _ELSEWHERE:
             return None
         raise VaultWriteError(error.reason, error.message, hint=error.hint, path=path) from error
 
 
-def _is_foreign(context: WriteContext, location: RepoLocation, change: BlobChange, left: bytes | None) -> bool:
+def _is_foreign(context: WriteContext, location: RepoLocation, change: BlobChange, displaced: bytes | None) -> bool:
     """Return whether the bytes are neither a side of the change nor a prefix of what was to be written."""
-    if left is None or blob_id(left, location.object_format) in change.sides:
+    if displaced is None or blob_id(displaced, location.object_format) in change.sides:
         return False
     (after,) = context.repo.blobs([change.after]) if change.after else (None,)
-    return after is None or not after.startswith(left)
+    return after is None or not after.startswith(displaced)
 
 
 def _note(context: WriteContext, location: RepoLocation, change: BlobChange) -> tuple[bytes | None, State]:
@@ -210,8 +211,8 @@ def _known_changes(
     """Return the changes as far as their bytes are known, and one more per text that an editor left next to a note."""
     changes = [each.change for each in files]
     for file in files:
-        if file.is_foreign and file.left is not None:
-            changes.append(dataclasses.replace(file.change, before=blob_id(file.left, location.object_format)))
+        if file.is_foreign and file.displaced is not None:
+            changes.append(dataclasses.replace(file.change, before=blob_id(file.displaced, location.object_format)))
     wanted = {side for change in changes for side in change.sides if side}
     known = {blob: blob for blob in (*context.repo.existing(sorted(wanted)), *at_hand)}
     whole = (

@@ -83,7 +83,7 @@ class VaultWriter:
         on_recovered: Callable[[VaultWriteError], None] = lambda _: None,
         reached: Callable[[Step], None] = lambda _: None,
     ) -> None:
-        self._root = root
+        self._root, self.rules = root, rules
         vault = VaultRoot(root)
         files = VaultFiles(vault)
         self.repo = GitRepo(root)
@@ -97,10 +97,6 @@ class VaultWriter:
         self.links = LinkGraph(client, files)
         self._on_written = on_written
         self._on_recovered = on_recovered
-
-    @property
-    def rules(self) -> WriteRules:
-        return self._context.rules
 
     def init_if_missing(self) -> bool:
         """Create a repository with one commit of the notes as they are, after the user agreed.
@@ -368,10 +364,10 @@ class VaultWriter:
         return list(plan.redoes)
 
     def undoable(self) -> tuple[Operation, ...]:
-        return self.undo_planner.undoable()
+        return self.undo_planner.available(OperationKind.UNDO)
 
     def redoable(self) -> tuple[Operation, ...]:
-        return self.undo_planner.redoable()
+        return self.undo_planner.available(OperationKind.REDO)
 
     def _precondition(self, path: str, etag: str | None, mtime: float | None = None) -> Precondition:
         if etag is not None:
