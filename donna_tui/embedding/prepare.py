@@ -135,7 +135,6 @@ def _only_one(lock: Path, on_phase: OnPhase, cancel: Event) -> Iterator[None]:
 
 
 def _export(cache: Path, on_phase: OnPhase, cancel: Event) -> ModelFiles:
-    """Run the export in a child process and load the result."""
     on_phase(ModelPhase.PREPARING, "Preparing the embedding model for this machine, once")
     folder = files.export_folder(cache)
     log = folder.with_name("export.log")
@@ -198,7 +197,6 @@ def _stop(child: subprocess.Popen[bytes]) -> None:
 
 
 def _check_outcome(printed: str, log: Path) -> None:
-    """Raise the error that the child reported, if any."""
     try:
         outcome = json.loads(printed)
         error = None if outcome["ok"] else ModelError(Reason(outcome["reason"]), outcome["message"])

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import HEADING_CHARS, Section, opening_heading, shorten, split_sections
+from donna_tui.text.prose import Span
 from donna_tui.text.tokens import EstimatedTokens, TokenCounter
 from donna_tui.text.words import EMOJI
 
@@ -86,8 +87,8 @@ SEPARATOR = " › "
 GAP = "…"
 USUAL_WINDOW = 256
 WINDOW_SHARE = 5
-"""The context gets at most a fifth of the window by estimate, so at most four fifths of it by any tokenizer. It is no
-longer for windows larger than usual.
+"""The context gets at most a fifth of the window in estimated tokens, which are at most four fifths in real ones. In
+windows larger than usual it does not grow.
 """
 
 _ESTIMATE = EstimatedTokens()
@@ -320,9 +321,6 @@ class _Cutter:
 
 
 MIN_PIECE_TOKENS, MAX_PIECE_TOKENS = 50, 300
-
-Span = tuple[int, int]
-"""Half-open character offsets."""
 
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*")
 _SENTENCE_GAP = re.compile(r"[.!?][\"'”’»)\]]*\s+")
