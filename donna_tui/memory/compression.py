@@ -1,4 +1,4 @@
-"""Extractive summaries of old sessions (seed 002 §3). The turns are kept, and a summary can be undone."""
+"""Extractive summaries of old sessions. The turns are kept, and a summary can be undone."""
 
 from __future__ import annotations
 

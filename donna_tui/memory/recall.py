@@ -232,7 +232,7 @@ def pack(
 
 TOKEN_BUDGET = 2_000
 CANDIDATES_EACH = 4
-"""Candidates per memory wanted, and the growth factor if too few are left (seed 002 §2.3)."""
+"""Candidates per memory wanted, and the growth factor if too few are left."""
 
 MIN_CANDIDATES, MAX_CANDIDATES = 40, 1_024
 TOKENS_EACH = 20

@@ -4,9 +4,9 @@ Salience is the sum of weighted signals, which are rules rather than a model: a 
 needs its own model, is larger than all of Donna, and does no better on short chat messages. docs/memory.md has the
 reasons and the limits.
 
-Novelty is the cosine distance of a memory from the centroid of the earlier ones (seed 002 §1.5). Private memories are
-not part of the centroid, so that what an agent recalls does not depend on them. The centroid is kept as a sum of
-integers, so that adding and removing a vector in any order restores it exactly.
+Novelty is the cosine distance of a memory from the centroid of the earlier ones. Private memories are not part of the
+centroid, so that what an agent recalls does not depend on them. The centroid is kept as a sum of integers, so that
+adding and removing a vector in any order restores it exactly.
 
 Example, with three memories of two dimensions, one after the other:
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 WEIGHTS = {Signal.ENTITY: 0.3, Signal.NUMBER: 0.2, Signal.PREFERENCE: 0.4, Signal.RARE: 0.1}
-"""Weights of seed 002 §1.5; their sum is 1.0."""
+"""The weight of each signal; their sum is 1.0."""
 
 RARE_AVERAGE = 0.15
 """Minimum average from which the words of a text count as rare. A word counts 1 if the tokenizer, whose vocabulary is

@@ -41,9 +41,11 @@ class BoundedBody(httpx2.AsyncByteStream):
             raise self._too_large()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        stream = self._response.stream
+        assert isinstance(stream, httpx2.AsyncByteStream)
         received = given = 0
-        source = aiter(self._source())
-        while chunk := await self._next(source):
+        source = aiter(stream)
+        while (chunk := await self._next(source)) is not None:
             received += len(chunk)
             plain = self._unpacked(chunk, self._max_bytes - given)
             given += len(plain)
@@ -57,17 +59,10 @@ class BoundedBody(httpx2.AsyncByteStream):
     async def aclose(self) -> None:
         await self._response.aclose()
 
-    async def _source(self) -> AsyncIterator[bytes]:
-        stream = self._response.stream
-        assert isinstance(stream, httpx2.AsyncByteStream)
-        async for chunk in stream:
-            if chunk:
-                yield chunk
-
-    async def _next(self, source: AsyncIterator[bytes]) -> bytes:
+    async def _next(self, source: AsyncIterator[bytes]) -> bytes | None:
         try:
             async with asyncio.timeout_at(self._until):
-                return await anext(source, b"")
+                return await anext(source, None)
         except TimeoutError:
             raise httpx2.ReadTimeout("the answer took too long") from None
 

@@ -83,6 +83,13 @@ def token_starts(text: str, start: int, end: int, counter: TokenCounter) -> Iter
         start = skip_space(text, high)
 
 
+def _limit(tokens: list[int], start: int, budget: int, chars: int, end: int) -> int:
+    """Return the furthest end of a passage from `start`, by the offsets of all tokens and its length in characters."""
+    after = bisect_left(tokens, start) + budget
+    limit = tokens[after] if after < len(tokens) else end
+    return max(start + 1, min(limit, start + chars, end))
+
+
 SEPARATOR = " › "
 GAP = "…"
 USUAL_WINDOW = 256
@@ -305,9 +312,7 @@ class _Cutter:
 
     def _furthest(self, start: int, fresh: int, budget: int, chars: int) -> int | None:
         """Return where to end a passage of at most `budget` tokens and `chars` characters from `start`."""
-        after = bisect_left(self._tokens, start) + budget
-        limit = self._tokens[after] if after < len(self._tokens) else self._end
-        limit = max(start + 1, min(limit, start + chars, self._end))
+        limit = _limit(self._tokens, start, budget, chars, self._end)
         if limit == self._end:
             return limit
         middle = (start + limit) // 2
@@ -395,9 +400,7 @@ class _Pieces:
 
     def _furthest(self, low: int, high: int) -> int:
         """Return where a part ends, counting its tokens again, which may differ after a split word."""
-        after = bisect_left(self._tokens, low) + self._most
-        limit = self._tokens[after] if after < len(self._tokens) else high
-        limit = max(low + 1, min(limit, low + self._most_chars, high))
+        limit = _limit(self._tokens, low, self._most, self._most_chars, high)
         while True:
             middle = (low + limit) // 2
             cut = limit if limit == high else best_cut(self._text, low, middle, limit)

@@ -9,7 +9,7 @@ from typing import Literal
 from donna_tui.types.search import ME, MemorySource
 
 NOVELTY_SHARE, SALIENCE_SHARE = 0.6, 0.4
-"""The parts of importance (seed 002 §1.5)."""
+"""The shares of novelty and salience in the importance of a memory."""
 
 ROLES = ("user", "assistant", "system", "tool")
 """The speakers in a chat with an assistant, which are not names of people."""

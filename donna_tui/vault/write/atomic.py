@@ -94,7 +94,9 @@ def put(folder: int, name: str, temporary: str, change: Change) -> None:
     if change.after is None:
         _move_aside(folder, name, temporary, change)
     elif change.before is None:
-        _create(folder, name, temporary, change)
+        _write(folder, temporary, change, None)
+        if not rename_new(folder, temporary, folder, name):
+            raise SavedMeanwhileError
     else:
         _replace(folder, name, temporary, change)
 
@@ -174,12 +176,6 @@ def read_at(folder: int, name: str) -> bytes:
 def remove(folder: int, name: str) -> None:
     with contextlib.suppress(FileNotFoundError):
         os.unlink(name, dir_fd=folder)
-
-
-def _create(folder: int, name: str, temporary: str, change: Change) -> None:
-    _write(folder, temporary, change, None)
-    if not rename_new(folder, temporary, folder, name):
-        raise SavedMeanwhileError
 
 
 def rename_new(folder: int, name: str, new_folder: int, new: str) -> bool:

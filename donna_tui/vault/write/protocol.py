@@ -34,7 +34,7 @@ from donna_tui.vault.write.rules import WriteRules
 LOCK_PATIENCE_SECONDS = 5.0
 
 REBUILD_PATIENCE_SECONDS = 3.0
-"""Seconds during which a commit is rebuilt on a moving branch: less than another Donna waits for this one."""
+"""Seconds for which a commit is made again while the branch moves: less than another Donna waits for this one."""
 
 
 class Step(StrEnum):

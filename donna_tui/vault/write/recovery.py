@@ -50,7 +50,7 @@ class FileOnDisk:
     note: bytes | None
     displaced: bytes | None
     is_foreign: bool
-    """True if the file has neither side of the change: an editor that had the note open wrote to it."""
+    """True if the temporary file has neither side of the change: an editor that had the note open wrote to it."""
 
     def images(self) -> Iterator[bytes]:
         """Yield the bytes that git may lack: the displaced file, and the note if it is the new version."""
@@ -71,16 +71,16 @@ def recover(context: WriteContext, location: RepoLocation) -> VaultWriteError | 
     remove_stale_locks(location, intent)
     if intent is None:
         return None
-    files = _examined(context, location, intent)
+    files = _examine(context, location, intent)
     if is_done(context, intent):
-        problem = _end(context, location, intent, files)
+        problem = _complete(context, location, intent, files)
     elif any(map(_is_edited, files)):
-        problem = _clash(intent, files, _record(context, location, intent.operation, files))
+        problem = _edited_meanwhile(intent, files, _record(context, location, intent.operation, files))
     elif any(file.state is State.AFTER for file in files):
         problem = _roll_forward(context, location, intent, files)
     else:
         problem = None
-    if _cleared(context, files):
+    if _remove_displaced(context, files):
         context.journal.clear()
     return problem
 
@@ -94,15 +94,15 @@ def record_displaced(context: WriteContext, location: RepoLocation) -> None:
         intent = context.journal.read()
         if intent is None or is_done(context, intent):
             return
-        files = _examined(context, location, intent)
+        files = _examine(context, location, intent)
         if any(file.state is State.AFTER for file in files) or not any(map(_is_edited, files)):
             return
         _record(context, location, intent.operation, files)
-        if _cleared(context, files):
+        if _remove_displaced(context, files):
             context.journal.clear()
 
 
-def _end(
+def _complete(
     context: WriteContext, location: RepoLocation, intent: Intent, files: Sequence[FileOnDisk]
 ) -> VaultWriteError | None:
     """Complete a write that is in the history. Text that an editor wrote to the displaced file is restored or kept."""
@@ -110,13 +110,13 @@ def _end(
         if context.repo.tip().commit == intent.operation.commit:
             follow_tip(context.repo, location, intent.tip, intent.operation.changes)
     third = [file for file in files if file.is_foreign and file.state is not State.AFTER]
-    return _clash(intent, third, _record(context, location, intent.operation, third)) if third else None
+    return _edited_meanwhile(intent, third, _record(context, location, intent.operation, third)) if third else None
 
 
 def _roll_forward(
     context: WriteContext, location: RepoLocation, intent: Intent, files: Sequence[FileOnDisk]
 ) -> VaultWriteError | None:
-    """Put the notes that are still unchanged, with the bytes in git or else on disk, and move the branch."""
+    """Write the notes that are still unchanged, with the bytes in git or else on disk, and move the branch."""
     wanted = {side for change in intent.operation.changes for side in change.sides if side}
     images = {blob_id(data, location.object_format): data for file in files for data in file.images()}
     missing = wanted - context.repo.existing(sorted(wanted))
@@ -131,7 +131,7 @@ def _roll_forward(
         lacking = [images[blob] for blob in sorted(missing)]
         intent = record_intent(context, tip, *make_objects(context, location, tip, intent.operation, lacking))
     unfinished = [file for file in files if file.state is State.BEFORE]
-    blobs = context.repo.images(side for file in unfinished for side in (file.change.before, file.change.after))
+    blobs = context.repo.images(side for file in unfinished for side in file.change.sides)
     changes = [(file.change.with_bytes(blobs), file.temporary) for file in unfinished]
     for change, temporary in changes:
         context.files.drop(change.path, temporary)
@@ -148,7 +148,7 @@ def _is_edited(file: FileOnDisk) -> bool:
     return file.is_foreign or file.state is State.OTHER
 
 
-def _cleared(context: WriteContext, files: Sequence[FileOnDisk]) -> bool:
+def _remove_displaced(context: WriteContext, files: Sequence[FileOnDisk]) -> bool:
     """Remove the displaced files. Return False if one was just saved, for the next recovery to check again."""
     for file in files:
         if file.is_foreign and file.state is State.AFTER:
@@ -159,7 +159,7 @@ def _cleared(context: WriteContext, files: Sequence[FileOnDisk]) -> bool:
     return True
 
 
-def _examined(context: WriteContext, location: RepoLocation, intent: Intent) -> list[FileOnDisk]:
+def _examine(context: WriteContext, location: RepoLocation, intent: Intent) -> list[FileOnDisk]:
     files = []
     for number, change in enumerate(intent.operation.changes):
         temporary = intent.temporary_name(number)
@@ -262,7 +262,7 @@ def record_changes(
             raise VaultWriteError(Reason.GIT_LOCKED, "another program is changing Donna's own refs", hint="try again")
 
 
-def _clash(intent: Intent, files: Sequence[FileOnDisk], kept: str) -> VaultWriteError:
+def _edited_meanwhile(intent: Intent, files: Sequence[FileOnDisk], kept: str) -> VaultWriteError:
     path = next((file.change.path for file in files if _is_edited(file)), intent.operation.changes[0].path)
     message = "Donna was stopped while writing, and this note was edited since: it was not changed"
     return VaultWriteError(Reason.CONFLICT, message, hint=f"its previous text is saved: donna diff {kept}", path=path)

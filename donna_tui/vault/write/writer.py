@@ -45,7 +45,7 @@ from donna_tui.vault.write.rules import WriteRules
 from donna_tui.vault.write.undo_plan import UndoPlanner
 
 _MTIME_SLACK_NS = 1_000
-"""The precision of the float times in the seed's interface."""
+"""The precision of a modification time in seconds, as a float."""
 
 RECORDING = "beside-"
 """Prefix of the refs by which `recording` keeps a change until it is recorded."""
