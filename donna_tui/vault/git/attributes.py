@@ -100,8 +100,9 @@ def stored(data: bytes, attributes: Attributes, indexed: bytes | None = None) ->
     """Return the bytes that git stores for a file; `auto` depends on `indexed`, the bytes that git has now."""
     if attributes.line_ends == "text":
         data = data.replace(b"\r\n", b"\n")
-    elif attributes.line_ends == "auto" and not _is_binary(data) and not _has_crlf(indexed):
-        data = data.replace(b"\r", b"")
+    elif attributes.line_ends == "auto" and not _is_binary(data):
+        has_crlf = indexed is not None and b"\r\n" in indexed and not _is_binary(indexed)
+        data = data if has_crlf else data.replace(b"\r", b"")
     return _EXPANDED_ID.sub(b"$Id$", data) if attributes.ident else data
 
 
@@ -109,10 +110,6 @@ def possible_forms(data: bytes) -> set[bytes]:
     """Return every form in which git may store these bytes without a filter, for any attributes."""
     forms = (AS_IT_IS, Attributes(line_ends="text"), Attributes(ident=True), Attributes(line_ends="text", ident=True))
     return {stored(data, form) for form in forms}
-
-
-def _has_crlf(indexed: bytes | None) -> bool:
-    return indexed is not None and b"\r\n" in indexed and not _is_binary(indexed)
 
 
 def _is_binary(data: bytes) -> bool:
