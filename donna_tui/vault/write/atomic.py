@@ -127,8 +127,7 @@ def revert(folder: int, name: str, temporary: str, change: Change) -> bool:
 
 
 def complete(folder: int, name: str, temporary: str, change: Change) -> bool:
-    """Remove the file that a `put` displaced. If a program that had it open has written to it since, give it its name
-    back.
+    """Remove the file that a `put` displaced; if a program that had it open wrote to it since, give it its name back.
 
     Return False if a third version has the name: the displaced file is still there, and the caller must store it.
     """

@@ -30,7 +30,7 @@ class UndoPlanner:
         return self._plan(OperationKind.UNDO, self._chosen(OperationKind.UNDO, n))
 
     def undo_one(self, identity: str) -> Plan:
-        """Undo one operation, whatever followed. Raises `undo_conflict` if its notes were changed since."""
+        """Plan to undo one operation, whatever followed. Raises `undo_conflict` if its notes were changed since."""
         self._vault_state.recover()
         chosen = tuple(operation for operation in self.available(OperationKind.UNDO) if operation.id == identity)
         if not chosen:
