@@ -13,6 +13,7 @@ from pathlib import Path
 
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.git.objects import Author
+from donna_tui.vault.include import GlobSet
 from donna_tui.vault.write.rules import WriteRules
 from donna_tui.vault.write.writer import VaultWriter
 
@@ -127,7 +128,8 @@ def fill(vault: Path, notes: Mapping[str, str] = NOTES) -> None:
 
 def new_writer(vault: Path, state: Path) -> VaultWriter:
     """Return a writer as a session opens it. A second one for the same paths is the same Donna after a restart."""
-    rules = WriteRules.of(allowlist=["*"], ignore=[".git/**"], max_note_bytes=200_000, sensitive_key="donna_sensitive")
+    ignore = GlobSet([".git/**"])
+    rules = WriteRules(allowlist=["*"], ignore=ignore, max_note_bytes=200_000, sensitive_key="donna_sensitive")
     return VaultWriter(vault, client=new_client(vault), rules=rules, author=DONNA, state=state)
 
 

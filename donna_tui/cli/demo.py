@@ -24,7 +24,7 @@ from donna_tui.memory.database import MemoryDb, db_path, open_db
 from donna_tui.memory.facts import RememberRequest, remember
 from donna_tui.memory.importers import Import
 from donna_tui.memory.splitter import TextSplitter
-from donna_tui.platform.demo import is_filled, record_contents
+from donna_tui.platform.demo import has_record, record_contents
 from donna_tui.platform.paths import private_folder
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.drafts import Attendee, DraftState, Meeting
@@ -94,7 +94,7 @@ def fill_demo(session: Session) -> None:
     root, now = session.space.root, datetime.datetime.now(local_zone())
     writer = open_writer(session.config, session.space)
     writer.init_if_missing()
-    if not is_filled(root):
+    if not has_record(root):
         _spread_times(root, now)
         _make_history(writer, root, now)
         _make_conflict(root, now)

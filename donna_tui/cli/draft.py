@@ -23,7 +23,7 @@ from donna_tui.types.drafts import Draft, DraftRow, DraftState
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.notes import Edit
 from donna_tui.vault.edit_drafts import EditDrafts, edited_text
-from donna_tui.vault.write.changes import Outcome, Plan, expecting
+from donna_tui.vault.write.changes import Outcome, Plan, has_etag
 from donna_tui.vault.write.file_names import EVERYWHERE
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def draft_edit(named: Identity, space: SpaceOption = None, as_json: AsJson = Fal
     text = _edited(copy)
     writer = writer_for(session, allowlist=(EVERYWHERE,))
     try:
-        plan = writer.planner.write(draft.row.path, text, seen=expecting(draft.etag), replace=True)
+        plan = writer.planner.write(draft.row.path, text, expected=has_etag(draft.etag), replace=True)
         outcome = writer.apply(plan)
     except DonnaError as error:
         message = f"{error.message}; your text is in {copy}"

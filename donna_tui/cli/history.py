@@ -69,7 +69,7 @@ def _changes(writer: VaultWriter, what: str) -> Sequence[Change]:
         if change is None and not writer.history.revisions(what, limit=1):
             raise _no_note(what)
         return [change] if change else []
-    known = writer.restorer.operation_changes(what)
+    known = writer.undo_planner.operation_changes(what)
     if known is not None:
         return known
     try:
@@ -141,7 +141,7 @@ def undo(
     if session:
         return _restore_session(session, space, redo=False, agreed=agreed, as_json=as_json)
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
-    _restore(writer, writer.restorer.undo(n), space, agreed=agreed, as_json=as_json)
+    _restore(writer, writer.undo_planner.undo(n), space, agreed=agreed, as_json=as_json)
 
 
 @app.command("redo")
@@ -156,7 +156,7 @@ def redo(
     if session:
         return _restore_session(session, space, redo=True, agreed=agreed, as_json=as_json)
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
-    plan = writer.restorer.redo(n)
+    plan = writer.undo_planner.redo(n)
     sessions = whole_sessions(writer.redoable(), n)
     if _restore(writer, plan, space, agreed=agreed, as_json=as_json):
         for identity in sorted(sessions):
@@ -202,7 +202,7 @@ def _restore_session(identity: str, space: str | None, *, redo: bool, agreed: bo
 
 def _session_plan(writer: VaultWriter, identity: str, *, redo: bool) -> Plan | None:
     try:
-        return writer.restorer.redo_session(identity) if redo else writer.restorer.undo_session(identity)
+        return writer.undo_planner.redo_session(identity) if redo else writer.undo_planner.undo_session(identity)
     except VaultWriteError as error:
         if error.reason not in (Reason.NOTHING_TO_UNDO, Reason.NOTHING_TO_REDO, Reason.NO_REPOSITORY):
             raise

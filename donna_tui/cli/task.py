@@ -18,7 +18,7 @@ from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWrit
 from donna_tui.types.memory import TaskRow
 from donna_tui.vault.client import VaultNote
 from donna_tui.vault.open import indexed_client
-from donna_tui.vault.write.changes import expecting
+from donna_tui.vault.write.changes import has_etag
 
 app = new_app("Tasks: the check boxes of your notes.")
 
@@ -47,7 +47,7 @@ def task_add(
     writer = writer_for(session)
     known = _read(session, note)
     content = with_task(known.text if known else "", line)
-    plan = writer.planner.write(note, content, seen=expecting(known.etag if known else None), replace=True)
+    plan = writer.planner.write(note, content, expected=has_etag(known.etag if known else None), replace=True)
     carry_out(writer, plan, agreed=agreed, as_json=as_json)
 
 
@@ -68,7 +68,7 @@ def task_done(
     text = checked(known.text, line_now(known.text, row), today()) if known else None
     if known is None or text is None:
         raise DonnaError(Reason.CONFLICT, f"“{row.title}” is not open", hint="donna task list --all")
-    plan = writer.planner.write(row.note, text, seen=expecting(known.etag), replace=True)
+    plan = writer.planner.write(row.note, text, expected=has_etag(known.etag), replace=True)
     carry_out(writer, plan, agreed=agreed, as_json=as_json)
     if row.recurrence:
         print_message(f"donna: it repeats {row.recurrence}; the next one is not added automatically")

@@ -148,9 +148,9 @@ def _spaces(paths: AppPaths) -> Iterator[KnownVault]:
     for agent in load_trusted().config.agents.resolved():
         if agent.workspace:
             yield KnownVault(agent.id, Path(os.path.realpath(agent.workspace)), "agent", agent.id)
-    for vault in known_vaults(os.environ):
-        if vault.root not in seen:
-            yield KnownVault(vault.name, vault.root, "Obsidian")
+    for root in known_vaults(os.environ):
+        if root not in seen:
+            yield KnownVault(root.name, root, "Obsidian")
 
 
 def _first_run(paths: AppPaths) -> FirstRun:
@@ -158,5 +158,5 @@ def _first_run(paths: AppPaths) -> FirstRun:
     from donna_tui.tui.shell.first_run import FirstRun
     from donna_tui.vault.obsidian import known_vaults
 
-    known = tuple(KnownVault(vault.name, vault.root, "Obsidian") for vault in known_vaults(os.environ))
+    known = tuple(KnownVault(root.name, root, "Obsidian") for root in known_vaults(os.environ))
     return FirstRun(known=known, demo_folder=next_demo(paths))

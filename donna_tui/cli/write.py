@@ -18,7 +18,7 @@ from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.vault.links.rewrite import SHOWN_IN_REMARKS
 from donna_tui.vault.note.diff import as_unified, diff_bytes
 from donna_tui.vault.open import open_writer
-from donna_tui.vault.write.changes import Change, OperationKind, Outcome, Plan, Seen, expecting, whatever
+from donna_tui.vault.write.changes import Change, OperationKind, Outcome, Plan, Precondition, any_version, has_etag
 from donna_tui.vault.write.writer import VaultWriter
 
 app = new_app()
@@ -47,7 +47,7 @@ def write(
     writer = open_writer_of(space)
     content = _content(source)
     try:
-        plan = writer.planner.write(path, content, seen=expecting(etag), replace=replace)
+        plan = writer.planner.write(path, content, expected=has_etag(etag), replace=replace)
     except VaultWriteError as error:
         if error.reason is not Reason.CONFLICT or etag is not None:
             raise
@@ -68,9 +68,9 @@ def rm(
     writer = open_writer_of(space)
     if writer.is_folder(path):
         _refuse_etag(path, etag)
-        plan = writer.selection.delete([path.rstrip("/")])
+        plan = writer.planner.delete_all([path.rstrip("/")])
     else:
-        plan = writer.planner.delete(path, seen=_seen(etag))
+        plan = writer.planner.delete(path, expected=_precondition(etag))
     carry_out(writer, plan, agreed=agreed, as_json=as_json)
 
 
@@ -89,9 +89,9 @@ def mv(
     target = f"{dst}{Path(src).name}" if dst.endswith("/") else dst
     if writer.is_folder(src):
         _refuse_etag(src, etag)
-        plan = writer.selection.move_folder(src.rstrip("/"), target, links=links)
+        plan = writer.planner.move_folder(src.rstrip("/"), target, links=links)
     else:
-        plan = writer.planner.move(src, target, seen=_seen(etag), links=links)
+        plan = writer.planner.move(src, target, expected=_precondition(etag), links=links)
     carry_out(writer, plan, agreed=agreed, as_json=as_json)
 
 
@@ -193,8 +193,8 @@ def _content(source: str) -> str:
         raise VaultWriteError(Reason.ENCODING, "the text is not UTF-8") from None
 
 
-def _seen(etag: str | None) -> Seen:
-    return whatever if etag is None else expecting(etag)
+def _precondition(etag: str | None) -> Precondition:
+    return any_version if etag is None else has_etag(etag)
 
 
 def outcome_fields(plan: Plan, outcome: Outcome) -> dict[str, Any]:

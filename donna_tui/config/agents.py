@@ -27,25 +27,25 @@ LONGEST_PASSAGE = 8_000
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
-def both(name: str) -> AliasChoices:
+def snake_or_camel(name: str) -> AliasChoices:
     """Return the aliases of a name in snake case and in camel case."""
     return AliasChoices(name, to_camel(name))
 
 
 def _field(name: str, default: object, description: str, ge: float | None = None, le: float | None = None) -> Any:
     """Define a setting that may also be written in camel case."""
-    return Field(default, validation_alias=both(name), description=description, ge=ge, le=le)
+    return Field(default, validation_alias=snake_or_camel(name), description=description, ge=ge, le=le)
 
 
-def _place(path: Path) -> Path:
-    """Check a path that may contain the agent's name. Raises ValueError."""
-    for name in PLACEHOLDER.findall(str(path)):
-        if name not in ("agentId", "agent_id"):
-            raise ValueError("may contain {agentId} and nothing else in braces")
+def _check_placeholders(path: Path) -> Path:
+    if not set(PLACEHOLDER.findall(str(path))) <= {"agentId", "agent_id"}:
+        raise ValueError("may contain {agentId} and nothing else in braces")
     return path
 
 
-Place = Annotated[AbsolutePath, AfterValidator(_place)]
+PathTemplate = Annotated[AbsolutePath, AfterValidator(_check_placeholders)]
+"""A path that may contain the agent's name."""
+
 Flag = Annotated[bool, Field(strict=True)]
 
 
@@ -53,7 +53,7 @@ class StoreConfig(Block):
     """The location of an agent's index."""
 
     driver: Literal["sqlite"] = Field("sqlite", description="The storage of the index.")
-    path: Place | None = Field(
+    path: PathTemplate | None = Field(
         None,
         description=(
             "The folder of the index, with {agentId} in its name; a name such as {agentId}.sqlite means the folder "
@@ -177,14 +177,14 @@ AgentId = Annotated[str, StringConstraints(strict=True), AfterValidator(_id)]
 class AgentDefaults(Block):
     """The defaults for every agent."""
 
-    workspace: Place | None = Field(
+    workspace: PathTemplate | None = Field(
         None, description="The folder of an agent, with {agentId} in its name: MEMORY.md and memory/ are read there."
     )
     workspace_access: Access = _field(
         "workspace_access", "rw", "What an agent is allowed to do there; its memory is indexed only if it may write."
     )
     memory_search: MemorySearchConfig = Field(
-        default_factory=MemorySearchConfig, validation_alias=both("memory_search")
+        default_factory=MemorySearchConfig, validation_alias=snake_or_camel("memory_search")
     )
 
 
@@ -192,13 +192,15 @@ class AgentConfig(Block):
     """An agent, with its deviations from the defaults."""
 
     id: AgentId = Field(description="The name of the agent, for --space.")
-    workspace: Place | None = Field(None, description="The folder of the agent, if it differs from agents.defaults.")
+    workspace: PathTemplate | None = Field(
+        None, description="The folder of the agent, if it differs from agents.defaults."
+    )
     workspace_access: Access | None = _field(
         "workspace_access", None, "The access of the agent, if it differs from agents.defaults."
     )
     memory_search: MemorySearchConfig = Field(
         default_factory=MemorySearchConfig,
-        validation_alias=both("memory_search"),
+        validation_alias=snake_or_camel("memory_search"),
         description="Settings of agents.defaults.memory_search that are different here; all others stay.",
     )
 
@@ -240,10 +242,11 @@ class AgentsConfig(Block):
         if not self.defaults.memory_search.chunking.advances:
             message = f"{block}.overlap must be at most half of {block}.tokens"
             raise related(message, f"{block}.overlap", f"{block}.tokens")
-        places: dict[Path, str] = {}
-        workspaces = [agent.workspace for agent in self.resolved() if agent.workspace]
-        for agent in self.resolved():
-            if problem := _problem(agent, workspaces, places):
+        stores: dict[Path, str] = {}
+        agents = self.resolved()
+        workspaces = [agent.workspace for agent in agents if agent.workspace]
+        for agent in agents:
+            if problem := _problem(agent, workspaces, stores):
                 raise related(f"agents.list: {agent.id}: {problem}", "agents.list")
         return self
 
@@ -254,30 +257,31 @@ class AgentsConfig(Block):
         return next((agent for agent in self.resolved() if agent.id == named), None)
 
     def _resolved(self, own: AgentConfig) -> Agent:
-        search = _over(self.defaults.memory_search, own.memory_search)
-        store = _filled(search.store.path, own.id)
+        search = _merged(self.defaults.memory_search, own.memory_search)
+        store = _with_name(search.store.path, own.id)
         return Agent(
             id=own.id,
-            workspace=_filled(own.workspace or self.defaults.workspace, own.id),
+            workspace=_with_name(own.workspace or self.defaults.workspace, own.id),
             access=own.workspace_access or self.defaults.workspace_access,
             search=search,
             store=store.with_suffix("") if store and store.suffix in (".sqlite", ".db") else store,
         )
 
 
-def _over(base: B, own: B) -> B:
+def _merged(base: B, own: B) -> B:
+    """Replace the settings of a block by those that are set in another one."""
     given = {name: (getattr(base, name), getattr(own, name)) for name in own.model_fields_set}
     return base.model_copy(
-        update={name: _over(low, high) if isinstance(high, Block) else high for name, (low, high) in given.items()}
+        update={name: _merged(old, new) if isinstance(new, Block) else new for name, (old, new) in given.items()}
     )
 
 
-def _filled(template: Path | None, agent: str) -> Path | None:
+def _with_name(template: Path | None, agent: str) -> Path | None:
     return None if template is None else Path(PLACEHOLDER.sub(agent, str(template)))
 
 
-def _problem(agent: Agent, workspaces: Sequence[Path], places: dict[Path, str]) -> str:
-    """Return what is wrong with an agent; with another one in `places` it would share an index, and so its memory."""
+def _problem(agent: Agent, workspaces: Sequence[Path], stores: dict[Path, str]) -> str:
+    """Return what is wrong with an agent, or an empty string. `stores` are the agents so far, by their index folder."""
     if not agent.search.chunking.advances:
         return "memory_search.chunking.overlap must be at most half of tokens"
     if agent.store is None:
@@ -285,5 +289,5 @@ def _problem(agent: Agent, workspaces: Sequence[Path], places: dict[Path, str]) 
     store = Path(os.path.realpath(agent.store))  # with symbolic links resolved as far as they exist
     if any(store.is_relative_to(os.path.realpath(workspace)) for workspace in workspaces):
         return "memory_search.store.path must not be in a workspace"
-    other = places.setdefault(store, agent.id)
+    other = stores.setdefault(store, agent.id)
     return "" if other == agent.id else f"memory_search.store.path is that of {other} too; put {{agentId}} in it"

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class FromSpace(Enum):
-    """The way in which the file in a space may change a setting. A setting without this mark cannot be changed.
+    """How the settings file in a space may change a setting; it cannot change one without this mark.
 
-    A vault may be untrusted, so no setting that sends, runs or widens anything has a mark.
+    A vault may be untrusted, so no setting that sends or runs anything, or widens what is allowed, has a mark.
     """
 
     REPLACE = "may set it"
@@ -49,7 +49,7 @@ class Switch(Block):
 
 
 def related(message: str, *ids: str) -> PydanticCustomError:
-    """Return the error for settings that are valid alone but not together; `ids` are all settings involved."""
+    """Return the error for settings that are valid alone but not together; `ids` are these settings."""
     return PydanticCustomError("related", message, {"ids": ids})
 
 

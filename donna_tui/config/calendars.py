@@ -58,7 +58,7 @@ class CalendarConfig(Block):
     )
 
     @model_validator(mode="after")
-    def _has_a_place(self) -> CalendarConfig:
+    def _has_a_source(self) -> CalendarConfig:
         if self.kind == "ics" and (self.path is None) == (not self.url):
             raise ValueError("a calendar of kind ics needs a path or a url, and not both")
         if self.kind == "caldav" and not self.url:

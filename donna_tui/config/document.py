@@ -18,7 +18,6 @@ Layer = Literal["default", "user", "space", "environment", "command line"]
 """The layers of the configuration; later ones take precedence."""
 
 SHOWN_CHARS = 60
-
 _YAML_WORDS = {"None": "nothing", "True": "true", "False": "false"}
 
 
@@ -50,7 +49,7 @@ MAX_DEPTH = 12
 TOO_DEEP = "exceeded maximum nesting depth"
 """The message of PyYAML from 6.0.4 on if the C parser reads ahead through very many brackets."""
 
-Place = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 """Path to a value: keys and list indices."""
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -62,9 +61,9 @@ class Document:
 
     origin: Origin
     data: Mapping[str, object]
-    lines: Mapping[Place, int]
+    lines: Mapping[KeyPath, int]
 
-    def at(self, place: Place) -> Origin:
+    def at(self, place: KeyPath) -> Origin:
         """Return the origin of a key or item, or of the nearest enclosing one that has a line."""
         while place and place not in self.lines:
             place = place[:-1]
@@ -81,12 +80,12 @@ def parse_document(text: str, origin: Origin) -> Document:
 
 
 class Builder:
-    """Parse the value that a text contains as YAML, such as `[a, b]`. `lines` are those of its parts."""
+    """Parse a YAML value, such as `[a, b]`. `lines` are those of its parts."""
 
     def __init__(self, text: str, origin: Origin) -> None:
         self._text = text
         self._origin = origin
-        self.lines: dict[Place, int] = {}
+        self.lines: dict[KeyPath, int] = {}
 
     def build(self) -> object:
         """Return the only value in the text, or None if it is empty. Raises ConfigError."""
@@ -115,7 +114,7 @@ class Builder:
             raise self._error(_line(self._loader.peek_event()), "must be a single YAML document")
         return value
 
-    def _value(self, place: Place) -> object:
+    def _value(self, place: KeyPath) -> object:
         event = self._loader.get_event()
         if len(place) > MAX_DEPTH:
             raise self._error(_line(event), "nested too deeply")
@@ -129,7 +128,7 @@ class Builder:
             return self._sequence(place)
         return self._scalar(event)
 
-    def _mapping(self, place: Place) -> dict[str, object]:
+    def _mapping(self, place: KeyPath) -> dict[str, object]:
         result: dict[str, object] = {}
         while not self._loader.check_event(yaml.MappingEndEvent):
             event = self._loader.get_event()
@@ -143,7 +142,7 @@ class Builder:
         self._loader.get_event()
         return result
 
-    def _sequence(self, place: Place) -> list[object]:
+    def _sequence(self, place: KeyPath) -> list[object]:
         result: list[object] = []
         while not self._loader.check_event(yaml.SequenceEndEvent):
             here = (*place, len(result))

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from donna_tui.config.agent_settings import settings_of
 from donna_tui.config.blocks import FromSpace
-from donna_tui.config.document import Builder, Document, Layer, Origin, Place, invalid, shown
+from donna_tui.config.document import Builder, Document, KeyPath, Layer, Origin, invalid, shown
 from donna_tui.config.files import FILE_NAME, read_file, read_space_file
 from donna_tui.config.models import MemoryConfig
 from donna_tui.config.schema import ROOT, SETTINGS, Group, Setting, nearest_inside, raw_value
@@ -130,7 +130,7 @@ def _explained(error: ErrorDetails, values: Values) -> ConfigError:
     return invalid(values[identifier].place_of(inside), f"{subject} {_problem(error)}")
 
 
-def _split(location: Place) -> tuple[str, Place]:
+def _split(location: KeyPath) -> tuple[str, KeyPath]:
     """Split a location into the setting that contains it, and the path within that setting."""
     for end in range(len(location), 0, -1):
         identifier = ".".join(str(part) for part in location[:end])
@@ -163,10 +163,10 @@ class LayerValue:
 
     value: object
     origin: Origin
-    inner: Mapping[Place, Origin] = field(default_factory=dict)
+    inner: Mapping[KeyPath, Origin] = field(default_factory=dict)
     below: LayerValue | None = None
 
-    def place_of(self, inside: Place) -> Origin:
+    def place_of(self, inside: KeyPath) -> Origin:
         """Return the origin of a part of the value, such as one item of a list."""
         if self.below is not None and isinstance(self.below.value, list) and inside and isinstance(inside[0], int):
             index = inside[0] - len(self.below.value)
@@ -253,7 +253,7 @@ def _add(values: Values, identifier: str, given: LayerValue) -> None:
     values[identifier] = given
 
 
-def _inner(document: Document, place: Place, value: object) -> dict[Place, Origin]:
+def _inner(document: Document, place: KeyPath, value: object) -> dict[KeyPath, Origin]:
     if not isinstance(value, list | dict):
         return {}
     depth = len(place)
@@ -267,8 +267,8 @@ def _items(given: LayerValue, identifier: str) -> list[object]:
 
 
 def _leaves(
-    document: Document, group: Group, data: Mapping[str, object], around: Place
-) -> Iterator[tuple[Place, str, object]]:
+    document: Document, group: Group, data: Mapping[str, object], around: KeyPath
+) -> Iterator[tuple[KeyPath, str, object]]:
     for name, value in data.items():
         place = (*around, name)
         member = _member(group, name, document.at(place))

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, Field, StringConstraints, ValidationError, 
 from pydantic_core import PydanticCustomError
 
 from donna_tui.config.blocks import Block, Line, Number, Whole
-from donna_tui.config.document import Document, Place, invalid, shown
+from donna_tui.config.document import Document, KeyPath, invalid, shown
 from donna_tui.config.files import read_file
 from donna_tui.platform.addresses import host_of, is_this_machine
 from donna_tui.platform.paths import app_paths, resource
@@ -37,11 +37,10 @@ _USUAL: dict[Dialect, str] = {
     "ollama": "http://localhost:11434",
 }
 _SECRET = ("api_key_env", "base_url")
-"""Settings into which people paste keys by mistake: their values are never shown."""
+"""Settings whose values are never shown, as people paste keys and passwords into them by mistake."""
 
 
 def _secret(message: str) -> PydanticCustomError:
-    """Return the error for a value that is never shown: people paste keys and passwords by mistake."""
     return PydanticCustomError("secret", "{problem}", {"problem": message})
 
 
@@ -63,7 +62,6 @@ def _server(url: str) -> str:
 
 
 def _variable(text: str) -> str:
-    """Check the name of a variable."""
     if not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", text):
         raise _secret("must be the name of an environment variable, such as OPENAI_API_KEY, and never the key itself")
     return text
@@ -117,12 +115,10 @@ class Routes(Block):
     summarizer: Route | None = Field(None, description="The model that summarises old conversations.")
 
     def route(self, alias: Alias) -> Route | None:
-        """Return the model for a purpose, or None."""
         return self.reasoner if alias == "reasoner" else self.summarizer
 
 
 def models_file(environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the path of the user's own `models.yaml`, which need not exist."""
     return app_paths(environ).config / MODELS_NAME
 
 
@@ -140,7 +136,7 @@ def load_routes(environ: Mapping[str, str] = os.environ) -> Routes:
         raise _explained(problem, _source(documents, problem["loc"])) from None
 
 
-def _source(documents: list[Document], place: Place) -> Document:
+def _source(documents: list[Document], place: KeyPath) -> Document:
     """Return the file that set a value last."""
     return next((document for document in reversed(documents) if place and place[0] in document.data), documents[-1])
 

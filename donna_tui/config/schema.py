@@ -26,12 +26,11 @@ class Setting:
 
     @property
     def kind(self) -> Any:
-        """Return the bare type: int, float, bool, str, tuple, dict, or a type that is written as plain text."""
+        """Return the type without parameters: int, float, bool, str, tuple, dict, or one that is written as text."""
         return get_origin(self.field.annotation) or self.field.annotation
 
     @property
     def from_space(self) -> FromSpace | None:
-        """Return how the file in a space may change the setting, or None."""
         return next((mark for mark in self.field.metadata if isinstance(mark, FromSpace)), None)
 
 
@@ -67,7 +66,6 @@ class Group:
 
 
 def aliases_of(name: str, field: FieldInfo) -> tuple[str, ...]:
-    """Return the other spellings of a setting."""
     choices = field.validation_alias
     if not isinstance(choices, AliasChoices):
         return ()
@@ -136,10 +134,9 @@ def plain(value: object) -> Any:
 
 
 def raw_value(config: MemoryConfig, identifier: str) -> object:
-    """Return the value of the setting with this dotted name."""
     return reduce(getattr, identifier.split("."), config)
 
 
 def value_of(config: MemoryConfig, identifier: str) -> Any:
-    """Return the plain value of the setting with this dotted name."""
+    """Return the value of the setting with this dotted name, as plain data."""
     return plain(raw_value(config, identifier))

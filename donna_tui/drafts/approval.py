@@ -22,7 +22,7 @@ from donna_tui.types.memory import Correction
 from donna_tui.vault.client import VaultClient, VaultNote
 from donna_tui.vault.note.merge import merge_frontmatter
 from donna_tui.vault.note.read import DRAFT_KEY, parse_frontmatter
-from donna_tui.vault.write.changes import Change, OperationKind, Outcome, Plan, expecting
+from donna_tui.vault.write.changes import Change, OperationKind, Outcome, Plan, has_etag
 from donna_tui.vault.write.writer import VaultWriter
 
 MAX_CORRECTIONS = 20
@@ -89,7 +89,7 @@ class Approver:
     def plan_rejection(self, entry: Entry) -> Plan:
         """Plan the deletion of a draft, which remains in git's history."""
         note = self.note_of(entry)
-        plan = self._writer.planner.delete(entry.path, seen=expecting(note.etag))
+        plan = self._writer.planner.delete(entry.path, expected=has_etag(note.etag))
         return replace(plan, subject=f"Reject {entry.path}")
 
     def plan_redraft(self, entry: Entry, fresh: str) -> Plan:
@@ -105,7 +105,7 @@ class Approver:
                 "Your edits conflict with the new draft: nothing was changed",
                 hint="approve or reject the draft, or move your lines under Notes",
             )
-        plan = self._writer.planner.write(entry.path, merged.text, seen=expecting(note.etag), replace=True)
+        plan = self._writer.planner.write(entry.path, merged.text, expected=has_etag(note.etag), replace=True)
         return replace(plan, subject=f"Regenerate {entry.path}")
 
     def plan_realign(self, entry: Entry, times: Mapping[str, Any], lines: Mapping[str, str], target: str) -> Plan:
@@ -143,13 +143,13 @@ class Approver:
     def _placed(self, path: str, target: str, etag: str, text: str) -> Plan:
         """Plan to write the text of the draft at `path` to `target`, which may be the same path."""
         if target == path:
-            return self._writer.planner.write(path, text, seen=expecting(etag), replace=True)
+            return self._writer.planner.write(path, text, expected=has_etag(etag), replace=True)
         known = self._client.try_read(target)
         if known is not None:
-            written = self._writer.planner.write(target, text, seen=expecting(known.etag))
-            deleted = self._writer.planner.delete(path, seen=expecting(etag))
+            written = self._writer.planner.write(target, text, expected=has_etag(known.etag))
+            deleted = self._writer.planner.delete(path, expected=has_etag(etag))
             return Plan(kind=OperationKind.WRITE, subject=written.subject, changes=(*written.changes, *deleted.changes))
-        plan = self._writer.planner.move(path, target, seen=expecting(etag))
+        plan = self._writer.planner.move(path, target, expected=has_etag(etag))
         changes = (replace(change, after=text.encode()) if change.path == target else change for change in plan.changes)
         return replace(plan, changes=tuple(changes))
 

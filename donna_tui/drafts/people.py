@@ -13,7 +13,7 @@ from donna_tui.search.query import STOP_WORDS
 from donna_tui.types.errors import DonnaError
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.note.read import parse_frontmatter
-from donna_tui.vault.write.changes import Change, expecting
+from donna_tui.vault.write.changes import Change, has_etag
 from donna_tui.vault.write.file_names import EVERYWHERE
 from donna_tui.vault.write.planner import Planner
 
@@ -75,7 +75,7 @@ def ensure_person_stubs(text: str, client: VaultClient, planner: Planner, allowl
     for name in names:
         with contextlib.suppress(DonnaError):
             stub = whole_note({"type": "person", "name": name, "stub": True, ID_KEY: name}, f"# {inline(name)}\n")
-            found += planner.write(f"{FOLDER}/{name}.md", stub, seen=expecting(None)).changes
+            found += planner.write(f"{FOLDER}/{name}.md", stub, expected=has_etag(None)).changes
     with contextlib.suppress(DonnaError):
         return planner.possible(found)
     return []

@@ -25,7 +25,7 @@ from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.types.events import EventHub
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.note.read import DRAFT_KEY
-from donna_tui.vault.write.changes import expecting
+from donna_tui.vault.write.changes import has_etag
 from donna_tui.vault.write.durable import refused_write
 from donna_tui.vault.write.writer import VaultWriter
 
@@ -209,7 +209,7 @@ class MemoryInformedWriter:
         stem = run.effective_path.removesuffix(".md")
         for path in (run.effective_path, *(f"{stem}-{number}.md" for number in range(2, MAX_NAMES + 1))):
             try:
-                plan = self.vault_writer.planner.write(path, entry.original, seen=expecting(None))
+                plan = self.vault_writer.planner.write(path, entry.original, expected=has_etag(None))
             except VaultWriteError as error:
                 if error.reason is not Reason.CONFLICT:
                     raise

@@ -106,9 +106,11 @@ def export(destination: Path) -> Manifest:
 
 
 def _fill(folder: Path, weights: Path) -> Manifest:
+    from onnxruntime.quantization import quantize_dynamic
+
     exact, quantised = folder / "exact.onnx", folder / "int8.onnx"
     write_bert_graph(weights / WEIGHTS, exact)
-    _quantise(exact, quantised)
+    quantize_dynamic(exact, quantised, per_channel=True)
     tokens = ModelTokens.load(weights / TOKENIZER)
     embed_exact, embed_quantised = _embedder(exact, tokens), _embedder(quantised, tokens)
     difference = _difference(embed_exact)
@@ -134,18 +136,12 @@ def _fill(folder: Path, weights: Path) -> Manifest:
     return manifest
 
 
-def _quantise(exact: Path, quantised: Path) -> None:
-    from onnxruntime.quantization import quantize_dynamic
-
-    quantize_dynamic(exact, quantised, per_channel=True)
-
-
-def _embedder(file: Path, tokens: ModelTokens) -> Callable[[str], Vector]:
+def _embedder(file: Path, tokens: ModelTokens) -> Embed:
     graph = OnnxGraph(file)
     return lambda text: graph.run(tokens.ids(text))
 
 
-def _difference(embed: Callable[[str], Vector]) -> float:
+def _difference(embed: Embed) -> float:
     """Return the largest difference between the exact graph and reference values of sentence-transformers, on samples.
 
     Raises ModelError (model_invalid) above `MAX_DIFFERENCE`, when this machine does not compute the expected vectors.

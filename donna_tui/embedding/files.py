@@ -105,7 +105,7 @@ def are_weights(folder: Path) -> bool:
 
 
 def weights_folder(models: Path) -> Path | None:
-    """Return the folder of the original weights: downloaded below the folder of models, else installed as a package."""
+    """Return the folder of the original weights: the downloaded ones, else those that are installed as a package."""
     downloaded = downloaded_folder(models.parent)
     return downloaded if are_weights(downloaded) else find_weights()
 

@@ -54,7 +54,7 @@ class _Row(BaseModel):
     index: int | None = None
 
 
-class _Answer(BaseModel):
+class _Response(BaseModel):
     model_config = ConfigDict(strict=True, extra="ignore")
 
     data: list[_Row]
@@ -113,8 +113,6 @@ class OpenAICompatible:
 
     def close(self) -> None:
         self.interrupt()
-
-    # Requests
 
     def _requested(self, texts: Sequence[str]) -> Matrix:
         clean = [text.encode("utf-8", "replace").decode() for text in texts]
@@ -191,12 +189,10 @@ class OpenAICompatible:
     def _away(self, what: str, hint: str, *, passing: bool = True) -> ModelAwayError:
         return ModelAwayError(Reason.MODEL_CALL_FAILED, f"{self._host} {what}", hint=hint, passing=passing)
 
-    # Responses
-
     def _read(self, body: bytes, count: int) -> Matrix:
         """Parse a response into rows in the order of the texts. Raises ModelError for invalid vectors."""
         try:
-            rows = _Answer.model_validate_json(body).data
+            rows = _Response.model_validate_json(body).data
         except (ValidationError, ValueError):
             raise self._unusable("is not a list of vectors") from None
         stated = [place if row.index is None else row.index for place, row in enumerate(rows)]

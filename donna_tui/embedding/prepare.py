@@ -43,8 +43,7 @@ def prepare_model(cache: Path, on_phase: OnPhase, cancel: Event | None = None) -
     immediately. `on_phase` is called on the calling thread. Raises ModelError: model_missing without weights or when
     cancelled, model_invalid if the weights or the export are invalid.
     """
-    ready = prepared_model(cache)
-    if ready is not None:
+    if ready := prepared_model(cache):
         return ready
     if files.weights_folder(files.models_folder(cache)) is None:
         files.load_export(files.export_folder(cache))  # raises if it is damaged
@@ -73,8 +72,7 @@ def install_model(
     cancel = cancel or Event()
     models = private_folder(files.models_folder(cache))
     with _only_one(models / ".lock", on_phase, cancel):
-        ready = prepared_model(cache)
-        if ready is not None:
+        if ready := prepared_model(cache):
             return ready
         if _usable_weights(models) is None:
             on_phase(ModelPhase.PREPARING, "Downloading the embedding model")
@@ -137,7 +135,6 @@ def _only_one(lock: Path, on_phase: OnPhase, cancel: Event) -> Iterator[None]:
 
 
 def _export(cache: Path, on_phase: OnPhase, cancel: Event) -> ModelFiles:
-    """Run the export in a child process and load the result."""
     on_phase(ModelPhase.PREPARING, "Preparing the embedding model for this machine, once")
     folder = files.export_folder(cache)
     log = folder.with_name("export.log")
@@ -200,7 +197,6 @@ def _stop(child: subprocess.Popen[bytes]) -> None:
 
 
 def _check_outcome(printed: str, log: Path) -> None:
-    """Raise the error that the child reported, if any."""
     try:
         outcome = json.loads(printed)
         error = None if outcome["ok"] else ModelError(Reason(outcome["reason"]), outcome["message"])

@@ -79,7 +79,7 @@ def leaves_machine(provider: EmbeddingProvider) -> bool:
 
 
 def version_tag(name: str, sha256: str, variant: str) -> str:
-    """Build a model's fingerprint, such as `minilm-l6-v2@53aa5117/int8`: name, prefix of the weights' hash, variant."""
+    """Build the fingerprint of a model, such as `minilm-l6-v2@53aa5117/int8`, from the hash of its weights."""
     return f"{name}@{sha256[:8]}/{variant}"
 
 
@@ -106,7 +106,6 @@ def check_vectors(matrix: Matrix, count: int, dim: int) -> Matrix:
 
 
 def too_long(tokens: int, max_tokens: int) -> ModelError:
-    """Build the error for a passage that exceeds the model's window."""
     return ModelError(
         Reason.EMBEDDING_FAILED,
         f"A passage has {tokens} tokens, but the model reads at most {max_tokens}.",

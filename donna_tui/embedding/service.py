@@ -40,9 +40,9 @@ class EmbeddingService:
     """Embed texts for an event loop.
 
     One thread is reserved for questions. `threads` others embed documents, in batches of `batch` texts, at a low
-    scheduling priority and not at all while a question is open: a question waits for no document on a free core, and
-    for at most one batch of a provider that embeds one thing at a time. `version_tag` is stamped on its vectors: the
-    user's `stamp` and the fingerprint of the model.
+    scheduling priority, and begin no batch while a question is open: a question waits at most for the batch that a
+    provider, which embeds one thing at a time, is working on. `version_tag` is stamped on the vectors: the user's
+    `stamp` and the fingerprint of the model.
     """
 
     def __init__(self, provider: EmbeddingProvider, *, stamp: str = "", threads: int = 2, batch: int = 1) -> None:
@@ -50,7 +50,7 @@ class EmbeddingService:
         self.version_tag = stamped(stamp, provider.version_tag)
         self._batch = batch
         lock = threading.Lock()
-        self._work_ready, self._given = threading.Condition(lock), threading.Condition(lock)
+        self._query_ready, self._documents_ready = threading.Condition(lock), threading.Condition(lock)
         self._queries: deque[tuple[str, Future[Vector]]] = deque()
         self._documents: deque[_Documents] = deque()
         self._open_queries = 0
@@ -64,12 +64,12 @@ class EmbeddingService:
     async def embed_query(self, text: str) -> Vector:
         """Embed a question of any length. Raises ModelError if the model fails or is closed."""
         answer: Future[Vector] = Future()
-        with self._work_ready:
+        with self._query_ready:
             if self._closed:
                 raise _closed()
             self._queries.append((text, answer))
             self._open_queries += 1
-            self._work_ready.notify()
+            self._query_ready.notify()
         return await asyncio.wrap_future(answer)
 
     async def embed_documents(self, texts: Sequence[str]) -> Matrix:
@@ -80,23 +80,23 @@ class EmbeddingService:
         documents = _Documents(texts, np.empty((len(texts), self.provider.dim), dtype=np.float32))
         if not texts:
             return documents.rows
-        with self._given:
+        with self._documents_ready:
             if self._closed:
                 raise _closed()
             self._documents.append(documents)
-            self._given.notify_all()
+            self._documents_ready.notify_all()
         return await asyncio.wrap_future(documents.future)
 
     async def close(self) -> None:
         """Stop within one batch, fail all waiting calls, and release the model. Closing twice is allowed."""
-        with self._work_ready:
+        with self._query_ready:
             if self._closed:
                 return
             self._closed = True
             waiting: list[Future[Any]] = [answer for _, answer in self._queries]
             waiting += [documents.future for documents in self._documents]
-            self._work_ready.notify_all()
-            self._given.notify_all()
+            self._query_ready.notify_all()
+            self._documents_ready.notify_all()
         for future in waiting:
             _fail(future, _closed())
         if isinstance(self.provider, ServedModel):
@@ -107,8 +107,8 @@ class EmbeddingService:
 
     def _answer_queries(self) -> None:
         while True:
-            with self._work_ready:
-                self._work_ready.wait_for(lambda: self._closed or self._queries)
+            with self._query_ready:
+                self._query_ready.wait_for(lambda: self._closed or self._queries)
                 if self._closed:
                     return
                 text, answer = self._queries.popleft()
@@ -118,10 +118,10 @@ class EmbeddingService:
                     answer.set_result(check_vectors(vector[None], 1, self.provider.dim)[0])
                 except Exception as error:
                     answer.set_exception(_model_error(error))
-            with self._given:
+            with self._documents_ready:
                 self._open_queries -= 1
                 if self._documents:  # waking idle threads would delay the answer
-                    self._given.notify_all()
+                    self._documents_ready.notify_all()
 
     def _embed_documents(self) -> None:
         if sys.platform == "linux":  # elsewhere a thread has no priority of its own
@@ -129,8 +129,8 @@ class EmbeddingService:
                 thread = threading.get_native_id()
                 os.setpriority(os.PRIO_PROCESS, thread, max(INGEST_NICENESS, os.getpriority(os.PRIO_PROCESS, thread)))
         while True:
-            with self._given:
-                self._given.wait_for(lambda: self._closed or self._documents_first())
+            with self._documents_ready:
+                self._documents_ready.wait_for(lambda: self._closed or self._may_embed())
                 if self._closed:
                     return
                 documents = self._documents[0]
@@ -143,15 +143,15 @@ class EmbeddingService:
                 _fail(documents.future, _model_error(error))
                 continue
             documents.rows[start : start + len(texts)] = rows
-            with self._given:
+            with self._documents_ready:
                 documents.done += len(texts)
                 finished = documents.done == len(documents.texts)
             if finished:
                 with contextlib.suppress(InvalidStateError):
                     documents.future.set_result(documents.rows)
 
-    def _documents_first(self) -> bool:
-        """Return whether a thread may take documents now, after dropping those of which no text is left."""
+    def _may_embed(self) -> bool:
+        """Return whether a thread may embed documents now. Drops those of which all texts are taken."""
         while self._documents:
             first = self._documents[0]
             if first.taken < len(first.texts) and not first.future.done():

@@ -8,7 +8,6 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from donna_tui.text.tokens import TokenCounter
 from donna_tui.types.errors import ModelError, Reason
 
 if TYPE_CHECKING:
@@ -39,8 +38,8 @@ class ModelTokens:
     def load(cls, file: Path) -> ModelTokens:
         """Load a `tokenizer.json`, cached until it changes. Raises ModelError (model_invalid) if that fails."""
         try:
-            known = file.stat()
-            return _loaded(file, known.st_mtime_ns, known.st_size)
+            found = file.stat()
+            return _loaded(file, found.st_mtime_ns, found.st_size)
         except (OSError, ValueError) as error:
             raise unusable(file) from error
 
@@ -69,23 +68,18 @@ def _loaded(file: Path, changed_ns: int, size: int) -> ModelTokens:
     return ModelTokens(file.read_bytes())
 
 
-class ModelCounter(TokenCounter):
-    """Count tokens with a lazily loaded tokenizer.
-
-    Building it takes as long as a search, and an unchanged vault does not need it.
+class ModelCounter:
+    """A `TokenCounter` that loads the tokenizer on first use: that takes as long as a search, and an unchanged vault
+    does not need it.
     """
 
     def __init__(self, file: Path) -> None:
         """Open `file`, a `tokenizer.json`. Raises ModelError (model_invalid) if it cannot be read."""
         self._file = file
         try:
-            self._name = tokenizer_name(file.read_bytes())
+            self.name = tokenizer_name(file.read_bytes())
         except OSError as error:
             raise unusable(file) from error
-
-    @property
-    def name(self) -> str:
-        return self._name
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Return the spans of the tokens. Raises ModelError (model_invalid) if the file is no tokenizer."""

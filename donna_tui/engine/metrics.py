@@ -22,7 +22,7 @@ from donna_tui.types.events import (
     NoteIndexed,
     NoteRenamed,
     SearchDone,
-    WatchHint,
+    WatchEvent,
 )
 
 MAX_SERIES = 200
@@ -92,7 +92,7 @@ class Metrics:
             NoteDeleted: lambda event: self._changes.of("deleted").inc(),
             NoteRenamed: lambda event: self._changes.of("renamed").inc(),
             NoteEmbedded: self._note_embedded,
-            WatchHint: lambda event: self._watched.of("rescan" if event.rescan else "hint").inc(),
+            WatchEvent: lambda event: self._watched.of("rescan" if event.rescan else "hint").inc(),
             Autowritten: lambda event: self._written.of(event.template).inc(),
             AutowriteSkipped: lambda event: self._skipped.of(event.template).inc(),
             AutowriteFailed: lambda event: self._unwritten.of(event.template, event.reason).inc(),

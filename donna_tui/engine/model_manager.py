@@ -162,7 +162,7 @@ class ModelManager:
         if self._service is None:
             return
         maintainer = self._context.maintainer
-        if maintainer is None or maintainer.indexes.speaks_model:
+        if maintainer is None or maintainer.indexes.matches_model:
             self._context.searcher.use(self._service)
         else:
             self._context.searcher.use(None, OTHER_MODEL)

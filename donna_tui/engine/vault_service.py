@@ -20,12 +20,12 @@ from donna_tui.text.merge import has_conflict_markers
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.events import EventHub, ProblemRaised, VaultWritten
 from donna_tui.types.notes import BlameLine, Destination, NoteLinks, NoteRow, NoteState, NoteText
-from donna_tui.vault.client import Entry
+from donna_tui.vault.client import ScannedFile
 from donna_tui.vault.edit_drafts import EditDrafts, edited_text
 from donna_tui.vault.note.read import DRAFT_KEY
 from donna_tui.vault.obsidian import DailyNote, daily_note
 from donna_tui.vault.open import open_writer, vault_client
-from donna_tui.vault.write.changes import Change, Outcome, Plan, Revision, etag_of, expecting
+from donna_tui.vault.write.changes import Change, Outcome, Plan, Revision, etag_of, has_etag
 from donna_tui.vault.write.file_names import EVERYWHERE
 from donna_tui.vault.write.writer import LOCAL_ACTOR, OnWritten, VaultWriter
 
@@ -122,29 +122,29 @@ class VaultService:
 
     async def plan_write(self, path: str, text: str, etag: str | None) -> Plan:
         """Plan the write of a note. Without an etag it must not exist yet."""
-        return await self._run(self._writer.planner.write, path, text, seen=expecting(etag), replace=True)
+        return await self._run(self._writer.planner.write, path, text, expected=has_etag(etag), replace=True)
 
     async def plan_delete(self, path: str, etag: str, *, unlinks: bool = False) -> Plan:
         """Plan the deletion of a note; `unlinks` also replaces the links to it by their text."""
-        return await self._run(self._writer.planner.delete, path, seen=expecting(etag), links=True, unlinks=unlinks)
+        return await self._run(self._writer.planner.delete, path, expected=has_etag(etag), links=True, unlinks=unlinks)
 
     async def plan_move(self, src: str, dst: str, etag: str) -> Plan:
-        return await self._run(self._writer.planner.move, src, dst, seen=expecting(etag))
+        return await self._run(self._writer.planner.move, src, dst, expected=has_etag(etag))
 
     read_note = _on_thread(lambda own: own._note)
     outside_change = _on_thread(lambda own: own._writer.history.outside_change)
     whereabouts = _on_thread(lambda own: own._writer.history.whereabouts)
-    plan_delete_all = _on_thread(lambda own: own._writer.selection.delete)
-    plan_move_folder = _on_thread(lambda own: own._writer.selection.move_folder)
-    plan_move_into = _on_thread(lambda own: own._writer.selection.move_into)
+    plan_delete_all = _on_thread(lambda own: own._writer.planner.delete_all)
+    plan_move_folder = _on_thread(lambda own: own._writer.planner.move_folder)
+    plan_move_into = _on_thread(lambda own: own._writer.planner.move_into)
     why_not_new = _on_thread(lambda own: own._writer.why_not_new)
     empty_folders = _on_thread(lambda own: own._writer.empty_folders)
     create_folder = _on_thread(lambda own: own._writer.create_folder)
     remove_folder = _on_thread(lambda own: own._writer.remove_folder)
-    plan_undo = _on_thread(lambda own: own._writer.restorer.undo)
-    plan_undo_one = _on_thread(lambda own: own._writer.restorer.undo_one)
-    plan_redo = _on_thread(lambda own: own._writer.restorer.redo)
-    clashes = _on_thread(lambda own: own._writer.restorer.clashes)
+    plan_undo = _on_thread(lambda own: own._writer.undo_planner.undo)
+    plan_undo_one = _on_thread(lambda own: own._writer.undo_planner.undo_one)
+    plan_redo = _on_thread(lambda own: own._writer.undo_planner.redo)
+    clashes = _on_thread(lambda own: own._writer.undo_planner.clashes)
     undoable = _on_thread(lambda own: own._writer.undoable)
     redoable = _on_thread(lambda own: own._writer.redoable)
     conflict = _on_thread(lambda own: own._writer.resolver.conflict)
@@ -176,7 +176,7 @@ class VaultService:
         except DonnaError:
             return False
 
-    def _judged(self, entry: Entry) -> Entry:
+    def _judged(self, entry: ScannedFile) -> ScannedFile:
         """Add the reason why an entry is not indexed, including the user's settings."""
         if entry.reason is not None or self._context.client.is_note(entry.path):
             return entry
@@ -265,7 +265,7 @@ def _known_notes(database: Database, key: str) -> dict[str, frozenset[NoteState]
 
 
 def _row(
-    entry: Entry, known: dict[str, frozenset[NoteState]], outside: dict[str, bool], marked: frozenset[str]
+    entry: ScannedFile, known: dict[str, frozenset[NoteState]], outside: dict[str, bool], marked: frozenset[str]
 ) -> NoteRow:
     """Return the row of an entry. A private note that git does not track is excluded on purpose, not edited outside."""
     states = set(known.get(entry.path, {NoteState.PENDING}))

@@ -39,8 +39,8 @@ questions asked of a million passages.
 
 FIELDS = "title heading"
 MANY = 30_000
-"""Passages at a level above which a narrower one is used: the level before it, or that level plus the passages that
-reach this one in the fields with the highest weights.
+"""If a level has more passages than this, a narrower one is ranked: the level before it, alone or with the passages
+whose `FIELDS`, which have the highest weights, reach this level.
 """
 
 WEIGHED = 6

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class RevisionCache:
-    """An LRU cache of a few results, each valid until a document changes, for the connections to one index."""
+    """An LRU cache of a few results for the connections to one index. Each is valid until a document changes."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -62,6 +62,11 @@ class Database:
     def rows(self, sql: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
         with translated(self.path):
             return list(self.connection.execute(sql, parameters))
+
+    def column(self, sql: str, parameters: Any = ()) -> list[Any]:
+        """Return the first column of all rows."""
+        with translated(self.path):
+            return [row[0] for row in self.connection.execute(sql, parameters)]
 
     def value(self, sql: str, parameters: Any = ()) -> Any:
         """Return the first column of the first row, or None."""
@@ -142,16 +147,16 @@ def truncate_log(database: Database) -> bool:
     return not busy
 
 
-MUCH_ROOM = 0.1
-"""Maximum number of free pages that a file keeps for later writes, as a share of its pages."""
+FREE_SHARE = 0.1
+"""Maximum share of free pages that a file keeps for later writes."""
 
 PAGES_AT_ONCE = 2_000
 
 
-def give_room_back(database: Database) -> None:
+def release_free_pages(database: Database) -> None:
     """Shrink the file by incremental vacuuming if many of its pages are free; other writers can run in between."""
     left = database.value("PRAGMA freelist_count")
-    if left <= MUCH_ROOM * database.value("PRAGMA page_count"):
+    if left <= FREE_SHARE * database.value("PRAGMA page_count"):
         return
     before = left + 1
     while 0 < left < before:  # no effect on a file created without auto_vacuum

@@ -12,7 +12,16 @@ import simsimd
 from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope, all_in_scope, first_in_scope
 from donna_tui.index.scope import ScopeMembership, known_members
-from donna_tui.index.vectors import Steps, Vector, VectorMatch, decided, log_bounds, oversampled, steps, unpacked_rows
+from donna_tui.index.vectors import (
+    Quantised,
+    Vector,
+    VectorMatch,
+    log_bounds,
+    nearest_of,
+    oversampled,
+    quantised,
+    unpacked_rows,
+)
 from donna_tui.platform.lazy import np
 
 if TYPE_CHECKING:
@@ -32,7 +41,9 @@ BLOCK = 5_000
 """Log entries read at once: 4 MB of stored vectors, and 20 MB while they are quantised."""
 
 GATHERED, PART = 0.25, 4_096
-"""Largest share of all vectors for which those of a scope are gathered, and their number per part."""
+"""Largest share of all vectors that a scope may have for its vectors to be copied and compared, and their number per
+copy. The vectors of a larger scope are compared with all others.
+"""
 
 _NOWHERE = -1
 
@@ -60,7 +71,7 @@ class ExactScan:
         return np.zeros(0, dtype=np.int64)
 
     @cached_property
-    def _matrix(self) -> Steps:
+    def _matrix(self) -> Quantised:
         return np.empty((0, 0), dtype=np.int8)
 
     def add(self, database: Database, ids: Sequence[int]) -> None:
@@ -94,7 +105,7 @@ class ExactScan:
             nearest = _nearest_inside(database, scope, ids, products, wanted)
         else:
             nearest = ids[_largest(products, wanted)].tolist()
-        return decided(database, nearest, query, limit)
+        return nearest_of(database, nearest, query, limit)
 
     def _compared(
         self, query: Vector, members: ScopeMembership | None
@@ -129,11 +140,11 @@ class ExactScan:
         there = [(each, vector) for each, vector in changed if vector is not None]
         if there:
             keys = np.array([each for each, _ in there], dtype=np.int64)
-            self._put(keys, steps(unpacked_rows([vector for _, vector in there])), expected=newest - start)
+            self._put(keys, quantised(unpacked_rows([vector for _, vector in there])), expected=newest - start)
         self._seen = min(newest, start + BLOCK)
         return True
 
-    def _put(self, keys: NDArray[np.int64], vectors: Steps, *, expected: int) -> None:
+    def _put(self, keys: NDArray[np.int64], vectors: Quantised, *, expected: int) -> None:
         self._make_room(int(keys.max()), max(len(keys), expected), vectors.shape[1])
         rows = self._row_of[keys]
         new = rows == _NOWHERE
@@ -165,11 +176,11 @@ class ExactScan:
         self._matrix, self._ids = matrix, ids
 
 
-def _products(matrix: Steps, query: Vector) -> NDArray[np.float64]:
+def _products(matrix: Quantised, query: Vector) -> NDArray[np.float64]:
     """Return inner products of quantised vectors. One thread is enough, because it is bound by memory bandwidth."""
     if not len(matrix):
         return np.empty(0)
-    products: NDArray[np.float64] = np.asarray(simsimd.cdist(steps(query)[np.newaxis], matrix, "inner"))[0]
+    products: NDArray[np.float64] = np.asarray(simsimd.cdist(quantised(query)[np.newaxis], matrix, "inner"))[0]
     return products
 
 

@@ -63,10 +63,8 @@ def file_state(database: Database, path: str) -> FileState | None:
 
 
 def known_paths(database: Database, paths: Iterable[str]) -> set[str]:
-    rows = database.rows(
-        "SELECT path FROM file_states WHERE path IN (SELECT value FROM json_each(?))", (json.dumps([*paths]),)
-    )
-    return {path for (path,) in rows}
+    known = "SELECT path FROM file_states WHERE path IN (SELECT value FROM json_each(?))"
+    return set(database.column(known, (json.dumps([*paths]),)))
 
 
 def with_etag(database: Database, etag: str) -> list[FileState]:
@@ -85,7 +83,7 @@ def save_state(database: Database, state: FileState) -> None:
     database.run(f"INSERT OR REPLACE INTO file_states ({COLUMNS}) VALUES ({marks})", values)  # noqa: S608
 
 
-def judge_again(database: Database, sensitive_key: str) -> None:
+def reread_if_key_changed(database: Database, sensitive_key: str) -> None:
     """Mark every note for reading again if the frontmatter key of private notes has changed since they were indexed."""
     known = get_meta(database, "sensitive_key")
     if known == sensitive_key:

@@ -63,12 +63,11 @@ def words_of(filters: Filters) -> str:
 def in_scope(database: Database, scope: Scope, ids: Sequence[int]) -> list[int]:
     """Return those of some chunks, by integer key, that are in a scope, in no order."""
     where, parameters = conditions(scope)
-    rows = database.rows(  # the cross join prevents a scan of all chunks
+    return database.column(  # the cross join prevents a scan of all chunks
         "SELECT c.id FROM json_each(?) asked CROSS JOIN memory_places c ON c.id = asked.value"  # noqa: S608
         f" JOIN memory_documents d ON d.id = c.document_id WHERE {where}",
         [json.dumps(sorted(ids)), *parameters],  # chunks of the same time are on the same pages
     )
-    return [each for (each,) in rows]
 
 
 def first_in_scope(database: Database, scope: Scope, ids: Sequence[int], wanted: int, share: float = 1.0) -> list[int]:

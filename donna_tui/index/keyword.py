@@ -78,7 +78,7 @@ def search_words(
     candidates = math.ceil(CANDIDATES_PER_RESULT * limit / share)
     words = words_of(scope.filters)
     level = choose_level(database, terms, candidates, ranges, words)
-    best = _best_at(database, level, candidates, ranges, run_parallel, words) if level.within else []
+    best = _best_at_level(database, level, candidates, ranges, run_parallel, words) if level.within else []
     if len(best) < candidates:
         best = rank_all(database, terms, candidates, ranges, words)
     known = {match.id: match for match in best}
@@ -91,7 +91,7 @@ def search_words(
     return rank_scope(database, terms, scope, limit, estimate.members)
 
 
-def _best_at(
+def _best_at_level(
     database: Database, level: Level, limit: int, ranges: Sequence[Range], run_parallel: RunParallel | None, words: str
 ) -> list[KeywordMatch]:
     """Return the best matches at a level, ranking the newer half of the chunks in parallel if possible."""
@@ -194,7 +194,7 @@ def newest(database: Database, scope: Scope, limit: int) -> list[KeywordMatch]:
 
 SHORTEST_STEM, LONGEST_STEM = 3, 40
 
-MAY_BECOME = 8
+MAX_COMPLETIONS = 8
 """Completions of a half-typed word that are searched, those in most passages. FTS5 supports prefix queries, but merges
 the postings for each expression and each stretch of the index: 50 ms for “con” among 70,000 passages, where this takes
 15.
@@ -215,24 +215,23 @@ def begun_word(database: Database, word: str, words: str = ALL_WORDS) -> str:
     begun = word.casefold()
     if len(begun) < SHORTEST_STEM:
         return quoted(word)
-    rows = database.rows(
+    terms = database.column(
         f"SELECT term FROM {VOCABULARY[words]} WHERE term >= ? AND term < ? ORDER BY doc DESC LIMIT ?",  # noqa: S608
-        (begun, f"{begun}\U0010ffff", MAY_BECOME),
+        (begun, f"{begun}\U0010ffff", MAX_COMPLETIONS),
     )
     # FTS5 would stem a stem again, as “decis” to “deci”
-    become = [f"{quoted(term)}*" if term.endswith("s") else quoted(term) for (term,) in rows]
-    if not become:
-        become = [f"{quoted(_stem_of(database, begun, words) or word)}*"]
-    return f"({' OR '.join(become)})"
+    completed = [f"{quoted(term)}*" if term.endswith("s") else quoted(term) for term in terms]
+    completed = completed or [f"{quoted(_stem_of(database, begun, words) or word)}*"]
+    return f"({' OR '.join(completed)})"
 
 
 def _stem_of(database: Database, begun: str, words: str) -> str:
     """Return the longest stem that is a prefix of a word: “decisi” is no prefix of “decis”, the stem of “decisions”."""
-    known = database.rows(
+    known = database.column(
         f"SELECT term FROM json_each(?) AS stem CROSS JOIN {VOCABULARY[words]} ON term = stem.value",  # noqa: S608
         (json.dumps([begun[:length] for length in range(SHORTEST_STEM, min(len(begun), LONGEST_STEM))]),),
     )
-    return max((term for (term,) in known), key=len, default="")
+    return max(known, key=len, default="")
 
 
 def quoted(text: str) -> str:

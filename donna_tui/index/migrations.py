@@ -302,7 +302,7 @@ def migrate(database: Database) -> None:
     """Migrate the schema in one transaction. Raises DatabaseError (`database_newer`) for a newer one."""
     with database.transaction():
         database.run("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY) WITHOUT ROWID")
-        applied = {name for (name,) in database.rows("SELECT name FROM migrations")}
+        applied = set(database.column("SELECT name FROM migrations"))
         if unknown := applied - {name for name, _ in MIGRATIONS}:
             message = f"the index was written by a newer Donna ({max(unknown)})"
             hint = "update Donna, or run donna doctor --repair to build a new index"
@@ -331,7 +331,6 @@ def create_vector_table(database: Database, dim: int) -> None:
 
 
 def has_vector_table(database: Database) -> bool:
-    """Return whether the vector table exists; it is created with the first model."""
     return bool(database.value("SELECT 1 FROM sqlite_master WHERE name = 'vec_memory_chunks'"))
 
 

@@ -33,7 +33,6 @@ class Part(Generic[T]):
         return self._started.result()
 
     def drop(self) -> None:
-        """Cancel the part unless it has started, because its result is not needed."""
         if self._started is not None:
             self._started.cancel()
 

@@ -40,7 +40,6 @@ class ScopeMembership:
 
     @cached_property
     def ranges(self) -> list[Range]:
-        """Return a few ranges that contain all keys, split at the largest gaps."""
         return around(np.frombuffer(self.keys, dtype=np.int64), MAX_RANGES)
 
     @cached_property

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from donna_tui.index.database import Database, give_room_back
+from donna_tui.index.database import Database, release_free_pages
 from donna_tui.index.documents import (
     ChunkRow,
     Document,
@@ -145,7 +145,6 @@ class MemoryStore:
         return len(rows)
 
     def embed_again(self, document_id: str) -> None:
-        """Discard the vectors of a document, so that its chunks are embedded again."""
         with self.database.transaction():
             rows = chunks_of(self.database, document_id)
             self._remove_vectors(rows)
@@ -223,15 +222,13 @@ class MemoryStore:
         )
 
     def has_pending(self) -> bool:
-        """Return whether any chunk has no vector yet; fast in an index of any size."""
         return self.database.value("SELECT 1 FROM memory_chunks WHERE embedding_version = '' LIMIT 1") is not None
 
     def lacks_vectors(self) -> bool:
-        """Return whether any chunk has no vector yet, or its embedding failed."""
+        """Return whether any chunk is pending, or its embedding failed."""
         return self.database.value(f"SELECT 1 FROM memory_chunks WHERE {LACKS_VECTOR} LIMIT 1") is not None  # noqa: S608
 
     def retry_failed(self) -> None:
-        """Mark the chunks whose embedding failed as pending again."""
         self.database.run(
             f"UPDATE memory_chunks SET embedding_version = '' WHERE {LACKS_VECTOR} AND embedding_version <> ''"  # noqa: S608
         )
@@ -245,7 +242,7 @@ class MemoryStore:
         if isinstance(self.vectors, VecTable) and is_worn(self.database):
             with self.database.transaction():
                 rebuild(self.database, self.vectors)
-        give_room_back(self.database)
+        release_free_pages(self.database)
 
     def _touch(self, existing: StoredDocument, document: Document) -> Upserted:
         renamed = existing.search_title != document.search_title

@@ -20,7 +20,7 @@ Vector: TypeAlias = "NDArray[np.float32]"
 Vectors: TypeAlias = "NDArray[np.float32]"
 """Several vectors, one per row."""
 
-Steps: TypeAlias = "NDArray[np.int8]"
+Quantised: TypeAlias = "NDArray[np.int8]"
 
 WIDEST = 8
 """Standard deviations of a component of a random unit vector that a byte covers; larger values are clipped."""
@@ -40,16 +40,11 @@ def unpacked_rows(stored: Sequence[bytes]) -> Vectors:
     return np.frombuffer(b"".join(stored), dtype="<f2").reshape(len(stored), -1).astype(np.float32)
 
 
-def steps(vectors: Vectors) -> Steps:
+def quantised(vectors: Vectors) -> Quantised:
     """Quantise unit vectors to integers from -127 to 127, accurate enough to select candidates for the nearest."""
     step = min(1.0, WIDEST / math.sqrt(vectors.shape[-1])) / 127
-    whole: Steps = np.clip(np.rint(vectors / step), -127, 127).astype(np.int8)
+    whole: Quantised = np.clip(np.rint(vectors / step), -127, 127).astype(np.int8)
     return whole
-
-
-def coarse(vector: Vector) -> bytes:
-    """Quantise a unit vector, as sqlite-vec takes it."""
-    return steps(vector).tobytes()
 
 
 LARGEST_K = 4_096
@@ -104,50 +99,48 @@ class VecTable:
         database.run_many(
             "INSERT INTO vec_memory_chunks (chunk_id, user_id, source_type, sensitive, embedding)"
             " VALUES (?, ?, ?, ?, vec_int8(?))",
-            [(*columns, coarse(unpacked(vector))) for *columns, vector in rows],
+            [(*columns, quantised(unpacked(vector)).tobytes()) for *columns, vector in rows],
         )
 
     def remove(self, database: Database, chunk_ids: Sequence[str]) -> None:
         database.run_many("DELETE FROM vec_memory_chunks WHERE chunk_id = ?", [(chunk_id,) for chunk_id in chunk_ids])
 
     def search(self, database: Database, query: Vector, scope: Scope, limit: int) -> list[VectorMatch]:
-        """Run one KNN query: simple scopes use the table's columns, others a set of chunk ids."""
+        """Run one KNN query: the table's columns express a simple scope; of others the chunk ids are listed."""
         where, parameters = self._inside(scope)
-        nearest = database.rows(
+        nearest = database.column(
             "SELECT c.id FROM (SELECT chunk_id FROM vec_memory_chunks"  # noqa: S608
             f" WHERE embedding MATCH vec_int8(?) AND k = ? AND {where}) v"
             " JOIN memory_chunks c ON c.chunk_id = v.chunk_id",
-            [coarse(query), oversampled(limit), *parameters],
+            [quantised(query).tobytes(), oversampled(limit), *parameters],
         )
-        return decided(database, [each for (each,) in nearest], query, limit)
+        return nearest_of(database, nearest, query, limit)
 
     @staticmethod
     def _inside(scope: Scope) -> tuple[str, list[object]]:
         filters = scope.filters
-        parts, parameters = ["user_id = ?"], [filters.user_id]
         if not scope.simple:
             where, inner = conditions(scope)
-            parts.append(f"chunk_id IN (SELECT c.chunk_id FROM {ALL_CHUNKS} WHERE {where})")  # noqa: S608
-            return " AND ".join(parts), [*parameters, *inner]
-        values: list[object] = [*parameters]
+            listed = f"SELECT c.chunk_id FROM {ALL_CHUNKS} WHERE {where}"  # noqa: S608
+            return f"user_id = ? AND chunk_id IN ({listed})", [filters.user_id, *inner]
+        parts, values = ["user_id = ?"], [filters.user_id, *filters.sources]
         if filters.sources:
             parts.append(f"source_type IN ({', '.join('?' * len(filters.sources))})")
-            values += filters.sources
         else:
             parts.append("source_type NOT IN (?, ?)")
             values += (IN_NOTES, DRAFTS)
         if filters.sensitive is not None:
-            parts.append("sensitive = ?")
-            values.append(int(filters.sensitive))
-        return " AND ".join(parts), values
+            parts.append(f"sensitive = {int(filters.sensitive)}")
+        return " AND ".join(parts), [*values]
 
 
 def oversampled(limit: int) -> int:
-    """Return how many candidates by quantised vectors contain the nearest `limit`."""
+    """Return how many candidates to select by quantised vectors, so that the nearest `limit` are among them."""
     return min(limit + max(SPARE, limit // 2), LARGEST_K)
 
 
-def decided(database: Database, ids: Sequence[int], query: Vector, limit: int) -> list[VectorMatch]:
+def nearest_of(database: Database, ids: Sequence[int], query: Vector, limit: int) -> list[VectorMatch]:
+    """Rank candidates by their stored vectors."""
     found = [VectorMatch(each, cosine) for each, cosine in cosines_of(database, ids, query).items()]
     return sorted(found, key=lambda match: (-match.score, match.id))[: min(limit, LARGEST_K)]
 
@@ -191,9 +184,9 @@ _EMBEDDED = f"SELECT id FROM memory_places WHERE id NOT IN (SELECT id FROM memor
 def rebuild(database: Database, table: VectorIndex) -> None:
     """Rebuild the vector table from the stored vectors; this also releases the space of deleted rows."""
     database.run("DELETE FROM vec_memory_chunks")
-    ids = database.rows(_EMBEDDED)
+    ids = database.column(_EMBEDDED)
     for start in range(0, len(ids), AT_ONCE):
-        table.add(database, [each for (each,) in ids[start : start + AT_ONCE]])
+        table.add(database, ids[start : start + AT_ONCE])
 
 
 def is_worn(database: Database) -> bool:

@@ -16,7 +16,7 @@ from donna_tui.index.generations import (
 )
 from donna_tui.index.invocations import InputHash
 from donna_tui.ingest.pipeline import Parts, Pipeline
-from donna_tui.ingest.watcher import Hint
+from donna_tui.ingest.watcher import ChangedPaths
 from donna_tui.types.errors import DatabaseError, Reason
 from donna_tui.types.events import EventHub, IndexSwapped, ProblemRaised
 
@@ -49,13 +49,14 @@ class Indexes:
         return self.building or self.active
 
     @property
-    def speaks_model(self) -> bool:
+    def matches_model(self) -> bool:
         """Return whether the vectors of the active index can be compared with those of the loaded model."""
         return bool(self._wanted.embedding) and self._wanted.embedding == self._built.embedding
 
     async def open(self) -> None:
-        """Open the current index, or create the first. A damaged one is renamed and rebuilt, because it contains only
-        what the vault does. Raises DatabaseError if it cannot be opened or created for another reason.
+        """Open the current index, or create the first. A damaged one is renamed and rebuilt from the vault.
+
+        Raises DatabaseError if it cannot be opened or created for another reason.
         """
         generation = current_generation(self._parts.folder) or 1
         try:
@@ -137,9 +138,9 @@ class Indexes:
         delete_older(self._parts.folder, building.generation)
         self._hub.post(IndexSwapped(generation=building.generation, why=self._why))
 
-    def follow(self, hint: Hint) -> None:
+    def follow(self, changed: ChangedPaths) -> None:
         for pipeline in self.pipelines:
-            pipeline.follow(hint)
+            pipeline.follow(changed)
 
     async def reconcile(self, why: str, *, accept: bool = False, reread: bool = False) -> None:
         """Compare the vault with every index. Raises VaultReadError if the root is missing."""

@@ -47,18 +47,18 @@ class PendingDeletions:
     ) -> None:
         self._hub, self._window, self._remove, self._busy = hub, window, remove, busy
         self._counted = counted
-        self._leaving: dict[str, float] = {}
+        self._pending: dict[str, float] = {}
         self._held: frozenset[str] = frozenset()
         self._some = asyncio.Event()
         self._accepted: set[str] = set()
 
     @property
     def waiting(self) -> bool:
-        return bool(self._leaving)
+        return bool(self._pending)
 
     @property
     def missing(self) -> set[str]:
-        return set(self._leaving)
+        return set(self._pending)
 
     @property
     def held(self) -> int:
@@ -70,21 +70,21 @@ class PendingDeletions:
         deadline = time.monotonic() + self._window
         fresh = set(paths) - (set() if accept else self._held)
         for path in fresh:
-            self._leaving.setdefault(path, deadline)
+            self._pending.setdefault(path, deadline)
         if accept:
             self._accepted |= fresh
-        if self._leaving:
+        if self._pending:
             self._some.set()
 
     def complete(self, missing: Collection[str]) -> None:
-        """Update the held paths after a comparison of the whole vault found exactly these missing; some may be back."""
+        """Update the held paths, of which some may be back: a comparison of the whole vault found these missing."""
         still_missing = self._held & set(missing)
         if self._held and not still_missing:
             self._release()
         self._held = still_missing
 
     def accept(self) -> None:
-        """Delete the held notes, as confirmed by the user."""
+        """Delete the held notes: the user has confirmed it."""
         held = self._held
         self._release()
         self.expect(held, accept=True)
@@ -96,29 +96,29 @@ class PendingDeletions:
     async def run(self) -> None:
         while True:
             await self._some.wait()
-            while self._leaving:
+            while self._pending:
                 await self._remove_due()
-                if self._leaving:
+                if self._pending:
                     await asyncio.sleep(POLL_SECONDS)
             self._some.clear()
 
     async def _remove_due(self) -> None:
         """Remove the due paths. None is due while more notes disappear, to count all together."""
-        now, first, last = time.monotonic(), min(self._leaving.values()), max(self._leaving.values())
-        due = [path for path, deadline in self._leaving.items() if deadline <= now]
+        now, first, last = time.monotonic(), min(self._pending.values()), max(self._pending.values())
+        due = [path for path, deadline in self._pending.items() if deadline <= now]
         if self._busy() or not due or (now < last and now < first + PATIENCE_SECONDS):
             return
         # the index has a moved note elsewhere
-        doubtful, known = await self._counted(self._leaving.keys() - self._accepted)
+        doubtful, known = await self._counted(self._pending.keys() - self._accepted)
         if doubtful and suspicious(len(doubtful | self._held), known):
             for path in doubtful:
-                del self._leaving[path]
+                del self._pending[path]
             self._held |= doubtful
             message = f"{len(self._held)} notes are missing at once; they stay searchable until you confirm"
             hint = "Is a disk not mounted, a sync unfinished? If they are really gone: resume, or donna index --full"
             self._hub.post(ProblemRaised(reason=Reason.MASS_DISAPPEARANCE, message=message, hint=hint))
         for path in due:
-            if path in self._leaving:
+            if path in self._pending:
                 await self._remove(path)
-                self._leaving.pop(path, None)
+                self._pending.pop(path, None)
                 self._accepted.discard(path)

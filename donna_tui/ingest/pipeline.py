@@ -1,4 +1,4 @@
-"""Keep one index consistent: from hints and comparisons, through the queue, to text, words and vectors."""
+"""Keep one index consistent: from file events and comparisons, through the queue, to text, words and vectors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.index.documents import Document
-from donna_tui.index.files import file_states, judge_again, known_paths
+from donna_tui.index.files import file_states, known_paths, reread_if_key_changed
 from donna_tui.index.generations import Recipe, index_path, open_generation, recipe_of
 from donna_tui.index.invocations import InputHash
 from donna_tui.index.readers import Readers
@@ -26,7 +26,7 @@ from donna_tui.ingest.progress import ALWAYS, SyncPolicy
 from donna_tui.ingest.queue import Job, MemoryIngestQueue
 from donna_tui.ingest.reconcile import compare
 from donna_tui.ingest.source import ExtraSource, Outcome, VaultSource
-from donna_tui.ingest.watcher import Hint, sort_events
+from donna_tui.ingest.watcher import ChangedPaths, sort_events
 from donna_tui.ingest.worker import IngestWorker
 from donna_tui.platform.supervisor import Supervisor
 from donna_tui.text.chunker import Chunk
@@ -93,7 +93,7 @@ class Pipeline:
         self.extra_source = parts.extra_source(self) if parts.extra_source else None
         self._source = VaultSource(parts.client, self._store, parts.chunk, self.extra_source)
         self._worker = IngestWorker(self.queue, self._source, self.write, self._hub, self._finish)
-        self.deletions = PendingDeletions(self._hub, parts.rename_window, self._depart, self._reading, self._counted)
+        self.deletions = PendingDeletions(self._hub, parts.rename_window, self._remove, self._reading, self._counted)
         self._tasks.start("reading notes", self._worker.run)
         self._tasks.start("removing notes", self.deletions.run)
         self._tasks.start("comparing folders", self._rescan_forever)
@@ -105,7 +105,7 @@ class Pipeline:
         parts = self._parts
         database = open_generation(parts.folder, self.generation, parts.recipe)
         try:
-            judge_again(database, parts.client.sensitive_key)
+            reread_if_key_changed(database, parts.client.sensitive_key)
             return MemoryStore(database, parts.chunk, parts.window)
         except DatabaseError:
             database.close()
@@ -168,7 +168,7 @@ class Pipeline:
     async def is_complete(self) -> bool:
         """Return whether no passage lacks its vector, and no document of another source lacks its score.
 
-        Wait until all known differences are read, unless a passage is pending before, or waiting would not help.
+        Waits until all known differences are read, unless a passage is pending already, or waiting does not help.
         """
         for pause in _poll_intervals():
             if not self.working:
@@ -203,12 +203,12 @@ class Pipeline:
 
     # Detecting changes
 
-    def follow(self, hint: Hint) -> None:
-        """Handle a hint that something may have changed, in a task."""
-        if hint.everything:
+    def follow(self, changed: ChangedPaths) -> None:
+        """Look for changes where something may have changed, in a task."""
+        if changed.everything:
             self.rescan([""])
         else:
-            self._tasks.start("following file events", lambda: self._follow(hint.paths))
+            self._tasks.start("following file events", lambda: self._follow(changed.paths))
 
     async def _follow(self, paths: Iterable[str]) -> None:
         root, client = self._parts.root, self._parts.client
@@ -295,7 +295,7 @@ class Pipeline:
         if self.queue.drained_after_overflow():
             self.rescan([""])
 
-    async def _depart(self, path: str) -> None:
+    async def _remove(self, path: str) -> None:
         """Delete a note whose file is still missing; read it again if it is back, or if the root is missing."""
         if await asyncio.to_thread(self._is_there, path):
             self.queue.put([Job(path, "changed", time.time())])

@@ -42,7 +42,6 @@ class Rate:
     buckets: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=RATE_WINDOW_SECONDS))
 
     def add(self, count: int, second: int) -> None:
-        """Add chunks that were finished in a second (monotonic clock)."""
         if self.buckets and self.buckets[-1][0] == second:
             count += self.buckets.pop()[1]
         self.buckets.append((second, count))

@@ -119,7 +119,5 @@ def file_problems(database: Database) -> tuple[Problem, ...]:
 
 def retry_due(database: Database, now: float | None) -> list[str]:
     """Return failed files whose retry is due; all failed files if `now` is None."""
-    rows = database.rows(
-        "SELECT path FROM file_states WHERE state = 'failed' AND (?1 IS NULL OR next_try <= ?1)", (now,)
-    )
-    return [path for (path,) in rows]
+    due = "SELECT path FROM file_states WHERE state = 'failed' AND (?1 IS NULL OR next_try <= ?1)"
+    return database.column(due, (now,))

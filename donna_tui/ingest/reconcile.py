@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from donna_tui.index.database import Database
 from donna_tui.index.files import FileState, file_states
 from donna_tui.types.errors import Reason, VaultReadError
-from donna_tui.vault.client import Entry, VaultClient
+from donna_tui.vault.client import ScannedFile, VaultClient
 
 SILENT = frozenset({Reason.IGNORED, Reason.NOT_MARKDOWN})
 """Reasons of files that are not expected in the index, and get no file state."""
@@ -21,7 +21,7 @@ class Difference:
     new: tuple[str, ...]
     changed: tuple[str, ...]
     missing: tuple[str, ...]
-    skipped: tuple[Entry, ...]
+    skipped: tuple[ScannedFile, ...]
     seen: int
 
 
@@ -68,7 +68,7 @@ def differing(client: VaultClient, database: Database) -> Iterator[str]:
                 yield path
 
 
-def _changed(state: FileState, entry: Entry) -> bool:
+def _changed(state: FileState, entry: ScannedFile) -> bool:
     """Return whether a note must be read again. Files that were skipped for their content are not."""
     stat = entry.stat
     if stat is None or (state.state != "indexed" and state.reason != Reason.NOT_TEXT):

@@ -17,7 +17,7 @@ from donna_tui.text.chunker import CHUNKER_VERSION, Chunk, chunk_markdown
 from donna_tui.text.tokens import TokenCounter
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.types.events import NoteDeleted, NoteFailed, NoteIndexed, NoteRenamed, NoteSkipped, StageTimes
-from donna_tui.vault.client import Entry, NoteStat, VaultClient, VaultNote
+from donna_tui.vault.client import NoteStat, ScannedFile, VaultClient, VaultNote
 from donna_tui.vault.links.spans import extract_links
 from donna_tui.vault.note.read import DRAFT_KEY
 
@@ -162,7 +162,7 @@ class VaultSource:
         self._report(removed=path)
         return NoteDeleted(path=path) if known else None
 
-    def skip(self, entry: Entry) -> NoteSkipped:
+    def skip(self, entry: ScannedFile) -> NoteSkipped:
         """Record that a file is not indexed, and why; its document, if any, is removed."""
         reason = entry.reason or Reason.IGNORED
         if self._store.delete(SOURCE, entry.path):
@@ -231,7 +231,7 @@ class VaultSource:
             return "missing"
         if error.reason not in TRANSIENT:
             stat = self._stat(job.path)
-            return self.skip(Entry(path=job.path, stat=stat, reason=error.reason, message=error.message))
+            return self.skip(ScannedFile(path=job.path, stat=stat, reason=error.reason, message=error.message))
         return self._failed(job, known, error.reason, error.message)
 
     def _failed(self, job: Job, known: FileState | None, reason: Reason, message: str) -> NoteFailed:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from donna_tui.ingest.progress import QUIET_MS
-from donna_tui.types.events import EventHub, WatcherStateChanged, WatchHint
+from donna_tui.types.events import EventHub, WatcherStateChanged, WatchEvent
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.include import EVERYTHING, Include
 
@@ -63,10 +63,10 @@ NOT_HERE = "file events do not work here; polling every few seconds instead"
 
 
 @dataclass(frozen=True, slots=True)
-class Hint:
+class ChangedPaths:
     """Vault-relative paths below which something may have changed; `everything` after a failure or while polling."""
 
-    paths: frozenset[str]
+    paths: frozenset[str] = frozenset()
     everything: bool = False
 
 
@@ -84,7 +84,7 @@ class Watcher:
         self,
         root: Path,
         hub: EventHub,
-        on_hint: Callable[[Hint], None],
+        on_change: Callable[[ChangedPaths], None],
         *,
         include: Include = EVERYTHING,
         quiet_ms: int = QUIET_MS,
@@ -92,7 +92,7 @@ class Watcher:
         self._root = root.resolve()
         self._include, self._quiet_ms = include, quiet_ms
         self._hub = hub
-        self._on_hint = on_hint
+        self._on_change = on_change
         self.mode = "off"
         self._detail = ""
         self.begun = asyncio.Event()
@@ -139,18 +139,18 @@ class Watcher:
                 if self._identity() != root:
                     break
                 if len(changes) >= STORM:
-                    self._hint(Hint(frozenset(), everything=True))
+                    self._report(ChangedPaths(everything=True))
                 else:
                     paths = {self._relative(path) for _, path in changes}
                     holds, holds_folder = self._include.holds, self._include.holds_folder
                     if held := frozenset(path for path in paths if holds(path) or holds_folder(path)):
-                        self._hint(Hint(held))
+                        self._report(ChangedPaths(held))
                 if not self._include.is_everything and folders != await asyncio.to_thread(self._folders):
                     return True
         finally:
             stop.set()
             handle.cancel()
-        self._hint(Hint(frozenset(), everything=True))
+        self._report(ChangedPaths(everything=True))
         return False
 
     def _folders(self) -> list[Path]:
@@ -164,9 +164,9 @@ class Watcher:
                 found.append(Path(folder))
         return found
 
-    def _hint(self, hint: Hint) -> None:
-        self._hub.post(WatchHint(paths=len(hint.paths), rescan=hint.everything))
-        self._on_hint(hint)
+    def _report(self, changed: ChangedPaths) -> None:
+        self._hub.post(WatchEvent(paths=len(changed.paths), rescan=changed.everything))
+        self._on_change(changed)
 
     def _identity(self) -> tuple[int, int] | None:
         """Return device and inode of the root, because a watch is on these rather than on the path."""
@@ -179,14 +179,14 @@ class Watcher:
     def _resume_native(self) -> None:
         self._set_mode("native", "")
         if self.begun.is_set():  # changes between two watches were missed
-            self._hint(Hint(frozenset(), everything=True))
+            self._report(ChangedPaths(everything=True))
         self.begun.set()
 
     async def _poll(self, times: int) -> None:
         for _ in range(times):
             await asyncio.sleep(POLL_SECONDS)
             if self._identity() is not None:  # nothing can be compared before the root is back, and it is no event
-                self._on_hint(Hint(frozenset(), everything=True))
+                self._on_change(ChangedPaths(everything=True))
 
     def _relative(self, path: str) -> str:
         try:

@@ -110,25 +110,21 @@ def compress(db: MemoryDb, found: Material, summary: str, user_id: str = ME) -> 
     with db.change():
         if not {turn.number for turn in found.turns} <= {turn.number for turn in read_turns(db.database, key)}:
             return None
-        fact = _summary_fact(db, found.session, key, summary, user_id)
+        fact = Fact(
+            id=new_id(),
+            type=MemoryType.SEMANTIC,
+            content=summary,
+            created_at=found.session.last_at or 0.0,
+            user_id=user_id,
+            session_id=found.session.name,
+            sensitive=bool(db.database.value("SELECT sensitive FROM sessions WHERE id = ?", (key,))),
+            source_session_id=found.session.name,
+            compression_source=True,
+        )
         add_facts(db, [fact])
         db.database.run("UPDATE sessions SET summary = ? WHERE id = ?", (fact.id, key))
         db.changed("chat", key)
     return fact
-
-
-def _summary_fact(db: MemoryDb, session: SessionRow, key: int, summary: str, user_id: str) -> Fact:
-    return Fact(
-        id=new_id(),
-        type=MemoryType.SEMANTIC,
-        content=summary,
-        created_at=session.last_at or 0.0,
-        user_id=user_id,
-        session_id=session.name,
-        sensitive=bool(db.database.value("SELECT sensitive FROM sessions WHERE id = ?", (key,))),
-        source_session_id=session.name,
-        compression_source=True,
-    )
 
 
 def expand(db: MemoryDb, name: str, now: float, user_id: str = ME) -> bool:
@@ -154,18 +150,17 @@ def drop_summary(db: MemoryDb, session: int, now: float, by: str = "") -> bool:
 
 def release(db: MemoryDb, summary: str) -> None:
     """Unlink a summary from its sessions. Call within a transaction."""
-    for (key,) in db.database.rows("SELECT id FROM sessions WHERE summary = ?", (summary,)):
+    for key in db.database.column("SELECT id FROM sessions WHERE summary = ?", (summary,)):
         db.database.run("UPDATE sessions SET summary = '' WHERE id = ?", (key,))
         db.changed("chat", key)
 
 
 def link(db: MemoryDb, summary: str) -> None:
     """Link a restored summary to its session again, unless that has another one. Call within a transaction."""
-    rows = db.database.rows(
+    sessions = (
         "SELECT s.id FROM sessions s JOIN memories m ON s.user_id = m.user_id AND s.name = m.source_session_id"
-        " WHERE m.id = ? AND m.compression_source AND s.summary = ''",
-        (summary,),
+        " WHERE m.id = ? AND m.compression_source AND s.summary = ''"
     )
-    for (key,) in rows:
+    for key in db.database.column(sessions, (summary,)):
         db.database.run("UPDATE sessions SET summary = ? WHERE id = ?", (summary, key))
         db.changed("chat", key)

@@ -91,11 +91,11 @@ class Recorder:
         return session
 
     def _session(self, turn: NewTurn) -> tuple[int, bool]:
-        """Return the id of a turn's session, creating it if needed, and whether its title or privacy changed. A private
-        turn makes the whole session private, with its summaries.
+        """Return the id of a turn's session, created if needed, and whether its title or privacy changed.
 
-        Two sessions of one user with the same name but different origins are kept apart: the later one is stored as
-        `origin/name`. A session already stored under another user stays there.
+        A private turn makes the whole session private, with its summaries. Two sessions of one user with the same name
+        but different origins are kept apart: the later one is stored as `origin/name`. A session already stored under
+        another user stays there.
         """
         user = self.user_id if self.one_user or not turn.origin else turn.origin
         for owner, name in dict.fromkeys(
@@ -121,9 +121,10 @@ class Recorder:
         return session, True
 
     def _stored(self, owner: str, name: str) -> list[tuple[Any, ...]]:
-        """Return the row of a session, as a list of at most one. A private `agent/…` that was imported may be stored
-        as `private/…` (`PRIVATE_SESSIONS`), to which no agent adds by the old name. One with turns of agents alone is
-        another conversation.
+        """Return the row of a session, as a list of at most one.
+
+        An imported private session `agent/…` may be stored as `private/…` (`PRIVATE_SESSIONS`): an import finds it by
+        the old name, an agent does not. A session that has only turns of agents is another conversation.
         """
         sql = "SELECT id, origin, title, sensitive FROM sessions WHERE user_id = ? AND name = ?"
         rows = self.db.database.rows(sql, (owner, name))
@@ -160,16 +161,16 @@ def close_session(db: MemoryDb, session: int) -> None:
 
 def expire_sessions(db: MemoryDb, before: float) -> int:
     """Close the open sessions without a turn since `before` (Unix time). Return how many."""
-    rows = db.database.rows(
+    expired = db.database.column(
         "SELECT id FROM sessions s WHERE closed = 0 AND coalesce("
         "(SELECT max(at) FROM turns WHERE session = s.id), 0) < ?",
         (before,),
     )
-    if rows:
+    if expired:
         with db.change():
-            for (session,) in rows:
+            for session in expired:
                 close_session(db, session)
-    return len(rows)
+    return len(expired)
 
 
 def read_session(database: Database, session: int) -> SessionRow | None:
@@ -185,9 +186,7 @@ def list_sessions(database: Database, user_id: str | None = ME) -> list[SessionR
 
 
 def users_of(database: Database) -> list[str]:
-    return [
-        user for (user,) in database.rows("SELECT DISTINCT user_id FROM sessions ORDER BY user_id = ? DESC, 1", (ME,))
-    ]
+    return database.column("SELECT DISTINCT user_id FROM sessions ORDER BY user_id = ? DESC, 1", (ME,))
 
 
 def _sessions(database: Database, where: str, parameters: tuple[object, ...]) -> list[SessionRow]:
@@ -220,20 +219,18 @@ def find_anyones_session(database: Database, name: str, user_id: str = ME) -> in
 
 def summaries_of(database: Database, session: int, *, forgotten: bool = True) -> list[str]:
     """Return the ids of all summaries that a session has or, with `forgotten`, had."""
-    rows = database.rows(
+    return database.column(
         "SELECT m.id FROM sessions s JOIN memories m ON m.user_id = s.user_id AND m.source_session_id = s.name"
         " WHERE s.id = ? AND m.compression_source AND (? OR m.forgotten_at IS NULL)",
         (session, forgotten),
     )
-    return [summary for (summary,) in rows]
 
 
 def speakers_of(database: Database, session: int) -> list[str]:
-    rows = database.rows(
+    return database.column(
         "SELECT speaker FROM turns WHERE session = ? AND text <> '' GROUP BY speaker ORDER BY min(place), min(number)",
         (session,),
     )
-    return [speaker for (speaker,) in rows]
 
 
 def read_turns(database: Database, session: int) -> Iterator[Turn]:

@@ -434,7 +434,7 @@ def _open(path: Path) -> Database:
 def _migrate(database: Database) -> None:
     known = {name for name, _ in MIGRATIONS}
     database.run("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY) WITHOUT ROWID")
-    applied = {name for (name,) in database.rows("SELECT name FROM migrations")}
+    applied = set(database.column("SELECT name FROM migrations"))
     if applied - known:
         raise DatabaseError(Reason.DATABASE_NEWER, "the memory was written by a newer Donna", hint="update Donna")
     if applied == known:
@@ -442,7 +442,7 @@ def _migrate(database: Database) -> None:
     if applied:
         back_up(database, time.time())
     with database.transaction():
-        applied = {name for (name,) in database.rows("SELECT name FROM migrations")}
+        applied = set(database.column("SELECT name FROM migrations"))
         for name, sql in MIGRATIONS:
             if name not in applied:
                 database.run(sql)
@@ -468,7 +468,7 @@ def _restore(path: Path) -> str:
 
 @contextlib.contextmanager
 def memory_errors(path: Path) -> Iterator[None]:
-    """Rephrase database errors for a file that cannot be rebuilt."""
+    """Rephrase database errors for the memory, which cannot be rebuilt as an index can."""
     try:
         yield
     except DatabaseError as error:

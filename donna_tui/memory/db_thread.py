@@ -42,7 +42,7 @@ class DbThread:
         return done
 
     async def back_up(self) -> None:
-        await self.run(_back_up)
+        await self.run(lambda db: back_up_if_due(db.database, time.time()))
 
     async def renew_backups(self) -> None:
         """Replace all backups by a new one, because they contain what was erased."""
@@ -73,11 +73,7 @@ class DbThread:
         return self._db
 
 
-def _back_up(db: MemoryDb) -> None:
-    back_up_if_due(db.database, time.time())
-
-
 def _back_up_and_close(db: MemoryDb) -> None:
     """Do both in one piece of work, so that an interruption between them does not leave the memory open."""
-    _back_up(db)
+    back_up_if_due(db.database, time.time())
     db.close()

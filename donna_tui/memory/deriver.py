@@ -21,8 +21,6 @@ TABLES = {"chat": "sessions", "memory": "memories", "correction": "corrections"}
 
 
 class Deriver:
-    """A stateless builder of documents from rows."""
-
     def __init__(self, sources: SourcesConfig, splitter: TextSplitter) -> None:
         self._sources, self._splitter = sources, splitter
         self._chat = ChatSource(sources.chat, splitter)
@@ -58,15 +56,15 @@ class Deriver:
             parameters: tuple[str, ...] = (prefix,)
         else:
             wanted, parameters = "source_id >= ? AND source_id < ?", (prefix, f"{prefix[:-1]};")
-        rows = index.rows(
+        known = index.column(
             f"SELECT source_id FROM memory_documents WHERE user_id = ? AND source_type = ? AND {wanted}",  # noqa: S608
             (user, source, *parameters),
         )
-        return {each for (each,) in rows if source != "chat" or ":" not in each[len(prefix) :]}
+        return {each for each in known if source != "chat" or ":" not in each[len(prefix) :]}
 
     @staticmethod
     def items(db: Database, source: str) -> list[str]:
-        return [str(each) for (each,) in db.rows(f"SELECT id FROM {TABLES[source]} ORDER BY id")]  # noqa: S608
+        return list(map(str, db.column(f"SELECT id FROM {TABLES[source]} ORDER BY id")))  # noqa: S608
 
     @staticmethod
     def holds(db: Database, source: str, source_id: str, user: str) -> bool:

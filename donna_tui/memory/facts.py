@@ -67,8 +67,8 @@ _WORD = re.compile(r"\w+")
 
 
 def route(text: str, hint: MemoryType | None = None) -> MemoryType:
-    """Classify a text: the hint if there is one; else procedural for a preference, working for something current,
-    semantic for one sentence that does not tell an event, and episodic for everything else.
+    """Classify a text: as the hint if there is one; else procedural for a preference, working for something current,
+    semantic for one sentence that tells no event, and episodic for everything else.
     """
     if hint is not None:
         return hint
@@ -170,8 +170,9 @@ def read_fact(database: Database, identity: str) -> Fact | None:
 
 
 def same_fact(database: Database, user_id: str, content: str, kind: MemoryType, *, sensitive: bool) -> str | None:
-    """Return the id of an active memory with exactly this content, or None. Private ones count only if `sensitive`, so
-    that no agent finds out by remembering a text whether it is remembered privately.
+    """Return the id of an active memory with exactly this content, or None.
+
+    Private ones count only if `sensitive`: no agent finds out whether a text is remembered privately.
     """
     found: str | None = database.value(
         f"SELECT id FROM memories WHERE user_id = ? AND content = ? AND type = ? AND sensitive <= ? AND {_LIVE}",  # noqa: S608
@@ -191,18 +192,13 @@ def procedural(database: Database, user_id: str = ME) -> list[Fact]:
     return [_fact_of_row(row) for row in rows]
 
 
-def held_preference(database: Database, user_id: str, content: str, *, sensitive: bool = False) -> Fact | None:
-    """Return the preference that one with this content would replace, or None."""
-    _, identity = _held(database, user_id, content, sensitive=sensitive)
-    return read_fact(database, identity) if identity else None
-
-
 def _held(database: Database, user_id: str, content: str, *, sensitive: bool) -> tuple[str, str | None]:
     """Return the key of a preference, and the id of the memory that has it.
 
     “I prefer light roast now” has the key of “I prefer dark roast”, which it changes.
     """
-    key = _slot(content, sensitive=sensitive)
+    # Private preferences have separate keys, so that a public one from a client that cannot see them replaces none.
+    key = f"private: {preference_key(content)}" if sensitive else preference_key(content)
     kind = _kind_preferred(content) if _CHANGED.search(content) else ""
     for old in procedural(database, user_id) if kind else ():
         if old.sensitive == sensitive and _kind_preferred(old.content) == kind:
@@ -215,13 +211,6 @@ def _kind_preferred(content: str) -> str:
     match = _PREFERS.search(content)
     words = match["what"].casefold().split() if match else []
     return words[-1] if len(words) > 1 else ""
-
-
-def _slot(content: str, *, sensitive: bool) -> str:
-    """Return the key of a preference. Private ones have separate keys, so that a public one from a client that cannot
-    see them never replaces them.
-    """
-    return f"private: {preference_key(content)}" if sensitive else preference_key(content)
 
 
 def latest_corrections(database: Database, task_type: str, most: int, user_id: str = ME) -> list[Correction]:
@@ -251,7 +240,7 @@ def add_correction(db: MemoryDb, correction: Correction) -> bool:
 
 def erase_corrections(db: MemoryDb, draft: str) -> None:
     """Erase the corrections of an approved draft. Call within a transaction."""
-    for (identity,) in db.database.rows("SELECT id FROM corrections WHERE id LIKE ? || '-%'", (draft,)):
+    for identity in db.database.column("SELECT id FROM corrections WHERE id LIKE ? || '-%'", (draft,)):
         erase(db, "correction", identity)
 
 
@@ -310,8 +299,7 @@ def forgotten_by(database: Database, source: str, session: str, *, now: bool = T
     """
     state = f"forgotten_at IS {'NOT NULL' if now else 'NULL'}"
     others = " AND session_id <> ?1" if source == "memory" else ""
-    rows = database.rows(f"SELECT id FROM {_TABLES[source]} WHERE forgotten_by = ?1 AND {state}{others}", (session,))  # noqa: S608
-    return [each for (each,) in rows]
+    return database.column(f"SELECT id FROM {_TABLES[source]} WHERE forgotten_by = ?1 AND {state}{others}", (session,))  # noqa: S608
 
 
 def forget_session(db: MemoryDb, session: str, now: float) -> int:
@@ -358,9 +346,9 @@ def remember_session(db: MemoryDb, session: str) -> list[str]:
 
 def _reinstate(db: MemoryDb, newer: str) -> None:
     """Relink what a memory superseded to its own successor, or reinstate it if there is none."""
-    older = db.database.rows("SELECT id FROM memories WHERE superseded_by = ? AND forgotten_at IS NULL", (newer,))
+    older = db.database.column("SELECT id FROM memories WHERE superseded_by = ? AND forgotten_at IS NULL", (newer,))
     after = db.database.value("SELECT superseded_by FROM memories WHERE id = ?", (newer,))
-    for (identity,) in older:
+    for identity in older:
         db.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (after, identity))
         db.database.run("UPDATE procedural SET memory = ? WHERE memory = ?", (identity, newer))
         db.changed("memory", identity)
@@ -369,7 +357,7 @@ def _reinstate(db: MemoryDb, newer: str) -> None:
 def erase(db: MemoryDb, source: str, identity: str) -> bool:
     """Delete a row permanently, with what it superseded. Call within a transaction. Return False if there is none."""
     if source == "memory":
-        for (older,) in db.database.rows("SELECT id FROM memories WHERE superseded_by = ?", (identity,)):
+        for older in db.database.column("SELECT id FROM memories WHERE superseded_by = ?", (identity,)):
             erase(db, source, older)
         db.database.run("UPDATE sessions SET summary = '' WHERE summary = ?", (identity,))
     db.database.run(f"DELETE FROM {_TABLES[source]} WHERE id = ?", (identity,))  # noqa: S608
@@ -477,8 +465,6 @@ LONGEST_TEXT = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class RememberRequest:
-    """A text to remember, with the options of the request."""
-
     text: str
     user_id: str = ME
     session_id: str = ""
@@ -503,7 +489,12 @@ def remember(db: MemoryDb, request: RememberRequest, splitter: TextSplitter, now
         if fact:
             known.append(fact)
         elif piece not in {each.content for each in fresh}:
-            fresh.append(_new_fact(piece, kind, request, now))
+            fresh.append(
+                Fact(
+                    id=new_id(), type=kind, content=piece, created_at=now, user_id=request.user_id,
+                    session_id=request.session_id, sensitive=request.sensitive, pinned=request.pinned,
+                )
+            )  # fmt: skip
     with db.change():
         add_facts(db, fresh)
     return [*known, *fresh]
@@ -514,7 +505,8 @@ def would_replace(db: MemoryDb, request: RememberRequest, splitter: TextSplitter
     found = []
     for piece in pieces_of(request.text, splitter):
         if route(piece, request.hint) is MemoryType.PROCEDURAL:
-            held = held_preference(db.database, request.user_id, piece, sensitive=request.sensitive)
+            _, identity = _held(db.database, request.user_id, piece, sensitive=request.sensitive)
+            held = read_fact(db.database, identity) if identity else None
             if held and held.content != piece:
                 found.append((held, piece))
     return found
@@ -551,16 +543,3 @@ def replace_fact(db: MemoryDb, identity: str, wrong: str, right: str, splitter: 
         db.changed("memory", old.id)
         add_facts(db, fresh)
     return fresh
-
-
-def _new_fact(content: str, kind: MemoryType, request: RememberRequest, now: float) -> Fact:
-    return Fact(
-        id=new_id(),
-        type=kind,
-        content=content,
-        created_at=now,
-        user_id=request.user_id,
-        session_id=request.session_id,
-        sensitive=request.sensitive,
-        pinned=request.pinned,
-    )

@@ -519,11 +519,10 @@ class Import:
         yield file.tell(), self.recorder.added
 
     def _turns(self, piece: Piece | BadLine) -> Iterator[NewTurn]:
-        pieces: Iterable[NewTurn | SkippedValue | BadLine] = (piece,) if isinstance(piece, BadLine) else ()
+        items: Iterable[ImportedItem] = (piece,) if isinstance(piece, BadLine) else turns_of(piece.value, piece.line)
         if isinstance(piece, Piece):
             self._format = self._format or format_of(piece.value)
-            pieces = turns_of(piece.value, piece.line)
-        for found in pieces:
+        for found in items:
             if isinstance(found, BadLine):
                 self._malformed += 1
                 if len(self._bad) < SHOWN:

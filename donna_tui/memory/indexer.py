@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryIndexerParts:
-    """The dependencies of a feed. `folder` is the space's state folder."""
+    """The dependencies of a memory indexer. `folder` is the space's state folder."""
 
     folder: Path
     sources: SourcesConfig
@@ -70,12 +70,11 @@ class MemoryIndexer:
         """Return whether there is anything to index, or to score if there is a model; False after an error."""
         if self._trouble:
             return False
-        return (
-            self._busy or self._check_requested.is_set() or (self._unscored and self._pipeline.embeddings is not None)
-        )
+        unscored = self._unscored and self._pipeline.embeddings is not None
+        return self._busy or self._check_requested.is_set() or unscored
 
     def lacks_scores(self) -> bool:
-        return waiting(self._database)
+        return lacks_scores(self._database)
 
     def request_check(self) -> None:
         self._check_requested.set()
@@ -102,7 +101,9 @@ class MemoryIndexer:
         if self._unscored and embeddings and embeddings.idle.is_set():
             self._unscored = False
             if await self._pipeline.write(self.lacks_scores):
-                await self._score()
+                from donna_tui.memory.scores import score_waiting
+
+                await _run_in_flushes(self._pipeline, score_waiting(self._database))
                 lacking = await self._pipeline.write(self.lacks_scores)
                 self._unscored = self._unscored or lacking  # more may have been stored meanwhile
 
@@ -114,11 +115,6 @@ class MemoryIndexer:
             self._unscored = self._unscored or changed
             if changed and self._pipeline.embeddings:
                 self._pipeline.embeddings.wake()
-
-    async def _score(self) -> None:
-        from donna_tui.memory.scores import score_waiting
-
-        await _run_in_flushes(self._pipeline, score_waiting(self._database))
 
     async def _wait_out(self, error: DatabaseError) -> None:
         if error.reason not in PASSING and error.reason is not Reason.DATABASE_CORRUPT:
@@ -138,7 +134,7 @@ class MemoryIndexer:
         self._follower.close()
 
 
-def waiting(database: Database) -> bool:
+def lacks_scores(database: Database) -> bool:
     """Return whether there is an embedded memory without a novelty."""
     sql = (
         "SELECT 1 FROM memory_scores s JOIN memory_chunks c ON c.id = s.chunk"

@@ -89,7 +89,6 @@ _SENTENCE_GAP = re.compile(r"(?<=[.!?؟])\s+|(?<=[。！？])|\n")
 
 
 def question_share(text: str) -> float:
-    """Return the share of a text that is questions, in characters."""
     sentences = _SENTENCE_GAP.split(text)
     asking = sum(len(sentence) for sentence in sentences if _is_question(sentence))
     return asking / max(1, sum(map(len, sentences)))
@@ -125,9 +124,7 @@ def recency(at: float, now: float) -> float:
 
 OPENING, CLOSING = "<memory>", "</memory>"
 FOLLOWING, CONTINUED = "  ", "    "
-"""Indentation of a memory below one of the same note or conversation, and of each line of a memory but its first: only
-a memory begins left of `CONTINUED`.
-"""
+"""Indentation of a memory below another of the same note or conversation, and of the further lines of a memory."""
 
 _ANGLES = str.maketrans({"<": "&lt;", ">": "&gt;", "＜": "&lt;", "＞": "&gt;", "﹤": "&lt;", "﹥": "&gt;"})
 _LABEL = re.compile(rf"^(\s*)[\[［](?=\s*(?:{'|'.join(MemoryType)})\s*[\]］])", re.IGNORECASE)
@@ -241,13 +238,13 @@ MIN_CANDIDATES, MAX_CANDIDATES = 40, 1_024
 TOKENS_EACH = 20
 """Tokens of the budget per candidate: few memories are shorter in a prompt."""
 
-HOLD = {
+SOURCES_OF = {
     MemoryType.WORKING: (MemorySource.TASK, MemorySource.MEMORY),
     MemoryType.EPISODIC: (MemorySource.CHAT, MemorySource.TASK, MemorySource.MEMORY),
     MemoryType.SEMANTIC: (MemorySource.VAULT, MemorySource.CORRECTION, MemorySource.MEMORY),
     MemoryType.PROCEDURAL: (MemorySource.MEMORY,),
 }
-"""The sources that hold memories of each type."""
+"""The sources that have memories of each type."""
 
 Search = Callable[[SearchRequest, int], Awaitable[SearchOutcome]]
 """A search for up to that many hits. Raises DatabaseError."""
@@ -275,7 +272,7 @@ class RecallRequest:
         """Return the sources of memories of these types; empty means all that are searched by default."""
         if self.memory_types is None:
             return ()
-        return tuple({source: None for kind in self.memory_types for source in HOLD[kind]})
+        return tuple({source: None for kind in self.memory_types for source in SOURCES_OF[kind]})
 
     @property
     def candidates(self) -> int:
@@ -304,7 +301,7 @@ class _Candidates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recaller:
-    """The parts of a recall. `preferences` returns a user's procedural memories in order of priority."""
+    """Recall memories for a prompt. `preferences` returns a user's procedural memories in order of priority."""
 
     search: Search
     read: Read
@@ -349,9 +346,7 @@ class Recaller:
         return packed, note
 
     async def _procedural(self, request: RecallRequest) -> list[MemoryChunk]:
-        """Return the preferences, pinned ones and the latest first. If not all fit, relevance to the question replaces
-        recency as the order.
-        """
+        """Return the preferences: pinned ones first, then the latest or, if not all fit, the most relevant."""
         if not request.wants(MemoryType.PROCEDURAL):
             return []
         facts = [fact for fact in await self.preferences(request.user_id) if not (request.remote and fact.sensitive)]
@@ -374,8 +369,8 @@ class Recaller:
         ]
 
     async def _found(self, request: RecallRequest, wanted: int) -> _Candidates:
-        """Search for candidates. If there are no hits, use the near misses above `min_score`: the reader of the prompt
-        decides how certain an answer must be.
+        """Search for candidates. Without hits, use the near misses above `min_score`: the reader of the prompt decides
+        how certain an answer must be.
         """
         search_request = SearchRequest(text=request.query, k=wanted, filters=self._filters(request, request.sources))
         outcome = await self.search(search_request, wanted)

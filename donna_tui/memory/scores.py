@@ -4,9 +4,9 @@ Salience is the sum of weighted signals, which are rules rather than a model: a 
 needs its own model, is larger than all of Donna, and does no better on short chat messages. docs/memory.md has the
 reasons and the limits.
 
-Novelty is the cosine distance of a memory from the centroid of the earlier ones. Private memories are
-not part of the centroid, so that what an agent recalls does not depend on them. The centroid is kept as a sum of
-integers, so that adding and removing a vector in any order restores it exactly.
+Novelty is the cosine distance of a memory from the centroid of the earlier ones. Private memories are not part of the
+centroid, so that what an agent recalls does not depend on them. The centroid is kept as a sum of integers, so that
+adding and removing a vector in any order restores it exactly.
 
 Example, with three memories of two dimensions, one after the other:
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 WEIGHTS = {Signal.ENTITY: 0.3, Signal.NUMBER: 0.2, Signal.PREFERENCE: 0.4, Signal.RARE: 0.1}
-"""Weights of the signals; their sum is 1.0."""
+"""The weight of each signal; their sum is 1.0."""
 
 RARE_AVERAGE = 0.15
 """Minimum average from which the words of a text count as rare. A word counts 1 if the tokenizer, whose vocabulary is
@@ -174,7 +174,7 @@ class Centroid:
         self.total += in_steps(vector)
         self.count += 1
 
-    def take(self, vector: Vector) -> None:
+    def subtract(self, vector: Vector) -> None:
         self.total -= in_steps(vector)
         self.count -= 1
 
@@ -219,11 +219,8 @@ def _score(database: Database, groups: Sequence[tuple[str, list[int]]]) -> int:
         for chunk, vector in vectors.items():
             novelty = centroids[user].novelty(vector)
             database.run("UPDATE memory_scores SET novelty = ? WHERE chunk = ?", (novelty, chunk))
-        counted = database.rows(
-            "SELECT chunk FROM memory_scores WHERE counted AND chunk IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(vectors)),),
-        )
-        for (chunk,) in counted:
+        counted = "SELECT chunk FROM memory_scores WHERE counted AND chunk IN (SELECT value FROM json_each(?))"
+        for chunk in database.column(counted, (json.dumps(list(vectors)),)):
             centroids[user].add(vectors[chunk])
         scored += len(vectors)
     for user, centroid in centroids.items():
@@ -242,7 +239,6 @@ def _vectors(database: Database, chunks: Sequence[int]) -> dict[int, Vector]:
 
 
 def read_centroid(database: Database, user_id: str, dim: int) -> Centroid:
-    """Read the stored centroid of a user's memories."""
     rows = database.rows("SELECT count, total FROM memory_centroids WHERE user_id = ?", (user_id,))
     if rows and len(rows[0][1]) == dim * 8:
         return Centroid(np.frombuffer(rows[0][1], dtype="<i8").copy(), rows[0][0])
@@ -271,7 +267,7 @@ def _subtract_deleted(database: Database) -> None:
         vectors = [unpacked(vector) for vector in removed]
         centroid = read_centroid(database, user, len(vectors[0]))
         for vector in vectors:
-            centroid.take(vector)
+            centroid.subtract(vector)
         _save(database, user, centroid)
     if rows:
         database.run("DELETE FROM memory_departed")
@@ -280,7 +276,7 @@ def _subtract_deleted(database: Database) -> None:
 def _recount(database: Database, user_id: str) -> None:
     """Recompute the centroid, if a vector was deleted before its memory."""
     centroid: Centroid | None = None
-    for (stored,) in database.rows(
+    for stored in database.column(
         "SELECT e.vector FROM memory_scores s JOIN embeddings e ON e.embed_hash = s.embed_hash"
         " WHERE s.user_id = ? AND s.novelty IS NOT NULL AND s.counted",
         (user_id,),

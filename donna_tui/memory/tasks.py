@@ -123,8 +123,8 @@ class TaskSource:
         """Read every note again, one per step, and drop tasks of removed notes; yield the count so far."""
         paths = set(client.list()) if self._config.enabled else set()
         count = 0
-        rows = self._store.database.rows("SELECT source_id FROM memory_documents WHERE source_type = ?", (KIND,))
-        for path in {str(PurePosixPath(each.rpartition("#")[0])) for (each,) in rows} - paths:
+        known = self._store.database.column("SELECT source_id FROM memory_documents WHERE source_type = ?", (KIND,))
+        for path in {str(PurePosixPath(each.rpartition("#")[0])) for each in known} - paths:
             self._delete_others(path, set())
         for path in sorted(paths):
             try:
@@ -134,12 +134,12 @@ class TaskSource:
             yield count
 
     def _delete_others(self, path: str, wanted: set[str]) -> None:
-        known = self._store.database.rows(
+        known = self._store.database.column(
             "SELECT source_id FROM memory_documents WHERE user_id = 'me' AND source_type = ?"
             " AND source_id >= ? AND source_id < ?",
             (KIND, f"{path}#", f"{path}$"),  # '$' is the character after '#'
         )
-        for source_id in {each for (each,) in known} - wanted:
+        for source_id in set(known) - wanted:
             self._store.delete(KIND, source_id)
 
     def _observe(self, work: Callable[[], Any], path: str) -> None:

@@ -352,8 +352,8 @@ def _unsaved_edits(space: Space) -> Iterator[Finding]:
         hint = "open it in the Vault screen: e continues it, X discards it"
         yield Finding("edits", "warn", f"unsaved edit of {edit.path}", hint)
     for copy in unsaved.copies():
-        if not copy.is_open and (copy.text is None or copy.beside):
-            beside = f", with {', '.join(copy.beside)}" if copy.beside else ""
+        if not copy.is_open and (copy.text is None or copy.other_files):
+            beside = f", with {', '.join(copy.other_files)}" if copy.other_files else ""
             message = f"an editor left a copy of {copy.begun.path} that it did not finish{beside}"
             yield Finding("edits", "warn", message, f"open it in the same editor: {copy.file}")
 

@@ -49,7 +49,7 @@ def demo_notes(folder: Path) -> tuple[NameMatch, ...]:
     return tuple(NameMatch.of_file(path, at) for at, path in sorted(notes, reverse=True))
 
 
-def is_filled(folder: Path) -> bool:
+def has_record(folder: Path) -> bool:
     return _record(folder).exists()
 
 
@@ -62,7 +62,7 @@ def record_contents(folder: Path, drafts: Drafts = no_drafts) -> None:
 
 
 def _is_unchanged(folder: Path, drafts: Drafts) -> bool:
-    if not is_filled(folder):
+    if not has_record(folder):
         return _same(filecmp.dircmp(_template(), folder, ignore=[".git"]))
     try:
         known = json.loads(_record(folder).read_text(encoding="utf-8", errors="surrogateescape"))

@@ -19,7 +19,7 @@ PRIVATE = 0o700
 
 @dataclass(frozen=True, slots=True)
 class AppPaths:
-    """Donna's four folders. They exist and are private once `make` has run."""
+    """Donna's four folders."""
 
     config: Path
     state: Path
@@ -27,7 +27,7 @@ class AppPaths:
     log: Path
 
     def make(self) -> AppPaths:
-        """Create the folders with mode 0700 and return self."""
+        """Create the folders, for their owner only."""
         for folder in (self.config, self.state, self.cache, self.log):
             private_folder(folder)
         return self
@@ -64,7 +64,7 @@ def app_paths(environ: Mapping[str, str] = os.environ) -> AppPaths:
 
 
 def private_folder(folder: Path) -> Path:
-    """Create `folder`, with its parents, for its owner only. Raises DonnaError (`io_error`)."""
+    """Create a folder with mode 0700, and its parents. Raises DonnaError (`io_error`)."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=PRIVATE)
         folder.chmod(PRIVATE)

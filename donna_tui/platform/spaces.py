@@ -26,7 +26,7 @@ class Space:
 def space_at(root: Path, paths: AppPaths) -> Space:
     """Return the space of a folder. Raises SpaceError if it is not a readable folder."""
     real = expanded(root).absolute()
-    if not _is_there(real):
+    if not os.path.exists(real):  # noqa: PTH110 - unlike Path.exists, it never raises
         raise SpaceError(Reason.ROOT_MISSING, f"there is no folder {real}", hint="check the path, or mount the disk")
     if not real.is_dir():
         raise SpaceError(Reason.NO_VAULT, f"{real} is not a folder", hint="name the folder that contains your notes")
@@ -66,29 +66,18 @@ def find_space(named: str | None, configured: Path | None, paths: AppPaths) -> S
     known vault whose root is missing is still a space, as its index can be searched.
     """
     if named:
-        return _named(named, paths)
+        given = expanded(Path(named)).absolute()
+        if not os.path.exists(given):  # noqa: PTH110 - unlike Path.exists, it never raises
+            for space in known_spaces(paths):
+                if named == space.name or given == space.root:
+                    return space
+        return space_at(given, paths)
     if configured:
         return space_at(configured, paths)
     for known in known_spaces(paths):
         _check_apart(known.root, paths)
         return known
     return None
-
-
-def _named(named: str, paths: AppPaths) -> Space:
-    place = expanded(Path(named)).absolute()
-    if not _is_there(place):
-        for space in known_spaces(paths):
-            if named == space.name or place == space.root:
-                return space
-    return space_at(Path(named), paths)
-
-
-def _is_there(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError:
-        return False
 
 
 def known_spaces(paths: AppPaths) -> list[Space]:

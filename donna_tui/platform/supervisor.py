@@ -24,7 +24,6 @@ class Supervisor:
 
     @property
     def failure(self) -> DonnaError | None:
-        """Return the error of a task that is failing at present, or None."""
         return next(iter(self._failures.values()), None)
 
     def start(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
@@ -70,7 +69,6 @@ class Supervisor:
 
 
 def after(first: Callable[[], Awaitable[None]], work: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
-
     async def both() -> None:
         await first()
         await work()

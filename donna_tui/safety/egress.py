@@ -1,4 +1,4 @@
-"""Control all egress: every byte that Donna sends over the network to another program passes through `open_client`.
+"""Guard all egress: every byte that Donna sends over the network passes through a client of `open_client`.
 
 Private text is sent to this machine only. That is decided on the IP address, and the connection is made to the same
 address that was checked, so that a name cannot resolve to another host between check and use.
@@ -41,9 +41,11 @@ class BoundedBody(httpx2.AsyncByteStream):
             raise self._too_large()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        stream = self._response.stream
+        assert isinstance(stream, httpx2.AsyncByteStream)
         received = given = 0
-        source = aiter(self._source())
-        while chunk := await self._next(source):
+        source = aiter(stream)
+        while (chunk := await self._next(source)) is not None:
             received += len(chunk)
             plain = self._unpacked(chunk, self._max_bytes - given)
             given += len(plain)
@@ -57,17 +59,10 @@ class BoundedBody(httpx2.AsyncByteStream):
     async def aclose(self) -> None:
         await self._response.aclose()
 
-    async def _source(self) -> AsyncIterator[bytes]:
-        stream = self._response.stream
-        assert isinstance(stream, httpx2.AsyncByteStream)
-        async for chunk in stream:
-            if chunk:
-                yield chunk
-
-    async def _next(self, source: AsyncIterator[bytes]) -> bytes:
+    async def _next(self, source: AsyncIterator[bytes]) -> bytes | None:
         try:
             async with asyncio.timeout_at(self._until):
-                return await anext(source, b"")
+                return await anext(source, None)
         except TimeoutError:
             raise httpx2.ReadTimeout("the answer took too long") from None
 
@@ -142,7 +137,7 @@ def open_client(
     for library in ("httpx2", "httpcore2"):  # they log addresses, which may be secrets themselves
         logging.getLogger(library).setLevel(logging.WARNING)
     return httpx2.AsyncClient(
-        transport=_Door(timeout_seconds, max_bytes, resolve, hosts, any_origin),
+        transport=_CheckedTransport(timeout_seconds, max_bytes, resolve, hosts, any_origin),
         timeout=httpx2.Timeout(timeout_seconds, connect=min(timeout_seconds, CONNECT_SECONDS)),
         headers={"accept-encoding": "identity"},
         follow_redirects=False,
@@ -151,7 +146,7 @@ def open_client(
     )
 
 
-class _Door(httpx2.AsyncBaseTransport):
+class _CheckedTransport(httpx2.AsyncBaseTransport):
     def __init__(
         self, seconds: float, max_bytes: int, resolve: Resolver, hosts: Collection[str] | None, any_origin: bool
     ) -> None:
@@ -187,10 +182,10 @@ class _Door(httpx2.AsyncBaseTransport):
         if self._hosts is not None and url.host not in self._hosts:
             raise _refused(f"{url.host} is not the host that is configured", "check its address in your settings")
         if is_this_machine(url.host):
-            found = [address for address in await self._addresses(url) if address.is_loopback]
-            if not found:
+            local = [address for address in await self._addresses(url) if address.is_loopback]
+            if not local:
                 raise _refused(f"{url.host} does not resolve to this machine", "check /etc/hosts")
-            return found
+            return local
         _check_leaving(url)
         addresses = await self._addresses(url)
         if any(address.is_loopback for address in addresses):
@@ -205,8 +200,7 @@ class _Door(httpx2.AsyncBaseTransport):
         return usable
 
     async def _addresses(self, url: httpx2.URL) -> list[Address]:
-        literal = address_of(url.host)
-        if literal:
+        if literal := address_of(url.host):
             return [literal]
         try:
             names = await self._resolve(url.host, url.port or _PORTS.get(url.scheme, 0))

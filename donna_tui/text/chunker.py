@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import HEADING_CHARS, Section, opening_heading, shorten, split_sections
+from donna_tui.text.prose import Span
 from donna_tui.text.tokens import EstimatedTokens, TokenCounter
 from donna_tui.text.words import EMOJI
 
@@ -82,12 +83,19 @@ def token_starts(text: str, start: int, end: int, counter: TokenCounter) -> Iter
         start = skip_space(text, high)
 
 
+def _limit(tokens: list[int], start: int, budget: int, chars: int, end: int) -> int:
+    """Return the furthest end of a passage from `start`, by the offsets of all tokens and its length in characters."""
+    after = bisect_left(tokens, start) + budget
+    limit = tokens[after] if after < len(tokens) else end
+    return max(start + 1, min(limit, start + chars, end))
+
+
 SEPARATOR = " › "
 GAP = "…"
 USUAL_WINDOW = 256
 WINDOW_SHARE = 5
-"""The context gets at most a fifth of the window by estimate, so at most four fifths of it by any tokenizer. It is no
-longer for windows larger than usual.
+"""The context gets at most a fifth of the window in estimated tokens, which are at most four fifths in real ones. In
+windows larger than usual it does not grow.
 """
 
 _ESTIMATE = EstimatedTokens()
@@ -304,9 +312,7 @@ class _Cutter:
 
     def _furthest(self, start: int, fresh: int, budget: int, chars: int) -> int | None:
         """Return where to end a passage of at most `budget` tokens and `chars` characters from `start`."""
-        after = bisect_left(self._tokens, start) + budget
-        limit = self._tokens[after] if after < len(self._tokens) else self._end
-        limit = max(start + 1, min(limit, start + chars, self._end))
+        limit = _limit(self._tokens, start, budget, chars, self._end)
         if limit == self._end:
             return limit
         middle = (start + limit) // 2
@@ -320,9 +326,6 @@ class _Cutter:
 
 
 MIN_PIECE_TOKENS, MAX_PIECE_TOKENS = 50, 300
-
-Span = tuple[int, int]
-"""Half-open character offsets."""
 
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*")
 _SENTENCE_GAP = re.compile(r"[.!?][\"'”’»)\]]*\s+")
@@ -397,9 +400,7 @@ class _Pieces:
 
     def _furthest(self, low: int, high: int) -> int:
         """Return where a part ends, counting its tokens again, which may differ after a split word."""
-        after = bisect_left(self._tokens, low) + self._most
-        limit = self._tokens[after] if after < len(self._tokens) else high
-        limit = max(low + 1, min(limit, low + self._most_chars, high))
+        limit = _limit(self._tokens, low, self._most, self._most_chars, high)
         while True:
             middle = (low + limit) // 2
             cut = limit if limit == high else best_cut(self._text, low, middle, limit)

@@ -21,16 +21,14 @@ class TokenCounter(Protocol):
 _PIECE = re.compile(r"[A-Za-zÀ-ÖØ-öø-ɏ]{1,4}|[0-9]{1,2}|\S")
 
 
-class EstimatedTokens(TokenCounter):
+class EstimatedTokens:
     """Estimated tokens without a vocabulary: four Latin letters, two digits or one other character each.
 
     Prose gets slightly more tokens than from WordPiece. No text has more than four real tokens for each estimated one,
     because a WordPiece token is at least one letter of the decomposed text.
     """
 
-    @property
-    def name(self) -> str:
-        return "estimate-1"
+    name = "estimate-1"
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         spans = [match.span() for match in _PIECE.finditer(text)]

@@ -105,10 +105,10 @@ class DraftState(StrEnum):
 class DraftRow:
     """A draft in the queue. Times are Unix times in seconds.
 
-    `path` is the current path of its note, `target` the path after approval; they are the same unless it
-    waits in the Inbox. `skill` is the template's name, such as `meeting_note`. `drafter` says who composed it: a
-    model's name, or `extractive`. `cost` is in US dollars. `detail` says in plain words why it failed. `meeting_at` is
-    the start of its meeting, if it is the note of one.
+    `path` is the current path of its note, `target` the path after approval; they are the same unless it waits in the
+    Inbox. `skill` is the template's name, such as `meeting_note`. `drafter` is the model that composed it, or
+    `extractive`. `cost` is in US dollars. `detail` says in plain words why it failed. `meeting_at` is the start of its
+    meeting, if it has one.
     """
 
     id: str
@@ -130,10 +130,9 @@ class DraftRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """A passage that is cited as a source of a draft. `number` is how the draft cites it, from 1; lines are those of
-    the source.
+    """A passage that is cited as a source of a draft, by its `number` (from 1). Lines are those of the source.
 
-    `path` opens with `Backend.passage`, as that of a hit does. All text is raw.
+    `Backend.passage` opens `path`, as that of a hit. All text is raw.
     """
 
     number: int

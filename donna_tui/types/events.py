@@ -1,7 +1,7 @@
-"""The events of an engine, as frozen values. Events hold no text of notes, titles or addresses.
+"""The events of an engine, as frozen values.
 
-Background work posts these to the `EventHub`; the log file, the Activity pane and tests listen. An event never carries
-note text: paths, counts, codes and milliseconds only. A field that is `UNLOGGED` is for the screen alone.
+Background work posts these to the `EventHub`; the log file, the Activity pane and tests listen. An event has paths,
+counts, codes and milliseconds, and never text of notes, titles or addresses, except in a field that is `UNLOGGED`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Event:
 
 
 UNLOGGED = {"unlogged": True}
-"""The metadata of a field that is not logged."""
+"""The metadata of a field that is shown on the screen and not logged."""
 
 CHANGED = "something changed"
 """The reason for a comparison while a vault is watched."""
@@ -61,7 +61,7 @@ class WatcherStateChanged(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WatchHint(Event):
+class WatchEvent(Event):
     """The file system reported a possible change below these paths."""
 
     name: ClassVar[str] = "vault_watch_event"
@@ -170,7 +170,7 @@ class NoteFailed(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestBatch(Event):
-    """Some chunks, of these many notes, were embedded together."""
+    """Chunks of so many notes were embedded in one batch."""
 
     name: ClassVar[str] = "memory_ingest_batch"
     notes: int
@@ -187,7 +187,6 @@ class SearchDone(Event):
     latency_ms: float
     sources: str = ""
     question: str = field(default="", metadata=UNLOGGED)
-    """For the screen only; it is not logged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,7 +262,7 @@ class MemoryRemembered(SourceIngested):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryIngestFailed(Event):
-    """The document of another source could not be built: a reason code or the kind of the failure, and its original."""
+    """The document of `item` could not be built. `reason` is a reason code, or the kind of the failure."""
 
     name: ClassVar[str] = "memory_ingest_failed"
     source_type: str
@@ -282,7 +281,7 @@ class BackfillDone(Event):
 
 
 IndexEvent = (
-    EngineStateChanged | ModelStateChanged | WatcherStateChanged | WatchHint | ReconcileDone | IndexProgress
+    EngineStateChanged | ModelStateChanged | WatcherStateChanged | WatchEvent | ReconcileDone | IndexProgress
     | NoteIndexed | NoteEmbedded | NoteRenamed | NoteDeleted | NoteSkipped | NoteFailed | IngestBatch | SearchDone
     | ProblemRaised | ProblemCleared | IndexSwapped | VaultWritten | ChatIngested | TasksIngested | CorrectionIngested
     | MemoryRemembered | MemoryIngestFailed | BackfillDone

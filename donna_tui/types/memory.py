@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
 from donna_tui.types.search import ME, MemorySource
 
 NOVELTY_SHARE, SALIENCE_SHARE = 0.6, 0.4
-"""The parts of importance; their sum is 1."""
+"""The shares of novelty and salience in the importance of a memory."""
 
 ROLES = ("user", "assistant", "system", "tool")
 """The speakers in a chat with an assistant, which are not names of people."""
@@ -24,7 +24,8 @@ class MemoryType(StrEnum):
     PROCEDURAL = "procedural"
 
 
-BESIDE_NOTES = (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION, MemorySource.TASK)
+EXTRA_SOURCES = (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION, MemorySource.TASK)
+"""The sources other than notes."""
 
 
 class Signal(StrEnum):
@@ -86,7 +87,7 @@ class MemoryFilter:
     """The filters of a list of memories. Empty means all; `after` and `before` are Unix times, `text` is literal."""
 
     types: tuple[MemoryType, ...] = ()
-    sources: tuple[MemorySource, ...] = BESIDE_NOTES
+    sources: tuple[MemorySource, ...] = EXTRA_SOURCES
     session_id: str = ""
     text: str = ""
     after: float | None = None
@@ -115,8 +116,8 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class SessionChange:
-    """The numbers of memories that undoing or redoing a session of an agent has forgotten and restored, and of the
-    messages stored by the session that this has removed or restored.
+    """What undoing or redoing a session of an agent did: the number of memories that were forgotten and restored, and
+    of the session's messages that were removed or restored.
     """
 
     forgotten: int = 0
@@ -247,7 +248,7 @@ class ImportReport:
     known: int
     left_out: int
     malformed: int
-    bad: tuple[BadLine, ...] = field(default=())
+    bad: tuple[BadLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

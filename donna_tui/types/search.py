@@ -185,9 +185,9 @@ class SearchOutcome:
 class NameMatch:
     """A note, or a heading in it, whose name matches a query.
 
-    `name` is the matched name as written in the note; `kind` is its kind (`file`, `title`, `alias`,
-    `path` or `heading`) and `line` its line. `places` are the indices of the matched characters in `name`. All
-    text here is raw: sanitise it before it reaches a terminal.
+    `name` is written as in the note; `kind` is `file`, `title`, `alias`, `path` or `heading`, and `line` its line.
+    `places` are the indices of the matched characters in `name`. All text here is raw: sanitise it before it reaches a
+    terminal.
     """
 
     path: str
@@ -205,13 +205,6 @@ class NameMatch:
         """Build the match of a note of which only the file is known."""
         name = PurePosixPath(path).stem
         return cls(
-            path=path,
-            title=name,
-            name=name,
-            kind="file",
-            line=1,
-            places=(),
-            score=0.0,
-            modified_at=modified_at,
+            path=path, title=name, name=name, kind="file", line=1, places=(), score=0.0, modified_at=modified_at,
             sensitive=False,
-        )
+        )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A snapshot of the engine for people: the Activity pane, `donna status` and `donna doctor` show the same values."""
+"""The state of the engine: the Activity pane, `donna status` and `donna doctor` show the same values."""
 
 from __future__ import annotations
 
@@ -55,8 +55,6 @@ class Latency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """A snapshot of the engine for the status strip, the Activity pane and `donna status`."""
-
     space: str
     root: str
     database: str

@@ -57,7 +57,7 @@ class NoteStat:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ScannedFile:
     """One file of the vault: a note, or, with a reason and a message, a file that is not indexed."""
 
     path: str
@@ -187,9 +187,8 @@ class VaultClient:
     def ignores(self, path: str) -> bool:
         return self._ignore.matches(path)
 
-    def scan(self, folder: str = "") -> Iterator[Entry]:
-        """Yield all notes below a folder (or the one note at that path), and the files that look like notes but are not
-        indexed.
+    def scan(self, folder: str = "") -> Iterator[ScannedFile]:
+        """Yield all notes below a folder, or the one at that path, and files that look like notes but are not indexed.
 
         Links are never followed. Raises VaultReadError if the vault is missing or `folder` is not below it.
         """
@@ -203,7 +202,7 @@ class VaultClient:
         while waiting:
             yield from self._scan_folder(waiting.pop(), waiting)
 
-    def _included_files(self, prefix: str) -> Iterator[Entry]:
+    def _included_files(self, prefix: str) -> Iterator[ScannedFile]:
         """Yield the files included by name, without listing their folders."""
         if prefix:
             check_relative(prefix)
@@ -212,7 +211,7 @@ class VaultClient:
         for file in found:
             yield from self._single(file)
 
-    def _scan_folder(self, folder: str, waiting: deque[str]) -> Iterator[Entry]:
+    def _scan_folder(self, folder: str, waiting: deque[str]) -> Iterator[ScannedFile]:
         """Yield the entries of one folder, and append its subfolders to `waiting`."""
         try:
             parts = check_relative(folder) if folder else []
@@ -222,17 +221,19 @@ class VaultClient:
             if not folder or error.reason is Reason.ROOT_MISSING or ".." in folder.split("/"):
                 raise
             if error.reason is not Reason.MISSING:
-                yield Entry(_printable(folder), None, error.reason, error.message)
+                yield ScannedFile(_printable(folder), None, error.reason, error.message)
             elif self.is_note(folder):
                 yield from self._single(folder)
         except OSError as error:
             if not folder:
                 raise refused(error) from error
-            yield Entry(_printable(folder), None, Reason.UNREADABLE, f"the folder cannot be read ({error.strerror})")
+            yield ScannedFile(
+                _printable(folder), None, Reason.UNREADABLE, f"the folder cannot be read ({error.strerror})"
+            )
         else:
             yield from (entry for entry in inside if entry)
 
-    def _visit(self, folder: str, each: os.DirEntry[str], waiting: deque[str]) -> Entry | None:
+    def _visit(self, folder: str, each: os.DirEntry[str], waiting: deque[str]) -> ScannedFile | None:
         path = f"{folder}/{each.name}" if folder else each.name
         if each.name.startswith(".") or self._ignore.matches(path):
             return None
@@ -242,17 +243,17 @@ class VaultClient:
         if _looks_like_note(each.name):
             return self._entry(path, each)
         if each.is_symlink() and "." not in each.name:
-            return Entry(_printable(path), None, Reason.PATH_ESCAPE, IS_LINK)
+            return ScannedFile(_printable(path), None, Reason.PATH_ESCAPE, IS_LINK)
         return None
 
-    def _single(self, path: str) -> Iterator[Entry]:
+    def _single(self, path: str) -> Iterator[ScannedFile]:
         try:
             yield self._judge(self.stat(path))
         except VaultReadError as error:
             if error.reason is not Reason.MISSING:
-                yield Entry(path, None, error.reason, error.message)
+                yield ScannedFile(path, None, error.reason, error.message)
 
-    def _entry(self, path: str, each: os.DirEntry[str]) -> Entry | None:
+    def _entry(self, path: str, each: os.DirEntry[str]) -> ScannedFile | None:
         try:
             self._check_name(path)
             if each.is_symlink():
@@ -265,14 +266,14 @@ class VaultClient:
             return None
         except OSError as error:
             problem = refused(error)
-            return Entry(_printable(path), None, problem.reason, problem.message)
+            return ScannedFile(_printable(path), None, problem.reason, problem.message)
         except VaultReadError as error:
-            return Entry(_printable(path), None, error.reason, error.message)
+            return ScannedFile(_printable(path), None, error.reason, error.message)
 
-    def _judge(self, stat: NoteStat) -> Entry:
+    def _judge(self, stat: NoteStat) -> ScannedFile:
         if stat.size > self._max_bytes:
-            return Entry(stat.path, stat, Reason.TOO_LARGE, too_large(stat.size, self._max_bytes))
-        return Entry(stat.path, stat)
+            return ScannedFile(stat.path, stat, Reason.TOO_LARGE, too_large(stat.size, self._max_bytes))
+        return ScannedFile(stat.path, stat)
 
     def _check_name(self, path: str) -> None:
         parts = check_relative(path)

@@ -22,7 +22,7 @@ MAX_VERSIONS = 50
 """Versions of a note in the history that are searched for the common ancestor."""
 
 
-class Resolver:
+class ConflictResolver:
     """Find and resolve the conflict copies of one vault. Every method blocks and raises DonnaError."""
 
     def __init__(self, vault_state: PlanContext, client: VaultClient, history: History) -> None:
@@ -44,7 +44,7 @@ class Resolver:
         mine = self._vault_state.read(note) if self._client.is_note(note) else None
         if theirs is None:
             raise VaultWriteError(Reason.MISSING, "this conflict copy no longer exists", path=copy)
-        base, commit = self._began_with(note, mine, theirs) if mine is not None else (None, "")
+        base, commit = self._common_base(note, mine, theirs) if mine is not None else (None, "")
         return Conflict(copy=copy, note=note, mine=mine, theirs=theirs, base=base, base_commit=commit)
 
     def plan(self, conflict: Conflict, keep: Keep) -> Plan:
@@ -84,8 +84,8 @@ class Resolver:
             hint = "keep one of them, or mark both as private"
             raise VaultWriteError(Reason.SENSITIVE, message, hint=hint, path=note)
 
-    def _began_with(self, note: str, mine: bytes, theirs: bytes) -> tuple[bytes | None, str]:
-        """Return the version in the history that is nearest to the copy, or equal to it, and its commit."""
+    def _common_base(self, note: str, mine: bytes, theirs: bytes) -> tuple[bytes | None, str]:
+        """Return the version in the history that is equal to the copy or nearest to it, and its commit."""
         versions = list(self._versions(note))
         if same := next((each for each in versions if each[0] == theirs), None):
             return same
@@ -97,17 +97,16 @@ class Resolver:
             other = _lines_of(version[0])
             return len(lines) + len(other) - 2 * sum(run.size for run in common_runs(other, lines))
 
-        nearest = min(versions, key=distance, default=None)
-        return nearest if nearest is not None else (None, "")
+        return min(versions, key=distance, default=(None, ""))
 
     def _versions(self, note: str) -> Iterator[tuple[bytes, str]]:
         """Yield the versions that the history has of this path, newest first."""
         repo = self._vault_state.repo
-        place = repo.find()
-        if place is None:
+        location = repo.find()
+        if location is None:
             return
         commits = [revision.commit for revision in self._history.revisions(note, limit=MAX_VERSIONS)]
-        blobs = {commit: repo.blob_id(commit, place.full(note)) for commit in commits}
+        blobs = {commit: repo.blob_id(commit, location.full(note)) for commit in commits}
         images = repo.images(blobs.values())
         for commit, blob in blobs.items():
             if (data := images.get(blob)) is not None:
@@ -131,7 +130,7 @@ def merged(mine: bytes, theirs: bytes, base: bytes | None, path: str = "") -> tu
         if merge.is_clean and not parse_frontmatter(merge.text).problem:
             return _encoded(merge.text, mine), ()
     remark = "lines that are in only one version are placed one after the other: review the note"
-    return _encoded(_united(own, other), mine), (remark,)
+    return _encoded(_union(own, other), mine), (remark,)
 
 
 def _left_out(conflict: Conflict, resolved: bytes) -> tuple[str, ...]:
@@ -145,7 +144,7 @@ def _left_out(conflict: Conflict, resolved: bytes) -> tuple[str, ...]:
     return (f"{since}{count} line{'s' if count > 1 else ''} of one version {'are' if count > 1 else 'is'} not in it",)
 
 
-def _united(own: str, other: str) -> str:
+def _union(own: str, other: str) -> str:
     start, other_start = parse_frontmatter(own).body_start, parse_frontmatter(other).body_start
     front = own[:start] or other[:other_start]
     left, right = (split_lines(text, keep_ends=True) for text in (own[start:], other[other_start:]))

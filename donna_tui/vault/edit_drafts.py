@@ -25,7 +25,7 @@ _LONGEST_NAME = 80
 class EditorCopy:
     """A file opened in an external editor: the initial edit, the process that owns it, and the current text.
 
-    `text` is None if it cannot be read as UTF-8; `beside` are files that the editor left, such as vim's swap file.
+    `text` is None if it cannot be read as UTF-8; `other_files` are files that the editor left, such as vim's swap file.
     """
 
     folder: Path
@@ -33,12 +33,12 @@ class EditorCopy:
     begun: Edit
     owner: int
     text: str | None
-    beside: tuple[str, ...] = ()
+    other_files: tuple[str, ...] = ()
 
     @property
     def is_unchanged(self) -> bool:
         """Return whether nothing was saved and the editor left no recovery file."""
-        return self.text in (self.begun.text, self.begun.base) and not self.beside
+        return self.text in (self.begun.text, self.begun.base) and not self.other_files
 
     @property
     def is_open(self) -> bool:
@@ -59,7 +59,7 @@ class EditDrafts:
         """Store an edit, replacing an earlier one of the same note. Raises VaultWriteError."""
         write_durably(self._file(edit.path), json.dumps(asdict(edit)))
         for copy in self._copies(edit.path):
-            if copy.text == edit.text and not copy.beside and not copy.is_open:
+            if copy.text == edit.text and not copy.other_files and not copy.is_open:
                 shutil.rmtree(copy.folder, ignore_errors=True)
 
     def drop(self, path: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import translate
 from functools import lru_cache
 
-REMEMBERED = 8_192
+CACHED_FOLDERS = 8_192
 
 
 class GlobSet:
@@ -22,7 +22,7 @@ class GlobSet:
         split = [core.split("/") for core in cores if core]
         self._patterns = [tuple(_component(part) for part in parts) for parts in split]
         self._last = re.compile("|".join(_expression(parts[-1]) for parts in split)) if split else _NOTHING
-        self._folder_matches = lru_cache(maxsize=REMEMBERED)(self._any_of)
+        self._folder_matches = lru_cache(maxsize=CACHED_FOLDERS)(self._any_of)
 
     def matches(self, path: str) -> bool:
         """Return whether a vault-relative path, or a folder above it, is ignored."""

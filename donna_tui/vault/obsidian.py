@@ -19,23 +19,14 @@ LARGEST_REGISTRY = 1_000_000
 LATEST_STAMP = 1e15
 
 
-@dataclass(frozen=True, slots=True)
-class KnownRoot:
-    """A vault in Obsidian's own registry."""
-
-    name: str
-    root: Path
-
-
-def known_vaults(environ: Mapping[str, str]) -> list[KnownRoot]:
+def known_vaults(environ: Mapping[str, str]) -> list[Path]:
     """Return the existing vaults in Obsidian's registry, the most recently opened first; empty without Obsidian."""
     found: dict[Path, float] = {}
     for registry in _registries(environ):
         for root, opened in _read_registry(registry):
-            if root.is_absolute() and _is_folder(root):
+            if root.is_absolute() and os.path.isdir(root):  # noqa: PTH112 - unlike Path.is_dir, it never raises
                 found[root] = max(opened, found.get(root, 0.0))
-    ordered = sorted(found, key=lambda root: (-found[root], str(root)))
-    return [KnownRoot(root.name, root) for root in ordered]
+    return sorted(found, key=lambda root: (-found[root], str(root)))
 
 
 def _registries(environ: Mapping[str, str]) -> list[Path]:
@@ -70,13 +61,6 @@ def _read_registry(path: Path) -> list[tuple[Path, float]]:
 def _opened(stamp: object) -> float:
     """Return the time at which a vault was opened, in Unix milliseconds; 0 if the registry has no valid number."""
     return float(stamp) if isinstance(stamp, int | float) and 0 <= stamp < LATEST_STAMP else 0.0
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except OSError:
-        return False
 
 
 def obsidian_uri(root: Path, path: str) -> str:

@@ -10,7 +10,7 @@ from donna_tui.config.agent_settings import SOURCE_FILE, SOURCE_FOLDER, AgentSet
 from donna_tui.config.models import MemoryConfig
 from donna_tui.platform.spaces import Space
 from donna_tui.vault.client import VaultClient
-from donna_tui.vault.include import EVERYTHING, Include
+from donna_tui.vault.include import EVERYTHING, GlobSet, Include
 
 if TYPE_CHECKING:
     from donna_tui.types.errors import VaultWriteError
@@ -52,9 +52,9 @@ def open_writer(
     return VaultWriter(
         space.root,
         client=vault_client(config, space.root),
-        rules=WriteRules.of(
+        rules=WriteRules(
             allowlist=safety.path_allowlist if allowlist is None else allowlist,
-            ignore=vault.ignore_globs,
+            ignore=GlobSet(vault.ignore_globs),
             max_note_bytes=safety.max_note_bytes,
             sensitive_key=safety.sensitive_frontmatter_key,
         ),
@@ -70,7 +70,7 @@ def included(config: MemoryConfig) -> Include:
     return Include((SOURCE_FILE,), (SOURCE_FOLDER,)) if isinstance(config, AgentSettings) else EVERYTHING
 
 
-def _client(config: MemoryConfig, root: Path, ignore: tuple[str, ...] | list[str]) -> VaultClient:
+def _client(config: MemoryConfig, root: Path, ignore: tuple[str, ...]) -> VaultClient:
     if isinstance(config, AgentSettings) and config.agent.access == "none":
         raise not_indexed(config)
     return VaultClient(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.paths import VaultRoot
-from donna_tui.vault.write.atomic import NEW_FILE, NO_LINKS, dress, exchange, read_at, remove, rename_new
+from donna_tui.vault.write.atomic import NEW_FILE, NO_LINKS, copy_metadata, exchange, read_at, remove, rename_new
 from donna_tui.vault.write.changes import REGULAR_FILE, Change, OperationKind
 from donna_tui.vault.write.files import changed_meanwhile, vault_errors
 from donna_tui.vault.write.orphans import UPLOAD
@@ -178,7 +178,7 @@ class Upload:
             if folder is None:
                 return
             self._file.flush()
-            dress(folder, self._name if self._expected else None, self._file.fileno(), REGULAR_FILE)
+            copy_metadata(folder, self._name if self._expected else None, self._file.fileno(), REGULAR_FILE)
             os.fsync(self._file.fileno())
             if self._expected is None:
                 if not rename_new(folder, self._waiting, folder, self._name):

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from donna_tui.ingest.watcher import Hint, Watcher
+from donna_tui.ingest.watcher import ChangedPaths, Watcher
 from donna_tui.types.errors import VaultReadError, VaultWriteError
 from donna_tui.types.events import EventHub, NoteDeleted
 from donna_tui.types.search import SearchRequest
 from donna_tui.vault.include import Include
 from donna_tui.vault.open import included, indexed_client, open_writer, vault_client
-from donna_tui.vault.write.changes import expecting
+from donna_tui.vault.write.changes import has_etag
 from tests.engine.agent_sandboxes import AgentSandbox, agent_engine, agent_sandbox, fresh, paths_of, tree
 from tests.engine.helpers import eventually, everything_below
 from tests.engine.providers import FaultyModel, serve
@@ -163,13 +163,13 @@ def test_nothing_is_written_beside_the_sources(sandbox: AgentSandbox, path: str)
         open_writer(sandbox.config, sandbox.space, allowlist=("*",)),
     ):
         with pytest.raises(VaultWriteError):
-            writer.planner.write(path, "text", seen=expecting(None))
+            writer.planner.write(path, "text", expected=has_etag(None))
 
 
 @pytest.mark.parametrize("path", ["memory/new.md", "memory/deep/new.md"])
 def test_sources_may_be_written(sandbox: AgentSandbox, path: str) -> None:
     shutil.rmtree(sandbox.root / "Memory")  # some systems would take a new file for this folder
-    plan = open_writer(sandbox.config, sandbox.space).planner.write(path, "text", seen=expecting(None))
+    plan = open_writer(sandbox.config, sandbox.space).planner.write(path, "text", expected=has_etag(None))
     assert [change.path for change in plan.changes] == [path]
 
 
@@ -186,7 +186,7 @@ class Hints:
             sandbox.root, EventHub(), self._take, include=included(sandbox.config), quiet_ms=quiet_ms
         )
 
-    def _take(self, hint: Hint) -> None:
+    def _take(self, hint: ChangedPaths) -> None:
         self.times += 1
         self.paths |= hint.paths
         self.everything += hint.everything

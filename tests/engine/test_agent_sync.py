@@ -430,15 +430,15 @@ async def test_agent_memory_write_and_undo_update_the_index(tmp_path: Path) -> N
     sandbox = filled(agent_sandbox(tmp_path))
     writer = open_writer(sandbox.config, sandbox.space)
     writer.init_if_missing()
-    from donna_tui.vault.write.changes import expecting
+    from donna_tui.vault.write.changes import has_etag
 
-    writer.apply(writer.planner.write("memory/new.md", "A dingo runs.\n", seen=expecting(None)))
+    writer.apply(writer.planner.write("memory/new.md", "A dingo runs.\n", expected=has_etag(None)))
     async with agent_engine(sandbox) as running:
         assert paths_of(await fresh(running, "dingo")) == ["memory/new.md"]
     with pytest.raises(VaultWriteError):
-        writer.planner.write("elsewhere.md", "x", seen=expecting(None))
+        writer.planner.write("elsewhere.md", "x", expected=has_etag(None))
     etag = vault_client(sandbox.config, sandbox.root).read("MEMORY.md").etag
-    writer.apply(writer.planner.write("MEMORY.md", "The dingo again.\n", seen=expecting(etag)))
+    writer.apply(writer.planner.write("MEMORY.md", "The dingo again.\n", expected=has_etag(etag)))
     async with agent_engine(sandbox) as running:
         assert paths_of(await fresh(running, "dingo")) == ["MEMORY.md", "memory/new.md"]
     await eventually(lambda: (sandbox.root / "MEMORY.md").read_text() == "The dingo again.\n")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from donna_tui.ingest import watcher
-from donna_tui.types.events import NoteDeleted, NoteEmbedded, NoteIndexed, NoteRenamed, WatchHint
+from donna_tui.types.events import NoteDeleted, NoteEmbedded, NoteIndexed, NoteRenamed, WatchEvent
 from tests.engine.helpers import Running, Sandbox, eventually, everything_below, index_once, new_sandbox, open_engine
 
 pytestmark = pytest.mark.model
@@ -58,7 +58,7 @@ async def test_a_saved_edit_is_found_by_keyword_and_by_meaning(vault: Sandbox, s
         same = document_id(vault, path)
         save(vault, path, LIGHTHOUSE)
         await running.until_found("lighthouse keeper", path)
-        assert running.events_of(WatchHint)
+        assert running.events_of(WatchEvent)
         await running.until_found(MEANS_LIGHTHOUSE, path, "semantic", k=3)
         assert document_id(vault, path) == same
         assert not running.events_of(NoteDeleted)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from donna_tui.vault.write.changes import whatever
+from donna_tui.vault.write.changes import any_version
 from tests.git_vaults import fill, new_writer
 
 NOTE = "Ideas/Garden.md"
@@ -25,11 +25,11 @@ def test_links_to_a_deleted_note_are_counted_unlinked_and_restored(tmp_path: Pat
         (vault / path).write_bytes(data)
     writer = new_writer(vault, tmp_path / "state")
     writer.init_if_missing()
-    plan = writer.planner.delete(NOTE, seen=whatever, links=True)
+    plan = writer.planner.delete(NOTE, expected=any_version, links=True)
     assert plan.paths == (NOTE,)
     assert plan.remarks == ("4 links in 2 notes will be broken",)
     assert plan.broken_links == 4
-    plan = writer.planner.delete(NOTE, seen=whatever, unlinks=True)
+    plan = writer.planner.delete(NOTE, expected=any_version, unlinks=True)
     assert (plan.remarks, plan.broken_links) == ((), 0)
     assert set(writer.apply(plan).paths) == {NOTE, "Home.md", "Ideas/List.md"}
     assert (vault / "Home.md").read_bytes() == b"Garden, beds\r\nand here.\r\n"
@@ -46,5 +46,5 @@ def test_a_deleted_folder_leaves_no_empty_folders_behind(tmp_path: Path) -> None
     fill(vault, {"Home.md": "home\n", "Ideas/Old/Older/a.md": "a\n", "Ideas/New/b.md": "b\n"})
     writer = new_writer(vault, tmp_path / "state")
     writer.init_if_missing()
-    writer.apply(writer.selection.delete(["Ideas"]))
+    writer.apply(writer.planner.delete_all(["Ideas"]))
     assert sorted(each.name for each in vault.iterdir()) == [".git", "Home.md"]

@@ -10,7 +10,7 @@ import pytest
 
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.conflicts import Keep
-from donna_tui.vault.write.changes import whatever
+from donna_tui.vault.write.changes import any_version
 from donna_tui.vault.write.protocol import Step
 from tests.git_layouts import Sandbox
 from tests.git_vaults import User, fill, new_writer, tree_of
@@ -89,7 +89,7 @@ def test_nothing_private_gets_into_the_branch(base: Path, operation: str) -> Non
 
 def test_move_commits_public_notes_and_only_records_private_ones(base: Path) -> None:
     sandbox = begun(base)
-    plan = sandbox.writer.planner.move("Projects/one.md", "Projects/uno.md", seen=whatever)
+    plan = sandbox.writer.planner.move("Projects/one.md", "Projects/uno.md", expected=any_version)
     outcome = sandbox.writer.apply(plan)
     assert outcome.record_only == (DIARY,)
     assert sandbox.git("show", "HEAD:Projects/two.md") == "see [[uno]]\n"
@@ -155,7 +155,7 @@ def test_a_private_note_that_the_user_took_out_of_git_stays_out(base: Path) -> N
 def test_the_first_commit_of_a_note_that_was_private_needs_consent(base: Path) -> None:
     sandbox = begun(base)
     public = PRIVATE.replace("donna: local-only\n", "title: Diary\n")
-    plan = sandbox.writer.planner.write(DIARY, public, seen=whatever, replace=True)
+    plan = sandbox.writer.planner.write(DIARY, public, expected=any_version, replace=True)
     with pytest.raises(VaultWriteError) as refused:
         sandbox.writer.apply(plan)
     assert (refused.value.reason, refused.value.path) == (Reason.WOULD_TRACK, DIARY)

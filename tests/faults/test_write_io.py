@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
-from donna_tui.vault.client import DEFAULT_MAX_BYTES, Entry, VaultClient
+from donna_tui.vault.client import DEFAULT_MAX_BYTES, ScannedFile, VaultClient
 from donna_tui.vault.paths import refused
 from donna_tui.vault.write.files import VaultFiles
 from tests.faults.injector import ERRORS, READING, Injector, failing
@@ -99,7 +99,7 @@ def test_failing_system_call_leaves_the_vault_unchanged(
 
 
 def test_a_move_that_cannot_list_the_notes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(_: object, __: str = "") -> list[Entry]:
+    def missing(_: object, __: str = "") -> list[ScannedFile]:
         raise VaultReadError(Reason.ROOT_MISSING, "the vault does not exist")
 
     vault_model = prepared(tmp_path, "move")
@@ -126,7 +126,7 @@ def test_a_move_is_refused_on_a_failing_disk_and_names_a_note_that_may_not_be_re
     with monkeypatch.context() as patched:
         patched.setattr(VaultFiles, "read", unreadable)
         if code == errno.EACCES:
-            plan = vault_model.sandbox.writer().planner.move(*CALLS["move"][1:], seen=lambda _: True)
+            plan = vault_model.sandbox.writer().planner.move(*CALLS["move"][1:], expected=lambda _: True)
             assert plan.unread == (OTHER,)
             assert OTHER in plan.remarks[0]
             assert OTHER not in plan.paths
@@ -141,13 +141,13 @@ def test_a_move_is_refused_on_a_failing_disk_and_names_a_note_that_may_not_be_re
 def test_move_reports_a_folder_that_cannot_be_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: Reason
 ) -> None:
-    def scan(_: object, __: str = "") -> list[Entry]:
-        return [Entry("Projects", None, reason, "the folder cannot be read")]
+    def scan(_: object, __: str = "") -> list[ScannedFile]:
+        return [ScannedFile("Projects", None, reason, "the folder cannot be read")]
 
     vault_model = prepared(tmp_path, "move")
     monkeypatch.setattr(VaultClient, "scan", scan)
     if reason is Reason.UNREADABLE:
-        assert vault_model.sandbox.writer().planner.move(*CALLS["move"][1:], seen=lambda _: True).unread == (
+        assert vault_model.sandbox.writer().planner.move(*CALLS["move"][1:], expected=lambda _: True).unread == (
             "Projects",
         )
         return
@@ -162,7 +162,7 @@ def test_a_move_names_the_notes_in_which_it_cannot_look_for_links(tmp_path: Path
     sandbox.put("Inbox/large.md", b"x" * (DEFAULT_MAX_BYTES + 1))
     sandbox.put("Inbox/latin.md", b"caf\xe9 [[t0]]\n")
     _, src, dst = CALLS["move"]
-    plan = sandbox.writer().planner.move(src, dst, seen=lambda _: True)
+    plan = sandbox.writer().planner.move(src, dst, expected=lambda _: True)
     which = "2 notes that cannot be read (too large, not UTF-8, or not permitted): Inbox/large.md, Inbox/latin.md"
     assert plan.remarks == (f"links to the old name may remain in {which}",)
     assert plan.unread == ("Inbox/large.md", "Inbox/latin.md")
@@ -172,7 +172,7 @@ def test_links_follow_a_note_that_is_too_large_to_be_indexed(tmp_path: Path) -> 
     sandbox = prepared(tmp_path, "move").sandbox
     sandbox.put("Inbox/large.md", b"x" * (DEFAULT_MAX_BYTES + 1))
     sandbox.put("Inbox/link.md", b"[[large]]\n")
-    plan = sandbox.writer().planner.move("Inbox/large.md", "Inbox/vast.md", seen=lambda _: True)
+    plan = sandbox.writer().planner.move("Inbox/large.md", "Inbox/vast.md", expected=lambda _: True)
     assert {change.path: change.after for change in plan.changes}["Inbox/link.md"] == b"[[vast]]\n"
     assert plan.remarks == ()
 
@@ -180,7 +180,7 @@ def test_links_follow_a_note_that_is_too_large_to_be_indexed(tmp_path: Path) -> 
 def test_a_move_names_the_note_whose_own_links_it_cannot_update(tmp_path: Path) -> None:
     sandbox = prepared(tmp_path, "move").sandbox
     sandbox.put("Inbox/latin.md", b"caf\xe9 [x](link.md)\n")
-    plan = sandbox.writer().planner.move("Inbox/latin.md", "Projects/latin.md", seen=lambda _: True)
+    plan = sandbox.writer().planner.move("Inbox/latin.md", "Projects/latin.md", expected=lambda _: True)
     assert plan.remarks == ("links are not updated in 1 note that is not UTF-8: Inbox/latin.md",)
     assert plan.unread == ("Inbox/latin.md",)
 

@@ -138,10 +138,10 @@ def test_random_kills_lose_no_acknowledged_write(
 _LEAVES_A_GIT = """
 import os, sys
 from pathlib import Path
-from donna_tui.vault.write.protocol import alone
+from donna_tui.vault.write.protocol import write_lock
 from tests.faults.writes import Sandbox
 repo = Sandbox(Path(sys.argv[1])).writer().repo
-with alone(repo.place()):
+with write_lock(repo.location()):
     os.environ["PATH"] = sys.argv[2] + os.pathsep + os.environ["PATH"]
     process = repo.command._start(("version",), {})
     os._exit(9)

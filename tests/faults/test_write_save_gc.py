@@ -77,7 +77,7 @@ def test_kill_save_write_gc_keeps_what_was_never_committed(
     assert not litter(sandbox)
     assert [(each.reason, each.path) for each in told] == [(Reason.CONFLICT, NOTE)]
     kept = str(told[0].hint).rpartition(" ")[2]
-    changes = writer.restorer.operation_changes(kept)
+    changes = writer.undo_planner.operation_changes(kept)
     assert changes is not None
     assert [each.before for each in changes] == [UNCOMMITTED]
     assert [each.id for each in writer.undoable()] == sandbox.operations(), (

@@ -17,6 +17,7 @@ from pathlib import Path
 from donna_tui.types.errors import VaultWriteError
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.git.objects import Author
+from donna_tui.vault.include import GlobSet
 from donna_tui.vault.write.protocol import Step
 from donna_tui.vault.write.rules import WriteRules
 from donna_tui.vault.write.writer import OnWritten, VaultWriter
@@ -57,8 +58,11 @@ class Sandbox:
         home: str = "state",
     ) -> VaultWriter:
         """Return a writer as a newly started program would have it."""
-        rules = WriteRules.of(
-            allowlist=["Inbox", "Projects"], ignore=[".git/**"], max_note_bytes=200_000, sensitive_key="donna_sensitive"
+        rules = WriteRules(
+            allowlist=["Inbox", "Projects"],
+            ignore=GlobSet([".git/**"]),
+            max_note_bytes=200_000,
+            sensitive_key="donna_sensitive",
         )
         author = Author("Donna", "donna@example.org")
         client = VaultClient(self.vault)

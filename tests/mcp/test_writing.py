@@ -15,7 +15,7 @@ from donna_tui.agents.tools.context import actor_of
 from donna_tui.memory.facts import procedural
 from donna_tui.types.errors import Reason
 from donna_tui.types.memory import MemoryType, SessionChange
-from donna_tui.vault.write.changes import whatever
+from donna_tui.vault.write.changes import any_version
 from tests.cli.running import write
 from tests.engine.helpers import Sandbox
 from tests.git_vaults import tree_of
@@ -56,9 +56,9 @@ async def test_frontmatter_that_cannot_be_read_is_no_private_note(harness: ToolH
 
 
 async def test_vault_write_requires_the_current_etag(harness: ToolHarness) -> None:
-    seen = await etag(harness)
+    expected = await etag(harness)
     write(harness.sandbox.root, NOTE, "edited elsewhere\n")
-    for given in (None, seen, "0" * 64, ""):
+    for given in (None, expected, "0" * 64, ""):
         answer = await harness("vault_write", path=NOTE, content="mine\n", etag=given)
         assert (answer["ok"], answer["reason"]) == (False, "conflict")
     assert (harness.sandbox.root / NOTE).read_text() == "edited elsewhere\n"
@@ -112,7 +112,7 @@ async def test_undo_takes_back_only_what_this_session_did(harness: ToolHarness) 
     await other.fine("vault_write", path="Inbox/theirs.md", content="x\n")
     await harness.fine("vault_write", path="Inbox/mine.md", content="x\n")
     writer = harness.writer
-    writer.apply(writer.planner.write("Projects/owner.md", "x\n", seen=whatever))
+    writer.apply(writer.planner.write("Projects/owner.md", "x\n", expected=any_version))
     await other.fine("vault_write", path="Inbox/theirs-too.md", content="x\n")
     answer = await harness.fine("vault_undo_last")
     assert (len(answer["undone"]), answer["paths"], answer["forgotten"]) == (1, ["Inbox/mine.md"], 0)
@@ -264,7 +264,7 @@ async def test_an_edit_that_came_after_is_not_lost_by_undoing(harness: ToolHarne
 async def test_an_owners_operation_on_the_same_note_prevents_the_undo(harness: ToolHarness) -> None:
     await harness.fine("vault_write", path="Inbox/mine.md", content="1\n")
     writer = harness.writer
-    writer.apply(writer.planner.write("Inbox/mine.md", "2\n", seen=whatever))
+    writer.apply(writer.planner.write("Inbox/mine.md", "2\n", expected=any_version))
     await harness.fine("vault_write", path="Inbox/mine.md", content="3\n", etag=await etag(harness, "Inbox/mine.md"))
     assert (await harness("vault_undo_last", everything=True))["reason"] == "undo_conflict"
     assert (await harness.fine("vault_undo_last"))["paths"] == ["Inbox/mine.md"]

@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.operations import parse_message
-from donna_tui.vault.write.changes import Change, OperationKind, Plan, whatever
+from donna_tui.vault.write.changes import Change, OperationKind, Plan, any_version
 from donna_tui.vault.write.writer import VaultWriter
 from tests.git_vaults import User, fill, memory_folder, new_writer
 
@@ -200,13 +200,13 @@ class Vault(RuleBasedStateMachine):
 
     @rule(path=path_of, text=text_of, replace=st.booleans())
     def donna_writes(self, path: str, text: str, replace: bool) -> None:
-        self.do(self.writer.planner.write(path, text, seen=whatever, replace=replace))
+        self.do(self.writer.planner.write(path, text, expected=any_version, replace=replace))
 
     @precondition(lambda self: set(PATHS) & set(self.files))
     @rule(data=st.data())
     def donna_deletes(self, data: st.DataObject) -> None:
         path = data.draw(st.sampled_from(sorted(set(PATHS) & set(self.files))))
-        self.do(self.writer.planner.delete(path, seen=whatever))
+        self.do(self.writer.planner.delete(path, expected=any_version))
 
     @precondition(lambda self: set(PATHS) & set(self.files) and set(PATHS) - set(self.files))
     @rule(data=st.data(), links=st.booleans())
@@ -214,7 +214,7 @@ class Vault(RuleBasedStateMachine):
         src = data.draw(st.sampled_from(sorted(set(PATHS) & set(self.files))))
         dst = data.draw(st.sampled_from(sorted(set(PATHS) - set(self.files))))
         count = len(self.done)
-        self.do(self.writer.planner.move(src, dst, seen=whatever, links=links))
+        self.do(self.writer.planner.move(src, dst, expected=any_version, links=links))
         assert (dst in self.files, src in self.files) == ((True, False) if len(self.done) > count else (False, True))
 
     @rule(n=STEPS)
@@ -229,7 +229,7 @@ class Vault(RuleBasedStateMachine):
         """Undo or redo. Return whether the model allows it."""
         undo = kind is OperationKind.UNDO
         source, target = (self.done, self.undone) if undo else (self.undone, self.done)
-        plan = self.writer.restorer.undo if undo else self.writer.restorer.redo
+        plan = self.writer.undo_planner.undo if undo else self.writer.undo_planner.redo
         chosen = source[: -n - 1 : -1]
         wanted = without(self.files, chosen if undo else map(turned, chosen))
         if len(chosen) < n or wanted is None:

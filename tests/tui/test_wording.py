@@ -54,7 +54,7 @@ from donna_tui.types.events import (
     ReconcileDone,
     SearchDone,
     StageTimes,
-    WatchHint,
+    WatchEvent,
 )
 from donna_tui.types.status import Coverage, Latency, ModelPhase
 from tests.tui import hostile, scenarios
@@ -85,7 +85,7 @@ def test_an_unknown_reason_is_made_readable_and_safe() -> None:
 def test_every_kind_of_event_is_in_words_or_left_to_the_machine() -> None:
     events = (*scenarios.morning(), *_drafting("meeting_note"), *_calendars("meeting_note"), *_events_for_machines())
     told = {type(event): describe(event) for event in events}
-    assert {kind for kind, sentence in told.items() if sentence is None} == {IndexProgress, IngestBatch, WatchHint}
+    assert {kind for kind, sentence in told.items() if sentence is None} == {IndexProgress, IngestBatch, WatchEvent}
     assert set(_DESCRIBE) == {*get_args(IndexEvent), *get_args(DraftEvent), *get_args(CalendarEvent)}
 
 
@@ -320,7 +320,7 @@ def test_figures_of_a_hostile_space_are_safe() -> None:
 
 def _events_for_machines() -> tuple[EngineEvent, ...]:
     progress = IndexProgress(notes=1, text_done=1, chunks=1, chunks_embedded=1, seconds_left=None)
-    return (progress, WatchHint(paths=1, rescan=False))
+    return (progress, WatchEvent(paths=1, rescan=False))
 
 
 def _calendars(text: str) -> tuple[EngineEvent, ...]:

@@ -102,7 +102,7 @@ def test_what_an_editor_keeps_for_a_recovery_stays(tmp_path: Path) -> None:
     (file.parent / f".{file.name}.swp").write_bytes(b"what vim had not saved")
     assert EditDrafts(tmp_path).edits() == ()
     (copy,) = EditDrafts(tmp_path).copies()
-    assert copy.beside == (f".{file.name}.swp",)
+    assert copy.other_files == (f".{file.name}.swp",)
 
 
 def test_a_copy_that_another_program_waits_for_is_left_alone(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from donna_tui.text.chunker import Chunk, chunk_markdown
 from donna_tui.text.markdown import split_sections
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.errors import VaultReadError
-from donna_tui.vault.client import Entry, VaultClient, VaultNote
+from donna_tui.vault.client import ScannedFile, VaultClient, VaultNote
 from tests.hostile import make_hostile_vault
 
 IGNORED = (".obsidian/**", ".trash/**", ".git/**", "Templates/**", "node_modules/**")
@@ -27,7 +27,7 @@ class Hostile:
         self.root, manifest = make_hostile_vault(folder)
         self.cases: list[dict[str, Any]] = [case for case in manifest["cases"] if "not_created" not in case]
         self.client = VaultClient(self.root, ignore=IGNORED)
-        self.entries: dict[str, Entry] = {entry.path: entry for entry in self.client.scan()}
+        self.entries: dict[str, ScannedFile] = {entry.path: entry for entry in self.client.scan()}
         self.notes = {path: self.client.read(path) for path in self.listed if self._readable(path)}
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from donna_tui.index.database import Database
-from donna_tui.index.keyword import MAY_BECOME
+from donna_tui.index.keyword import MAX_COMPLETIONS
 from donna_tui.index.store import MemoryStore
 from donna_tui.index.vectors import Vector
 from donna_tui.search import hybrid
@@ -211,10 +211,10 @@ def test_a_word_that_some_passage_contains_is_not_a_prefix(store: MemoryStore) -
 
 
 def test_a_half_typed_word_may_become_what_most_passages_hold(store: MemoryStore) -> None:
-    for number in range(MAY_BECOME):
+    for number in range(MAX_COMPLETIONS):
         add(store, f"{number}.md", f"kestrel{number} kestrel{number + 1}")
     found = paths(asked(store, "kest", partial=True, vector=None))
-    assert sorted(found) == [f"{number}.md" for number in range(MAY_BECOME)]
+    assert sorted(found) == [f"{number}.md" for number in range(MAX_COMPLETIONS)]
 
 
 @pytest.mark.parametrize("typed", ["decisi", "decision", "deci", "Décisions"])

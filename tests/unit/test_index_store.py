@@ -13,7 +13,7 @@ from donna_tui.index.documents import Document, folders_of, linking_to, sources_
 from donna_tui.index.filters import Scope
 from donna_tui.index.keyword import quoted, search_words
 from donna_tui.index.store import MemoryStore
-from donna_tui.index.vectors import coarse, packed
+from donna_tui.index.vectors import packed, quantised
 from donna_tui.text.chunker import Chunk
 from donna_tui.types.errors import DatabaseError, Reason
 from donna_tui.types.search import Filters
@@ -253,12 +253,12 @@ def test_a_deleted_notes_vector_is_in_no_byte_of_the_index(store: MemoryStore) -
     store.database.run("PRAGMA wal_checkpoint(TRUNCATE)")
     written = bytes_on_disk(store.database.path.parent)
     assert packed(vector) in written
-    assert coarse(vector) in written
+    assert quantised(vector).tobytes() in written
     store.delete("vault", "a.md")
     store.database.run("PRAGMA wal_checkpoint(TRUNCATE)")
     left = bytes_on_disk(store.database.path.parent)
     assert packed(vector) not in left
-    assert coarse(vector) not in left
+    assert quantised(vector).tobytes() not in left
 
 
 def test_twins_share_a_vector_that_survives_the_first_deletion(store: MemoryStore) -> None:

@@ -19,7 +19,7 @@ from donna_tui.index.migrations import get_meta
 from donna_tui.index.readers import Readers
 from donna_tui.index.store import MemoryStore
 from donna_tui.index.vector_backend import reading_vectors
-from donna_tui.index.vectors import VecTable, VectorIndex, coarse, packed, rebuild, shorten_log, unpacked, vectors_of
+from donna_tui.index.vectors import VecTable, VectorIndex, packed, quantised, rebuild, shorten_log, unpacked, vectors_of
 from donna_tui.types.errors import DatabaseError, Reason
 from donna_tui.types.search import Filters
 from tests.unit.index_parts import embed_all, note, open_store, unit, vector_of
@@ -265,12 +265,10 @@ def test_packed_vectors_keep_their_direction(dim: int) -> None:
     vectors = [unit(rng.normal(size=dim)) for _ in range(200)]
     for vector in vectors:
         assert float(unpacked(packed(vector)) @ vector) == pytest.approx(1.0, abs=5e-4)
-        steps = np.frombuffer(coarse(vector), dtype=np.int8).astype(np.float32)
-        assert float(unit(steps) @ vector) > 0.999
+        assert float(unit(quantised(vector).astype(np.float32)) @ vector) > 0.999
 
 
 def test_a_number_that_is_too_large_for_a_byte_is_cut_off() -> None:
     vector = unit(np.eye(1, 384)[0])
-    steps = np.frombuffer(coarse(vector), dtype=np.int8)
-    assert steps.tolist() == [127, *[0] * 383]
-    assert np.frombuffer(coarse(-vector), dtype=np.int8).tolist() == [-127, *[0] * 383]
+    assert quantised(vector).tolist() == [127, *[0] * 383]
+    assert quantised(-vector).tolist() == [-127, *[0] * 383]

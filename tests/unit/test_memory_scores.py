@@ -14,7 +14,7 @@ from donna_tui.config.models import SourcesConfig
 from donna_tui.index.store import MemoryStore
 from donna_tui.index.vectors import packed, unpacked
 from donna_tui.memory.changes import ChangeFollower
-from donna_tui.memory.indexer import MemoryIndexerParts, waiting
+from donna_tui.memory.indexer import MemoryIndexerParts, lacks_scores
 from donna_tui.memory.scores import (
     Centroid,
     finish_deletions,
@@ -69,9 +69,9 @@ def novelties(store: MemoryStore) -> dict[str, float]:
 def test_novelty_decreases_with_similarity_to_earlier_memories(store: MemoryStore) -> None:
     for name, vector, at in (("a", EAST, 1.0), ("b", EAST, 2.0), ("c", NORTH, 3.0), ("d", BETWEEN, 4.0)):
         put(store, name, vector, at)
-    assert waiting(store.database)
+    assert lacks_scores(store.database)
     assert score(store) == 4
-    assert not waiting(store.database)
+    assert not lacks_scores(store.database)
     # The centroid is east; then two easts and a north, whose cosine with the direction between them is 3/√10.
     expected = {"a": 1.0, "b": 0.0, "c": 1.0, "d": 1.0 - 3.0 / np.sqrt(10.0)}
     assert novelties(store) == pytest.approx(expected, abs=1e-3)
@@ -181,7 +181,7 @@ def test_without_vectors_only_the_salience_is_known(store: MemoryStore) -> None:
     (chunk_id,) = (each for (each,) in store.database.rows("SELECT chunk_id FROM memory_chunks"))
     found = importance_of(store.database, [chunk_id, "unknown"])[chunk_id]
     assert (found.salience, found.novelty, found.value) == (pytest.approx(0.7), None, None)
-    assert not waiting(store.database)
+    assert not lacks_scores(store.database)
 
 
 vectors = st.lists(st.integers(0, 10_000).map(lambda seed: np.random.default_rng(seed).normal(size=DIM)), max_size=12)
@@ -196,6 +196,6 @@ def test_centroid_returns_to_zero_after_removals_in_any_order(raw: list[np.ndarr
     chance.shuffle(stored)  # type: ignore[attr-defined]
     for each in stored:
         assert (in_steps(each) / 2**24 == each).all()
-        centroid.take(each)
+        centroid.subtract(each)
     assert centroid.count == 0
     assert not centroid.total.any()

@@ -30,7 +30,7 @@ from donna_tui.types.events import (
     NoteRenamed,
     SearchDone,
     StageTimes,
-    WatchHint,
+    WatchEvent,
 )
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -105,8 +105,8 @@ EVENTS: tuple[EngineEvent, ...] = (
     NoteFailed(path="private name.md", reason=Reason.TOO_LARGE, message="private", next_try=None),
     NoteDeleted(path="private name.md"),
     NoteRenamed(path="private name.md", old_path="private old name.md"),
-    WatchHint(paths=3, rescan=False),
-    WatchHint(paths=0, rescan=True),
+    WatchEvent(paths=3, rescan=False),
+    WatchEvent(paths=0, rescan=True),
     Autowritten(template="meeting_note", path="private name.md", key="k"),
     Autowritten(template="weekly_review", path="private name.md", key="k"),
     AutowriteSkipped(template="meeting_note", path="private name.md", key="k"),

@@ -10,7 +10,7 @@ from urllib.parse import unquote_to_bytes
 
 import pytest
 
-from donna_tui.vault.obsidian import DailyNote, KnownRoot, daily_note, known_vaults, obsidian_uri
+from donna_tui.vault.obsidian import DailyNote, daily_note, known_vaults, obsidian_uri
 
 REGISTRIES = [
     ".config/obsidian",
@@ -36,7 +36,7 @@ def vault(home: Path, name: str) -> Path:
 def test_every_place_of_the_registry(tmp_path: Path, place: str) -> None:
     notes = vault(tmp_path, "Notes")
     register(tmp_path / place, {"vaults": {"1a": {"path": str(notes), "ts": 1, "open": True}}})
-    assert known_vaults({"HOME": str(tmp_path)}) == [KnownRoot("Notes", notes)]
+    assert known_vaults({"HOME": str(tmp_path)}) == [notes]
 
 
 @pytest.mark.parametrize("variable", ["XDG_CONFIG_HOME", "APPDATA"])
@@ -44,7 +44,7 @@ def test_places_named_by_the_environment(tmp_path: Path, variable: str) -> None:
     notes = vault(tmp_path, "Notes")
     register(tmp_path / "elsewhere" / "obsidian", {"vaults": {"1a": {"path": str(notes), "ts": 1}}})
     environ = {"HOME": str(tmp_path), variable: str(tmp_path / "elsewhere")}
-    assert [known.root for known in known_vaults(environ)] == [notes]
+    assert known_vaults(environ) == [notes]
 
 
 def test_existing_folders_once_and_the_last_opened_first(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_existing_folders_once_and_the_last_opened_first(tmp_path: Path) -> None
     content = {"vaults": {key: {"path": str(path), "ts": stamp} for key, (path, stamp) in paths.items()}}
     for place in REGISTRIES[:2]:
         register(tmp_path / place, content)
-    assert [known.root for known in known_vaults({"HOME": str(tmp_path)})] == [new, old]
+    assert known_vaults({"HOME": str(tmp_path)}) == [new, old]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_path_that_cannot_be_is_left_out(tmp_path: Path, path: object) -> None
     notes = vault(tmp_path, "Notes")
     content = {"vaults": {"bad": {"path": path, "ts": 1}, "good": {"path": str(notes), "ts": 1}}}
     register(tmp_path / REGISTRIES[0], content)
-    assert [known.root for known in known_vaults({"HOME": str(tmp_path)})] == [notes]
+    assert known_vaults({"HOME": str(tmp_path)}) == [notes]
 
 
 @pytest.mark.parametrize("stamp", ["NaN", "-1", "1e999", "1" + "0" * 400, '"x"', "null", "true"])
@@ -94,7 +94,7 @@ def test_odd_stamps_are_no_error(tmp_path: Path, stamp: str) -> None:
         tmp_path / REGISTRIES[0],
         f'{{"vaults": {{"a": {{"path": {odd}, "ts": {stamp}}}, "b": {{"path": {sound}, "ts": 9}}}}}}',
     )
-    assert [known.root for known in known_vaults({"HOME": str(tmp_path)})] == [last, notes]
+    assert known_vaults({"HOME": str(tmp_path)}) == [last, notes]
 
 
 @pytest.mark.parametrize("name", ["a b.md", "C# [x] 100% ?&=.md", "日本.md", "a'\"\n.md", "bad\udcff.md"])

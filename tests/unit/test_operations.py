@@ -291,7 +291,7 @@ def test_a_decomposed_name_may_stay_and_a_new_one_is_refused(base: Path) -> None
     writer.move(old, f"{folder}/Re\u0301sume\u0301.md")
     writer.move(f"{folder}/Re\u0301sume\u0301.md", "Projects/R\u00e9sum\u00e9 2.md")
     assert (vault / f"{folder}/e\u0301.md").read_text() == "[[R\u00e9sum\u00e9 2]]\n"
-    writer.apply(writer.selection.move_folder(folder, "Projects/summer"))
+    writer.apply(writer.planner.move_folder(folder, "Projects/summer"))
     assert (vault / "Projects/summer/e\u0301.md").exists()
     writer.undo_last(3)
     assert tree_of(vault) == before

@@ -25,7 +25,7 @@ def user(base: Path) -> User:
 
 def refusal_of(repo: GitRepo) -> VaultWriteError:
     with pytest.raises(VaultWriteError) as refused:
-        repo.place()
+        repo.location()
     return refused.value
 
 
@@ -39,15 +39,15 @@ def test_no_repository_is_not_an_error_until_one_is_needed(base: Path) -> None:
 
 def test_a_place_tells_folders_prefix_and_format(base: Path, user: User) -> None:
     vault = user.repository(base / "repo", "--object-format=sha256", vault="a/b")
-    place = GitRepo(vault).place()
-    assert place == RepoLocation(base / "repo/.git", base / "repo/.git", "a/b/", "sha256")
-    assert place.full("Inbox/x.md") == "a/b/Inbox/x.md"
+    location = GitRepo(vault).location()
+    assert location == RepoLocation(base / "repo/.git", base / "repo/.git", "a/b/", "sha256")
+    assert location.full("Inbox/x.md") == "a/b/Inbox/x.md"
 
 
 def test_a_vault_reached_by_a_link_is_in_the_same_place(base: Path, user: User) -> None:
     vault = user.repository(base / "repo")
     (base / "link").symlink_to(vault)
-    assert GitRepo(base / "link").place() == GitRepo(vault).place()
+    assert GitRepo(base / "link").location() == GitRepo(vault).location()
 
 
 def test_missing_vault_does_not_use_the_repository_of_the_current_folder(
@@ -56,7 +56,7 @@ def test_missing_vault_does_not_use_the_repository_of_the_current_folder(
     """Git must not run in the folder in which Donna was started, and find another repository there."""
     monkeypatch.chdir(user.repository(base / "other"))
     repo = GitRepo(base / "unplugged")
-    for ask in (repo.find, repo.place, lambda: repo.init_if_missing(name="x", email="y")):
+    for ask in (repo.find, repo.location, lambda: repo.init_if_missing(name="x", email="y")):
         with pytest.raises(VaultWriteError) as refused:
             ask()
         assert refused.value.reason is Reason.ROOT_MISSING
@@ -69,7 +69,7 @@ def test_relative_vault_path_is_resolved_at_construction(
     monkeypatch.chdir(base)
     repo = GitRepo(Path("repo/vault"))
     monkeypatch.chdir(base / "repo")
-    assert repo.place().git_dir == base / "repo/vault/.git"
+    assert repo.location().git_dir == base / "repo/vault/.git"
 
 
 @pytest.mark.parametrize("inside", [".git", ".git/objects", "bare.git"])
@@ -150,7 +150,9 @@ def test_each_vault_and_work_tree_has_its_own_refs() -> None:
     ]
     assert places[0].records == "refs/donna/operations"
     refs = {
-        ref for place in places for ref in (place.records, place.pending("h", "commit"), place.pending("h", "record"))
+        ref
+        for location in places
+        for ref in (location.records, location.pending("h", "commit"), location.pending("h", "record"))
     }
     assert len(refs) == 3 * len(places)
     assert not [one for one in refs for other in refs if other.startswith(f"{one}/")]
@@ -197,7 +199,7 @@ def test_the_blobs_of_a_commit_are_those_below_the_vault(base: Path, user: User)
     (vault / "link.md").symlink_to("Inbox/old.md")
     commit = user.commit_all(base / "repo", "more")
     repo = GitRepo(vault)
-    found = repo.all_blob_ids(commit, repo.place())
+    found = repo.all_blob_ids(commit, repo.location())
     assert set(found) == {*NOTES, "Inbox/new\nline ü.md", "link.md"}
     assert found["Inbox/old.md"] == blob_id(b"old\n", "sha1")
     assert repo.blob_id(commit, "deep/er/Inbox/old.md") == found["Inbox/old.md"]

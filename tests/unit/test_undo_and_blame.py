@@ -39,15 +39,15 @@ def test_undo_and_redo_remove_only_the_folders_that_donna_created(writer: VaultW
     writer.undo_last()
     assert (vault / "Mine/Inner").is_dir()
 
-    writer.apply(writer.selection.delete(["Projects"]))
+    writer.apply(writer.planner.delete_all(["Projects"]))
     assert not (vault / "Projects").exists()
     writer.undo_last()
     writer.redo()
     assert not (vault / "Projects").exists()
 
     writer.undo_last()
-    writer.apply(writer.selection.move_folder("Projects", "Moved/Here"))
-    writer.apply(writer.selection.delete(["Moved/Here"]))
+    writer.apply(writer.planner.move_folder("Projects", "Moved/Here"))
+    writer.apply(writer.planner.delete_all(["Moved/Here"]))
     writer.undo_last(2)
     writer.redo(2)
     writer.undo_last()

@@ -8,7 +8,7 @@ import pytest
 
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.operations import new_session_id
-from donna_tui.vault.write.changes import whatever
+from donna_tui.vault.write.changes import any_version
 from donna_tui.vault.write.writer import VaultWriter
 from tests.git_vaults import User, new_writer
 
@@ -30,11 +30,11 @@ def test_an_earlier_change_of_another_note_is_undone_alone(writer: VaultWriter) 
     writer.write(ONE, "new one\n", replace=True)
     first = writer.undoable()[0]
     writer.write(TWO, "new two\n", replace=True)
-    writer.apply(writer.restorer.undo_one(first.id))
+    writer.apply(writer.undo_planner.undo_one(first.id))
     assert text(writer, ONE) == before
     assert text(writer, TWO) == b"new two\n"
     with pytest.raises(VaultWriteError) as refused:
-        writer.restorer.undo_one(first.id)
+        writer.undo_planner.undo_one(first.id)
     assert refused.value.reason is Reason.NOTHING_TO_UNDO
 
 
@@ -43,7 +43,7 @@ def test_what_was_changed_since_is_not_undone(writer: VaultWriter) -> None:
     first = writer.undoable()[0]
     writer.write(ONE, "newer one\n", replace=True)
     with pytest.raises(VaultWriteError) as refused:
-        writer.restorer.undo_one(first.id)
+        writer.undo_planner.undo_one(first.id)
     assert refused.value.reason is Reason.UNDO_CONFLICT
     assert text(writer, ONE) == b"newer one\n"
 
@@ -51,10 +51,10 @@ def test_what_was_changed_since_is_not_undone(writer: VaultWriter) -> None:
 def test_the_last_change_of_a_session_is_undone_without_the_earlier_ones(writer: VaultWriter) -> None:
     session, before = new_session_id(), text(writer, TWO)
     for path in (ONE, TWO):
-        plan = writer.planner.write(path, "by the agent\n", seen=whatever, replace=True)
+        plan = writer.planner.write(path, "by the agent\n", expected=any_version, replace=True)
         writer.apply(plan, session=session)
     writer.write("Inbox/old.md", "by the user\n", replace=True)
-    writer.apply(writer.restorer.undo_session(session, 1))
+    writer.apply(writer.undo_planner.undo_session(session, 1))
     assert text(writer, ONE) == b"by the agent\n"
     assert text(writer, TWO) == before
     assert text(writer, "Inbox/old.md") == b"by the user\n"

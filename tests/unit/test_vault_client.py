@@ -10,7 +10,7 @@ import pytest
 
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.types.errors import Reason, VaultReadError
-from donna_tui.vault.client import Entry, VaultClient, decode
+from donna_tui.vault.client import ScannedFile, VaultClient, decode
 
 
 class Vault:
@@ -25,7 +25,7 @@ class Vault:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content.encode() if isinstance(content, str) else content)
 
-    def entries(self, folder: str = "") -> dict[str, Entry]:
+    def entries(self, folder: str = "") -> dict[str, ScannedFile]:
         return {entry.path: entry for entry in self.client.scan(folder)}
 
     def refusal(self, path: str) -> Reason:

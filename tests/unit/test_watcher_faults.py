@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from donna_tui.ingest import watcher as watching
-from donna_tui.ingest.watcher import STORM, Hint, Watcher
+from donna_tui.ingest.watcher import STORM, ChangedPaths, Watcher
 from donna_tui.types.events import EventHub
 
 PATIENCE_SECONDS = 20.0
@@ -21,9 +21,9 @@ class Heard:
     """Records the hints of a watcher."""
 
     def __init__(self) -> None:
-        self.hints: list[Hint] = []
+        self.hints: list[ChangedPaths] = []
 
-    def __call__(self, hint: Hint) -> None:
+    def __call__(self, hint: ChangedPaths) -> None:
         self.hints.append(hint)
 
     async def until(self, condition: Callable[[], object]) -> None:
@@ -105,7 +105,7 @@ async def test_event_storm_triggers_a_full_rescan(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(watching, "_awatch", lambda: storm)
     async with watched(tmp_path) as (_, heard):
         await heard.until(lambda: heard.hints)
-        assert heard.hints[0] == Hint(frozenset(), everything=True)
+        assert heard.hints[0] == ChangedPaths(frozenset(), everything=True)
 
 
 def _touched(path: Path) -> bool:

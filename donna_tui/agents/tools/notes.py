@@ -26,7 +26,7 @@ from donna_tui.vault.client import VaultNote, decode
 from donna_tui.vault.links.resolve import LinkIndex
 from donna_tui.vault.links.spans import LinkKind, find_links
 from donna_tui.vault.note.read import parse_frontmatter
-from donna_tui.vault.write.changes import Change, Outcome, Plan, expecting
+from donna_tui.vault.write.changes import Change, Outcome, Plan, has_etag
 from donna_tui.vault.write.writer import VaultWriter
 
 
@@ -247,7 +247,7 @@ async def vault_undo_last(space: ToolContext, args: schemas.UndoArgs) -> schemas
 def _undoing(writer: VaultWriter, session: str, wanted: int | None) -> Plan | None:
     """Return the plan, or None if there is nothing to undo. Raises VaultWriteError on a conflict."""
     try:
-        return writer.restorer.undo_session(session, wanted)
+        return writer.undo_planner.undo_session(session, wanted)
     except VaultWriteError as error:
         if error.reason in (Reason.NOTHING_TO_UNDO, Reason.NO_REPOSITORY):
             return None
@@ -274,7 +274,7 @@ def _planned(space: ToolContext, writer: VaultWriter, args: schemas.WriteArgs) -
         message = f"the frontmatter of this text cannot be read: {problem}"
         raise VaultWriteError(Reason.INVALID_FRONTMATTER, message, hint="correct its YAML", path=path)
     try:
-        plan = writer.planner.write(path, args.content, seen=expecting(args.etag), replace=args.replace)
+        plan = writer.planner.write(path, args.content, expected=has_etag(args.etag), replace=args.replace)
     except VaultWriteError as error:
         if args.etag is None and error.reason is Reason.CONFLICT:  # it would name an invisible note of a similar name
             raise _not_free(path) from None

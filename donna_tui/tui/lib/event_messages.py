@@ -215,7 +215,7 @@ def _engine(event: events.EngineStateChanged) -> Sentence:
     return Sentence(Kind.ENGINE, tone, _ENGINE.get(event.state, "Changed"), "", clean_line(event.detail))
 
 
-def _hint(event: events.WatchHint) -> Sentence | None:
+def _watch(event: events.WatchEvent) -> Sentence | None:
     if not event.rescan:
         return None
     return Sentence(Kind.ENGINE, Tone.QUIET, "Rescanning", "", "too many changes at once: the whole vault is rescanned")
@@ -272,7 +272,7 @@ _DESCRIBE: dict[type, Callable[[Any], Sentence | None]] = {
     events.ModelStateChanged: _model,
     events.WatcherStateChanged: _watcher,
     events.EngineStateChanged: _engine,
-    events.WatchHint: _hint,
+    events.WatchEvent: _watch,
     events.IndexSwapped: partial(_filled, Kind.ENGINE, Tone.GOOD, "New index in use", "", "{why}"),
     events.IngestBatch: lambda event: None,
     events.ChatIngested: _remembered,

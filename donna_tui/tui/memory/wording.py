@@ -14,7 +14,7 @@ from donna_tui.tui.lib.humanize import count, percent, plural
 from donna_tui.tui.lib.inputs import NoticeText
 from donna_tui.tui.memory.card import citation_of, note_of
 from donna_tui.tui.memory.list import is_open
-from donna_tui.types.memory import BESIDE_NOTES, MemoryChunk, MemoryFilter, RecallResult, Suggestion
+from donna_tui.types.memory import EXTRA_SOURCES, MemoryChunk, MemoryFilter, RecallResult, Suggestion
 from donna_tui.types.search import MemorySource
 from donna_tui.types.status import Status
 
@@ -39,7 +39,7 @@ class Age(Enum):
         return _DAY * int(self.value[1])
 
 
-DEFAULT_SOURCES = tuple(source for source in BESIDE_NOTES if source is not MemorySource.TASK)
+DEFAULT_SOURCES = tuple(source for source in EXTRA_SOURCES if source is not MemorySource.TASK)
 """The default sources: tasks are many, and their notes contain them."""
 
 _SOURCES = {

@@ -43,7 +43,7 @@ class Attributes:
 AS_IT_IS = Attributes()
 
 
-def attributes_of(repo: GitRepo, place: RepoLocation, paths: Sequence[str]) -> Mapping[str, Attributes]:
+def attributes_of(repo: GitRepo, location: RepoLocation, paths: Sequence[str]) -> Mapping[str, Attributes]:
     """Return the attributes of these vault paths, without those that are stored as they are. Runs no filter."""
     settings = repo.settings()
     autocrlf = settings.get("core.autocrlf", "false").lower()
@@ -52,7 +52,7 @@ def attributes_of(repo: GitRepo, place: RepoLocation, paths: Sequence[str]) -> M
     config = os.environ.get("XDG_CONFIG_HOME") or f"{os.environ.get('HOME', '/')}/.config"
     own = settings.get("core.attributesfile") or f"{config}/git/attributes"
     shared = [Path(each) for each in (own, *_SYSTEM)]
-    rules = [file for file in (place.common_dir / "info/attributes", *shared) if os.path.lexists(file)]
+    rules = [file for file in (location.common_dir / "info/attributes", *shared) if os.path.lexists(file)]
     for rule in rules:
         check_rule_files([rule.parent], rule.name)
     if not check_rule_files(folders, ".gitattributes") and not rules:
@@ -100,8 +100,9 @@ def stored(data: bytes, attributes: Attributes, indexed: bytes | None = None) ->
     """Return the bytes that git stores for a file; `auto` depends on `indexed`, the bytes that git has now."""
     if attributes.line_ends == "text":
         data = data.replace(b"\r\n", b"\n")
-    elif attributes.line_ends == "auto" and not _is_binary(data) and not _has_crlf(indexed):
-        data = data.replace(b"\r", b"")
+    elif attributes.line_ends == "auto" and not _is_binary(data):
+        has_crlf = indexed is not None and b"\r\n" in indexed and not _is_binary(indexed)
+        data = data if has_crlf else data.replace(b"\r", b"")
     return _EXPANDED_ID.sub(b"$Id$", data) if attributes.ident else data
 
 
@@ -109,10 +110,6 @@ def possible_forms(data: bytes) -> set[bytes]:
     """Return every form in which git may store these bytes without a filter, for any attributes."""
     forms = (AS_IT_IS, Attributes(line_ends="text"), Attributes(ident=True), Attributes(line_ends="text", ident=True))
     return {stored(data, form) for form in forms}
-
-
-def _has_crlf(indexed: bytes | None) -> bool:
-    return indexed is not None and b"\r\n" in indexed and not _is_binary(indexed)
 
 
 def _is_binary(data: bytes) -> bool:
@@ -125,16 +122,16 @@ def _is_binary(data: bytes) -> bool:
 
 
 def stored_changes(
-    repo: GitRepo, place: RepoLocation, tip: RefState, changes: Sequence[Change], attributes: Mapping[str, Attributes]
+    repo: GitRepo, location: RepoLocation, tip: RefState, changes: Sequence[Change], rules: Mapping[str, Attributes]
 ) -> tuple[tuple[BlobChange, ...], list[bytes]]:
     """Return the changes by blob ids, on disk and as stored in the branch, and the bytes that only the branch has."""
-    indexed = _indexed(repo, place, tip, changes, attributes)
+    indexed = _indexed(repo, location, tip, changes, rules)
     found: list[BlobChange] = []
     extra: list[bytes] = []
     for change in changes:
-        rules = attributes.get(change.path, AS_IT_IS)
-        forms = [None if data is None else stored(data, rules, indexed.get(change.path)) for data in _sides(change)]
-        ids = [None if data is None else blob_id(data, place.object_format) for data in (*_sides(change), *forms)]
+        own, old = rules.get(change.path, AS_IT_IS), indexed.get(change.path)
+        forms = [None if data is None else stored(data, own, old) for data in change.sides]
+        ids = [None if data is None else blob_id(data, location.object_format) for data in (*change.sides, *forms)]
         found.append(
             BlobChange(
                 path=change.path, before=ids[0], after=ids[1], mode=change.mode, owner=change.owner,
@@ -145,22 +142,18 @@ def stored_changes(
     return tuple(found), extra
 
 
-def _sides(change: Change) -> tuple[bytes | None, bytes | None]:
-    return change.before, change.after
-
-
 def _indexed(
-    repo: GitRepo, place: RepoLocation, tip: RefState, changes: Iterable[Change], attributes: Mapping[str, Attributes]
+    repo: GitRepo, location: RepoLocation, tip: RefState, changes: Iterable[Change], rules: Mapping[str, Attributes]
 ) -> dict[str, bytes | None]:
     """Return the branch's bytes of the notes whose `auto` conversion depends on them."""
     paths = [
         change.path
         for change in changes
-        if attributes.get(change.path, AS_IT_IS).line_ends == "auto"
-        and any(data is not None and b"\r" in data for data in _sides(change))
+        if rules.get(change.path, AS_IT_IS).line_ends == "auto"
+        and any(data is not None and b"\r" in data for data in change.sides)
     ]
     if not paths or tip.commit is None:
         return {}
-    known = {path: repo.blob_id(tip.commit, place.full(path)) for path in paths}
+    known = {path: repo.blob_id(tip.commit, location.full(path)) for path in paths}
     images = repo.images(known.values())
     return {path: images.get(blob) for path, blob in known.items()}

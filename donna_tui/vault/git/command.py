@@ -108,7 +108,7 @@ _VARIABLES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class GitResult:
     """The result of a git command: exit status, standard output, and the first line of its error output."""
 
     status: int
@@ -134,7 +134,7 @@ class GitCommand:
         index: Path | None = None,
         literal: bool = True,
         as_configured: Collection[str] = (),
-    ) -> Answer:
+    ) -> GitResult:
         """Run git with these arguments, `given` on its standard input, and an alternative `index` if one is given.
 
         Paths among the arguments are `literal`, not patterns, except for commands that do not support the option.
@@ -152,7 +152,7 @@ class GitCommand:
         if process.returncode < 0:
             raise failed(f"git {arguments[0]} was killed before it finished")
         lines = complaint.decode("utf-8", "replace").strip().splitlines()
-        return Answer(process.returncode, output, clean_line(lines[0] if lines else "")[:300])
+        return GitResult(process.returncode, output, clean_line(lines[0] if lines else "")[:300])
 
     def run(
         self,
@@ -161,7 +161,7 @@ class GitCommand:
         index: Path | None = None,
         literal: bool = True,
         as_configured: Collection[str] = (),
-    ) -> Answer:
+    ) -> GitResult:
         """Run git as `run_unchecked` does. Raises VaultWriteError (`git_failed` or another) for a failed command."""
         answer = self.run_unchecked(*arguments, given=given, index=index, literal=literal, as_configured=as_configured)
         if answer.status:

@@ -39,8 +39,8 @@ class History:
     def revisions(self, path: str = "", *, limit: int = 200) -> list[Revision]:
         """Return the commits that changed a note, or anything in the vault, newest first; none without a repository."""
         self._check(path)
-        place = self._repo.find()
-        if place is None:
+        location = self._repo.find()
+        if location is None:
             return []
         mark = secrets.token_hex(8)
         answer = self._repo.command.run_unchecked(
@@ -49,17 +49,17 @@ class History:
             *(("--follow", "--", path) if path else ("--", *self._client.include.places)),
         )  # fmt: skip
         output = answer.output.decode("utf-8", "replace") if answer.status == 0 else ""
-        return [_revision(record, place) for record in output.split(mark)[1:]]
+        return [_revision(record, location) for record in output.split(mark)[1:]]
 
     def texts_at(self, paths: Sequence[str], at: float) -> dict[str, str] | None:
         """Return the notes at these paths as of the last commit before `at` (Unix time); None without such a commit."""
-        place = self._repo.find()
-        if place is None or self._repo.tip().commit is None:
+        location = self._repo.find()
+        if location is None or self._repo.tip().commit is None:
             return None
         found = self._repo.command.run_unchecked("rev-list", "--max-count=1", f"--before=@{int(at)}", "HEAD")
         if found.status or not found.line:
             return None
-        known = self._repo.all_blob_ids(found.line, place)
+        known = self._repo.all_blob_ids(found.line, location)
         images = self._repo.images(known.get(path) for path in paths)
         there = ((path, images.get(known.get(path))) for path in paths)
         return {path: data.decode("utf-8", "replace") for path, data in there if data is not None}
@@ -68,25 +68,25 @@ class History:
         """Return the changes of a commit in the vault, relative to its first parent."""
         if not _COMMIT.fullmatch(commit):
             raise VaultWriteError(Reason.USAGE, "this is not the name of a commit or an operation")
-        place = self._repo.place()
+        location = self._repo.location()
         whole = self._repo.command.run("rev-parse", "--quiet", "--verify", f"{commit}^{{commit}}").line
         parent = self._repo.command.run_unchecked("rev-parse", "--quiet", "--verify", f"{whole}^1")
         sides = (parent.line, whole) if parent.status == 0 else ("--root", whole)
         answer = self._repo.command.run(
             "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-commit-id", *_PLAIN, *sides
         )
-        entries = [entry for entry in _raw_entries(answer.output) if self._holds(entry[0], place)][:MAX_FILES]
+        entries = [entry for entry in _raw_entries(answer.output) if self._holds(entry[0], location)][:MAX_FILES]
         images = self._repo.images(blob for _, old, new, _ in entries for blob in (old, new))
         return [
-            Change(path=path.removeprefix(place.prefix), before=images.get(old), after=images.get(new), mode=mode)
+            Change(path=path.removeprefix(location.prefix), before=images.get(old), after=images.get(new), mode=mode)
             for path, old, new, mode in entries
         ]
 
     def outside_change(self, path: str) -> Change | None:
         """Return the difference between the committed and the on-disk version of a note, or None if they are equal."""
         self._check(path)
-        place, tip = self._repo.place(), self._repo.tip()
-        blob = self._repo.blob_id(tip.commit, place.full(path)) if tip.commit else None
+        location, tip = self._repo.location(), self._repo.tip()
+        blob = self._repo.blob_id(tip.commit, location.full(path)) if tip.commit else None
         before = self._repo.blobs([blob])[0] if blob else None
         after = self._files.read(path)
         # git may normalise the line endings and the `$Id$` on disk
@@ -96,18 +96,18 @@ class History:
     def outside(self) -> dict[str, bool]:
         """Return the notes that differ from the last commit, and whether it has them; none of nested repositories."""
         entries = [entry for entry in self._client.scan() if entry.reason is None]
-        place = self._repo.find()
-        if place is None:
+        location = self._repo.find()
+        if location is None:
             return {}
         notes = {entry.path: entry.stat.mtime_ns if entry.stat else 0 for entry in entries}
         tip = self._repo.tip()
         if tip.commit is None:
             return dict.fromkeys(self._not_nested(notes.keys()), False)
-        known = self._repo.all_blob_ids(tip.commit, place)
+        known = self._repo.all_blob_ids(tip.commit, location)
         staged = self._names("diff-index", "--cached", tip.commit, "--")
-        changed = (self._touched(place, notes) | staged) & notes.keys() & known.keys()
+        changed = (self._touched(location, notes) | staged) & notes.keys() & known.keys()
         suspects = changed | self._not_nested(notes.keys() - known.keys())
-        return {path: path in known for path in suspects if self._differs(path, known, place)}
+        return {path: path in known for path in suspects if self._differs(path, known, location)}
 
     def _not_nested(self, paths: Set[str]) -> set[str]:
         by_folder = {path.rpartition("/")[0]: path for path in paths}
@@ -150,9 +150,9 @@ class History:
             for number in range(first, last + 1)
         ]
 
-    def _holds(self, path: str, place: RepoLocation) -> bool:
+    def _holds(self, path: str, location: RepoLocation) -> bool:
         """Return whether a path of the repository is in the vault and among its sources."""
-        return path.startswith(place.prefix) and self._client.include.holds(path.removeprefix(place.prefix))
+        return path.startswith(location.prefix) and self._client.include.holds(path.removeprefix(location.prefix))
 
     def _check(self, path: str) -> None:
         """Raise VaultReadError for a path that is not a source, such as a workspace file outside its memory."""
@@ -167,14 +167,13 @@ class History:
         found = (parse_message(text, commit=name, at=0.0) for name, text in messages)
         return {operation.commit: operation.actor for operation in found if operation}
 
-    def _touched(self, place: RepoLocation, notes: Mapping[str, int]) -> set[str]:
-        """Return the files that differ from the index by size and times. `notes` maps paths to modification times in
-        nanoseconds.
+    def _touched(self, location: RepoLocation, notes: Mapping[str, int]) -> set[str]:
+        """Return the files that differ from the index by size and times. `notes` are modification times in nanoseconds.
 
-        Git would re-read files as young as its index, through the filters that a vault configures. It is therefore
-        given a copy of the index that is older than all of them, and the young files count as touched.
+        Git would re-read files that are not older than its index, through the filters that a vault configures. It is
+        therefore given a copy of the index that is older than all files, and those files count as touched.
         """
-        index = place.git_dir / "index"
+        index = location.git_dir / "index"
         with tempfile.TemporaryDirectory() as folder:
             try:
                 written, old = int(index.stat().st_mtime), shutil.copyfile(index, Path(folder) / "index")
@@ -189,17 +188,17 @@ class History:
         answer = self._repo.command.run_unchecked(verb, *options, *arguments, index=index)
         return {os.fsdecode(path) for path in answer.output.split(b"\0")}
 
-    def _differs(self, path: str, known: dict[str, str], place: RepoLocation) -> bool:
+    def _differs(self, path: str, known: dict[str, str], location: RepoLocation) -> bool:
         try:
             data = self._files.read(path)
         except DonnaError:
             return False
         if data is None:
             return False
-        return known.get(path) not in {blob_id(form, place.object_format) for form in possible_forms(data)}
+        return known.get(path) not in {blob_id(form, location.object_format) for form in possible_forms(data)}
 
 
-def _revision(record: str, place: RepoLocation) -> Revision:
+def _revision(record: str, location: RepoLocation) -> Revision:
     commit, at, author, message, names = record.split("\0", 4)
     paths = (name.strip("\n") for name in names.split("\0"))
     return Revision(
@@ -207,7 +206,7 @@ def _revision(record: str, place: RepoLocation) -> Revision:
         at=float(at or 0),
         author=author,
         subject=message.split("\n", 1)[0],
-        paths=tuple(path.removeprefix(place.prefix) for path in paths if path),
+        paths=tuple(path.removeprefix(location.prefix) for path in paths if path),
         operation=parse_message(message, commit=commit, at=float(at or 0)),
     )
 

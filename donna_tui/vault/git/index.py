@@ -43,9 +43,9 @@ class Stamp(NamedTuple):
     ctime_ns: int
 
 
-def wait_for_index(place: RepoLocation) -> None:
+def wait_for_index(location: RepoLocation) -> None:
     """Wait while another program holds the index. Raises VaultWriteError (`git_locked`) if that takes too long."""
-    lock = place.git_dir / "index.lock"
+    lock = location.git_dir / "index.lock"
     deadline = time.monotonic() + PATIENCE_SECONDS
     while os.path.lexists(lock) and not _is_own(lock):
         if time.monotonic() > deadline:
@@ -61,15 +61,14 @@ def _is_own(lock: Path) -> bool:
         return False
 
 
-def check_unstaged(repo: GitRepo, place: RepoLocation, tip: RefState, changes: Sequence[BlobChange]) -> Stamp | None:
-    """Return the stamp of the index. Raises VaultWriteError (`git_busy`) if one of these notes is staged with other
-    text.
+def check_unstaged(repo: GitRepo, location: RepoLocation, tip: RefState, changes: Sequence[BlobChange]) -> Stamp | None:
+    """Return the stamp of the index. Raises VaultWriteError (`git_busy`) if a note is staged with other text.
 
-    Otherwise, after the commit, the staged text would show up as a change that reverts it.
+    After the commit, that text would be a staged change that reverts it.
     """
-    before = _stamp(place.git_dir / "index")
+    before = _stamp(location.git_dir / "index")
     changes = _of_branch(changes)
-    if staged := _staged(repo, place, tip, changes):
+    if staged := _staged(repo, location, tip, changes):
         message = "the staged text of this note differs from the file on disk"
         hint = "commit it, or unstage it: git restore --staged"
         raise VaultWriteError(Reason.GIT_BUSY, message, hint=hint, path=min(staged))
@@ -81,16 +80,16 @@ def _of_branch(changes: Sequence[BlobChange]) -> list[BlobChange]:
     return [change for change in changes if not change.record_only]
 
 
-def _staged(repo: GitRepo, place: RepoLocation, tip: RefState, changes: Sequence[BlobChange]) -> set[str]:
+def _staged(repo: GitRepo, location: RepoLocation, tip: RefState, changes: Sequence[BlobChange]) -> set[str]:
     """Return the notes whose index entry equals neither the tip, nor the bytes on disk, nor those being written."""
     entries = _differing(repo, tip, [change.path for change in changes])
-    known = {place.full(change.path): change for change in changes}
+    known = {location.full(change.path): change for change in changes}
     return {
         known[path].path
         for path, (of_tip, staged) in entries.items()
         if path in known
-        and not _may_follow(known[path], of_tip, staged, place.object_format)
-        and not _was_left_behind(repo, place, tip, known[path].path, staged)
+        and not _may_follow(known[path], of_tip, staged, location.object_format)
+        and not _was_left_behind(repo, location, tip, known[path].path, staged)
     }
 
 
@@ -100,13 +99,13 @@ def _may_follow(change: BlobChange, of_tip: str | None, staged: str | None, obje
     return is_meant or staged in (change.before, change.stored_before or change.before, change.after, change.in_branch)
 
 
-def _was_left_behind(repo: GitRepo, place: RepoLocation, tip: RefState, path: str, staged: str | None) -> bool:
+def _was_left_behind(repo: GitRepo, location: RepoLocation, tip: RefState, path: str, staged: str | None) -> bool:
     """Return whether the index has the version from before Donna's last change, after which it was stopped."""
     last = last_operation(repo, tip.commit, path) if tip.commit else None
     if last is None:
         return False
-    before = repo.command.run_unchecked("ls-tree", "-z", "--full-tree", f"{last.commit}^", "--", place.full(path))
-    return dict(each_entry(before.output)).get(place.full(path)) == staged
+    before = repo.command.run_unchecked("ls-tree", "-z", "--full-tree", f"{last.commit}^", "--", location.full(path))
+    return dict(each_entry(before.output)).get(location.full(path)) == staged
 
 
 def _differing(repo: GitRepo, tip: RefState, paths: Sequence[str]) -> dict[str, tuple[str | None, str | None]]:
@@ -132,7 +131,7 @@ def _differing(repo: GitRepo, tip: RefState, paths: Sequence[str]) -> dict[str, 
 
 
 def follow_tip(
-    repo: GitRepo, place: RepoLocation, tip: RefState, changes: Sequence[BlobChange], since: Stamp | None = None
+    repo: GitRepo, location: RepoLocation, tip: RefState, changes: Sequence[BlobChange], since: Stamp | None = None
 ) -> bool:
     """Update the index entries of these notes from `tip` to the current branch. Return False if the index is busy.
 
@@ -142,7 +141,7 @@ def follow_tip(
     deadline = time.monotonic() + _PATIENCE_SECONDS
     changes = _of_branch(changes)
     with contextlib.suppress(OSError, VaultWriteError):
-        while changes and not _followed(repo, place, tip, changes, since):
+        while changes and not _followed(repo, location, tip, changes, since):
             if time.monotonic() > deadline:
                 return False
             time.sleep(0.02)
@@ -151,23 +150,23 @@ def follow_tip(
 
 
 def _followed(
-    repo: GitRepo, place: RepoLocation, tip: RefState, changes: Sequence[BlobChange], since: Stamp | None
+    repo: GitRepo, location: RepoLocation, tip: RefState, changes: Sequence[BlobChange], since: Stamp | None
 ) -> bool:
     """Try once; return False if the index is busy. Raises OSError and VaultWriteError.
 
     The new index is complete before the lock is taken, and replaces the old one by a rename, so that it is never
     partial.
     """
-    index, copy = place.git_dir / "index", place.git_dir / COPY
+    index, copy = location.git_dir / "index", location.git_dir / COPY
     before = _stamp(index)
     if before != since or since is None:
-        staged = _staged(repo, place, tip, changes)
+        staged = _staged(repo, location, tip, changes)
         changes = [change for change in changes if change.path not in staged]
     try:
         if before is not None:
             _copy(index, copy)
             os.utime(copy, (0, 0))  # or git would re-read files as young as the index, through the vault's filters
-        given = b"".join(_entry(place, change) for change in changes)
+        given = b"".join(_entry(location, change) for change in changes)
         # keep a sparse index sparse: git fails on an expanded one that has an intent-to-add entry
         repo.command.run("update-index", "-z", "--index-info", given=given, index=copy, as_configured=("index.sparse",))
         if before is not None:
@@ -186,10 +185,10 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copyfileobj(old, new, 1 << 20)
 
 
-def _entry(place: RepoLocation, change: BlobChange) -> bytes:
+def _entry(location: RepoLocation, change: BlobChange) -> bytes:
     blob = change.in_branch
     what = f"{change.mode:o} {blob}" if blob else f"0 {'0' * len(change.before or change.after or '')}"
-    return os.fsencode(f"{what}\t{place.full(change.path)}\0")
+    return os.fsencode(f"{what}\t{location.full(change.path)}\0")
 
 
 def _install(copy: Path, index: Path, before: Stamp | None) -> bool:
@@ -224,16 +223,16 @@ _OWN_LOCK = re.compile(r"(?:[0-9a-f]{16}/)?(?:operations|pending/[\w/-]+)\.lock"
 """The locks of Donna's own refs, relative to their folder."""
 
 
-def remove_stale_locks(place: RepoLocation, intent: Intent | None) -> None:
+def remove_stale_locks(location: RepoLocation, intent: Intent | None) -> None:
     """Remove the locks of an interrupted write. The caller holds Donna's write lock; other programs' locks are kept."""
-    _remove_locks_of_own_refs(place.common_dir)
-    copy, index_lock = place.git_dir / COPY, place.git_dir / "index.lock"
+    _remove_locks_of_own_refs(location.common_dir)
+    copy, index_lock = location.git_dir / COPY, location.git_dir / "index.lock"
     with contextlib.suppress(OSError):
         if copy.samefile(index_lock):
             _unlink(index_lock)
     _unlink(copy)
     _unlink(copy.with_name(f"{COPY}.lock"))
-    for lock in _abandoned_locks(place, intent) if intent is not None else ():
+    for lock in _abandoned_locks(location, intent) if intent is not None else ():
         _unlink(lock)
 
 
@@ -253,13 +252,13 @@ def _remove_locks_of_own_refs(common_dir: Path) -> None:
                         os.unlink(name, dir_fd=descriptor)
 
 
-def _abandoned_locks(place: RepoLocation, intent: Intent) -> list[Path]:
+def _abandoned_locks(location: RepoLocation, intent: Intent) -> list[Path]:
     """Return the locks of the branch that hold the commit of the intent, or have been empty since the write began."""
     empty: dict[Path, float] = {}
     ours: list[Path] = []
-    locks = [place.git_dir / "HEAD.lock"]
+    locks = [location.git_dir / "HEAD.lock"]
     if intent.ref != "HEAD":
-        locks.append(place.common_dir / f"{intent.ref}.lock")
+        locks.append(location.common_dir / f"{intent.ref}.lock")
     for lock in locks:
         with contextlib.suppress(OSError, ValueError):
             data = read_small(lock)

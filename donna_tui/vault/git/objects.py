@@ -44,7 +44,7 @@ def blob_changes(changes: Sequence[Change], object_format: str) -> tuple[BlobCha
 
 def prepare(
     repo: GitRepo,
-    place: RepoLocation,
+    location: RepoLocation,
     tip: RefState,
     operation: Operation,
     author: Author,
@@ -52,14 +52,14 @@ def prepare(
     *,
     home: str,
 ) -> tuple[Operation, str]:
-    """Write the commit and the record of an operation, referenced by Donna's pending refs of this `home`. Return the
-    operation with its commit, and the record.
+    """Write the commit and the record of an operation. Return the operation with its commit, and the record.
 
-    `images` are the bytes before and after that git does not have yet. Record-only changes are not in the commit and
-    not named in its message; if there are no others, no commit is written.
+    They are referenced by Donna's pending refs of this `home`. `images` are the bytes before and after that git does
+    not have yet. Record-only changes are not in the commit and not named in its message; if there are no others, no
+    commit is written.
     """
     at, before = author.line(operation.at), tip.record or _last_operation(repo)
-    record = open_commit(place.pending(home, "record"), 2, at, message_of(operation).encode(), before)
+    record = open_commit(location.pending(home, "record"), 2, at, message_of(operation).encode(), before)
     parts = [*blobs(images), *record, *_images(operation.changes), b"\n"]
     if operation.is_record_only:
         (recorded,) = repo.fast_import(b"".join([*parts, b"get-mark :2\ndone\n"]))
@@ -67,8 +67,8 @@ def prepare(
     is_revealing = any(path in operation.subject for path in operation.hidden)
     subject = "Change notes" if is_revealing else operation.subject
     public = replace(operation, changes=operation.published, subject=subject)
-    parts += open_commit(place.pending(home, "commit"), 1, at, message_of(public).encode(), tip.commit)
-    parts += entries(place, [change for change in operation.changes if not change.record_only])
+    parts += open_commit(location.pending(home, "commit"), 1, at, message_of(public).encode(), tip.commit)
+    parts += entries(location, [change for change in operation.changes if not change.record_only])
     commit, recorded = repo.fast_import(b"".join([*parts, b"get-mark :1\nget-mark :2\ndone\n"]))
     return replace(operation, commit=commit), recorded
 
@@ -103,10 +103,10 @@ def open_commit(ref: str, mark: int, author: str, message: bytes, parent: str | 
         yield f"from {parent}\n".encode()
 
 
-def entries(place: RepoLocation, changes: Sequence[BlobChange]) -> Iterator[bytes]:
+def entries(location: RepoLocation, changes: Sequence[BlobChange]) -> Iterator[bytes]:
     """Yield the fast-import commands that apply these changes to the tree of the parent commit."""
     for change in sorted(changes, key=lambda change: change.after is not None):  # a case-only move deletes first
-        path = quoted(place.full(change.path))
+        path = quoted(location.full(change.path))
         yield (f"M {change.mode:o} {change.in_branch} {path}\n" if change.in_branch else f"D {path}\n").encode()
     yield b"\n"
 

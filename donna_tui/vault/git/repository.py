@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from donna_tui.types.errors import Reason, VaultWriteError
-from donna_tui.vault.git.command import Answer, GitCommand, each_blob, each_entry, failed, refusal
+from donna_tui.vault.git.command import GitCommand, GitResult, each_blob, each_entry, failed, refusal
 from donna_tui.vault.git.trust import Located, check_files, check_rule_files, locate, not_trusted
 from donna_tui.vault.write.changes import REGULAR_FILE
 
@@ -81,7 +81,7 @@ class GitRepo:
 
     def __init__(self, vault: Path) -> None:
         self._vault = vault.absolute()
-        self._place: RepoLocation | None = None
+        self._location: RepoLocation | None = None
         self._located: Located | None = None
         self._settings: tuple[object, Mapping[str, str]] | None = None
         self.command = GitCommand(vault)
@@ -101,9 +101,9 @@ class GitRepo:
         The files that git may open are checked before git runs, on every call: a sync program can change them at any
         time.
         """
-        if self._place is not None and self._located is not None and self._is_where_it_was(self._located):
+        if self._location is not None and self._located is not None and self._is_where_it_was(self._located):
             check_files(self._located, with_loose=False)
-            return self._place
+            return self._location
         located = locate(self._vault)
         if located is not None:
             check_files(located, with_loose=True)
@@ -117,11 +117,11 @@ class GitRepo:
             raise failed("the vault is inside a .git folder or a bare repository")
         if len(more) != 1:
             raise failed("the name of a folder above the vault contains a line break")
-        place = RepoLocation(Path(git_dir).resolve(), (self._vault / common).resolve(), prefix, object_format)
-        if located is None or (place.git_dir, place.common_dir) != (located.git_dir, located.common_dir):
+        location = RepoLocation(Path(git_dir).resolve(), (self._vault / common).resolve(), prefix, object_format)
+        if located is None or (location.git_dir, location.common_dir) != (located.git_dir, located.common_dir):
             raise not_trusted("git uses another repository than the one above the vault", "run git status there")
-        self._place, self._located = place, located
-        return place
+        self._location, self._located = location, located
+        return location
 
     def _is_where_it_was(self, located: Located) -> bool:
         """Return whether the repository still exists, and no other one is nested between it and the vault."""
@@ -129,34 +129,34 @@ class GitRepo:
         is_own = located.top == self._vault.resolve()
         return has_own == is_own and located.is_there() and (located.git_dir / "HEAD").exists()
 
-    def place(self) -> RepoLocation:
+    def location(self) -> RepoLocation:
         """Locate the repository as `find` does. Raises VaultWriteError (`no_repository`) if there is none."""
-        place = self.find()
-        if place is None:
+        location = self.find()
+        if location is None:
             message = "the vault has no history yet: it is not a git repository"
             hint = "let Donna create one before the first change (in scripts: --yes), or run git init in its folder"
             raise VaultWriteError(Reason.NO_REPOSITORY, message, hint=hint)
-        return place
+        return location
 
     def tip(self) -> RefState:
         branch = self.command.run_unchecked("symbolic-ref", "--quiet", "HEAD")
         if branch.status not in (0, 1):
             raise refusal("symbolic-ref", branch.complaint)
-        commit, record = self._objects(["HEAD^{commit}", f"{self.place().records}^{{commit}}"])
+        commit, record = self._objects(["HEAD^{commit}", f"{self.location().records}^{{commit}}"])
         return RefState(branch.line if branch.status == 0 else "HEAD", commit, record)
 
     def record(self) -> str | None:
-        return self._objects([f"{self.place().records}^{{commit}}"])[0]
+        return self._objects([f"{self.location().records}^{{commit}}"])[0]
 
     def _objects(self, names: Sequence[str]) -> list[str | None]:
         given = "".join(f"{name}\n" for name in names).encode()
         answer = self.command.run("cat-file", "--batch-check=%(objectname)", given=given)
         return [None if " " in line else line for line in _lines(answer)[: len(names)]]
 
-    def check_at_rest(self, place: RepoLocation) -> None:
+    def check_at_rest(self, location: RepoLocation) -> None:
         """Raise VaultWriteError (`git_busy`) while a merge, rebase or the like is in progress."""
         for name, what in _IN_PROGRESS.items():
-            if (place.git_dir / name).exists():
+            if (location.git_dir / name).exists():
                 hint = "finish or abort it with git, then try again"
                 raise VaultWriteError(Reason.GIT_BUSY, f"{what} is in progress in this repository", hint=hint)
 
@@ -172,15 +172,15 @@ class GitRepo:
     def rule_folders(self, paths: Iterable[str]) -> list[Path]:
         """Return the folders whose rule files apply to these vault paths, from the top of the work tree down."""
         vault = self._vault.resolve()
-        prefix = self.place().prefix
+        prefix = self.location().prefix
         above = len(prefix.strip("/").split("/")) if prefix else 0
         inside = {Path(path).parent for path in paths}
         below = {each for folder in inside for each in (folder, *folder.parents)} - {Path()}
         return [*reversed(vault.parents[:above]), vault, *(vault / folder for folder in sorted(below))]
 
-    def left_out(self, place: RepoLocation, paths: Sequence[str]) -> list[str]:
+    def left_out(self, location: RepoLocation, paths: Sequence[str]) -> list[str]:
         """Return those of these vault paths that are in git but excluded from disk by a sparse checkout."""
-        if not paths or not (place.git_dir / "info" / "sparse-checkout").exists():
+        if not paths or not (location.git_dir / "info" / "sparse-checkout").exists():
             return []
         answer = self.command.run("ls-files", "-z", "-t", "--cached", "--", *paths)
         entries = (os.fsdecode(entry).partition(" ") for entry in answer.output.split(b"\0"))
@@ -198,11 +198,11 @@ class GitRepo:
         VaultWriteError (`git_locked`) if one is not released.
         """
         branch = [] if commit == (tip.commit or "") else [(tip.ref, commit, tip.commit)]
-        return self._update(message, *branch, (self.place().records, record, tip.record))
+        return self._update(message, *branch, (self.location().records, record, tip.record))
 
     def append_record(self, previous: str | None, record: str, message: str, *, drop: str = "") -> bool:
         """Move only the chain of operations, if it is at `previous`, and delete `drop`. Raises VaultWriteError."""
-        return self._update(message, (self.place().records, record, previous), drop=drop)
+        return self._update(message, (self.location().records, record, previous), drop=drop)
 
     def drop_ref(self, ref: str) -> None:
         """Delete a ref of Donna. Failures are ignored: a remaining ref only retains unused objects."""
@@ -241,11 +241,11 @@ class GitRepo:
     def existing(self, ids: Sequence[str]) -> set[str]:
         return {blob for blob in self._objects(ids) if blob}
 
-    def known(self, tip: RefState, place: RepoLocation, paths: Sequence[str]) -> set[str]:
+    def known(self, tip: RefState, location: RepoLocation, paths: Sequence[str]) -> set[str]:
         """Return those of these vault paths that are in the last commit."""
         if tip.commit is None:
             return set()
-        full = {place.full(path): path for path in paths}
+        full = {location.full(path): path for path in paths}
         output = self.command.run("ls-tree", "-z", "--full-tree", tip.commit, "--", *full).output
         return {full[path] for path, _ in each_entry(output) if path in full}
 
@@ -263,9 +263,9 @@ class GitRepo:
 
     def settings(self) -> Mapping[str, str]:
         """Return the settings of the user and the repository that affect how files are stored, by lower-case name."""
-        place, home = self.place(), Path(os.environ.get("HOME", "/"))
+        location, home = self.location(), Path(os.environ.get("HOME", "/"))
         own = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "git/config"
-        files = (place.common_dir / "config", place.git_dir / "config.worktree", home / ".gitconfig", own)
+        files = (location.common_dir / "config", location.git_dir / "config.worktree", home / ".gitconfig", own)
         known = tuple(map(_stamp, files))
         if self._settings is None or self._settings[0] != known:
             pattern = r"^core\.(attributesfile|autocrlf|filemode|precomposeunicode)$"
@@ -279,14 +279,14 @@ class GitRepo:
         found = self.command.run_unchecked("ls-tree", "-z", "HEAD", "--", path).output
         return int(found[:6], 8) if found.startswith(b"100") else REGULAR_FILE
 
-    def all_blob_ids(self, commit: str, place: RepoLocation) -> dict[str, str]:
+    def all_blob_ids(self, commit: str, location: RepoLocation) -> dict[str, str]:
         """Return the blob of every file below the vault in a commit, by vault path."""
-        where = [f"{commit}:{place.prefix.rstrip('/')}"] if place.prefix else [commit]
+        where = [f"{commit}:{location.prefix.rstrip('/')}"] if location.prefix else [commit]
         answer = self.command.run_unchecked("ls-tree", "-r", "-z", "--full-tree", *where)
         return dict(each_entry(answer.output)) if answer.status == 0 else {}
 
 
-def _lines(answer: Answer) -> list[str]:
+def _lines(answer: GitResult) -> list[str]:
     return answer.output.decode("utf-8", "surrogateescape").split("\n")
 
 

@@ -1,5 +1,5 @@
-"""Decide which notes and changes are committed to the branch: none that git ignores, no untracked private note, and
-none that an undo restores and that was not in the branch before.
+"""Decide which changes are committed to the branch: none of notes that git ignores, of untracked private notes, or of
+notes that an undo restores and that were not in the branch before.
 
 The branch may be pushed. The record, below refs/donna, is local, and is sufficient for undo.
 """
@@ -21,7 +21,7 @@ from donna_tui.vault.write.rules import WriteRules
 
 
 def unstorable(
-    repo: GitRepo, place: RepoLocation, files: VaultFiles, changes: Sequence[Change], rules: Mapping[str, Attributes]
+    repo: GitRepo, location: RepoLocation, files: VaultFiles, changes: Sequence[Change], rules: Mapping[str, Attributes]
 ) -> dict[str, VaultWriteError]:
     """Return the reasons why git could not store these changes, by path, for those that it could not."""
     nested = {change.path: folder for change in changes if (folder := files.nested_repository(change.path))}
@@ -34,7 +34,7 @@ def unstorable(
     for path, folder in nested.items():
         message = f"the folder “{folder}” is a separate repository"
         refuse(path, message, "open that folder as a vault to change its notes")
-    for path in repo.left_out(place, [change.path for change in rest if change.before is None]):
+    for path in repo.left_out(location, [change.path for change in rest if change.before is None]):
         message = "git has a note with this name, but it is outside the sparse checkout"
         refuse(path, message, "check it out first: git sparse-checkout add FOLDER")
     for path in repo.ignored([change.path for change in rest]):
@@ -49,23 +49,23 @@ def unstorable(
 
 
 def mark_untracked(
-    repo: GitRepo, place: RepoLocation, tip: RefState, rules: WriteRules, plan: Plan, changes: Sequence[BlobChange]
+    repo: GitRepo, location: RepoLocation, tip: RefState, rules: WriteRules, plan: Plan, changes: Sequence[BlobChange]
 ) -> tuple[BlobChange, ...]:
     """Mark the changes that must not be committed. Raises VaultWriteError (`would_track`) for a once private note."""
-    hidden = _hidden(repo, place, tip, rules, plan)
-    removed = _untracked_before(repo, place, tip, plan, besides=hidden)
+    hidden = _hidden(repo, location, tip, rules, plan)
+    removed = _untracked_before(repo, location, tip, plan, besides=hidden)
     marked = (replace(change, record_only=change.path in hidden) for change in changes)
     return tuple(replace(change, stored_after="") if change.path in removed else change for change in marked)
 
 
-def _hidden(repo: GitRepo, place: RepoLocation, tip: RefState, rules: WriteRules, plan: Plan) -> set[str]:
+def _hidden(repo: GitRepo, location: RepoLocation, tip: RefState, rules: WriteRules, plan: Plan) -> set[str]:
     """Return the private notes of a plan whose change is in the record only."""
     private = [change for change in plan.changes if _is_private(rules, change.path, change.before, change.after)]
     if not private:
         return set()
     moved = plan.kind is OperationKind.MOVE
     uncertain = [*private, *(change for change in plan.changes if moved and change.after is None)]
-    known = repo.known(tip, place, [change.path for change in uncertain])
+    known = repo.known(tip, location, [change.path for change in uncertain])
     carries_on = moved and any(change.path in known for change in plan.changes if change.after is None)
     return {
         change.path
@@ -96,7 +96,7 @@ def _may_be_tracked(repo: GitRepo, tip: RefState, rules: WriteRules, plan: Plan,
     )
 
 
-def _untracked_before(repo: GitRepo, place: RepoLocation, tip: RefState, plan: Plan, besides: set[str]) -> set[str]:
+def _untracked_before(repo: GitRepo, location: RepoLocation, tip: RefState, plan: Plan, besides: set[str]) -> set[str]:
     """Return the files that an undo restores and that were not in the branch when its operations were last applied."""
     restored = {change.path for change in plan.changes if change.after is not None} - besides
     if plan.kind is not OperationKind.UNDO or not restored or tip.commit is None:
@@ -113,6 +113,7 @@ def _untracked_before(repo: GitRepo, place: RepoLocation, tip: RefState, plan: P
             remaining -= done
             parents |= dict.fromkeys(restored.intersection(operation.paths), parent)
     before = {
-        commit: repo.known(replace(tip, commit=commit or None), place, [*parents]) for commit in set(parents.values())
+        commit: repo.known(replace(tip, commit=commit or None), location, [*parents])
+        for commit in set(parents.values())
     }
     return {path for path, parent in parents.items() if path not in before[parent]}

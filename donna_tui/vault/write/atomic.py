@@ -18,12 +18,11 @@ from donna_tui.vault.write.changes import REGULAR_FILE, Change
 
 _LINUX_RENAME_EXCHANGE = 2
 _MACOS_RENAME_SWAP = 2
-_CANNOT = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP})
+_UNSUPPORTED = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP})
 
 
 def exchange(folder: int, one: str, other: str) -> bool:
-    """Swap two existing names in the folder of a descriptor. Return False if the system or the disk does not support
-    it.
+    """Swap two existing names in an open folder. Return False if the system or the disk cannot do it.
 
     Raises OSError as a rename does. Source: renameat2(2) of Linux 3.15, renameatx_np(2) of macOS 10.12.
     """
@@ -35,7 +34,7 @@ def exchange(folder: int, one: str, other: str) -> bool:
     if swap(folder, os.fsencode(one), os.fsencode(other)) == 0:
         return True
     code = ctypes.get_errno()
-    if code in _CANNOT:
+    if code in _UNSUPPORTED:
         return False
     raise OSError(code, os.strerror(code), one)
 
@@ -49,12 +48,8 @@ def _system_call() -> Callable[[int, bytes, bytes], int] | None:
         function = getattr(library, name, None)
         if function is not None:
             function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
-            return functools.partial(_call, function, flag)
+            return lambda folder, one, other: int(function(folder, one, folder, other, flag))
     return None
-
-
-def _call(function: Callable[..., int], flag: int, folder: int, one: bytes, other: bytes) -> int:
-    return function(folder, one, folder, other, flag)
 
 
 def open_for_writing(descriptor: int) -> bool:
@@ -74,7 +69,7 @@ def open_for_writing(descriptor: int) -> bool:
     return False
 
 
-_TURNS = 16
+_MAX_EXCHANGES = 16
 """Maximum number of exchanges while another program saves the file again and again."""
 
 _WRITER_PATIENCE_SECONDS = 1.0
@@ -91,71 +86,73 @@ class SavedMeanwhileError(Exception):
     """The file does not hold the expected bytes: another program saved it in the meantime."""
 
 
-def put(folder: int, name: str, waiting: str, change: Change) -> None:
-    """Apply `change` to a file; what it displaced is kept as `waiting` until `complete` or `revert`.
+def put(folder: int, name: str, temporary: str, change: Change) -> None:
+    """Apply `change` to a file; what it displaced is kept as `temporary` until `complete` or `revert`.
 
     Raises SavedMeanwhileError if the file does not match `before`; its own bytes are then restored.
     """
     if change.after is None:
-        _move_aside(folder, name, waiting, change)
+        _move_aside(folder, name, temporary, change)
     elif change.before is None:
-        _create(folder, name, waiting, change)
+        _write(folder, temporary, change, None)
+        if not rename_new(folder, temporary, folder, name):
+            raise SavedMeanwhileError
     else:
-        _replace(folder, name, waiting, change)
+        _replace(folder, name, temporary, change)
 
 
-def revert(folder: int, name: str, waiting: str, change: Change) -> bool:
+def revert(folder: int, name: str, temporary: str, change: Change) -> bool:
     """Undo as much of `put` as was done, unless another program saved the file since.
 
-    Return False if `waiting` has the only copy of a text: the caller must keep it before removing it.
+    Return False if `temporary` has the only copy of a text: the caller must store it before removing the file.
     """
-    here = found(folder, name)
+    current = read_existing(folder, name)
     if change.before is None:
-        if here == change.after:
-            remove(folder, waiting)  # may be a hard link to the same file, for which a rename does nothing
-            _move_aside(folder, name, waiting, change.reversed)
+        if current == change.after:
+            remove(folder, temporary)  # may be a hard link to the same file, for which a rename does nothing
+            _move_aside(folder, name, temporary, change.reversed)
     elif change.after is None:
-        if here is None and found(folder, waiting) is not None:
-            _restore_name(folder, name, waiting)
-    elif here == change.after:
-        _restore(folder, name, waiting, change)
-    left = found(folder, waiting)
-    if left == change.before:
-        is_removable = left is None or found(folder, name) == left
+        if current is None and read_existing(folder, temporary) is not None:
+            _restore_name(folder, name, temporary)
+    elif current == change.after:
+        _restore(folder, name, temporary, change)
+    displaced = read_existing(folder, temporary)
+    if displaced == change.before:
+        is_removable = displaced is None or read_existing(folder, name) == displaced
     else:
-        is_removable = left is None or (change.after is not None and change.after.startswith(left))
+        is_removable = displaced is None or (change.after is not None and change.after.startswith(displaced))
     if is_removable:
-        remove(folder, waiting)
+        remove(folder, temporary)
     return is_removable
 
 
-def complete(folder: int, name: str, waiting: str, change: Change) -> bool:
-    """Remove what a `put` displaced. If a program that had it open has written to it since, restore it to the name.
+def complete(folder: int, name: str, temporary: str, change: Change) -> bool:
+    """Remove the file that a `put` displaced; if a program that had it open wrote to it since, give it its name back.
 
-    Return False if a third version has the name: the displaced file is still there, and the caller must keep it.
+    Return False if a third version has the name: the displaced file is still there, and the caller must store it.
     """
-    if found(folder, waiting) not in (None, change.before, change.after):
-        give_name(folder, name, waiting, change.after)
-    is_removable = found(folder, waiting) in (None, change.before, change.after)
+    if read_existing(folder, temporary) not in (None, change.before, change.after):
+        restore_displaced(folder, name, temporary, change.after)
+    is_removable = read_existing(folder, temporary) in (None, change.before, change.after)
     if is_removable:
-        remove(folder, waiting)
+        remove(folder, temporary)
     return is_removable
 
 
-def give_name(folder: int, name: str, waiting: str, ours: bytes | None) -> None:
-    """Rename the displaced file to the note's name if that holds nothing but `ours`; a third version keeps the name."""
+def restore_displaced(folder: int, name: str, temporary: str, ours: bytes | None) -> None:
+    """Give the displaced file its name back if nothing but `ours` has it; a third version keeps the name."""
     if ours is None:
-        _restore_name(folder, name, waiting)
-    elif found(folder, name) == ours:
-        _exchange_back(folder, name, waiting, ours)
+        _restore_name(folder, name, temporary)
+    elif read_existing(folder, name) == ours:
+        _exchange_back(folder, name, temporary, ours)
 
 
-def spare(waiting: str) -> str:
-    """Return the temporary name for restored bytes if the disk cannot exchange two names."""
-    return f"{waiting}-back"
+def spare_name(temporary: str) -> str:
+    """Return the name of a temporary file for restored bytes, for a disk that cannot exchange two names."""
+    return f"{temporary}-back"
 
 
-def found(folder: int, name: str) -> bytes | None:
+def read_existing(folder: int, name: str) -> bytes | None:
     """Return the bytes under a name, or None if there is no file. Raises VaultReadError if it is not a regular file."""
     try:
         return read_at(folder, name)
@@ -178,12 +175,6 @@ def read_at(folder: int, name: str) -> bytes:
 def remove(folder: int, name: str) -> None:
     with contextlib.suppress(FileNotFoundError):
         os.unlink(name, dir_fd=folder)
-
-
-def _create(folder: int, name: str, waiting: str, change: Change) -> None:
-    _write(folder, waiting, change, None)
-    if not rename_new(folder, waiting, folder, name):
-        raise SavedMeanwhileError
 
 
 def rename_new(folder: int, name: str, new_folder: int, new: str) -> bool:
@@ -209,44 +200,44 @@ def rename_new(folder: int, name: str, new_folder: int, new: str) -> bool:
     return True
 
 
-def _replace(folder: int, name: str, waiting: str, change: Change) -> None:
+def _replace(folder: int, name: str, temporary: str, change: Change) -> None:
     assert change.after is not None
     _expect(folder, name, change)
-    _write(folder, waiting, change, name)
-    if not exchange(folder, waiting, name):
+    _write(folder, temporary, change, name)
+    if not exchange(folder, temporary, name):
         _expect(folder, name, change)  # for disks without an exchange: check once more, then rename
-        os.rename(waiting, name, src_dir_fd=folder, dst_dir_fd=folder)
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
         return
     try:
-        _expect_at_rest(folder, waiting, change)
+        _expect_at_rest(folder, temporary, change)
     except (SavedMeanwhileError, VaultReadError):
-        _exchange_back(folder, name, waiting, change.after)
+        _exchange_back(folder, name, temporary, change.after)
         raise
 
 
-def _move_aside(folder: int, name: str, waiting: str, change: Change) -> None:
+def _move_aside(folder: int, name: str, temporary: str, change: Change) -> None:
     _expect(folder, name, change)
-    os.rename(name, waiting, src_dir_fd=folder, dst_dir_fd=folder)
+    os.rename(name, temporary, src_dir_fd=folder, dst_dir_fd=folder)
     try:
-        _expect_at_rest(folder, waiting, change)
+        _expect_at_rest(folder, temporary, change)
     except (SavedMeanwhileError, VaultReadError):
-        _restore_name(folder, name, waiting)
+        _restore_name(folder, name, temporary)
         raise
 
 
-def _restore_name(folder: int, name: str, waiting: str) -> None:
+def _restore_name(folder: int, name: str, temporary: str) -> None:
     """Restore the name of a displaced file; if a newer file has it, leave the displaced one where it is."""
     try:
-        os.link(waiting, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
     except FileExistsError:
         return
     except OSError as error:
         if error.errno not in NO_LINKS:
             raise
         if not exists(folder, name):
-            os.rename(waiting, name, src_dir_fd=folder, dst_dir_fd=folder)
+            os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
         return
-    remove(folder, waiting)
+    remove(folder, temporary)
 
 
 def exists(folder: int, name: str) -> bool:
@@ -258,23 +249,23 @@ def exists(folder: int, name: str) -> bool:
     return True
 
 
-def _restore(folder: int, name: str, waiting: str, change: Change) -> None:
+def _restore(folder: int, name: str, temporary: str, change: Change) -> None:
     assert change.after is not None
-    if found(folder, waiting) is not None:
-        _exchange_back(folder, name, waiting, change.after)
+    if read_existing(folder, temporary) is not None:
+        _exchange_back(folder, name, temporary, change.after)
         return
-    _write(folder, spare(waiting), change.reversed, name)
+    _write(folder, spare_name(temporary), change.reversed, name)
     _expect(folder, name, change.reversed)
-    os.rename(spare(waiting), name, src_dir_fd=folder, dst_dir_fd=folder)
+    os.rename(spare_name(temporary), name, src_dir_fd=folder, dst_dir_fd=folder)
 
 
-def _exchange_back(folder: int, name: str, waiting: str, ours: bytes) -> None:
+def _exchange_back(folder: int, name: str, temporary: str, ours: bytes) -> None:
     """Restore the displaced file to the name; repeat while another program saves something newer there."""
     expected: bytes | None = ours
-    for _ in range(_TURNS):
-        given = readable(folder, waiting)
-        exchange(folder, waiting, name)
-        if readable(folder, waiting) in (expected, None):
+    for _ in range(_MAX_EXCHANGES):
+        given = try_read(folder, temporary)
+        exchange(folder, temporary, name)
+        if try_read(folder, temporary) in (expected, None):
             return
         expected = given
 
@@ -282,23 +273,23 @@ def _exchange_back(folder: int, name: str, waiting: str, ours: bytes) -> None:
 def _expect(folder: int, name: str, change: Change) -> None:
     """Raise SavedMeanwhileError unless the file holds the bytes of `before`, VaultReadError if it cannot be read."""
     try:
-        here = found(folder, name)
+        current = read_existing(folder, name)
     except VaultReadError as error:
         if error.reason in _NO_FILE:
             raise SavedMeanwhileError from error
         raise
-    if here != change.before:
+    if current != change.before:
         raise SavedMeanwhileError
 
 
-def _expect_at_rest(folder: int, waiting: str, change: Change) -> None:
+def _expect_at_rest(folder: int, temporary: str, change: Change) -> None:
     """Check a file that was just displaced as `_expect` does, after waiting for a program that is writing to it."""
     deadline = time.monotonic() + _WRITER_PATIENCE_SECONDS
-    while _is_being_written(folder, waiting):
+    while _is_being_written(folder, temporary):
         if time.monotonic() > deadline:
             raise SavedMeanwhileError
         time.sleep(0.005)
-    _expect(folder, waiting, change)
+    _expect(folder, temporary, change)
 
 
 def _is_being_written(folder: int, name: str) -> bool:
@@ -309,7 +300,7 @@ def _is_being_written(folder: int, name: str) -> bool:
         return False
 
 
-def readable(folder: int, name: str) -> bytes | None:
+def try_read(folder: int, name: str) -> bytes | None:
     try:
         return read_at(folder, name)
     except VaultReadError:
@@ -325,12 +316,12 @@ def _write(folder: int, name: str, change: Change, like: str | None) -> None:
         file.flush()
         if like is None and change.owner:
             user, _, group = change.owner.partition(":")
-            _give(descriptor, int(user), int(group))
-        dress(folder, like, descriptor, change.mode)
+            _change_owner(descriptor, int(user), int(group))
+        copy_metadata(folder, like, descriptor, change.mode)
         os.fsync(descriptor)
 
 
-def dress(folder: int, like: str | None, descriptor: int, mode: int) -> None:
+def copy_metadata(folder: int, like: str | None, descriptor: int, mode: int) -> None:
     """Copy owner, permissions and attributes. Raises VaultReadError (`unreadable`) if the owner would lose access."""
     if like is None:
         if mode != REGULAR_FILE:
@@ -338,19 +329,19 @@ def dress(folder: int, like: str | None, descriptor: int, mode: int) -> None:
         return
     old = os.open(like, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
     try:
-        there = os.fstat(old)
-        _give(descriptor, there.st_uid, there.st_gid)
-        _check_access(there, os.fstat(descriptor))
-        os.fchmod(descriptor, stat.S_IMODE(there.st_mode))
+        status = os.fstat(old)
+        _change_owner(descriptor, status.st_uid, status.st_gid)
+        _check_access(status, os.fstat(descriptor))
+        os.fchmod(descriptor, stat.S_IMODE(status.st_mode))
         _copy_attributes(old, descriptor)
     finally:
         os.close(old)
 
 
-def _give(descriptor: int, user: int, group: int) -> None:
+def _change_owner(descriptor: int, user: int, group: int) -> None:
     """Change the user and group of a file as far as permitted: only root may change the user."""
-    there = os.fstat(descriptor)
-    if (there.st_uid, there.st_gid) == (user, group):
+    status = os.fstat(descriptor)
+    if (status.st_uid, status.st_gid) == (user, group):
         return
     try:
         os.fchown(descriptor, user, group)

@@ -34,6 +34,10 @@ class Change:
     owner: str = ""
 
     @property
+    def sides(self) -> tuple[bytes | None, bytes | None]:
+        return self.before, self.after
+
+    @property
     def reversed(self) -> Change:
         return Change(path=self.path, before=self.after, after=self.before, mode=self.mode, owner=self.owner)
 
@@ -104,6 +108,10 @@ class BlobChange:
     stored_after: str | None = None
     record_only: bool = False
     owner: str = ""
+
+    @property
+    def sides(self) -> tuple[str | None, str | None]:
+        return self.before, self.after
 
     def with_bytes(self, images: Mapping[str | None, bytes | None]) -> Change:
         before, after = images.get(self.before), images.get(self.after)
@@ -218,14 +226,14 @@ def in_line_ends_of(like: bytes, data: bytes) -> bytes:
     return data.replace(b"\n", b"\r\n") if is_crlf else data
 
 
-Seen = Callable[[bytes | None], bool]
+Precondition = Callable[[bytes | None], bool]
 """A predicate: whether these bytes (None: no note) are those that the caller has seen."""
 
 
-def expecting(etag: str | None) -> Seen:
+def has_etag(etag: str | None) -> Precondition:
     """Return a predicate that compares with an etag; None means that the note must not exist yet."""
     return lambda found: (None if found is None else etag_of(found)) == etag
 
 
-def whatever(_: bytes | None) -> bool:
+def any_version(_: bytes | None) -> bool:
     return True

@@ -83,10 +83,10 @@ class VaultFiles:
 
     def _empty_in(self, parts: list[str]) -> tuple[list[str], bool]:
         with self._root.open_folder(parts) as opened, os.scandir(opened) as entries:
-            each_one = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+            children = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
         found: list[str] = []
         is_empty = True
-        for name, is_folder in sorted(each_one):
+        for name, is_folder in sorted(children):
             if not is_folder or name.startswith("."):
                 is_empty = False
                 continue
@@ -116,13 +116,13 @@ class VaultFiles:
     def owner(self, path: str) -> str:
         """Return user and group of a file as `uid:gid`; empty if they are those of this process, or unknown."""
         with contextlib.suppress(VaultReadError), self._root.open(path) as descriptor:
-            there = os.fstat(descriptor)
-            if (there.st_uid, there.st_gid) != (os.geteuid(), os.getegid()):
-                return f"{there.st_uid}:{there.st_gid}"
+            status = os.fstat(descriptor)
+            if (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
+                return f"{status.st_uid}:{status.st_gid}"
         return ""
 
-    def put(self, change: Change, waiting: str) -> None:
-        """Apply `change` to a file; keep the displaced bytes next to it under the name `waiting`.
+    def put(self, change: Change, temporary: str) -> None:
+        """Apply `change` to a file; keep the displaced bytes next to it under the name `temporary`.
 
         Raises VaultWriteError: `conflict` if the file does not hold the bytes of `before`. Call `complete`
         afterwards, or `revert`, also after an error.
@@ -132,45 +132,45 @@ class VaultFiles:
             if change.after is not None:
                 self._make_folders(parts)
             with self._root.open_folder(parts) as folder:
-                atomic.put(folder, name, waiting, change)
+                atomic.put(folder, name, temporary, change)
                 os.fsync(folder)
 
-    def revert(self, change: Change, waiting: str) -> bool:
+    def revert(self, change: Change, temporary: str) -> bool:
         """Undo a `put`, even a partial one. A file saved since then is kept. Needs no disk space.
 
         Return False if a displaced file has the only copy of a text.
         """
         done = True
-        with _if_there(), self._beside(change.path) as (folder, name):
-            done = atomic.revert(folder, name, waiting, change)
+        with _if_there(), self._folder_of(change.path) as (folder, name):
+            done = atomic.revert(folder, name, temporary, change)
             os.fsync(folder)
         return done
 
-    def complete(self, change: Change, waiting: str) -> bool:
-        """Remove what a `put` that is in the history displaced. Return False if that is other text."""
+    def complete(self, change: Change, temporary: str) -> bool:
+        """Remove what a `put` displaced, once its change is in the history. Return False if that is other text."""
         done = True
-        with _if_there(), self._beside(change.path) as (folder, name):
-            done = atomic.complete(folder, name, waiting, change)
+        with _if_there(), self._folder_of(change.path) as (folder, name):
+            done = atomic.complete(folder, name, temporary, change)
         return done
 
-    def displaced(self, path: str, waiting: str) -> bytes | None:
-        """Return the bytes that an incomplete `put` left under the name `waiting`."""
-        return self.read(str(PurePosixPath(path).with_name(waiting)))
+    def displaced(self, path: str, temporary: str) -> bytes | None:
+        """Return the bytes that an incomplete `put` left under the name `temporary`."""
+        return self.read(str(PurePosixPath(path).with_name(temporary)))
 
-    def put_back(self, path: str, waiting: str, ours: bytes | None) -> None:
-        """Restore the file named `waiting` to `path`, if that holds `ours`, which is then displaced instead."""
-        with self._beside(path) as (folder, name):
-            atomic.give_name(folder, name, waiting, ours)
+    def put_back(self, path: str, temporary: str, ours: bytes | None) -> None:
+        """Restore the file named `temporary` to `path`, if that holds `ours`, which is then displaced instead."""
+        with self._folder_of(path) as (folder, name):
+            atomic.restore_displaced(folder, name, temporary, ours)
             os.fsync(folder)
 
-    def drop(self, path: str, waiting: str) -> None:
-        """Remove the displaced file next to a file, if there is one. A folder that has become a link contains none."""
-        with _if_there(Reason.PATH_ESCAPE), self._beside(path) as (folder, _):
-            for name in (waiting, atomic.spare(waiting)):
+    def drop(self, path: str, temporary: str) -> None:
+        """Remove the displaced file next to a file, if there is one; there is none if the folder has become a link."""
+        with _if_there(Reason.PATH_ESCAPE), self._folder_of(path) as (folder, _):
+            for name in (temporary, atomic.spare_name(temporary)):
                 atomic.remove(folder, name)
 
     @contextlib.contextmanager
-    def _beside(self, path: str) -> Iterator[tuple[int, str]]:
+    def _folder_of(self, path: str) -> Iterator[tuple[int, str]]:
         *parts, name = check_relative(path)
         with vault_errors(path), self._root.open_folder(parts) as folder:
             yield folder, name
@@ -184,7 +184,7 @@ class VaultFiles:
 
 @contextlib.contextmanager
 def _if_there(*elsewhere: Reason) -> Iterator[None]:
-    """Ignore a missing folder, and errors with the reasons `elsewhere`: it contains no displaced file."""
+    """Ignore errors for a missing folder, or with the reasons `elsewhere`: there is no displaced file."""
     try:
         yield
     except VaultWriteError as error:

@@ -32,7 +32,7 @@ class Intent:
     def tip(self) -> RefState:
         return RefState(self.ref, self.parent, self.previous_record)
 
-    def waiting(self, number: int) -> str:
+    def temporary_name(self, number: int) -> str:
         """Return the name, next to the note, of the file with the bytes of change `number`."""
         return f"{MARK}{self.operation.id}-{number}"
 

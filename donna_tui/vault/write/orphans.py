@@ -15,7 +15,7 @@ from donna_tui.vault.git.objects import blob_id
 from donna_tui.vault.git.operations import each_operation
 from donna_tui.vault.git.repository import GitRepo, RepoLocation
 from donna_tui.vault.paths import VaultRoot, check_relative
-from donna_tui.vault.write.atomic import found, readable, remove, rename_new
+from donna_tui.vault.write.atomic import read_existing, remove, rename_new, try_read
 from donna_tui.vault.write.changes import BlobChange, Operation
 from donna_tui.vault.write.files import MARK, vault_errors
 
@@ -62,9 +62,9 @@ class OrphanFiles:
     conflict copy next to it. A file is removed only if its text is in the note, in a commit or in a record.
     """
 
-    def __init__(self, root: VaultRoot, repo: GitRepo, place: RepoLocation | None) -> None:
-        self._root, self._repo, self._place = root, repo, place
-        recorded = list(each_operation(repo, repo.record())) if place else []
+    def __init__(self, root: VaultRoot, repo: GitRepo, location: RepoLocation | None) -> None:
+        self._root, self._repo, self._location = root, repo, location
+        recorded = list(each_operation(repo, repo.record())) if location else []
         self._done = {operation.id for operation in recorded}
         self._known = {each.id: each for each in (*recorded, *self._pending())}
         self._stamp = time.strftime("%Y-%m-%d %H%M%S")
@@ -73,7 +73,7 @@ class OrphanFiles:
         """Restore one file. Raises VaultWriteError; the file then remains."""
         *parts, name = check_relative(path)
         with vault_errors(path), self._root.open_folder(parts) as folder:
-            data = found(folder, name)
+            data = read_existing(folder, name)
             operation, change = self._change(name)
             note = self._note(parts, change, data)
             if not data or self._is_stored(folder, data, operation, change, note):
@@ -85,9 +85,9 @@ class OrphanFiles:
             return Restored(path, fate, "/".join([*parts, target]))
 
     def _pending(self) -> Iterator[Operation]:
-        if self._place is None:
+        if self._location is None:
             return
-        below = f"{self._place.refs}/pending/"
+        below = f"{self._location.refs}/pending/"
         refs = self._repo.command.run_unchecked("for-each-ref", "--format=%(objectname)", below)
         for commit in refs.output.decode("ascii", "replace").split():
             yield from each_operation(self._repo, commit, limit=1)
@@ -103,11 +103,11 @@ class OrphanFiles:
         """Return the name of the note that the text is from, according to the operation or the last commit."""
         if change is not None:
             return PurePosixPath(change.path).name
-        if self._place is None or data is None:
+        if self._location is None or data is None:
             return ""
         tip = self._repo.tip().commit
-        blob, folder = blob_id(data, self._place.object_format), "/".join(parts)
-        known = self._repo.all_blob_ids(tip, self._place) if tip else {}
+        blob, folder = blob_id(data, self._location.object_format), "/".join(parts)
+        known = self._repo.all_blob_ids(tip, self._location) if tip else {}
         same_text = (PurePosixPath(path) for path, each in known.items() if each == blob)
         return next((path.name for path in same_text if str(path.parent) == (folder or ".")), "")
 
@@ -115,13 +115,13 @@ class OrphanFiles:
         self, folder: int, data: bytes, operation: Operation | None, change: BlobChange | None, note: str
     ) -> bool:
         """Return whether the text is in the note or the history, or is a prefix of what Donna was about to write."""
-        there = readable(folder, note) if note else None
+        there = try_read(folder, note) if note else None
         if there == data:
             return True
-        if change is None or operation is None or self._place is None:
+        if change is None or operation is None or self._location is None:
             return change is None and there is not None  # the last commit, which contains the text, names `note`
-        blob = blob_id(data, self._place.object_format)
-        if operation.id in self._done and blob in (change.before, change.after):
+        blob = blob_id(data, self._location.object_format)
+        if operation.id in self._done and blob in change.sides:
             return True
         if blob == change.before or change.after is None:
             return False

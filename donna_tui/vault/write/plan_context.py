@@ -11,7 +11,7 @@ from donna_tui.vault.git.attributes import attributes_of
 from donna_tui.vault.git.repository import GitRepo
 from donna_tui.vault.git.tracked import unstorable
 from donna_tui.vault.paths import VaultRoot, folders_above
-from donna_tui.vault.write.changes import REGULAR_FILE, Change, Seen
+from donna_tui.vault.write.changes import REGULAR_FILE, Change, Precondition
 from donna_tui.vault.write.file_names import check_composed, check_new_name, find_twin
 from donna_tui.vault.write.files import VaultFiles, changed_meanwhile, vault_errors
 from donna_tui.vault.write.rules import WriteRules
@@ -43,10 +43,10 @@ class PlanContext:
             return self._files.read(path)
 
     def notes(self, moved: str) -> tuple[list[str], list[str]]:
-        """Return all notes that may link to the one that is moved, and the notes and folders that cannot be read: too
-        large, or not permitted.
+        """Return all notes that can be read, and the notes and folders that cannot: too large, or not permitted.
 
-        Raises VaultWriteError on a disk error, as the unreadable part may have links too.
+        `moved` is the note to which they may link. Raises VaultWriteError on a disk error, as the unreadable part may
+        have links too.
         """
         with vault_errors(moved):
             entries = list(self._client.scan())
@@ -66,13 +66,13 @@ class PlanContext:
     def is_folder(self, path: str) -> bool:
         return self._files.is_folder(path)
 
-    def existing(self, path: str, seen: Seen) -> bytes:
+    def existing(self, path: str, expected: Precondition) -> bytes:
         """Return the bytes of an existing note, checked to be the version that the caller has seen."""
         self.rules.check_path(path)
         before = self.read(path)
         if before is None:
             raise note_missing(path)
-        if not seen(before):
+        if not expected(before):
             raise changed_meanwhile(path)
         return before
 
@@ -107,9 +107,9 @@ class PlanContext:
     def refused(self, changes: Sequence[Change]) -> set[str]:
         if not changes:
             return set()
-        place = self.repo.place()
-        rules = attributes_of(self.repo, place, [change.path for change in changes])
-        not_ours = set(unstorable(self.repo, place, self._files, changes, rules))
+        location = self.repo.location()
+        rules = attributes_of(self.repo, location, [change.path for change in changes])
+        not_ours = set(unstorable(self.repo, location, self._files, changes, rules))
         return not_ours | {change.path for change in changes if self.rules.objection(change)}
 
 
@@ -118,6 +118,6 @@ def note_missing(path: str) -> VaultWriteError:
 
 
 def unseen(moved: str, other: str, reason: Reason, message: str) -> VaultWriteError:
-    """Return the error for an unreadable note or folder that may have links to the one that is moved."""
+    """Return the error for an unreadable note or folder that may have links to the note that is moved."""
     hint = "make it readable, or add it to vault.ignore_globs"
     return VaultWriteError(reason, f"links in “{other}” cannot be checked: {message}", hint=hint, path=moved)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.links.rewrite import SHOWN_IN_REMARKS, LinksBroken, LinksMoved, break_links, move_links
 from donna_tui.vault.note.merge import merge_frontmatter
-from donna_tui.vault.write.changes import Change, OperationKind, Plan, Seen, in_line_ends_of, whatever
+from donna_tui.vault.write.changes import Change, OperationKind, Plan, Precondition, any_version, in_line_ends_of
 from donna_tui.vault.write.files import changed_meanwhile
 from donna_tui.vault.write.plan_context import PlanContext, note_missing
 
@@ -16,13 +16,14 @@ from donna_tui.vault.write.plan_context import PlanContext, note_missing
 class Planner:
     """Plan changes of one vault. Every method reads, blocks, and raises VaultWriteError with the reason for a refusal.
 
-    `seen` checks whether the current bytes are those that the caller has seen.
+    `expected` checks whether the current bytes are those that the caller has seen. The `paths` of a selection are notes
+    or folders, which mean all notes in them. Files that are no notes stay where they are, and a remark counts them.
     """
 
     def __init__(self, vault_state: PlanContext) -> None:
         self._vault_state, self._rules = vault_state, vault_state.rules
 
-    def write(self, path: str, content: str, *, seen: Seen, replace: bool = False) -> Plan:
+    def write(self, path: str, content: str, *, expected: Precondition, replace: bool = False) -> Plan:
         """Plan to write `content` to a note.
 
         The frontmatter is merged with that of the note, unless `replace` declares `content` to be the whole note. Then
@@ -33,7 +34,7 @@ class Planner:
         self._rules.check_size(path, data)
         self._vault_state.recover()
         before = self._vault_state.read(path)
-        if not seen(before):
+        if not expected(before):
             raise changed_meanwhile(path) if before is not None else note_missing(path)
         if before is None:
             self._vault_state.check_new(path)
@@ -55,11 +56,11 @@ class Planner:
         refused = self._vault_state.refused(changes)
         return [change for change in changes if change.path not in refused]
 
-    def delete(self, path: str, *, seen: Seen, links: bool = False, unlinks: bool = False) -> Plan:
+    def delete(self, path: str, *, expected: Precondition, links: bool = False, unlinks: bool = False) -> Plan:
         """Plan to remove a note: `links` counts the links that break, `unlinks` replaces them with their labels."""
         self._vault_state.recover()
-        before = self._vault_state.existing(path, seen)
-        change = checked_change(self._vault_state, path, before, None)
+        before = self._vault_state.existing(path, expected)
+        change = self._checked(path, before, None)
         broken = break_links(self._vault_state, {path}, unlinks=unlinks) if links or unlinks else LinksBroken()
         return Plan(
             kind=OperationKind.DELETE,
@@ -69,32 +70,21 @@ class Planner:
             broken_links=0 if unlinks else broken.count,
         )
 
-    def move(self, src: str, dst: str, *, seen: Seen, links: bool = True) -> Plan:
+    def move(self, src: str, dst: str, *, expected: Precondition, links: bool = True) -> Plan:
         """Plan to move a note to another path, and to rewrite the links to it in all notes that Donna may write to."""
         self._rules.check_path(dst)
         self._vault_state.recover()
         if src == dst:
-            self._vault_state.existing(src, seen)
+            self._vault_state.existing(src, expected)
         moves = {} if src == dst else {src: dst}
-        return plan_move(self._vault_state, moves, f"Move {src} to {dst}", links=links, seen=seen)
+        return self._move(moves, f"Move {src} to {dst}", links=links, expected=expected)
 
-
-class SelectionPlanner:
-    """Plan for one vault. Every method reads, blocks, and raises VaultWriteError with the reason for a refusal.
-
-    A path is that of a note or of a folder, which means all notes in it. Files that are no notes stay where they
-    are, and a remark counts them.
-    """
-
-    def __init__(self, vault_state: PlanContext) -> None:
-        self._vault_state = vault_state
-
-    def delete(self, paths: Sequence[str], *, unlinks: bool = False) -> Plan:
-        """Delete notes, and the notes in folders. The plan reports the number of links that break."""
+    def delete_all(self, paths: Sequence[str], *, unlinks: bool = False) -> Plan:
+        """Plan to delete a selection, and count the links that break."""
         self._vault_state.recover()
         notes, stays, folders = self._chosen(paths)
-        before = {path: self._vault_state.existing(path, whatever) for path in notes}
-        changes = [checked_change(self._vault_state, path, data, None) for path, data in before.items()]
+        before = {path: self._vault_state.existing(path, any_version) for path in notes}
+        changes = [self._checked(path, data, None) for path, data in before.items()]
         broken = break_links(self._vault_state, frozenset(notes), unlinks=unlinks)
         return Plan(
             kind=OperationKind.DELETE,
@@ -106,7 +96,7 @@ class SelectionPlanner:
         )
 
     def move_folder(self, src: str, dst: str, *, links: bool = True) -> Plan:
-        """Move a folder: all its notes move at once, and the links to them are updated."""
+        """Plan to move all notes of a folder at once, and to update the links to them."""
         if dst == src or dst.startswith(f"{src}/"):
             raise VaultWriteError(Reason.CONFLICT, "a folder cannot be moved into itself", path=dst)
         if self._vault_state.is_folder(dst):
@@ -116,10 +106,10 @@ class SelectionPlanner:
         notes, stays, folders = self._chosen([src])
         moves = {path: f"{dst}{path.removeprefix(src)}" for path in notes}
         subject, emptied = f"Move {src} to {dst}", _emptied(folders, notes)
-        return plan_move(self._vault_state, moves, subject, links=links, stays=stays, emptied=emptied)
+        return self._move(moves, subject, links=links, stays=stays, emptied=emptied)
 
     def move_into(self, paths: Sequence[str], folder: str, *, links: bool = True) -> Plan:
-        """Move notes and folders into a folder, each under its own name; empty means the top of the vault."""
+        """Plan to move a selection into a folder, each under its own name; empty means the top of the vault."""
         self._vault_state.recover()
         moves: dict[str, str] = {}
         stays: list[str] = []
@@ -137,7 +127,7 @@ class SelectionPlanner:
         if len(set(moves.values())) < len(moves):
             raise VaultWriteError(Reason.CONFLICT, "two of these notes have the same name", path=folder)
         subject = f"Move {_named(paths)} to {folder or 'the top of the vault'}"
-        return plan_move(self._vault_state, moves, subject, links=links, stays=stays, emptied=emptied)
+        return self._move(moves, subject, links=links, stays=stays, emptied=emptied)
 
     def _chosen(self, paths: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
         """Expand paths to notes, the other files in their folders, and these folders."""
@@ -156,51 +146,47 @@ class SelectionPlanner:
             raise VaultWriteError(Reason.MISSING, "it contains no notes", path=paths[0] if paths else "")
         return list(notes), list(stays), folders
 
+    def _move(
+        self,
+        moves: Mapping[str, str],
+        subject: str,
+        *,
+        links: bool,
+        expected: Precondition = any_version,
+        stays: Sequence[str] = (),
+        emptied: tuple[str, ...] = (),
+    ) -> Plan:
+        """Plan to move notes at once (old path → new) and to rewrite the links to them; `stays` are other files."""
+        if not moves:
+            return Plan(kind=OperationKind.MOVE, subject=subject, changes=())
+        before: dict[str, bytes] = {}
+        for old, new in moves.items():
+            before[old] = self._vault_state.existing(old, expected)
+            self._rules.check_path(new)
+            if new not in moves:
+                self._vault_state.check_new(new, besides=old)
+        moved = move_links(self._vault_state, moves, before) if links else LinksMoved(before)
+        removal = [self._checked(old, data, None) for old, data in before.items()]
+        creation = [self._checked(moves[old], None, moved.own[old], like=old) for old in before]
+        folds = {old.casefold() for old in moves}
+        # where only the case differs, some systems would find the old file under the new name
+        is_fold = any(new.casefold() in folds for new in moves.values())
+        order = [*removal, *creation] if is_fold else [*creation, *removal]
+        return Plan(
+            kind=OperationKind.MOVE,
+            subject=subject,
+            changes=(*order, *moved.changes),
+            remarks=(*_counted(list(moves), "moved"), *_staying(stays), *moved.remarks),
+            unread=moved.unread,
+            emptied=emptied,
+        )
 
-def plan_move(
-    vault_state: PlanContext,
-    moves: Mapping[str, str],
-    subject: str,
-    *,
-    links: bool,
-    seen: Seen = whatever,
-    stays: Sequence[str] = (),
-    emptied: tuple[str, ...] = (),
-) -> Plan:
-    """Plan to move notes at once (old path → new) and to rewrite the links to them; `stays` are other files."""
-    if not moves:
-        return Plan(kind=OperationKind.MOVE, subject=subject, changes=())
-    before: dict[str, bytes] = {}
-    for old, new in moves.items():
-        before[old] = vault_state.existing(old, seen)
-        vault_state.rules.check_path(new)
-        if new not in moves:
-            vault_state.check_new(new, besides=old)
-    moved = move_links(vault_state, moves, before) if links else LinksMoved(before)
-    removal = [checked_change(vault_state, old, data, None) for old, data in before.items()]
-    creation = [checked_change(vault_state, moves[old], None, moved.own[old], like=old) for old in before]
-    folds = {old.casefold() for old in moves}
-    # where only the case differs, some systems would find the old file under the new name
-    is_fold = any(new.casefold() in folds for new in moves.values())
-    order = [*removal, *creation] if is_fold else [*creation, *removal]
-    return Plan(
-        kind=OperationKind.MOVE,
-        subject=subject,
-        changes=(*order, *moved.changes),
-        remarks=(*_counted(list(moves), "moved"), *_staying(stays), *moved.remarks),
-        unread=moved.unread,
-        emptied=emptied,
-    )
-
-
-def checked_change(
-    vault_state: PlanContext, path: str, before: bytes | None, after: bytes | None, *, like: str = ""
-) -> Change:
-    """Return a change in the mode of an existing note, that of `like` or its own, if the rules allow it."""
-    known = before if before is not None else after
-    change = Change(path=path, before=before, after=after, mode=vault_state.mode(like or path, known))
-    vault_state.rules.check(change)
-    return change
+    def _checked(self, path: str, before: bytes | None, after: bytes | None, *, like: str = "") -> Change:
+        """Return a change in the mode of an existing note, that of `like` or its own, if the rules allow it."""
+        known = before if before is not None else after
+        change = Change(path=path, before=before, after=after, mode=self._vault_state.mode(like or path, known))
+        self._rules.check(change)
+        return change
 
 
 def _encoded(path: str, content: str) -> bytes:

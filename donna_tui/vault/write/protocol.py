@@ -1,4 +1,7 @@
-"""Execute a plan: check, objects, intent, files, branch. A note always has either its old or its new bytes."""
+"""Execute a plan: check it, write git's objects, the intent and the files, and move the branch.
+
+A note always has either its old or its new bytes.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ from donna_tui.vault.write.rules import WriteRules
 LOCK_PATIENCE_SECONDS = 5.0
 
 REBUILD_PATIENCE_SECONDS = 3.0
-"""Seconds during which a commit is rebuilt on a moving branch: less than another Donna waits for this one."""
+"""Seconds for which a commit is made again while the branch moves: less than another Donna waits for this one."""
 
 
 class Step(StrEnum):
@@ -57,13 +60,13 @@ class WriteContext:
 
 
 @contextlib.contextmanager
-def alone(place: RepoLocation) -> Iterator[None]:
+def write_lock(location: RepoLocation) -> Iterator[None]:
     """Hold the exclusive write lock of the repository, against other Donnas and git processes left by a killed one.
 
     Raises VaultWriteError (`busy`) if it is held for too long.
     """
     try:
-        descriptor = os.open(place.common_dir, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
+        descriptor = os.open(location.common_dir, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
     except OSError as error:
         raise refused_write(error, "") from error
     try:
@@ -91,23 +94,23 @@ def _locked(descriptor: int) -> bool:
     return True
 
 
-def carry_out(context: WriteContext, place: RepoLocation, plan: Plan, actor: str, session: str = "") -> Outcome:
-    """Execute a plan as one operation. Must be called within `alone`, with nothing left to recover.
+def execute(context: WriteContext, location: RepoLocation, plan: Plan, actor: str, session: str = "") -> Outcome:
+    """Execute a plan as one operation. Must be called within `write_lock`, with nothing left to recover.
 
     Raises VaultWriteError; then the notes are unchanged.
     """
-    context.repo.check_at_rest(place)
+    context.repo.check_at_rest(location)
     tip = context.repo.tip()
     if plan.is_empty:
         return Outcome(operation="", commit=tip.commit or "", kind=plan.kind, paths=(), etags=())
     with ThreadPoolExecutor(1, thread_name_prefix="donna-newest-operation") as pool:
         # Each git process takes milliseconds to start; this one needs none of the others.
         newest = pool.submit(copy_context().run, newest_id, context.repo, tip.record)
-        rules = _check(context, place, plan)
+        rules = _check(context, location, plan)
         plan = _with_owners(context, plan)
-        changes, images = stored_changes(context.repo, place, tip, plan.changes, rules)
-        changes = mark_untracked(context.repo, place, tip, context.rules, plan, changes)
-        index = check_unstaged(context.repo, place, tip, changes)
+        changes, images = stored_changes(context.repo, location, tip, plan.changes, rules)
+        changes = mark_untracked(context.repo, location, tip, context.rules, plan, changes)
+        index = check_unstaged(context.repo, location, tip, changes)
     context.reached(Step.CHECKED)
     needed = {folder for change in plan.changes if change.after is not None for folder in folders_above(change.path)}
     operation = Operation(
@@ -123,10 +126,10 @@ def carry_out(context: WriteContext, place: RepoLocation, plan: Plan, actor: str
         session=session,
         made=tuple(folder for folder in sorted(needed) if not context.files.is_folder(folder)),
     )
-    images += [data for change in plan.changes for data in (change.before, change.after) if data is not None]
-    prepared = make_objects(context, place, tip, operation, images)
+    images += [data for change in plan.changes for data in change.sides if data is not None]
+    prepared = make_objects(context, location, tip, operation, images)
     context.reached(Step.PREPARED)
-    commit = _change_vault(context, place, tip, prepared, () if plan.on_disk else plan.changes, index)
+    commit = _change_vault(context, location, tip, prepared, () if plan.on_disk else plan.changes, index)
     return Outcome(
         operation=operation.id,
         commit=commit,
@@ -137,7 +140,7 @@ def carry_out(context: WriteContext, place: RepoLocation, plan: Plan, actor: str
     )
 
 
-def _check(context: WriteContext, place: RepoLocation, plan: Plan) -> Mapping[str, Attributes]:
+def _check(context: WriteContext, location: RepoLocation, plan: Plan) -> Mapping[str, Attributes]:
     """Return the attributes of the notes. Raises VaultWriteError for a change that is not allowed or not possible."""
     for change in plan.changes:
         context.rules.check(change)
@@ -145,8 +148,8 @@ def _check(context: WriteContext, place: RepoLocation, plan: Plan) -> Mapping[st
             here = context.files.read(change.path)
         if here != (change.after if plan.on_disk else change.before):
             raise changed_meanwhile(change.path)
-    rules = attributes_of(context.repo, place, plan.paths)
-    refusals = unstorable(context.repo, place, context.files, plan.changes, rules)
+    rules = attributes_of(context.repo, location, plan.paths)
+    refusals = unstorable(context.repo, location, context.files, plan.changes, rules)
     if refusals:
         raise next(iter(refusals.values()))
     return rules
@@ -166,14 +169,14 @@ def _with_owners(context: WriteContext, plan: Plan) -> Plan:
 
 
 def make_objects(
-    context: WriteContext, place: RepoLocation, tip: RefState, operation: Operation, images: Iterable[bytes] = ()
+    context: WriteContext, location: RepoLocation, tip: RefState, operation: Operation, images: Iterable[bytes] = ()
 ) -> tuple[Operation, str]:
     """Call `prepare`, and on an error remove the crash report that git leaves in the repository."""
     try:
-        return prepare(context.repo, place, tip, operation, context.author, images, home=context.journal.home())
+        return prepare(context.repo, location, tip, operation, context.author, images, home=context.journal.home())
     except VaultWriteError:
         ours = f"parent process     : {os.getpid()}\n".encode()
-        for report in place.git_dir.glob("fast_import_crash_*"):
+        for report in location.git_dir.glob("fast_import_crash_*"):
             text = read_small(report)
             if text is not None and (not text or ours in text):
                 with contextlib.suppress(OSError):
@@ -183,34 +186,35 @@ def make_objects(
 
 def _change_vault(
     context: WriteContext,
-    place: RepoLocation,
+    location: RepoLocation,
     tip: RefState,
     prepared: tuple[Operation, str],
     changes: tuple[Change, ...],
     index: Stamp | None,
 ) -> str:
-    intent = intend(context, tip, *prepared)
+    intent = record_intent(context, tip, *prepared)
     context.reached(Step.INTENDED)
+    files = [(change, intent.temporary_name(number)) for number, change in enumerate(changes)]
     try:
-        for number, change in enumerate(changes):
-            context.files.put(change, intent.waiting(number))
+        for file in files:
+            context.files.put(*file)
             context.reached(Step.PUT)
-        commit = advance(context, place, intent)
+        commit = advance(context, location, intent)
     except BaseException:
-        _revert(context, intent, changes)
+        _revert(context, intent, files)
         raise
     context.reached(Step.ADVANCED)
-    followed = follow_tip(context.repo, place, tip, intent.operation.changes, index)
+    followed = follow_tip(context.repo, location, tip, intent.operation.changes, index)
     context.reached(Step.FOLLOWED)
     with contextlib.suppress(VaultWriteError):  # what cannot be removed now is left to the next recovery
-        completed = [context.files.complete(change, intent.waiting(number)) for number, change in enumerate(changes)]
+        completed = [context.files.complete(*file) for file in files]
         if followed and all(completed):
             context.journal.clear()
     context.reached(Step.CLEARED)
     return commit
 
 
-def intend(context: WriteContext, tip: RefState, operation: Operation, record: str) -> Intent:
+def record_intent(context: WriteContext, tip: RefState, operation: Operation, record: str) -> Intent:
     intent = Intent(
         operation=operation,
         ref=tip.ref,
@@ -223,27 +227,27 @@ def intend(context: WriteContext, tip: RefState, operation: Operation, record: s
     return intent
 
 
-def advance(context: WriteContext, place: RepoLocation, intent: Intent) -> str:
-    """Move the branch to the operation's commit, rebuilt if the branch has moved. Return the resulting commit."""
+def advance(context: WriteContext, location: RepoLocation, intent: Intent) -> str:
+    """Move the branch to the operation's commit, which is made again if the branch has moved. Return the commit."""
     deadline = time.monotonic() + REBUILD_PATIENCE_SECONDS
-    while not _moved(context, place, intent):
+    while not _moved(context, location, intent):
         if time.monotonic() > deadline:
             message = "the branch keeps changing: another program is committing"
             raise VaultWriteError(Reason.GIT_LOCKED, message, hint="try again in a moment")
-        context.repo.check_at_rest(place)
+        context.repo.check_at_rest(location)
         tip = context.repo.tip()
-        intent = intend(context, tip, *make_objects(context, place, tip, intent.operation))
+        intent = record_intent(context, tip, *make_objects(context, location, tip, intent.operation))
     return intent.record if intent.operation.is_record_only else intent.operation.commit
 
 
-def _moved(context: WriteContext, place: RepoLocation, intent: Intent) -> bool:
+def _moved(context: WriteContext, location: RepoLocation, intent: Intent) -> bool:
     """Move the branch once. The result is read from the history, not from git's answer, which may have been cut off."""
     operation = intent.operation
     try:
         moved = context.repo.advance(intent.tip, operation.commit, intent.record, f"donna: {operation.kind}")
     except VaultWriteError as error:
         if error.reason is not Reason.GIT_LOCKED:
-            remove_stale_locks(place, intent)
+            remove_stale_locks(location, intent)
         if is_done(context, intent):
             return True
         raise
@@ -271,15 +275,12 @@ def _contains(context: WriteContext, tip: str | None, commit: str) -> bool:
     return answer.status == 0
 
 
-def _revert(context: WriteContext, intent: Intent, changes: tuple[Change, ...]) -> None:
+def _revert(context: WriteContext, intent: Intent, files: list[tuple[Change, str]]) -> None:
     """Undo the files of a failed write. What cannot be undone now is left to the next recovery."""
     with contextlib.suppress(VaultWriteError):
         latest = context.journal.read() or intent
         if is_done(context, latest):
             return
-        undone = [
-            context.files.revert(change, intent.waiting(number))
-            for number, change in reversed(list(enumerate(changes)))
-        ]
+        undone = [context.files.revert(*file) for file in reversed(files)]
         if all(undone):
             context.journal.clear()

@@ -20,9 +20,9 @@ from donna_tui.vault.write.protocol import (
     REBUILD_PATIENCE_SECONDS,
     WriteContext,
     advance,
-    intend,
     is_done,
     make_objects,
+    record_intent,
 )
 
 _ELSEWHERE = frozenset({Reason.PATH_ESCAPE, Reason.NOT_REGULAR})
@@ -45,101 +45,101 @@ class FileOnDisk:
     """The state on disk of one change: the note, and the temporary file next to it."""
 
     change: BlobChange
-    waiting: str
+    temporary: str
     state: State
     note: bytes | None
-    left: bytes | None
+    displaced: bytes | None
     is_foreign: bool
-    """True if the file has neither side of the change: an editor that had the note open wrote to it."""
+    """True if the temporary file has neither side of the change: an editor that had the note open wrote to it."""
 
     def images(self) -> Iterator[bytes]:
         """Yield the bytes that git may lack: the displaced file, and the note if it is the new version."""
-        if self.left is not None:
-            yield self.left
+        if self.displaced is not None:
+            yield self.displaced
         if self.state is State.AFTER and self.note is not None:
             yield self.note
 
 
-def recover(context: WriteContext, place: RepoLocation) -> VaultWriteError | None:
-    """Complete or roll back the write that a crash interrupted. Must be called within `alone`.
+def recover(context: WriteContext, location: RepoLocation) -> VaultWriteError | None:
+    """Complete or roll back the write that a crash interrupted. Must be called within `write_lock`.
 
     Return a message for the user if somebody edited a note meanwhile: then nothing is written, and the earlier text of
     the note is kept as a record. No displaced file is removed before git has it below a ref. Raises VaultWriteError if
     recovery is not possible now; the next call continues.
     """
     intent = context.journal.read()
-    remove_stale_locks(place, intent)
+    remove_stale_locks(location, intent)
     if intent is None:
         return None
-    files = _examined(context, place, intent)
+    files = _examine(context, location, intent)
     if is_done(context, intent):
-        problem = _end(context, place, intent, files)
+        problem = _complete(context, location, intent, files)
     elif any(map(_is_edited, files)):
-        problem = _clash(intent, files, _record(context, place, intent.operation, files))
+        problem = _edited_meanwhile(intent, files, _record(context, location, intent.operation, files))
     elif any(file.state is State.AFTER for file in files):
-        problem = _roll_forward(context, place, intent, files)
+        problem = _roll_forward(context, location, intent, files)
     else:
         problem = None
-    if _cleared(context, files):
+    if _remove_displaced(context, files):
         context.journal.clear()
     return problem
 
 
-def record_leftovers(context: WriteContext, place: RepoLocation) -> None:
+def record_displaced(context: WriteContext, location: RepoLocation) -> None:
     """Keep as a record what a refused write had displaced and could not restore because of a concurrent save.
 
-    A write whose notes could not all be restored is left to `recover`. Must be called within `alone`.
+    A write whose notes could not all be restored is left to `recover`. Must be called within `write_lock`.
     """
     with contextlib.suppress(VaultWriteError):
         intent = context.journal.read()
         if intent is None or is_done(context, intent):
             return
-        files = _examined(context, place, intent)
+        files = _examine(context, location, intent)
         if any(file.state is State.AFTER for file in files) or not any(map(_is_edited, files)):
             return
-        _record(context, place, intent.operation, files)
-        if _cleared(context, files):
+        _record(context, location, intent.operation, files)
+        if _remove_displaced(context, files):
             context.journal.clear()
 
 
-def _end(
-    context: WriteContext, place: RepoLocation, intent: Intent, files: Sequence[FileOnDisk]
+def _complete(
+    context: WriteContext, location: RepoLocation, intent: Intent, files: Sequence[FileOnDisk]
 ) -> VaultWriteError | None:
     """Complete a write that is in the history. Text that an editor wrote to the displaced file is restored or kept."""
     with contextlib.suppress(DonnaError):  # the user's index may not have followed the moved branch yet
         if context.repo.tip().commit == intent.operation.commit:
-            follow_tip(context.repo, place, intent.tip, intent.operation.changes)
+            follow_tip(context.repo, location, intent.tip, intent.operation.changes)
     third = [file for file in files if file.is_foreign and file.state is not State.AFTER]
-    return _clash(intent, third, _record(context, place, intent.operation, third)) if third else None
+    return _edited_meanwhile(intent, third, _record(context, location, intent.operation, third)) if third else None
 
 
 def _roll_forward(
-    context: WriteContext, place: RepoLocation, intent: Intent, files: Sequence[FileOnDisk]
+    context: WriteContext, location: RepoLocation, intent: Intent, files: Sequence[FileOnDisk]
 ) -> VaultWriteError | None:
-    """Put the notes that are still unchanged, with the bytes in git or else on disk, and move the branch."""
-    wanted = {side for change in intent.operation.changes for side in (change.before, change.after) if side}
-    images = {blob_id(data, place.object_format): data for file in files for data in file.images()}
+    """Write the notes that are still unchanged, with the bytes in git or else on disk, and move the branch."""
+    wanted = {side for change in intent.operation.changes for side in change.sides if side}
+    images = {blob_id(data, location.object_format): data for file in files for data in file.images()}
     missing = wanted - context.repo.existing(sorted(wanted))
     if not missing <= images.keys():
-        kept = _record(context, place, intent.operation, files)
+        kept = _record(context, location, intent.operation, files)
         message = "Donna was stopped while writing, and git no longer has all of it: the notes were not changed"
         hint = f"some may have the new text and some the old one; what was found is saved: donna diff {kept}"
         return VaultWriteError(Reason.GIT_FAILED, message, hint=hint, path=intent.operation.changes[0].path)
-    context.repo.check_at_rest(place)
+    context.repo.check_at_rest(location)
     tip = context.repo.tip()
     if missing or tip != intent.tip:
         lacking = [images[blob] for blob in sorted(missing)]
-        intent = intend(context, tip, *make_objects(context, place, tip, intent.operation, lacking))
+        intent = record_intent(context, tip, *make_objects(context, location, tip, intent.operation, lacking))
     unfinished = [file for file in files if file.state is State.BEFORE]
-    blobs = context.repo.images(side for file in unfinished for side in (file.change.before, file.change.after))
-    changes = [(file.change.with_bytes(blobs), file.waiting) for file in unfinished]
-    for change, waiting in changes:
-        context.files.drop(change.path, waiting)
-        context.files.put(change, waiting)
-    advance(context, place, intent)
-    for change, waiting in changes:
-        context.files.complete(change, waiting)
-    follow_tip(context.repo, place, tip, intent.operation.changes)
+    blobs = context.repo.images(side for file in unfinished for side in file.change.sides)
+    changes = [(file.change.with_bytes(blobs), file.temporary) for file in unfinished]
+    for change, temporary in changes:
+        context.files.drop(change.path, temporary)
+        context.files.put(change, temporary)
+    advance(context, location, intent)
+    for change, temporary in changes:
+        context.files.complete(change, temporary)
+    follow_tip(context.repo, location, tip, intent.operation.changes)
     return None
 
 
@@ -148,71 +148,72 @@ def _is_edited(file: FileOnDisk) -> bool:
     return file.is_foreign or file.state is State.OTHER
 
 
-def _cleared(context: WriteContext, files: Sequence[FileOnDisk]) -> bool:
+def _remove_displaced(context: WriteContext, files: Sequence[FileOnDisk]) -> bool:
     """Remove the displaced files. Return False if one was just saved, for the next recovery to check again."""
     for file in files:
         if file.is_foreign and file.state is State.AFTER:
-            context.files.put_back(file.change.path, file.waiting, file.note)
-            if _displaced(context, file.change.path, file.waiting) not in (None, file.note):
+            context.files.put_back(file.change.path, file.temporary, file.note)
+            if _displaced(context, file.change.path, file.temporary) not in (None, file.note):
                 return False
-        context.files.drop(file.change.path, file.waiting)
+        context.files.drop(file.change.path, file.temporary)
     return True
 
 
-def _examined(context: WriteContext, place: RepoLocation, intent: Intent) -> list[FileOnDisk]:
+def _examine(context: WriteContext, location: RepoLocation, intent: Intent) -> list[FileOnDisk]:
     files = []
     for number, change in enumerate(intent.operation.changes):
-        waiting = intent.waiting(number)
-        note, state = _note(context, place, change)
-        left = _displaced(context, change.path, waiting)
-        files.append(FileOnDisk(change, waiting, state, note, left, _is_foreign(context, place, change, left)))
+        temporary = intent.temporary_name(number)
+        note, state = _note(context, location, change)
+        displaced = _displaced(context, change.path, temporary)
+        is_foreign = _is_foreign(context, location, change, displaced)
+        files.append(FileOnDisk(change, temporary, state, note, displaced, is_foreign))
     return files
 
 
-def _displaced(context: WriteContext, path: str, waiting: str) -> bytes | None:
+def _displaced(context: WriteContext, path: str, temporary: str) -> bytes | None:
     try:
-        return context.files.displaced(path, waiting)
+        return context.files.displaced(path, temporary)
     except VaultReadError as error:
         if error.reason in _ELSEWHERE:
             return None
         raise VaultWriteError(error.reason, error.message, hint=error.hint, path=path) from error
 
 
-def _is_foreign(context: WriteContext, place: RepoLocation, change: BlobChange, left: bytes | None) -> bool:
+def _is_foreign(context: WriteContext, location: RepoLocation, change: BlobChange, displaced: bytes | None) -> bool:
     """Return whether the bytes are neither a side of the change nor a prefix of what was to be written."""
-    if left is None or blob_id(left, place.object_format) in (change.before, change.after):
+    if displaced is None or blob_id(displaced, location.object_format) in change.sides:
         return False
     (after,) = context.repo.blobs([change.after]) if change.after else (None,)
-    return after is None or not after.startswith(left)
+    return after is None or not after.startswith(displaced)
 
 
-def _note(context: WriteContext, place: RepoLocation, change: BlobChange) -> tuple[bytes | None, State]:
+def _note(context: WriteContext, location: RepoLocation, change: BlobChange) -> tuple[bytes | None, State]:
     try:
         note = context.files.read(change.path)
     except VaultReadError as error:
         if error.reason is Reason.ROOT_MISSING:
             raise VaultWriteError(error.reason, error.message, hint=error.hint) from error
         return None, State.OTHER
-    blob = None if note is None else blob_id(note, place.object_format)
+    blob = None if note is None else blob_id(note, location.object_format)
     return note, State.AFTER if blob == change.after else State.BEFORE if blob == change.before else State.OTHER
 
 
-def _record(context: WriteContext, place: RepoLocation, operation: Operation, files: Sequence[FileOnDisk]) -> str:
+def _record(context: WriteContext, location: RepoLocation, operation: Operation, files: Sequence[FileOnDisk]) -> str:
     """Append a record of what a write displaced to the chain of operations. Return its id, for `donna diff`."""
-    images = {blob_id(data, place.object_format): data for file in files for data in file.images()}
-    changes = _known_changes(context, place, files, set(images))
-    return record_changes(context, place, operation, changes, list(images.values()))
+    images = {blob_id(data, location.object_format): data for file in files for data in file.images()}
+    changes = _known_changes(context, location, files, set(images))
+    return record_changes(context, location, operation, changes, list(images.values()))
 
 
 def _known_changes(
-    context: WriteContext, place: RepoLocation, files: Sequence[FileOnDisk], at_hand: set[str]
+    context: WriteContext, location: RepoLocation, files: Sequence[FileOnDisk], at_hand: set[str]
 ) -> tuple[BlobChange, ...]:
     """Return the changes as far as their bytes are known, and one more per text that an editor left next to a note."""
     changes = [each.change for each in files]
     for file in files:
-        if file.is_foreign and file.left is not None:
-            changes.append(dataclasses.replace(file.change, before=blob_id(file.left, place.object_format)))
-    wanted = {side for change in changes for side in (change.before, change.after) if side}
+        if file.is_foreign and file.displaced is not None:
+            changes.append(dataclasses.replace(file.change, before=blob_id(file.displaced, location.object_format)))
+    wanted = {side for change in changes for side in change.sides if side}
     known = {blob: blob for blob in (*context.repo.existing(sorted(wanted)), *at_hand)}
     whole = (
         dataclasses.replace(change, before=known.get(change.before or ""), after=known.get(change.after or ""))
@@ -223,7 +224,7 @@ def _known_changes(
 
 def record_changes(
     context: WriteContext,
-    place: RepoLocation,
+    location: RepoLocation,
     of: Operation,
     changes: tuple[BlobChange, ...],
     images: Sequence[bytes],
@@ -253,7 +254,7 @@ def record_changes(
             undoes=(),
             redoes=(),
         )
-        ref = place.pending(context.journal.home(), "kept")
+        ref = location.pending(context.journal.home(), "kept")
         previous, commit = prepare_record(context.repo, record, context.author, images, ref=ref)
         if context.repo.append_record(previous, commit, f"donna: {record.kind}"):
             return record.id
@@ -261,7 +262,7 @@ def record_changes(
             raise VaultWriteError(Reason.GIT_LOCKED, "another program is changing Donna's own refs", hint="try again")
 
 
-def _clash(intent: Intent, files: Sequence[FileOnDisk], kept: str) -> VaultWriteError:
+def _edited_meanwhile(intent: Intent, files: Sequence[FileOnDisk], kept: str) -> VaultWriteError:
     path = next((file.change.path for file in files if _is_edited(file)), intent.operation.changes[0].path)
     message = "Donna was stopped while writing, and this note was edited since: it was not changed"
     return VaultWriteError(Reason.CONFLICT, message, hint=f"its previous text is saved: donna diff {kept}", path=path)

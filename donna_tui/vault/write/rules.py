@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from donna_tui.safety.classify import Sensitivity
@@ -14,7 +14,7 @@ from donna_tui.vault.write.changes import Change
 from donna_tui.vault.write.file_names import check_target
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WriteRules:
     """The limits of the configuration. Sizes are in bytes."""
 
@@ -22,12 +22,6 @@ class WriteRules:
     ignore: GlobSet
     max_note_bytes: int
     sensitive_key: str
-
-    @classmethod
-    def of(
-        cls, *, allowlist: Sequence[str], ignore: Iterable[str], max_note_bytes: int, sensitive_key: str
-    ) -> WriteRules:
-        return cls(tuple(allowlist), GlobSet(ignore), max_note_bytes, sensitive_key)
 
     def check_path(self, path: str) -> None:
         """Raise VaultWriteError for a path that Donna does not write to."""
@@ -47,7 +41,7 @@ class WriteRules:
         """
         creates_or_deletes = change.before is None or change.after is None
         check_target(change.path, allowlist=self.allowlist, ignore=self.ignore, copies=creates_or_deletes)
-        for data in (change.before, change.after):
+        for data in change.sides:
             if data is not None and self.sensitivity(change.path, data) is Sensitivity.DONNA_SENSITIVE:
                 message = f"this note is marked {self.sensitive_key}: Donna never changes it"
                 raise VaultWriteError(Reason.SENSITIVE, message, hint="change it yourself", path=change.path)

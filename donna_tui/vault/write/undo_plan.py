@@ -18,7 +18,7 @@ SHORTEST_ID = 6
 _NOTHING = {OperationKind.UNDO: Reason.NOTHING_TO_UNDO, OperationKind.REDO: Reason.NOTHING_TO_REDO}
 
 
-class Restorer:
+class UndoPlanner:
     """Plan undo and redo. Every method raises VaultWriteError."""
 
     def __init__(self, vault_state: PlanContext) -> None:
@@ -27,45 +27,44 @@ class Restorer:
     def undo(self, n: int = 1) -> Plan:
         """Plan to undo the last `n` operations in one step, if every note is still as Donna left it."""
         self._vault_state.recover()
-        return self._restoring(OperationKind.UNDO, self._chosen(OperationKind.UNDO, n))
+        return self._plan(OperationKind.UNDO, self._chosen(OperationKind.UNDO, n))
 
     def undo_one(self, identity: str) -> Plan:
-        """Undo one operation, whatever followed. Raises `undo_conflict` if its notes were changed since."""
+        """Plan to undo one operation, whatever followed. Raises `undo_conflict` if its notes were changed since."""
         self._vault_state.recover()
-        chosen = tuple(operation for operation in self.undoable() if operation.id == identity)
+        chosen = tuple(operation for operation in self.available(OperationKind.UNDO) if operation.id == identity)
         if not chosen:
             raise VaultWriteError(Reason.NOTHING_TO_UNDO, "this change was already undone, or is too old to undo")
-        return self._restoring(OperationKind.UNDO, chosen)
+        return self._plan(OperationKind.UNDO, chosen)
 
     def undo_session(self, session: str, n: int | None = None) -> Plan:
         """Plan to undo a session, or its last `n` operations. Raises `undo_conflict` if others changed its notes."""
-        return self._restoring_session(OperationKind.UNDO, session, n)
+        return self._plan_session(OperationKind.UNDO, session, n)
 
     def redo_session(self, session: str) -> Plan:
-        return self._restoring_session(OperationKind.REDO, session)
+        return self._plan_session(OperationKind.REDO, session)
 
-    def _restoring_session(self, kind: OperationKind, session: str, n: int | None = None) -> Plan:
-        self._repo.place()
+    def _plan_session(self, kind: OperationKind, session: str, n: int | None = None) -> Plan:
+        self._repo.location()
         self._vault_state.recover()
-        chosen = tuple(operation for operation in self._available(kind) if session and operation.session == session)[:n]
+        chosen = tuple(operation for operation in self.available(kind) if session and operation.session == session)[:n]
         if not chosen:
             raise VaultWriteError(_NOTHING[kind], f"nothing of this session can be {kind}ne")
-        return self._restoring(kind, chosen)
+        return self._plan(kind, chosen)
 
     def redo(self, n: int = 1) -> Plan:
         self._vault_state.recover()
-        return self._restoring(OperationKind.REDO, self._chosen(OperationKind.REDO, n))
+        return self._plan(OperationKind.REDO, self._chosen(OperationKind.REDO, n))
 
     def clashes(self, kind: OperationKind, n: int = 1) -> tuple[Clash, ...]:
         """Return the notes that conflict with an undo or redo, in three versions; empty if none does."""
         net = _net(_effects(kind, self._chosen(kind, n)))
         return tuple(clash for change in self._images(net) if (clash := self._clash(change)))
 
-    def undoable(self) -> tuple[Operation, ...]:
-        return self._available(OperationKind.UNDO)
-
-    def redoable(self) -> tuple[Operation, ...]:
-        return self._available(OperationKind.REDO)
+    def available(self, kind: OperationKind) -> tuple[Operation, ...]:
+        """Return the operations that can be undone or redone, the next one first."""
+        found = stacks(each_operation(self._repo, self._repo.record()))
+        return found.redoable if kind is OperationKind.REDO else found.undoable
 
     def operation_changes(self, identity: str) -> tuple[Change, ...] | None:
         """Return the changes of the operation with this id prefix or None. Raises VaultWriteError (`undo_conflict`)."""
@@ -76,8 +75,8 @@ class Restorer:
         return tuple(self._images(found.changes)) if found else None
 
     def _chosen(self, kind: OperationKind, n: int) -> tuple[Operation, ...]:
-        self._repo.place()
-        available = self._available(kind)
+        self._repo.location()
+        available = self.available(kind)
         if n < 1 or not available:
             raise VaultWriteError(_NOTHING[kind], f"there is nothing to {kind}")
         if n > len(available):
@@ -85,11 +84,7 @@ class Restorer:
             raise VaultWriteError(_NOTHING[kind], message, hint="ask for fewer")
         return available[:n]
 
-    def _available(self, kind: OperationKind) -> tuple[Operation, ...]:
-        found = stacks(each_operation(self._repo, self._repo.record()))
-        return found.redoable if kind is OperationKind.REDO else found.undoable
-
-    def _restoring(self, kind: OperationKind, chosen: Sequence[Operation]) -> Plan:
+    def _plan(self, kind: OperationKind, chosen: Sequence[Operation]) -> Plan:
         is_undo = kind is OperationKind.UNDO
         verb, done = ("Undo", "undone") if is_undo else ("Redo", "redone")
         changes = self._images(_net(_effects(kind, chosen)))
@@ -137,9 +132,9 @@ class Restorer:
 
     def _images(self, net: Sequence[BlobChange]) -> list[Change]:
         """Load the bytes of the changes. Raises VaultWriteError (`undo_conflict`) if git no longer has them."""
-        images = self._repo.images(blob for change in net for blob in (change.before, change.after))
+        images = self._repo.images(blob for change in net for blob in change.sides)
         for change in net:
-            if any(blob and images[blob] is None for blob in (change.before, change.after)):
+            if any(blob and images[blob] is None for blob in change.sides):
                 message = "git no longer has the previous text of this note"
                 hint = "the history was rewritten; the note was not changed"
                 raise VaultWriteError(Reason.UNDO_CONFLICT, message, hint=hint, path=change.path)

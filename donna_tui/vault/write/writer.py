@@ -12,7 +12,7 @@ from donna_tui.safety.classify import Sensitivity
 from donna_tui.text.merge import has_conflict_markers
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.vault.client import VaultClient
-from donna_tui.vault.conflict_resolution import Resolver
+from donna_tui.vault.conflict_resolution import ConflictResolver
 from donna_tui.vault.git.attributes import attributes_of, stored_changes, why_not_stored
 from donna_tui.vault.git.history import History
 from donna_tui.vault.git.index import follow_tip, wait_for_index
@@ -28,30 +28,30 @@ from donna_tui.vault.write.changes import (
     OperationKind,
     Outcome,
     Plan,
-    Seen,
+    Precondition,
     Version,
-    expecting,
+    any_version,
+    has_etag,
     in_line_ends_of,
-    whatever,
 )
 from donna_tui.vault.write.files import VaultFiles
 from donna_tui.vault.write.journal import Journal
 from donna_tui.vault.write.orphans import UPLOAD, OrphanFiles, Restored, find_orphans
 from donna_tui.vault.write.plan_context import PlanContext, note_missing
-from donna_tui.vault.write.planner import Planner, SelectionPlanner
-from donna_tui.vault.write.protocol import Step, WriteContext, alone, carry_out
-from donna_tui.vault.write.recovery import record_changes, record_leftovers, recover
+from donna_tui.vault.write.planner import Planner
+from donna_tui.vault.write.protocol import Step, WriteContext, execute, write_lock
+from donna_tui.vault.write.recovery import record_changes, record_displaced, recover
 from donna_tui.vault.write.rules import WriteRules
-from donna_tui.vault.write.undo_plan import Restorer
+from donna_tui.vault.write.undo_plan import UndoPlanner
 
 _MTIME_SLACK_NS = 1_000
-"""The precision of a modification time that a caller gives as a float."""
+"""The precision of a modification time in seconds, as a float."""
 
-BESIDE = "beside-"
-"""Prefix of refs that keep a change made by other means until it is recorded."""
+RECORDING = "beside-"
+"""Prefix of the refs by which `recording` keeps a change until it is recorded."""
 
 A_NOTE = "note.md"
-"""A note that could be in a folder, to judge the folder's name by."""
+"""A note that could be in a folder, to check the folder's name with."""
 
 FIRST_SUBJECT = b"Initial commit: all notes as they were\n"
 
@@ -66,9 +66,9 @@ OnWritten = Callable[[Outcome, str, str], None]
 class VaultWriter:
     """Write, delete, move, undo and redo. Every method blocks; all may be called from several threads.
 
-    `planner` and `restorer` make plans, `apply` executes them, and `write`, `delete`, `move`, `undo_last` and `redo` do
-    both. All raise VaultWriteError with a reason, and then nothing has changed. `on_recovered` receives what the user
-    should know of an interrupted write that a call found and cleaned up.
+    `planner` and `undo_planner` make plans, `apply` executes them, and `write`, `delete`, `move`, `undo_last` and
+    `redo` do both. All raise VaultWriteError with a reason, and then nothing has changed. `on_recovered` receives what
+    the user should know of an interrupted write that a call found and cleaned up.
     """
 
     def __init__(
@@ -83,25 +83,20 @@ class VaultWriter:
         on_recovered: Callable[[VaultWriteError], None] = lambda _: None,
         reached: Callable[[Step], None] = lambda _: None,
     ) -> None:
-        self._root = root
+        self._root, self.rules = root, rules
         vault = VaultRoot(root)
         files = VaultFiles(vault)
         self.repo = GitRepo(root)
         vault_state = self._vault_state = PlanContext(client, vault, files, rules, self.repo, self._try_to_recover)
         self.planner = Planner(vault_state)
-        self.restorer = Restorer(vault_state)
-        self.selection = SelectionPlanner(vault_state)
+        self.undo_planner = UndoPlanner(vault_state)
         self.history = History(self.repo, client, files)
-        self.resolver = Resolver(vault_state, client, self.history)
+        self.resolver = ConflictResolver(vault_state, client, self.history)
         self._client = client
         self._context = WriteContext(self.repo, files, Journal(state / "writes"), rules, author, reached)
         self.links = LinkGraph(client, files)
         self._on_written = on_written
         self._on_recovered = on_recovered
-
-    @property
-    def rules(self) -> WriteRules:
-        return self._context.rules
 
     def init_if_missing(self) -> bool:
         """Create a repository with one commit of the notes as they are, after the user agreed.
@@ -112,9 +107,9 @@ class VaultWriter:
         notes = self._client.list()
         if not repo.init_if_missing(name=author.name, email=author.email):
             return False
-        place, tip = repo.place(), repo.tip()
+        location, tip = repo.location(), repo.tip()
         public = [path for path in notes if self._is_public(path)]
-        attributes = attributes_of(repo, place, public)
+        attributes = attributes_of(repo, location, public)
         left_out = {*repo.ignored(public), *(path for path, each in attributes.items() if why_not_stored(path, each))}
         images = ((path, files.read(path)) for path in public if path not in left_out)
         changes = [
@@ -122,11 +117,11 @@ class VaultWriter:
             for path, data in images
             if data is not None
         ]
-        stored, extra = stored_changes(repo, place, tip, changes, attributes)
+        stored, extra = stored_changes(repo, location, tip, changes, attributes)
         written = blobs([*(change.after for change in changes if change.after is not None), *extra])
         commit = open_commit(tip.ref, 1, author.line(time.time()), FIRST_SUBJECT, None)
-        repo.fast_import(b"".join([*written, *commit, *entries(place, stored), b"done\n"]))
-        follow_tip(repo, place, tip, stored)
+        repo.fast_import(b"".join([*written, *commit, *entries(location, stored), b"done\n"]))
+        follow_tip(repo, location, tip, stored)
         return True
 
     def _is_public(self, path: str) -> bool:
@@ -138,11 +133,11 @@ class VaultWriter:
 
     def recover(self) -> VaultWriteError | None:
         """Complete or abandon the write that a crash interrupted. Return a message for the user, or None."""
-        place = self.repo.find() if self._context.journal.read() else None
-        if place is None:
+        location = self.repo.find() if self._context.journal.read() else None
+        if location is None:
             return None
-        with alone(place):
-            return recover(self._context, place)
+        with write_lock(location):
+            return recover(self._context, location)
 
     def _try_to_recover(self) -> None:
         """Recover an interrupted write if that is possible now; otherwise `apply` raises the reason."""
@@ -150,9 +145,9 @@ class VaultWriter:
             if (trouble := self.recover()) is not None:
                 self._on_recovered(trouble)
 
-    def _recover_alone(self, place: RepoLocation) -> None:
-        """Recover an interrupted write within `alone`, and report what the user should know of it."""
-        if (trouble := recover(self._context, place)) is not None:
+    def _recover_locked(self, location: RepoLocation) -> None:
+        """Recover an interrupted write within `write_lock`, and report what the user should know of it."""
+        if (trouble := recover(self._context, location)) is not None:
             self._on_recovered(trouble)
 
     def orphans(self) -> list[str]:
@@ -161,11 +156,11 @@ class VaultWriter:
 
     def restore_orphans(self) -> Iterator[Restored | VaultWriteError]:
         """Restore orphaned files, except uploads, and yield the outcome of each. Raises VaultWriteError."""
-        place = self.repo.find()
-        with alone(place) if place else contextlib.nullcontext():
-            if place:
-                self._recover_alone(place)
-            files = OrphanFiles(VaultRoot(self._root), self.repo, place)
+        location = self.repo.find()
+        with write_lock(location) if location else contextlib.nullcontext():
+            if location:
+                self._recover_locked(location)
+            files = OrphanFiles(VaultRoot(self._root), self.repo, location)
             for path in self.orphans():
                 if not PurePosixPath(path).name.startswith(UPLOAD):
                     try:
@@ -175,14 +170,14 @@ class VaultWriter:
 
     def apply(self, plan: Plan, *, actor: str = LOCAL_ACTOR, session: str = "") -> Outcome:
         """Execute a plan as one operation. Raises VaultWriteError (`conflict`) if a note has changed since."""
-        place = self.repo.place()
-        wait_for_index(place)
-        with alone(place):
-            self._recover_alone(place)
+        location = self.repo.location()
+        wait_for_index(location)
+        with write_lock(location):
+            self._recover_locked(location)
             try:
-                outcome = carry_out(self._context, place, plan, actor, session)
+                outcome = execute(self._context, location, plan, actor, session)
             except VaultWriteError:
-                record_leftovers(self._context, place)
+                record_displaced(self._context, location)
                 raise
         for folder in plan.emptied:
             self._context.files.remove_empty(folder)
@@ -216,21 +211,21 @@ class VaultWriter:
 
     def commit_version(self, path: str) -> Version:
         """Store the current version of a note in git, unless it has it, before another program may change it."""
-        place = self.repo.place()
-        with alone(place):
-            self._recover_alone(place)
+        location = self.repo.location()
+        with write_lock(location):
+            self._recover_locked(location)
             data = self._existing(path)
             change = Change(path=path, before=None, after=data)
             self.rules.check(change)
-            if refusals := unstorable(self.repo, place, self._context.files, [change], {}):
+            if refusals := unstorable(self.repo, location, self._context.files, [change], {}):
                 raise next(iter(refusals.values()))
-            committed = self._committed(place, path)
-            if committed != blob_id(data, place.object_format):
-                changes = blob_changes((change,), place.object_format)
+            committed = self._committed(location, path)
+            if committed != blob_id(data, location.object_format):
+                changes = blob_changes((change,), location.object_format)
                 subject = f"Before an editor opened {path}"
                 kept, at = OperationKind.KEPT, time.time()
                 of = Operation(id="", kind=kept, actor=LOCAL_ACTOR, subject=subject, at=at, commit="", changes=changes)
-                record_changes(self._context, place, of, changes, (data,), subject=subject)
+                record_changes(self._context, location, of, changes, (data,), subject=subject)
             return Version(path=path, data=data, committed=committed)
 
     def plan_since(self, version: Version) -> Plan:
@@ -238,9 +233,9 @@ class VaultWriter:
 
         If it was committed meanwhile, by another Donna or by git, the change is relative to that commit.
         """
-        place, now = self.repo.place(), self._existing(version.path)
+        location, now = self.repo.location(), self._existing(version.path)
         before: bytes | None = version.data
-        committed = self._committed(place, version.path)
+        committed = self._committed(location, version.path)
         if committed != version.committed and committed is not None:
             before = self.repo.blobs([committed])[0]
             before = None if before is None else in_line_ends_of(now, before)
@@ -274,9 +269,9 @@ class VaultWriter:
             raise note_missing(path)
         return data
 
-    def _committed(self, place: RepoLocation, path: str) -> str | None:
+    def _committed(self, location: RepoLocation, path: str) -> str | None:
         commit = self.repo.tip().commit
-        return self.repo.blob_id(commit, place.full(path)) if commit else None
+        return self.repo.blob_id(commit, location.full(path)) if commit else None
 
     @contextlib.contextmanager
     def recording(self, kind: OperationKind, changes: Sequence[Change], *, actor: str) -> Iterator[None]:
@@ -286,11 +281,11 @@ class VaultWriter:
         to the history once it has ended, and is dropped if it fails. Changes that Donna or git may not revert are
         recorded too, but are no undo step. Raises VaultWriteError, and then the block has not been entered.
         """
-        place = self.repo.place()
-        with alone(place):
-            context, record = self._context, self._operation_of(kind, changes, place, actor)
-            ref = place.pending(context.journal.home(), f"{BESIDE}{record.id}")
-            images = [data for change in changes for data in (change.before, change.after) if data is not None]
+        location = self.repo.location()
+        with write_lock(location):
+            context, record = self._context, self._operation_of(kind, changes, location, actor)
+            ref = location.pending(context.journal.home(), f"{RECORDING}{record.id}")
+            images = [data for change in changes for data in change.sides if data is not None]
             previous, commit = prepare_record(context.repo, record, context.author, images, ref=ref)
             try:
                 yield
@@ -303,19 +298,19 @@ class VaultWriter:
 
     def record_interrupted(self) -> None:
         """Append to the history, as kept text, what `recording` had begun to record when the program was killed."""
-        place = self.repo.find()
-        if place is None:
+        location = self.repo.find()
+        if location is None:
             return
-        with alone(place):
-            below = place.pending(self._context.journal.home(), BESIDE)
+        with write_lock(location):
+            below = location.pending(self._context.journal.home(), RECORDING)
             listed = self.repo.command.run_unchecked("for-each-ref", "--format=%(refname)", f"{below}*")
             for ref in listed.output.decode("ascii", "replace").split():
                 for operation in each_operation(self.repo, ref, limit=1):
-                    record_changes(self._context, place, operation, operation.changes, ())
+                    record_changes(self._context, location, operation, operation.changes, ())
                 self.repo.drop_ref(ref)
 
     def _operation_of(
-        self, kind: OperationKind, changes: Sequence[Change], place: RepoLocation, actor: str
+        self, kind: OperationKind, changes: Sequence[Change], location: RepoLocation, actor: str
     ) -> Operation:
         refused = self._vault_state.refused([change.reversed for change in changes])
         verbs = {OperationKind.WRITE: "Replace", OperationKind.DELETE: "Delete", OperationKind.MOVE: "Move over"}
@@ -326,7 +321,7 @@ class VaultWriter:
             subject=f"{verbs.get(kind, 'Change')} {changes[0].path}",
             at=time.time(),
             commit="",
-            changes=blob_changes(changes, place.object_format),
+            changes=blob_changes(changes, location.object_format),
         )
 
     def write(
@@ -341,44 +336,46 @@ class VaultWriter:
         actor: str = LOCAL_ACTOR,
     ) -> str:
         """Write a note and return the commit. Without an etag or a time it may overwrite any version."""
-        plan = self.planner.write(path, content, seen=self._seen(path, expected_etag, expected_mtime), replace=replace)
+        plan = self.planner.write(
+            path, content, expected=self._precondition(path, expected_etag, expected_mtime), replace=replace
+        )
         return self._apply(plan, message, actor)
 
     def delete(self, path: str, message: str | None = None, *, expected_etag: str | None = None) -> str:
-        return self._apply(self.planner.delete(path, seen=self._seen(path, expected_etag)), message)
+        return self._apply(self.planner.delete(path, expected=self._precondition(path, expected_etag)), message)
 
     def move(
         self, src: str, dst: str, message: str | None = None, *, expected_etag: str | None = None, links: bool = True
     ) -> str:
         """Move a note and, unless `links` is False, update the links to it. Return the commit."""
-        plan = self.planner.move(src, dst, seen=self._seen(src, expected_etag), links=links)
+        plan = self.planner.move(src, dst, expected=self._precondition(src, expected_etag), links=links)
         return self._apply(plan, message)
 
     def undo_last(self, n: int = 1) -> list[str]:
         """Undo the last `n` operations in one commit. Return the ids of what was undone, newest first."""
-        plan = self.restorer.undo(n)
+        plan = self.undo_planner.undo(n)
         self.apply(plan)
         return list(plan.undoes)
 
     def redo(self, n: int = 1) -> list[str]:
         """Redo the last `n` undone operations in one commit. Return their ids, in order of execution."""
-        plan = self.restorer.redo(n)
+        plan = self.undo_planner.redo(n)
         self.apply(plan)
         return list(plan.redoes)
 
     def undoable(self) -> tuple[Operation, ...]:
-        return self.restorer.undoable()
+        return self.undo_planner.available(OperationKind.UNDO)
 
     def redoable(self) -> tuple[Operation, ...]:
-        return self.restorer.redoable()
+        return self.undo_planner.available(OperationKind.REDO)
 
-    def _seen(self, path: str, etag: str | None, mtime: float | None = None) -> Seen:
+    def _precondition(self, path: str, etag: str | None, mtime: float | None = None) -> Precondition:
         if etag is not None:
-            return expecting(etag)
+            return has_etag(etag)
         if mtime is not None:
             wanted = round(mtime * 1e9)
             return lambda found: found is not None and abs(self._client.stat(path).mtime_ns - wanted) < _MTIME_SLACK_NS
-        return whatever
+        return any_version
 
     def _apply(self, plan: Plan, message: str | None, actor: str = LOCAL_ACTOR) -> str:
         named = dataclasses.replace(plan, subject=message) if message else plan
