@@ -69,6 +69,7 @@ def search(
     request = question.request
     k = max_hits(request, settings)
     legs = legs or both_legs(database, vectors, question, candidates_for(k))
+    question = replace(question, query=legs.keyword.query)
     passages = Passages(database)
     judged = judge(passages, question, settings, legs)
     near = judged.others[:k] if request.near_misses or not judged.hits else []

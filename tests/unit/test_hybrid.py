@@ -237,6 +237,21 @@ def test_a_word_that_some_passage_contains_is_not_a_prefix(store: MemoryStore) -
     assert paths(asked(store, "noteb", partial=True, vector=None)) == ["b.md"]
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("mueller?", "a"), ("Müller", "a"), ("wasserstrasse", "a"), ("boehm", "b"), ("Böhm", "b"), ("poet", ""),
+        ("muller", "a"),
+    ],
+)  # fmt: skip
+def test_umlauts_are_found_in_either_spelling(store: MemoryStore, text: str, found: str) -> None:
+    add(store, "a", "Frau Müller wohnt in der Wasserstraße.", leaning(0.1))
+    add(store, "b", "Ein Brief von Boehm, ein pot", leaning(0.1, axis=2))
+    outcome = asked(store, text)
+    assert paths(outcome) == list(found)
+    assert [hit.snippet.marks for hit in outcome.hits] != [()]
+
+
 def test_a_half_typed_word_may_become_what_most_passages_hold(store: MemoryStore) -> None:
     for number in range(MAY_BECOME):
         add(store, f"{number}.md", f"kestrel{number} kestrel{number + 1}")
