@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 
@@ -43,11 +43,12 @@ def date_phrases(text: str) -> tuple[str, ...]:
 
 def date_words(text: str) -> tuple[str, ...]:
     """Return the words by which the keyword index finds notes of the dates in `text` (`Document.search_title`)."""
-    return tuple(dict.fromkeys(_date_word(*parts) for parts in _dates_in(text)))
+    dates = _dates_in(text)
+    return tuple(dict.fromkeys(_date_word(month, f"{day:02}" if day else "", year) for month, _, day, year in dates))
 
 
-def _date_word(month: str, name: str, day: int, year: str) -> str:
-    return f"{f'{year}y' if year else ''}{month}m{f'{day:02}d' if day else ''}"
+def _date_word(month: str, day: str, year: str) -> str:
+    return f"{f'{year}y' if year else ''}{month}m{f'{day}d' if day else ''}"
 
 
 def _names(month: str, name: str, day: int, year: str) -> Iterator[str]:
@@ -66,16 +67,16 @@ def date_pattern(text: str) -> re.Pattern[str] | None:
     A day of another year than that of the question does not match, nor a day without a year in a note whose own date
     (`date_words`) is of another year, nor a time such as 10:13.
     """
-    forms = dict.fromkeys(form for parts in _dates_in(text) for form in _forms_of(*parts))
+    forms = [form for (month, name, year), days in _months_in(text) for form in _forms_of(month, name, days, year)]
     return re.compile(rf"\b(?:{'|'.join(forms)})\b") if forms else None
 
 
 def other_year_pattern(text: str) -> re.Pattern[str] | None:
     """Return the pattern of the days in `text` that name a year, in any passage of a note of another year."""
     forms = [
-        rf"(?={_own_date_of_another(year)}).*\b(?:{'|'.join(_forms_of(month, name, day, ''))})"
-        for month, name, day, year in _dates_in(text)
-        if day and year
+        rf"(?={_own_date_of_another(year)}).*\b(?:{'|'.join(_forms_of(month, name, days, ''))})"
+        for (month, name, year), days in _months_in(text)
+        if year and any(days)
     ]
     return re.compile(rf"\A(?:{'|'.join(forms)})\b") if forms else None
 
@@ -85,17 +86,28 @@ def _own_date_of_another(year: str) -> str:
     return rf".*\b(?!{year}){_ANY_YEAR}y\d"
 
 
-def _forms_of(month: str, name: str, day: int, year: str) -> Iterator[str]:
-    yield _date_word(month, name, day, year)
-    if day:
-        yield f"{year or _ANY_YEAR} {month} {day:02}"
-        if not year:
-            yield f"{name} {day}|{day} {name}"
-            return
-        yield f"(?:{name} {day}|{day} {name}) {year}"
-        yield rf"\A(?!{_own_date_of_another(year)}).*\b(?:{name} {day}|{day} {name})\b(?! {_ANY_YEAR}\b)"
-    elif year:
+def _forms_of(month: str, name: str, days: Sequence[int], year: str) -> Iterator[str]:
+    """Yield the forms of some days of a month; 0 is the month itself, with its year."""
+    if 0 in days and year:
+        yield _date_word(month, "", year)
         yield f"(?:{year} {month}|{name} {year})"
+    if not any(days):
+        return
+    padded, number = (f"(?:{'|'.join(format(day, form) for day in days if day)})" for form in ("02", ""))
+    yield _date_word(month, padded, year)
+    yield f"{year or _ANY_YEAR} {month} {padded}"
+    named = f"(?:{name} {number}|{number} {name})"
+    yield f"{named} {year}" if year else named
+    if year:
+        yield rf"\A(?!{_own_date_of_another(year)}).*\b{named}\b(?! {_ANY_YEAR}\b)"
+
+
+def _months_in(text: str) -> list[tuple[tuple[str, str, str], list[int]]]:
+    """Return each month that has a date in `text`, with its number, name and year, and these days."""
+    months: dict[tuple[str, str, str], list[int]] = {}
+    for month, name, day, year in _dates_in(text):
+        months.setdefault((month, name, year), []).append(day)
+    return list(months.items())
 
 
 def _dates_in(text: str) -> Iterator[tuple[str, str, int, str]]:

@@ -83,7 +83,13 @@ class QueryContent:
 
 
 def _contains(dates: re.Pattern[str] | None, text: str) -> bool:
-    return dates is not None and bool(dates.search(" ".join(_WORD.findall(text.casefold()))))
+    return dates is not None and bool(dates.search(_joined(text)))
+
+
+@lru_cache(maxsize=256)
+def _joined(text: str) -> str:
+    """Return the words of a text, joined by spaces, in lower case."""
+    return " ".join(_WORD.findall(text.casefold()))
 
 
 def query_content(query: Query, *, partial: bool) -> QueryContent:
@@ -95,7 +101,7 @@ def query_content(query: Query, *, partial: bool) -> QueryContent:
     content = QueryContent(_stems(text), dates, other_year, stem(begun) if begun else "")
     if not query.relative:
         return content
-    expressions = [" ".join(_WORD.findall(each.casefold())) for each in query.relative]
+    expressions = [*map(_joined, query.relative)]
     pattern = re.compile(rf"\b(?:{'|'.join(expressions)})\b")
     return replace(content, relative=pattern, relative_stems=_stems(" ".join(expressions)))
 
