@@ -59,14 +59,19 @@ class Document:
         return " ".join((names, *segments(names), *self._date_words()))
 
     def _date_words(self) -> tuple[str, ...]:
-        """Return words for the day, the month and the day of any year; none if only the time of a change is known."""
+        """Return the words of its own date; none if only the time of a change is known."""
         if self.dated_at is None or self.dated_at == self.modified_at:
             return ()
-        try:
-            day = datetime.fromtimestamp(self.dated_at)
-        except (ValueError, OverflowError, OSError):
-            return ()
-        return f"{day:%Yy%mm%dd}", f"{day:%Yy%mm}", f"{day:%mm%dd}"
+        return date_words_of(self.dated_at)
+
+
+def date_words_of(at: float) -> tuple[str, ...]:
+    """Return words for the day, the month and the day of any year of a moment (Unix time)."""
+    try:
+        day = datetime.fromtimestamp(at)
+    except (ValueError, OverflowError, OSError):
+        return ()
+    return f"{day:%Yy%mm%dd}", f"{day:%Yy%mm}", f"{day:%mm%dd}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -210,6 +210,21 @@ def holds_word(database: Database, word: str, words: str = ALL_WORDS) -> bool:
     return bool(database.value(exists, (quoted(word),)))
 
 
+FEW = 50
+
+
+def holds_spelling(database: Database, word: str, words: str = ALL_WORDS) -> bool:
+    """Return whether one of the first few passages of a keyword index that contain a word spells it with these accents,
+    which the index does not contain. The word is in lower case.
+    """
+    found = f"SELECT rowid FROM {words} WHERE {words} MATCH ? LIMIT {FEW}"  # noqa: S608
+    exists = (
+        f"SELECT EXISTS (SELECT 1 FROM ({found}) AS found CROSS JOIN memory_chunks c ON c.id = found.rowid"  # noqa: S608
+        " JOIN memory_documents d ON d.id = c.document_id WHERE instr(lower_case(d.search_title || c.content), ?))"
+    )
+    return bool(database.value(exists, (quoted(word), word)))
+
+
 def begun_word(database: Database, word: str, words: str = ALL_WORDS) -> str:
     """Build an FTS5 expression for a half-typed word: the words of the index that complete it."""
     begun = word.casefold()

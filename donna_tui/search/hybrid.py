@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from donna_tui.index.database import Database
-from donna_tui.index.documents import number_of_notes, places_of
+from donna_tui.index.documents import date_words_of, number_of_notes, places_of
 from donna_tui.index.vectors import VectorIndex, cosines_to, vectors_of
 from donna_tui.search.legs import Legs, Question, both_legs, candidates_for
 from donna_tui.search.names import Named, begun_by, has_unknown_word, misspelt_by
@@ -69,11 +69,12 @@ def search(
     request = question.request
     k = max_hits(request, settings)
     legs = legs or both_legs(database, vectors, question, candidates_for(k))
+    question = replace(question, query=legs.keyword.query)
     passages = Passages(database)
     judged = judge(passages, question, settings, legs)
     near = judged.others[:k] if request.near_misses or not judged.hits else []
     rows = passages.rows([one.id for one in (*judged.hits[:k], *near)])
-    terms, filters = question.query.terms, question.query.filters
+    terms, filters = question.query.marked, question.query.filters
     named = {note.id: note.name.text for note in judged.named}
 
     in_note = Counter(one.document for one in judged.hits)
@@ -239,20 +240,21 @@ def _by_date(passages: Passages, question: Question, ranked: list[Ranked], *, in
     that day in notes of another year. A date that is the note's own selects the note; the rest of the question selects
     the passage in it, unless only one note is searched.
 
-    Turns gain nothing: they are often about another day than that of their conversation.
+    Turns gain nothing, unless the date is relative: they are often about another day than that of their conversation.
     """
     content = query_content(question.query, partial=False)
     if content.dates is None or question.mode != "hybrid":
         return ranked
     rows = passages.rows([one.id for one in ranked])
     notes = {each: row for each, row in rows.items() if row.source_type == MemorySource.VAULT}
-    ranked = lifted(ranked, {each: content.date_lead(row.whole) for each, row in notes.items()})
+    dated = rows if content.relative else notes
+    ranked = lifted(ranked, {each: content.date_lead(row.whole, row.names) for each, row in dated.items()})
     if in_note:
         return ranked
     people = asks_who(question.query)
-    dated = [(one, notes[one.id]) for one in ranked if one.id in notes and content.holds_date(notes[one.id].about)]
+    own = [(one, notes[one.id]) for one in ranked if one.id in notes and content.holds_date(notes[one.id].about)]
     scores = {
-        one.id: score_within(content, row.about, row.content, one.cosine or 0.0, people=people) for one, row in dated
+        one.id: score_within(content, row.about, row.content, one.cosine or 0.0, people=people) for one, row in own
     }
     return rearranged(ranked, scores)
 
@@ -285,8 +287,11 @@ class _Row:
 
     @property
     def about(self) -> str:
-        """Return the text that all passages of a note share: its names, its own date and its path."""
-        return f"{self.names} {self.path}"
+        """Return the text that all passages of a note share: its names, its own date and its path. A turn of a
+        conversation has the date when it was said.
+        """
+        said = date_words_of(self.dated_at) if self.source_type == MemorySource.CHAT and self.dated_at else ()
+        return " ".join((self.names, self.path, *said))
 
     @property
     def whole(self) -> str:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from donna_tui.index.database import Database, RunParallel
 from donna_tui.index.documents import ChunkPosition, places_of, searched_texts
 from donna_tui.index.filters import Scope, is_one_note, words_of
-from donna_tui.index.keyword import KeywordMatch, begun_word, holds_word, newest, quoted, search_words
+from donna_tui.index.keyword import KeywordMatch, begun_word, holds_spelling, holds_word, newest, quoted, search_words
 from donna_tui.index.vectors import Vector, VectorIndex, stored_vectors
 from donna_tui.search.names import Named, named_by
 from donna_tui.search.query import Query, parse_query
 from donna_tui.search.ranking import TOP_CANDIDATES, query_content
+from donna_tui.text.words import other_spellings
 from donna_tui.types.search import Filters, Mode, SearchRequest
 
 CANDIDATES = 100
@@ -53,9 +54,11 @@ class KeywordLeg:
 
     This leg finishes first, and meanwhile looks up the positions of its passages and the notes that the question names.
     For a hybrid search it also reads the stored vectors of its passages, and determines the largest share of the
-    question's words that one of the best of them contains. `in_note` is set if the scope is a single note.
+    question's words that one of the best of them contains. `in_note` is set if the scope is a single note. `query` is
+    that of the question, in the spelling of the index.
     """
 
+    query: Query
     scores: Mapping[int, float]
     places: Mapping[int, ChunkPosition]
     vectors: Mapping[int, bytes]
@@ -87,9 +90,10 @@ def keyword_leg(
     database: Database, question: Question, limit: int, run_parallel: RunParallel | None = None
 ) -> KeywordLeg:
     """Run the keyword leg; `run_parallel` starts part of it on another connection."""
+    question = replace(question, query=_respelt(database, question.query))
     half_typed, in_note = is_half_typed(database, question), is_one_note(database, question.scope)
     if question.mode == "semantic":
-        return KeywordLeg({}, {}, {}, half_typed, in_note=in_note)
+        return KeywordLeg(question.query, {}, {}, {}, half_typed, in_note=in_note)
     found = matches(database, question, limit, run_parallel, half_typed=half_typed)
     named = named_by(database, question.query, question.request.filters, question.request.text) if limit else ()
     ids = [*(match.id for match in found), *(note.id for note in named)]
@@ -98,7 +102,22 @@ def keyword_leg(
     coverage = 1.0
     if question.mode == "hybrid" and question.query.terms and not in_note:
         coverage = _best_coverage(database, question.query, list(scores)[:TOP_CANDIDATES], half_typed=half_typed)
-    return KeywordLeg(scores, places_of(database, ids), vectors, half_typed, named, in_note, coverage)
+    places = places_of(database, ids)
+    return KeywordLeg(question.query, scores, places, vectors, half_typed, named, in_note, coverage)
+
+
+def _respelt(database: Database, query: Query) -> Query:
+    """Replace each word that occurs nowhere by another spelling of its umlauts that does: “mueller” by “müller”."""
+    index = words_of(query.filters)
+
+    def spelling(word: str) -> str:
+        bare = word.strip("?!.,;:")
+        others = other_spellings(bare)
+        if not others or holds_word(database, bare, index):
+            return word
+        return next((other for other in others if holds_spelling(database, other, index)), word)
+
+    return replace(query, words=tuple(map(spelling, query.words)))
 
 
 def _best_coverage(database: Database, query: Query, best: Sequence[int], *, half_typed: bool) -> float:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from donna_tui.index.keyword import quoted
 from donna_tui.text.fuzzy import nearest
@@ -43,11 +43,12 @@ def date_phrases(text: str) -> tuple[str, ...]:
 
 def date_words(text: str) -> tuple[str, ...]:
     """Return the words by which the keyword index finds notes of the dates in `text` (`Document.search_title`)."""
-    return tuple(dict.fromkeys(_date_word(*parts) for parts in _dates_in(text)))
+    dates = _dates_in(text)
+    return tuple(dict.fromkeys(_date_word(month, f"{day:02}" if day else "", year) for month, _, day, year in dates))
 
 
-def _date_word(month: str, name: str, day: int, year: str) -> str:
-    return f"{f'{year}y' if year else ''}{month}m{f'{day:02}d' if day else ''}"
+def _date_word(month: str, day: str, year: str) -> str:
+    return f"{f'{year}y' if year else ''}{month}m{f'{day}d' if day else ''}"
 
 
 def _names(month: str, name: str, day: int, year: str) -> Iterator[str]:
@@ -66,16 +67,16 @@ def date_pattern(text: str) -> re.Pattern[str] | None:
     A day of another year than that of the question does not match, nor a day without a year in a note whose own date
     (`date_words`) is of another year, nor a time such as 10:13.
     """
-    forms = dict.fromkeys(form for parts in _dates_in(text) for form in _forms_of(*parts))
+    forms = [form for (month, name, year), days in _months_in(text) for form in _forms_of(month, name, days, year)]
     return re.compile(rf"\b(?:{'|'.join(forms)})\b") if forms else None
 
 
 def other_year_pattern(text: str) -> re.Pattern[str] | None:
     """Return the pattern of the days in `text` that name a year, in any passage of a note of another year."""
     forms = [
-        rf"(?={_own_date_of_another(year)}).*\b(?:{'|'.join(_forms_of(month, name, day, ''))})"
-        for month, name, day, year in _dates_in(text)
-        if day and year
+        rf"(?={_own_date_of_another(year)}).*\b(?:{'|'.join(_forms_of(month, name, days, ''))})"
+        for (month, name, year), days in _months_in(text)
+        if year and any(days)
     ]
     return re.compile(rf"\A(?:{'|'.join(forms)})\b") if forms else None
 
@@ -85,17 +86,28 @@ def _own_date_of_another(year: str) -> str:
     return rf".*\b(?!{year}){_ANY_YEAR}y\d"
 
 
-def _forms_of(month: str, name: str, day: int, year: str) -> Iterator[str]:
-    yield _date_word(month, name, day, year)
-    if day:
-        yield f"{year or _ANY_YEAR} {month} {day:02}"
-        if not year:
-            yield f"{name} {day}|{day} {name}"
-            return
-        yield f"(?:{name} {day}|{day} {name}) {year}"
-        yield rf"\A(?!{_own_date_of_another(year)}).*\b(?:{name} {day}|{day} {name})\b(?! {_ANY_YEAR}\b)"
-    elif year:
+def _forms_of(month: str, name: str, days: Sequence[int], year: str) -> Iterator[str]:
+    """Yield the forms of some days of a month; 0 is the month itself, with its year."""
+    if 0 in days and year:
+        yield _date_word(month, "", year)
         yield f"(?:{year} {month}|{name} {year})"
+    if not any(days):
+        return
+    padded, number = (f"(?:{'|'.join(format(day, form) for day in days if day)})" for form in ("02", ""))
+    yield _date_word(month, padded, year)
+    yield f"{year or _ANY_YEAR} {month} {padded}"
+    named = f"(?:{name} {number}|{number} {name})"
+    yield f"{named} {year}" if year else named
+    if year:
+        yield rf"\A(?!{_own_date_of_another(year)}).*\b{named}\b(?! {_ANY_YEAR}\b)"
+
+
+def _months_in(text: str) -> list[tuple[tuple[str, str, str], list[int]]]:
+    """Return each month that has a date in `text`, with its number, name and year, and these days."""
+    months: dict[tuple[str, str, str], list[int]] = {}
+    for month, name, day, year in _dates_in(text):
+        months.setdefault((month, name, year), []).append(day)
+    return list(months.items())
 
 
 def _dates_in(text: str) -> Iterator[tuple[str, str, int, str]]:
@@ -115,11 +127,62 @@ def _date_parts(match: re.Match[str]) -> tuple[str, str, int, str]:
     return f"{month:02}", MONTHS[month - 1], int(parts.get("day") or 0), parts.get("year") or ""
 
 
-def _month_number(parts: dict[str, str | None]) -> int:
+def _month_number(parts: Mapping[str, str | None]) -> int:
     if number := parts.get("number"):
         return int(number)
     begun = str(parts["month"]).lower()[:3]
     return next(index for index, name in enumerate(MONTHS, 1) if name.startswith(begun))
+
+
+_NEAR_DAYS = {"yesterday": -1, "gestern": -1, "today": 0, "heute": 0, "tomorrow": 1}
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_SHIFTS = {"l": -1, "n": 1}
+"""How far ahead “last” and “next” are, in English and German, by their first letters."""
+
+_RELATIVE = re.compile(
+    rf"\b(?:(?P<near>{'|'.join(_NEAR_DAYS)})"
+    r"|(?P<which>last|this|next|letzte[nrs]?|diese[nrs]?|nächste[nrs]?)\s+(?P<period>week|month|woche|monat)"
+    rf"|(?P<turn>last|this|next|on)\s+(?P<weekday>{'|'.join(_WEEKDAYS)})"
+    rf"|(?:in|during|last)\s+{_MONTH}(?![\w'’-]))\b(?!\s+of\b)",
+    re.IGNORECASE,
+)
+_ASKS_HOW_TO = re.compile(r"\W*how (?:to|do|can|should)\b", re.IGNORECASE)
+
+
+def relative_dates(text: str, today: date) -> tuple[tuple[str, ...], str]:
+    """Return the expressions in a question that name days relative to today, such as “last week”, and the days and
+    months that they name, in ISO 8601.
+
+    There are none beside another date and in a question how to do something, and a word such as “Yesterday” that is
+    capitalised within a question is a name.
+    """
+    if _ASKS_HOW_TO.match(text) or next(_dates_in(text), None):
+        return (), ""
+    found = [match for match in _RELATIVE.finditer(text) if not match.start() or not match[0].istitle()]
+    return tuple(match[0] for match in found), " ".join(each for match in found for each in _iso_dates(match, today))
+
+
+def _iso_dates(match: re.Match[str], today: date) -> list[str]:
+    """Return the days or the month that an expression names.
+
+    A week begins on Monday. A weekday is the last and the next one, and a month by its name is the latest.
+    """
+    parts = {name: (value or "").lower() for name, value in match.groupdict().items()}
+    shift = _SHIFTS.get((parts["which"] or parts["turn"])[:1], 0)
+    if parts["month"]:
+        month = _month_number(parts)
+        return [f"{today.year - (month > today.month)}-{month:02}"]
+    if parts["period"].startswith("mo"):
+        months = 12 * today.year + today.month - 1 + shift
+        return [f"{months // 12}-{months % 12 + 1:02}"]
+    if parts["period"]:
+        offsets = [7 * shift - today.weekday() + day for day in range(7)]
+    elif parts["weekday"]:
+        ahead = _WEEKDAYS.index(parts["weekday"]) - today.weekday()
+        offsets = [day for day in range(-7, 8) if (day - ahead) % 7 == 0 and (not shift or day * shift > 0)]
+    else:
+        offsets = [_NEAR_DAYS[parts["near"]]]
+    return [(today + timedelta(days=offset)).isoformat() for offset in offsets]
 
 
 def without_dates(text: str) -> str:
@@ -182,11 +245,20 @@ class Query:
     """The filters of the request, narrowed by those in the text."""
     problems: tuple[FilterProblem, ...] = ()
     """Unknown filters, and filters with an invalid date."""
+    relative: tuple[str, ...] = ()
+    """The expressions in the words that name days relative to today, such as “last week”."""
+    days: str = ""
+    """The days and months that they name, in ISO 8601."""
 
     @property
     def text(self) -> str:
         """Return the text to embed: the question without its operators."""
         return " ".join((*self.words, *self.phrases))
+
+    @property
+    def dated(self) -> str:
+        """Return the text with the dates of the question; it has relative ones or others."""
+        return self.days or self.text
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -205,29 +277,45 @@ class Query:
 
     @property
     def begun(self) -> str:
-        """Return the last word, which may be incomplete while the user types; empty if it is not searched for."""
+        """Return the last word, which may be incomplete while the user types; empty if it is not searched for, or ends
+        a relative date.
+        """
         terms = self.terms
-        return self.words[-1] if self.words and not self.phrases and terms[-1] == self.words[-1] else ""
+        if not self.words or self.phrases or terms[-1] != self.words[-1] or self.text.endswith(self.relative):
+            return ""
+        return self.words[-1]
 
     @property
     def literals(self) -> tuple[str, ...]:
         """Return FTS5 strings of which a keyword match contains at least one: terms, their segments, and dates.
 
-        The numbers of a date are not searched for by themselves, as they are in many other texts. A date with points,
-        such as 12.3.2026, is also searched for as it is, and so is a possessive form.
+        A date with points, such as 12.3.2026, is also searched for as it is, and so is a possessive form. The dates
+        of a relative expression are one string, as a passage has one of them.
         """
         terms = self.terms
+        owned = (word for word in self.words if (bare := without_joined(word)) != word and bare in terms)
+        words = (*self._undated, *owned, *segments(" ".join(terms)))
+        dates = (*date_phrases(self.dated), *date_words(self.dated))
+        if self.relative:
+            return (*map(quoted, dict.fromkeys(words)), f"({' OR '.join(map(quoted, dates))})")
+        return tuple(map(quoted, dict.fromkeys((*words, *dates))))
+
+    @property
+    def _undated(self) -> tuple[str, ...]:
+        """Return the terms without the numbers of dates, which are in many other texts."""
+        terms = self.terms
         rest = without_dates(" ".join(terms)).split()
-        words = (
+        return tuple(
             term
             for term in terms
             if _WORD.search(term) and (term in rest or _LETTER.search(term) or "." in term.rstrip("."))
         )
-        owned = (word for word in self.words if (bare := without_joined(word)) != word and bare in terms)
-        wanted = dict.fromkeys(
-            (*words, *owned, *segments(" ".join(terms)), *date_phrases(self.text), *date_words(self.text))
-        )
-        return tuple(map(quoted, wanted))
+
+    @property
+    def marked(self) -> tuple[str, ...]:
+        """Return the terms to mark in a passage: the dates as phrases, then the others. “03 12” may also be a time."""
+        dates = (phrase for phrase in date_phrases(self.dated) if len(phrase) > len("03 12"))
+        return (*dates, *self._undated)
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -279,7 +367,8 @@ def parse_query(text: str, filters: Filters | None = None, *, now: datetime | No
         else:
             words.append(value)
             problems += _unknown_key(value)
-    return Query(tuple(words), tuple(phrases), tuple(without), narrowed, tuple(problems))
+    relative = relative_dates(" ".join(words), (now or datetime.now()).date())
+    return Query(tuple(words), tuple(phrases), tuple(without), narrowed, tuple(problems), *relative)
 
 
 OTHER_KEYS = {

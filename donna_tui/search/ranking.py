@@ -41,19 +41,25 @@ _WORD = re.compile(r"\w+")
 class QueryContent:
     """The content of a question: word stems, and the pattern of the dates in it, which count as one more stem.
 
-    `other_year` is the pattern of its days in notes of another year.
+    `other_year` is the pattern of its days in notes of another year. `relative` is the pattern of the expressions whose
+    dates they are, if they are relative: then `relative_stems` are also the stems that a passage with a date contains.
     """
 
     stems: frozenset[str]
     dates: re.Pattern[str] | None = None
     other_year: re.Pattern[str] | None = None
     begun: str = ""
+    relative: re.Pattern[str] | None = None
+    relative_stems: frozenset[str] = frozenset()
 
     def coverage(self, text: str) -> float:
         """Return the share of the question's words that a passage contains, from 0 to 1."""
-        words = _stems(text)
-        held = len(self.stems & words) + self.holds_date(text) + self._holds_beginning(words)
-        return held / max(1, len(self.stems) + bool(self.dates) + bool(self.begun))
+        words, dated = _stems(text), self.holds_date(text)
+        held = len(self.stems & (words | self.relative_stems if dated else words)) + self._holds_beginning(words)
+        number = len(self.stems) + bool(self.begun)
+        if self.dates and not self.relative:
+            held, number = held + dated, number + 1
+        return held / max(1, number)
 
     def without(self, text: str) -> QueryContent:
         """Return the content without the words of a text, unless there are no others."""
@@ -63,16 +69,27 @@ class QueryContent:
         """Return whether a passage contains a date that the question names."""
         return _contains(self.dates, text)
 
-    def date_lead(self, text: str) -> float:
-        """Return 1 if a passage contains a date of the question, -1 if it has that day in a note of another year."""
-        return 1.0 if self.holds_date(text) else -float(_contains(self.other_year, text))
+    def date_lead(self, text: str, names: str) -> float:
+        """Return 1 if a passage contains a date of the question, -1 if it has that day in a note of another year.
+
+        A note with a relative expression in its `names` may be the one that is meant, as “Last week in AWS”.
+        """
+        if self.holds_date(text) or _contains(self.relative, names):
+            return 1.0
+        return -float(_contains(self.other_year, text))
 
     def _holds_beginning(self, words: Iterable[str]) -> bool:
         return bool(self.begun) and any(word.startswith(self.begun) or self.begun.startswith(word) for word in words)
 
 
 def _contains(dates: re.Pattern[str] | None, text: str) -> bool:
-    return dates is not None and bool(dates.search(" ".join(_WORD.findall(text.casefold()))))
+    return dates is not None and bool(dates.search(_joined(text)))
+
+
+@lru_cache(maxsize=256)
+def _joined(text: str) -> str:
+    """Return the words of a text, joined by spaces, in lower case."""
+    return " ".join(_WORD.findall(text.casefold()))
 
 
 def query_content(query: Query, *, partial: bool) -> QueryContent:
@@ -80,8 +97,13 @@ def query_content(query: Query, *, partial: bool) -> QueryContent:
     begun = query.begun if partial else ""
     terms = [term for term in query.terms if term != begun]
     text = without_joined(without_dates(" ".join(terms)))
-    dates, other_year = date_pattern(query.text), other_year_pattern(query.text)
-    return QueryContent(_stems(text), dates, other_year, stem(begun) if begun else "")
+    dates, other_year = date_pattern(query.dated), other_year_pattern(query.dated)
+    content = QueryContent(_stems(text), dates, other_year, stem(begun) if begun else "")
+    if not query.relative:
+        return content
+    expressions = [*map(_joined, query.relative)]
+    pattern = re.compile(rf"\b(?:{'|'.join(expressions)})\b")
+    return replace(content, relative=pattern, relative_stems=_stems(" ".join(expressions)))
 
 
 def clear_cosine(content: str, source: str) -> float:
@@ -92,7 +114,7 @@ def clear_cosine(content: str, source: str) -> float:
 
 def answers(wanted: QueryContent, cosine: float | None, text: str, clear: float = CLEAR_COSINE) -> bool:
     """Return whether a passage is close enough to a question. One leg alone is too unreliable to reject it."""
-    if (cosine is not None and cosine >= clear) or wanted.holds_date(text):
+    if (cosine is not None and cosine >= clear) or (not wanted.relative and wanted.holds_date(text)):
         return True
     return (cosine or 0.0) + wanted.coverage(text) >= MIN_CONFIDENCE
 
@@ -120,7 +142,7 @@ def score_within(content: QueryContent, about: str, text: str, cosine: float, *,
     The other words of the question count, and the substance of the passage. If there are no others and the question is
     about `people`, lists are preferred to fluent text.
     """
-    stems = content.stems - _OF_MEETINGS - _stems(about)
+    stems = content.stems - content.relative_stems - _OF_MEETINGS - _stems(about)
     return cosine + QueryContent(stems).coverage(text) + _substance(text, lists=people and not stems)
 
 

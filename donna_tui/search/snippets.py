@@ -52,7 +52,7 @@ def _words_in(text: str) -> tuple[tuple[int, int, str, str], ...]:
 @dataclass(frozen=True, slots=True)
 class Words:
     """The words to mark in a text: stems of terms, phrases as sequences of stems, a word that is only begun, and pairs
-    of characters of scripts without spaces.
+    of characters of scripts without spaces. The numbers of a phrase are marked only where all of it is.
     """
 
     stems: frozenset[str] = frozenset()
@@ -62,16 +62,22 @@ class Words:
 
     def found(self, text: str) -> list[tuple[int, int, str]]:
         """Return each matched word of a text: its half-open range and its stem."""
-        if not self.stems and not self.pairs:
+        if not self.stems and not self.pairs and not self.phrases:
             return []
         return list(self._found(text))
 
     def _found(self, text: str) -> Iterator[tuple[int, int, str]]:
-        for start, end, key, word in _words_in(text):
+        words = _words_in(text)
+        end_of_phrase = 0
+        for at, (start, end, key, word) in enumerate(words):
             if not key:
                 for low, high in stretches(word, self.pairs):
                     yield start + low, start + high, word[low:high]
-            elif key in self.stems or (self.begun and word.startswith(self.begun)):
+                continue
+            for phrase in self.phrases:
+                if phrase[0] == key and phrase == tuple(each[2] for each in words[at : at + len(phrase)]):
+                    end_of_phrase = max(end_of_phrase, at + len(phrase))
+            if at < end_of_phrase or key in self.stems or (self.begun and word.startswith(self.begun)):
                 yield start, end, key
 
     def weight(self, found: Sequence[tuple[int, int, str]]) -> int:
@@ -93,7 +99,7 @@ def words_of(terms: tuple[str, ...], *, partial: bool = False) -> Words:
         pairs += [pair for word, unspaced in words if unspaced for pair in distinctive_pairs(word)]
     begun = _last_word(terms) if partial else ""
     return Words(
-        frozenset(key for keys in split for key in keys),
+        frozenset(key for keys in split for key in keys if len(keys) == 1 or not key.isdecimal()),
         tuple(keys for keys in split if len(keys) > 1),
         begun,
         frozenset(pairs),

@@ -124,6 +124,7 @@ def _judged(database: Database, vectors: VectorIndex, question: Question, settin
     ids = set(_passages(database, question.scope, found.path))
     k = max(1, min(question.request.k, settings.max_k))
     legs = both_legs(database, vectors, question, candidates_for(k))
+    question = replace(question, query=legs.keyword.query)
     found = _ranked_by_legs(database, vectors, question, ids, found, half_typed=legs.keyword.half_typed)
     judged = judge(Passages(database), question, settings, legs)
     ordered = sorted((*judged.hits, *judged.others), key=lambda one: -one.rank_score)

@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise, product
 
 _SCRIPTS = (
     "\u0e00-\u0eff"  # Thai, Lao
@@ -79,6 +79,24 @@ def stretches(run: str, pairs: Collection[str]) -> Iterator[tuple[int, int]]:
         end = max(end, at + length) if length else end
     if end > start:
         yield start, end
+
+
+_DIGRAPHS = {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"}
+_LETTERS = {digraph: letter for letter, digraph in _DIGRAPHS.items()}
+_DIGRAPH = re.compile(f"({'|'.join(_LETTERS)})")
+_MAX_SPELLINGS = 16
+
+
+def other_spellings(word: str) -> list[str]:
+    """Return the other German spellings of a word, in lower case: “mueller” for “Müller”, and the reverse.
+
+    Each digraph may stand for a letter or not: “wasserstrasse” is “wasserstraße”.
+    """
+    lower = unicodedata.normalize("NFC", word.lower())
+    if (plain := "".join(_DIGRAPHS.get(char, char) for char in lower)) != lower:
+        return [plain]
+    parts = ((part, _LETTERS[part]) if part in _LETTERS else (part,) for part in _DIGRAPH.split(lower))
+    return ["".join(each) for each in islice(product(*parts), 1, _MAX_SPELLINGS)]
 
 
 _PARTS = re.compile(rf"[^\W_]+|[{EMOJI}]")

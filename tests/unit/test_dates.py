@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.search.query import date_pattern, date_phrases, without_dates
+from donna_tui.search.query import date_pattern, date_phrases, relative_dates, without_dates
+
+FRIDAY = date(2026, 11, 27)
 
 
 @pytest.mark.parametrize(
@@ -58,6 +62,46 @@ def test_a_time_or_the_day_of_another_year_is_not_the_date(question: str, text: 
 
 def test_the_rest_of_a_question_is_without_its_dates() -> None:
     assert without_dates("on April 27th, which movies").split() == ["on", ",", "which", "movies"]
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("what did I decide yesterday?", "2026-11-26"),
+        ("today's notes", "2026-11-27"),
+        ("Tomorrow", "2026-11-28"),
+        ("was habe ich gestern notiert", "2026-11-26"),
+        ("this week", "2026-11-23 2026-11-24 2026-11-25 2026-11-26 2026-11-27 2026-11-28 2026-11-29"),
+        ("last week's", "2026-11-16 2026-11-17 2026-11-18 2026-11-19 2026-11-20 2026-11-21 2026-11-22"),
+        ("letzte Woche", "2026-11-16 2026-11-17 2026-11-18 2026-11-19 2026-11-20 2026-11-21 2026-11-22"),
+        ("this month or last month", "2026-11 2026-10"),
+        ("on Monday", "2026-11-23 2026-11-30"),
+        ("on Friday", "2026-11-20 2026-11-27 2026-12-04"),
+        ("last Friday", "2026-11-20"),
+        ("next friday", "2026-12-04"),
+        ("what happened in March", "2026-03"),
+        ("in December, at home", "2025-12"),
+    ],
+)
+def test_relative_dates_are_those_of_today(text: str, days: str) -> None:
+    assert relative_dates(text, FRIDAY)[1] == days
+    assert date_pattern(days) is not None
+
+
+def test_months_before_and_after_this_one_may_be_of_another_year() -> None:
+    assert relative_dates("last month", date(2026, 1, 31)) == (("last month",), "2025-12")
+    assert relative_dates("next month", date(2026, 12, 31)) == (("next month",), "2027-01")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "who wrote Yesterday", "how do I insert today's date", "the last Wednesday of the month", "this may be wrong",
+        "what did she finish last Friday on 23 January, 2022", "this weekend", "on Mondays", "in Jan's office",
+    ],
+)  # fmt: skip
+def test_words_that_name_no_day_relative_to_today(text: str) -> None:
+    assert relative_dates(text, FRIDAY) == ((), "")
 
 
 @given(st.text())

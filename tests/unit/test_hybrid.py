@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from donna_tui.index.vectors import Vector
 from donna_tui.search import hybrid
 from donna_tui.search.hybrid import Settings, more_like, search
 from donna_tui.search.legs import Legs, Question, ask, candidates_for, keyword_leg, semantic_leg
+from donna_tui.search.query import MONTHS
 from donna_tui.types.search import Filters, Mode, SearchOutcome, SearchRequest
 from tests.unit.index_parts import DIM, note, open_store, unit
 
@@ -99,6 +101,31 @@ def test_who_is_asked_about_decides_which_passage_of_a_conversation_is_first(sto
         add(store, f"{number}.md", talk, leaning(0.9, number))
     assert paths(asked(store, "When did Anna start pottery lessons?")) == ["1.md", "2.md"]
     assert paths(asked(store, "When did Ben start pottery lessons?")) == ["2.md", "1.md"]
+
+
+def test_a_relative_day_finds_what_is_of_that_day_first(store: MemoryStore) -> None:
+    day = datetime.now() - timedelta(days=1)
+    yesterday, title = day.timestamp(), f"Chat, {day.day} {MONTHS[day.month - 1]} {day.year}"
+    for number in range(20):
+        add(store, f"{number}.md", "Nothing of note.")
+    store.upsert(note("Log.md", "Chose Postgres for the billing.", dated_at=yesterday))
+    store.upsert(note("chat:1-1", "Sold the boat.", source_type="chat", title=title, modified_at=yesterday))
+    store.upsert(note("Old.md", "Yesterday we had to decide about the logo."))
+    vectors = {"Log.md": leaning(0.5), "chat:1-1": leaning(0.5, axis=2), "Old.md": leaning(0.6, axis=3)}
+    pending = [each for each in store.pending(50) if each.path in vectors]
+    store.store_vectors([(each.id, each.embed_hash, vectors[each.path]) for each in pending])
+    assert paths(asked(store, "what did we decide yesterday")) == ["Log.md", "chat:1-1", "Old.md"]
+    assert paths(asked(store, "who sang Yesterday"))[0] == "Old.md"
+
+
+def test_a_note_named_after_a_relative_day_is_not_behind_the_notes_of_that_day(store: MemoryStore) -> None:
+    last_week = (datetime.now() - timedelta(days=7)).timestamp()
+    for number in range(20):
+        add(store, f"{number}.md", "Nothing of note.")
+    add(store, "Last week in AWS.md", "Costs of storage classes", leaning(0.6))
+    store.upsert(note("Diary.md", "Paid the bill of the cloud.", dated_at=last_week))
+    store.store_vectors([(each.id, each.embed_hash, leaning(0.55)) for each in store.pending(50) if "D" in each.path])
+    assert paths(asked(store, "cloud storage of last week in aws")) == ["Last week in AWS.md", "Diary.md"]
 
 
 def test_where_nothing_is_relevant_the_near_misses_are_at_hand(store: MemoryStore) -> None:
@@ -208,6 +235,21 @@ def test_a_word_that_some_passage_contains_is_not_a_prefix(store: MemoryStore) -
     add(store, "b.md", "a notebook")
     assert paths(asked(store, "note", partial=True, vector=None)) == ["a.md"]
     assert paths(asked(store, "noteb", partial=True, vector=None)) == ["b.md"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("mueller?", "a"), ("Müller", "a"), ("wasserstrasse", "a"), ("boehm", "b"), ("Böhm", "b"), ("poet", ""),
+        ("muller", "a"),
+    ],
+)  # fmt: skip
+def test_umlauts_are_found_in_either_spelling(store: MemoryStore, text: str, found: str) -> None:
+    add(store, "a", "Frau Müller wohnt in der Wasserstraße.", leaning(0.1))
+    add(store, "b", "Ein Brief von Boehm, ein pot", leaning(0.1, axis=2))
+    outcome = asked(store, text)
+    assert paths(outcome) == list(found)
+    assert [hit.snippet.marks for hit in outcome.hits] != [()]
 
 
 def test_a_half_typed_word_may_become_what_most_passages_hold(store: MemoryStore) -> None:

@@ -214,6 +214,12 @@ def test_the_day_of_a_date_may_have_a_point_and_a_month_may_be_a_number(text: st
     assert '"19."' not in literals
 
 
+def test_a_quoted_expression_is_no_relative_date_and_a_typed_one_is_no_prefix() -> None:
+    assert parse_query('"last week" meeting').days == ""
+    assert parse_query("meeting last week").begun == ""
+    assert parse_query("meeting of last weeks").begun == "weeks"
+
+
 @pytest.mark.parametrize(
     ("text", "terms"),
     [

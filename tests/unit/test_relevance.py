@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 
 from donna_tui.search.query import parse_query
@@ -27,6 +29,13 @@ def test_a_half_typed_word_counts_if_it_may_become_one_of_the_passage() -> None:
 def test_a_date_counts_however_the_note_writes_it() -> None:
     assert coverage("lunch on May 2nd", "2026-05-02 lunch") == 1.0
     assert coverage("lunch on May 2nd", "2026-05-20 lunch") == 0.5
+
+
+def test_the_day_of_a_relative_date_counts_as_its_words() -> None:
+    content = query_content(parse_query("meeting last week", now=datetime(2026, 11, 27)), partial=False)
+    assert content.coverage("2026-11-19 meeting") == content.coverage("a meeting in the last week") == 1.0
+    assert content.coverage("2026-11-12 meeting") == 1 / 3
+    assert not answers(content, 0.0, "2026-11-19 dinner")
 
 
 def test_characters_without_spaces_are_covered_by_pairs() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from donna_tui.search.query import parse_query
 from donna_tui.search.snippets import WIDTH, LateSnippet, best_line, make_snippet, stem, words_of
 from donna_tui.types.search import Snippet
 
@@ -35,6 +36,12 @@ def test_the_word_that_is_being_typed_is_marked_as_a_beginning() -> None:
 
 def test_the_words_of_a_phrase_are_marked() -> None:
     assert marked(make_snippet("the cache stampede began", ["cache stampede"])) == ["cache", "stampede"]
+
+
+def test_the_numbers_of_a_date_are_marked_as_a_date_only() -> None:
+    terms = parse_query("12 march budget").marked
+    text = "47:12 the march of 12 budgets, agreed on March 12th, 12 March and 2026-03-12"
+    assert marked(make_snippet(text, terms)) == ["march", "budgets", "March", "12", "March"]
 
 
 @pytest.mark.parametrize(
