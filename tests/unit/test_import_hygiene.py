@@ -85,9 +85,7 @@ def importers(filter_store: str) -> set[str]:
 def loaded_after(program: str, home: Path, *args: str) -> set[str]:
     """Return the modules that a program has loaded in a fresh interpreter."""
     code = (
-        "import sys, json\n"
-        f"try:\n    exec({program!r})\n"
-        "finally:\n    print('\\n' + json.dumps(sorted(sys.modules)))"
+        f"import sys, json\ntry:\n    exec({program!r})\nfinally:\n    print('\\n' + json.dumps(sorted(sys.modules)))"
     )
     environ = {each: value for each, value in os.environ.items() if not each.startswith(("DONNA_", "COV_"))}
     ran = subprocess.run(
