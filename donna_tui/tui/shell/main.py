@@ -357,7 +357,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.refresh_footer()
 
     def on_screen_suspend(self) -> None:
-        """Show the keys of the dialog in front in the footer, once it is drawn."""
+        """Show the keys of the dialog in front in the footer, once it is drawn, and messages only above that dialog."""
+        self.query("ToastRack").set(display=False)
         self.app.call_later(self._cover_footer)
 
     def _cover_footer(self) -> None:
