@@ -146,11 +146,13 @@ class VaultPane(PartsPane):
             self._place("note")
 
     def on_engine_events(self, event: EngineEvents) -> None:
-        """Reload the tree after events about notes, and report writes that could not be recovered."""
+        """Reload the tree after events about notes, follow renamed notes, and report writes that were not recovered."""
         if not all(isinstance(each, _NOT_ABOUT_NOTES) for each in event.events):
             self.reload_soon()
         for posted in event.events:
-            if isinstance(posted, events.ProblemRaised) and posted.path and posted.reason in _OF_A_WRITE:
+            if isinstance(posted, events.NoteRenamed):
+                self.note_tree.renamed(posted.old_path, posted.path)
+            elif isinstance(posted, events.ProblemRaised) and posted.path and posted.reason in _OF_A_WRITE:
                 message = " ".join(
                     f"{clean_line(posted.path)}: {sentence(posted.message)} {sentence(posted.hint)}".split()
                 )
