@@ -467,9 +467,9 @@ async def test_the_memories_of_an_agents_session_are_redone_and_undone_with_its_
     backend = scenarios.normal()
     vault = backend.vault
     vault.undo_stack[0] = replace(vault.undo_stack[0], session="a1")
-    async with driving(backend) as donna:
-        await donna.open_note(GARDEN)
-        for key, calls in (("z", []), ("Z", ["redo_session"]), ("z", ["redo_session", "undo_session"])):
+    for key, calls in (("z", []), ("Z", ["redo_session"]), ("z", ["redo_session", "undo_session"])):
+        async with driving(backend) as donna:  # also after a restart
+            await donna.open_note(GARDEN)
             await donna.press(key)
             await plan(donna)
             await donna.press("enter")
