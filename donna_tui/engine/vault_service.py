@@ -101,7 +101,7 @@ class VaultService:
         return await self._run(self._rows, known)
 
     async def read_note(self, path: str) -> NoteText:
-        return await self._run(self._note, path)
+        return await self._thread.aside(self._note, path)
 
     async def daily_note(self) -> DailyNote:
         """Return the path and the template of today's daily note."""

@@ -57,6 +57,7 @@ class PartsPane(Horizontal):
         self._keys = keys
         self._backend: Backend | None = None
         self._no_undo = self._no_redo = ""
+        self._has_repository = True
         self._timer: Timer | None = None
 
     @property
@@ -86,8 +87,10 @@ class PartsPane(Horizontal):
         try:
             undoable, redoable = await backend.notes.undoable(), await backend.notes.redoable()
         except DonnaError as error:
-            self._no_undo, self._no_redo = nothing if error.reason is Reason.NO_REPOSITORY else ("", "")
+            self._has_repository = error.reason is not Reason.NO_REPOSITORY
+            self._no_undo, self._no_redo = ("", "") if self._has_repository else nothing
         else:
+            self._has_repository = True
             self._no_undo, self._no_redo = "" if undoable else nothing[0], "" if redoable else nothing[1]
 
     def action_view_zoom(self) -> None:

@@ -87,6 +87,14 @@ class VaultFlows(PlanFlow):
     async def commit(self, paths: tuple[str, ...]) -> Outcome | None:
         return await self._adopted(partial(self._backend.notes.plan_outside, paths), "Nothing was changed.")
 
+    async def begin_history(self) -> None:
+        """Create a repository if the user agrees; the notes as they are become its first commit."""
+        try:
+            if await self.creates_repository():
+                self._report("Created. Your notes as they are now are its first commit.")
+        except DonnaError as error:
+            await self._refused(error, undone="created")
+
     async def _adopted(self, make: Callable[[], Awaitable[Plan]], as_it_was: str) -> Outcome | None:
         """Commit the version on disk. The user has just saved it, so no diff is shown."""
         while True:

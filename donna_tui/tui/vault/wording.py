@@ -110,6 +110,10 @@ AS_RECORDED = "This note has no changes since the last commit."
 PICK_CHANGE = "Select a change in the history to see what it did."
 
 
+def no_history(key: str) -> str:
+    return f"This vault is in no git repository yet, so it has no history. {key} creates one."
+
+
 def note_head(row: TreeRow, note: NoteText | None, *, place: str = "", waiting: bool = False) -> Content:
     """Format two lines: the path of the row; and the states, size and time of a note, or the counts of a folder."""
     head = Content.styled(clean_line(row.path), "bold")
