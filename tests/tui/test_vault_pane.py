@@ -603,6 +603,15 @@ async def test_a_vault_without_a_repository_names_the_key_that_creates_one() -> 
         assert backend.called("create_repository")
 
 
+async def test_without_git_no_note_is_called_unchanged() -> None:
+    backend = scenarios.normal()
+    backend.fail("undoable", VaultWriteError(Reason.GIT_FAILED, "git is not installed", hint="install git"))
+    async with driving(backend, size=LARGE) as donna:
+        await donna.open_note(JOURNAL)
+        await donna.until(lambda: "Git is not installed. Install git." in donna.screen_text(), "it says why")
+        assert "no changes since the last commit" not in donna.screen_text()
+
+
 @pytest.mark.parametrize(("method", "key"), [("read_note", "v"), ("history", "h"), ("blame", "b"), ("links", "L")])
 async def test_a_part_that_could_not_be_read_is_read_again_when_the_vault_is_back(method: str, key: str) -> None:
     backend = scenarios.normal()

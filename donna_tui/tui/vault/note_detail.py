@@ -261,7 +261,7 @@ class NoteDetail(Container):
     _waiting_edit = False
     _has_failed = False
     no_history = ""
-    """Says how to begin a history; empty if the vault has one."""
+    """Says why there is no history to read; empty if there is one."""
 
     def compose(self) -> ComposeResult:
         with Panel("Note", id="detail-middle"):

@@ -107,7 +107,7 @@ class VaultPane(PartsPane):
             several=self.writing is not None and (bool(self.note_tree.marked) or (row is not None and row.is_folder)),
             no_write=wording.why_no_write(note, shown_key(self._keys["vault.edit"])),
             no_write_here=wording.why_not_here(note, shown_key(self._keys["vault.edit"])),
-            outside_edit=not self._has_repository or bool(wording.outside_paths(row, self.note_tree.notes)),
+            outside_edit=self._lacks_repository or bool(wording.outside_paths(row, self.note_tree.notes)),
             no_undo=self._no_undo,
             no_redo=self._no_redo,
             waiting_edit=self.waits(row),
@@ -306,8 +306,8 @@ class VaultPane(PartsPane):
             self._show_notice(why_no_list(error, "vault.refresh"))
             return
         await self._read_steps(backend)
-        commit = shown_key(self._keys["vault.commit"])
-        self.detail.no_history = "" if self._has_repository else wording.no_history(commit)
+        error = self._steps_error
+        self.detail.no_history = wording.no_history(error, shown_key(self._keys["vault.commit"])) if error else ""
         self.note_tree.show(self.writing.edits.marked(notes) if self.writing is not None else notes, empty)
         show, self._to_select = self._to_select, ""
         if show:
@@ -437,7 +437,7 @@ class VaultPane(PartsPane):
 
     def action_vault_commit(self) -> None:
         paths = wording.outside_paths(self.note_tree.selected, self.note_tree.notes)
-        if not self._has_repository:
+        if self._lacks_repository:
             self._change(self._flows.begin_history)
         elif paths:
             self._change(partial(self._flows.commit, paths))
