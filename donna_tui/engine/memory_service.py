@@ -28,7 +28,16 @@ from donna_tui.memory.facts import (
     replace_fact,
     would_replace,
 )
-from donna_tui.memory.forgetting import Target, find_target, forget, forget_for_good, pin, redo_session, undo_session
+from donna_tui.memory.forgetting import (
+    Target,
+    find_target,
+    forget,
+    forget_for_good,
+    pin,
+    redo_session,
+    undo_redone,
+    undo_session,
+)
 from donna_tui.memory.importers import Import, LogFolder, Progress
 from donna_tui.memory.indexer import backfill, request_check, wait_until_indexed
 from donna_tui.memory.listing import count_memories, id_of_passage, list_memories, memory_of_fact, one_memory
@@ -291,9 +300,16 @@ class MemoryService:
         """Undo what a session of an agent remembered, forgot and stored. What it had replaced is valid again."""
         return await self.db.change(lambda db: undo_session(db, session_name(session), time.time()))
 
-    async def redo_session(self, session: str) -> SessionChange:
-        """Redo what `undo_session` undid, unless a person changed it since."""
-        return await self.db.change(lambda db: redo_session(db, session_name(session), time.time()))
+    async def redo_session(self, session: str, operations: Sequence[str] = ()) -> SessionChange:
+        """Redo what `undo_session` undid, unless a person changed it since.
+
+        `operations` are the ids of those on notes that were redone with it, for `undo_redone`.
+        """
+        return await self.db.change(lambda db: redo_session(db, session_name(session), time.time(), operations))
+
+    async def undo_redone(self, operations: Sequence[str]) -> bool:
+        """Undo what was redone with any of these operations on notes. Return whether there was anything."""
+        return await self.db.change(lambda db: undo_redone(db, operations, time.time()))
 
     async def restore(self, identity: str) -> bool:
         target = await self._target(identity)

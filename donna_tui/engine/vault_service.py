@@ -99,6 +99,9 @@ class VaultService:
         known = await self._context.read(lambda database: _known_notes(database, self._client.sensitive_key))
         return await self._run(self._rows, known)
 
+    async def read_note(self, path: str) -> NoteText:
+        return await self._thread.aside(self._note, path)
+
     async def daily_note(self) -> DailyNote:
         """Return the path and the template of today's daily note."""
         return await self._run(daily_note, self._context.space.root, datetime.now())
@@ -131,7 +134,6 @@ class VaultService:
     async def plan_move(self, src: str, dst: str, etag: str) -> Plan:
         return await self._run(self._writer.planner.move, src, dst, expected=has_etag(etag))
 
-    read_note = _on_thread(lambda own: own._note)
     outside_change = _on_thread(lambda own: own._writer.history.outside_change)
     whereabouts = _on_thread(lambda own: own._writer.history.whereabouts)
     plan_delete_all = _on_thread(lambda own: own._writer.planner.delete_all)

@@ -123,7 +123,7 @@ class ChangeFollower:
                 set_meta(database, "memory_seq", str(seq))
             latency = (time.perf_counter() - started) * 1000
             for source, count in counts.items():
-                if count and source in _EVENTS:
+                if source in _EVENTS:  # without a document, some may have been removed
                     self._hub.post(_EVENTS[source](documents=count, latency_ms=latency))
 
     def _apply(self, db: MemoryDb, source: str, item: str) -> Iterator[int]:

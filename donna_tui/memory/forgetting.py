@@ -36,6 +36,9 @@ from donna_tui.types.search import ME, MemorySource
 LAST = 2**62
 """An upper bound of turn numbers."""
 
+_REDONE = "redone "
+"""The beginning of the key of `meta` with the operations on notes with which a session was redone."""
+
 _RUN = re.compile(r"(.+):(\d+)-(\d+)", re.DOTALL)
 
 
@@ -133,6 +136,7 @@ def undo_session(db: MemoryDb, session: str, now: float) -> SessionChange:
     What it remembered and forgot again stays forgotten. Summaries of the messages are forgotten with them.
     """
     with db.change():
+        db.database.run("DELETE FROM meta WHERE key = ?", (_REDONE + session,))
         turns, messages = undo_turns_of(db, session, now)
         facts, corrections = (forgotten_by(db.database, source, session) for source in ("memory", "correction"))
         for source, items in (("memory", facts), ("correction", corrections)):
@@ -146,8 +150,11 @@ def undo_session(db: MemoryDb, session: str, now: float) -> SessionChange:
     return SessionChange(forgotten, restored, sum(messages.values()))
 
 
-def redo_session(db: MemoryDb, session: str, now: float) -> SessionChange:
-    """Undo `undo_session`. What a person changed since stays as it is."""
+def redo_session(db: MemoryDb, session: str, now: float, operations: Sequence[str] = ()) -> SessionChange:
+    """Undo `undo_session`. What a person changed since stays as it is.
+
+    `operations` are the ids of those on notes that were redone with it, for `undo_redone`.
+    """
     with db.change():
         turns, messages = redo_turns_of(db, session, now)
         for chat in turns:
@@ -160,7 +167,19 @@ def redo_session(db: MemoryDb, session: str, now: float) -> SessionChange:
             for item in forgotten_by(db.database, source, session, now=False):
                 release(db, item)
                 forgotten += mark(db, source, item, "forgotten_at", now)
-    return SessionChange(forgotten, _recallable(db, remembered), sum(messages.values()))
+        change = SessionChange(forgotten, _recallable(db, remembered), sum(messages.values()))
+        if operations and change != SessionChange():
+            db.database.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_REDONE + session, " ".join(operations)))
+    return change
+
+
+def undo_redone(db: MemoryDb, operations: Sequence[str], now: float) -> bool:
+    """Undo the sessions that were redone with any of these operations. Return whether there were any."""
+    rows = db.database.rows("SELECT key, value FROM meta WHERE key LIKE ?", (f"{_REDONE}%",))
+    sessions = [key.removeprefix(_REDONE) for key, value in rows if not {*value.split()}.isdisjoint(operations)]
+    for session in sessions:
+        undo_session(db, session, now)
+    return bool(sessions)
 
 
 def _recallable(db: MemoryDb, facts: Sequence[str]) -> int:

@@ -209,6 +209,15 @@ async def test_an_undone_session_is_redone(harness: ToolHarness) -> None:
         assert (redone, await contents(harness)) == (SessionChange(1, 2, 1), after)
         assert await preferences(harness) == {"My favourite colour is red.", "I prefer short answers."}
     assert await memory.redo_session(session) == SessionChange()
+    assert not await memory.undo_redone(["a write"]), "these redos were of no write"
+    await memory.undo_session(session)
+    for _ in range(2):
+        await memory.redo_session(session, ["a write", "another"])
+        assert not await memory.undo_redone(["a third"])
+        assert await memory.undo_redone(["another"])
+        assert not await memory.undo_redone(["another"])
+    await memory.wait_until_indexed()
+    assert await contents(harness) == {blue.content, pager.content}
 
 
 async def test_redoing_a_session_leaves_what_a_person_changed_since(harness: ToolHarness) -> None:

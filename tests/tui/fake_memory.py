@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -40,6 +40,7 @@ class FakeMemory:
         self.offered: list[Suggestion] = []
         self.replaced: dict[str, tuple[str, ...]] = {}
         self.held: list[str] = []
+        self.redone: dict[str, str] = {}
 
     async def memories(
         self, wanted: MemoryFilter | None = None, *, limit: int = 200, skip: int = 0
@@ -98,9 +99,16 @@ class FakeMemory:
         await self._enter("undo_session", session, key=session)
         return SessionChange(forgotten=1)
 
-    async def redo_session(self, session: str) -> SessionChange:
+    async def redo_session(self, session: str, operations: Sequence[str] = ()) -> SessionChange:
         await self._enter("redo_session", session, key=session)
+        self.redone = dict.fromkeys(operations, session)
         return SessionChange(restored=1)
+
+    async def undo_redone(self, operations: Sequence[str]) -> bool:
+        sessions = {self.redone.pop(each) for each in operations if each in self.redone}
+        for session in sessions:
+            await self.undo_session(session)
+        return bool(sessions)
 
     async def pin(self, identity: str, *, pinned: bool = True) -> bool:
         await self._enter("pin", identity, pinned, key=identity)

@@ -23,6 +23,7 @@ from donna_tui.tui.app import DonnaApp
 from donna_tui.tui.lib.action import Pane
 from donna_tui.tui.lib.jump import LABELS, JumpOverlay, JumpTarget, labelled
 from donna_tui.tui.lib.keymap import DEFAULT_KEYS
+from donna_tui.tui.shell.commands import KeyList
 from donna_tui.tui.shell.main import MainScreen
 from donna_tui.tui.shell.windows import HelpScreen, help_text
 from donna_tui.tui.themes import OWN_THEMES, THEME_NAMES
@@ -260,6 +261,17 @@ async def test_help_and_keys_open_and_close() -> None:
         assert "Everywhere" in donna.screen_text()
         await donna.press("escape")
         assert donna.app.screen is donna.main
+
+
+async def test_a_small_key_list_says_in_full_what_a_key_does_and_why_it_is_not_possible() -> None:
+    async with driving(scenarios.normal(), size=(80, 24)) as donna:
+        await donna.press("escape", "question_mark")
+        await donna.window(KeyList)
+        await donna.until(
+            lambda: "preview, follow a link." in donna.screen_text(), "the help of the first key is shown"
+        )
+        await donna.press("down", "down", "down", "down")
+        await donna.until(lambda: "No result is selected." in donna.screen_text(), "the reason is shown")
 
 
 @pytest.mark.slow

@@ -650,7 +650,7 @@ async def test_correcting_begins_with_the_present_words_and_stores_what_is_right
 
 
 @pytest.mark.slow
-async def test_escape_discards_a_correction() -> None:
+async def test_escape_pressed_twice_discards_a_correction() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
         await opened(donna)
@@ -658,12 +658,15 @@ async def test_escape_discards_a_correction() -> None:
         window = await donna.window(CorrectScreen)
         window.field.text = "Something else."
         await donna.press("escape")
+        assert "Press esc again to discard your correction, f2 to save it." in donna.screen_text()
+        assert donna.app.screen is window
+        await donna.press("escape")
         await donna.rest()
+        assert donna.app.screen is donna.main
         assert backend.called("correct") == []
 
 
-@pytest.mark.slow
-async def test_a_correction_that_fails_is_reported() -> None:
+async def test_a_correction_that_fails_is_reported_and_can_be_saved_again() -> None:
     backend = scenarios.normal()
     backend.fail("correct", DonnaError(Reason.DISK_FULL, "the disk is full", hint="make room"))
     async with driving(backend) as donna:
@@ -675,6 +678,11 @@ async def test_a_correction_that_fails_is_reported() -> None:
         await donna.until(
             lambda: "Not saved: The disk is full. Make room." in notices(donna.app), "the notice is shown"
         )
+        backend.failures.clear()
+        assert (await donna.window(CorrectScreen)).field.text == "Something else."
+        await donna.press("f2")
+        await donna.until(lambda: donna.app.screen is donna.main, "it is stored")
+        assert [each.corrected for each in backend.memory.corrections] == ["Something else."]
 
 
 @pytest.mark.slow

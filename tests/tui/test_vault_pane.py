@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from donna_tui.tui.lib.detail_dialog import DetailScreen
+from donna_tui.tui.lib.dialogs import RefusalScreen
 from donna_tui.tui.lib.messages import StepBack
 from donna_tui.tui.vault.pane import _new_place
 from donna_tui.tui.vault.plan_dialog import PathPrompt, PlanScreen
 from donna_tui.tui.vault.wording import names_of
 from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
-from donna_tui.types.events import EngineStateChanged, NoteDeleted, NoteIndexed, StageTimes
+from donna_tui.types.events import EngineStateChanged, NoteDeleted, NoteIndexed, NoteRenamed, StageTimes
+from donna_tui.types.notes import Edit
 from donna_tui.vault.write.changes import OperationKind, Outcome
 from tests.tui import scenarios
 from tests.tui.driving import Driver, driving, notices
+from tests.tui.fake_backend import FakeBackend
 from tests.tui.vault_scenarios import DECISIONS, DRAFT, GARDEN, JOURNAL, PRIYA, RUNBOOK, SYNC
 
 LARGE = (160, 48)
@@ -186,6 +191,32 @@ async def test_a_key_right_after_a_movement_is_about_the_note_that_is_read_next(
         assert (await donna.window(PathPrompt)).field.value == RUNBOOK
 
 
+async def test_a_note_is_shown_before_git_says_what_changed_in_it() -> None:
+    backend = scenarios.normal()
+    backend.gates.hold("outside_change")
+    async with driving(backend) as donna:
+        await donna.open_note(GARDEN)
+        await donna.until(lambda: "The quince needs a stake." in donna.screen_text(), "its text is shown")
+        await donna.open_note(PRIYA)
+        assert "The quince needs a stake." not in donna.screen_text()
+        backend.gates.release("outside_change")
+
+
+@pytest.mark.parametrize(("method", "keys"), [("drop_edit", ("X", "X")), ("whereabouts", ("o",))])
+async def test_keys_do_not_wait_for_git_without_limit(method: str, keys: tuple[str, ...]) -> None:
+    backend = scenarios.normal()
+    backend.vault.edits[GARDEN] = Edit(GARDEN, "a", "e", "b")
+    backend.gates.hold(method)
+    async with driving(backend) as donna:
+        await donna.open_note(GARDEN)
+        await donna.rest()
+        async with asyncio.timeout(10):
+            await donna.press(*keys, "1")
+            await donna.until(lambda: donna.main.header.active == "search", "the next key is handled")
+        assert backend.called(method)
+        backend.gates.release(method)
+
+
 @pytest.mark.slow
 async def test_why_a_note_is_left_out_and_why_donna_does_not_write_to_it() -> None:
     async with driving(scenarios.normal()) as donna:
@@ -288,6 +319,20 @@ async def test_blame_of_the_section_and_the_change_behind_a_line() -> None:
 
 
 @pytest.mark.slow
+async def test_blame_follows_the_cursor_and_begins_with_the_first_text() -> None:
+    backend = scenarios.normal()
+    backend.vault.files[RUNBOOK] = backend.vault.recorded[RUNBOOK] = (
+        b"---\ntags: [a]\n---\n\n# Runbook\n\nCall Priya.\n"
+    )
+    async with driving(backend) as donna:
+        await donna.open_note(DECISIONS)
+        await donna.press("b")
+        await donna.open_note(RUNBOOK)
+        await donna.until(lambda: "   5  # Runbook" in donna.screen_text(), "the lines of the other note are shown")
+        assert "   7  Call Priya." in donna.screen_text()
+
+
+@pytest.mark.slow
 async def test_blame_attributes_uncommitted_lines_to_the_user() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.open_note(GARDEN)
@@ -380,6 +425,47 @@ async def test_events_of_notes_read_the_tree_again_once() -> None:
         assert len(backend.called("vault_rows")) == 1
         assert donna.vault.note_tree.selected is not None
         assert donna.vault.note_tree.selected.path == GARDEN
+
+
+ORCHARD = "Projects/Orchard.md"
+
+
+def rename_garden(backend: FakeBackend) -> None:
+    vault = backend.vault
+    for files in (vault.files, vault.recorded):
+        files[ORCHARD] = files.pop(GARDEN)
+
+
+@pytest.mark.parametrize("is_listed_first", [False, True])
+async def test_the_cursor_and_the_selection_follow_a_note_that_is_renamed_outside(is_listed_first: bool) -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await donna.open_note(GARDEN)
+        await donna.press("space", "k")
+        rename_garden(backend)
+        if is_listed_first:
+            backend.post(NoteDeleted(path=SYNC))
+            await donna.until(lambda: "Garden.md" not in names(donna), "it is listed under its new name")
+        backend.post(NoteRenamed(path=ORCHARD, old_path=GARDEN))
+        place = donna.vault
+        await donna.until(lambda: place.place is not None and place.place[0] == ORCHARD, "the same note is shown")
+        assert place.note_tree.selected is not None
+        assert place.note_tree.selected.path == ORCHARD
+        if not is_listed_first:
+            assert place.note_tree.marked == (ORCHARD,)
+
+
+async def test_a_cursor_that_was_moved_meanwhile_stays_when_a_note_is_renamed() -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await donna.open_note(GARDEN)
+        rename_garden(backend)
+        backend.post(NoteRenamed(path=ORCHARD, old_path=GARDEN))
+        donna.vault.note_tree.reveal(PRIYA)
+        await donna.until(lambda: "Orchard.md" in names(donna), "it is listed under its new name")
+        await donna.rest()
+        assert donna.vault.note_tree.selected is not None
+        assert donna.vault.note_tree.selected.path == PRIYA
 
 
 async def test_an_undo_from_the_search_leaves_cursor_and_filter_of_the_vault_alone() -> None:
@@ -495,6 +581,35 @@ async def test_vault_views_report_a_missing_repository(method: str, key: str) ->
         await donna.until(
             lambda: "This vault is in no git repository yet" in donna.screen_text(), "the notice is shown"
         )
+
+
+async def test_a_vault_without_a_repository_names_the_key_that_creates_one() -> None:
+    backend = scenarios.normal()
+    for method in ("undoable", "blame"):
+        backend.fail(method, VaultWriteError(Reason.NO_REPOSITORY, "", hint="in scripts: --yes"))
+    backend.vault.revisions.clear()
+    words = "This vault is in no git repository yet, so it has no history. C creates one."
+    async with driving(backend, size=LARGE) as donna:
+        await donna.open_note(JOURNAL)
+        for key in ("h", "b"):
+            await donna.press(key)
+            await donna.until(lambda: words in donna.vault.detail.part.empty_text, "it names the key")
+            assert donna.vault.detail.diff.empty_text == words
+        await donna.press("C")
+        await donna.window(RefusalScreen)
+        backend.failures.clear()
+        await donna.press("enter")
+        await donna.until(lambda: "first commit" in notices(donna.app), "it says what was done")
+        assert backend.called("create_repository")
+
+
+async def test_without_git_no_note_is_called_unchanged() -> None:
+    backend = scenarios.normal()
+    backend.fail("undoable", VaultWriteError(Reason.GIT_FAILED, "git is not installed", hint="install git"))
+    async with driving(backend, size=LARGE) as donna:
+        await donna.open_note(JOURNAL)
+        await donna.until(lambda: "Git is not installed. Install git." in donna.screen_text(), "it says why")
+        assert "no changes since the last commit" not in donna.screen_text()
 
 
 @pytest.mark.parametrize(("method", "key"), [("read_note", "v"), ("history", "h"), ("blame", "b"), ("links", "L")])

@@ -467,9 +467,9 @@ async def test_the_memories_of_an_agents_session_are_redone_and_undone_with_its_
     backend = scenarios.normal()
     vault = backend.vault
     vault.undo_stack[0] = replace(vault.undo_stack[0], session="a1")
-    async with driving(backend) as donna:
-        await donna.open_note(GARDEN)
-        for key, calls in (("z", []), ("Z", ["redo_session"]), ("z", ["redo_session", "undo_session"])):
+    for key, calls in (("z", []), ("Z", ["redo_session"]), ("z", ["redo_session", "undo_session"])):
+        async with driving(backend) as donna:  # also after a restart
+            await donna.open_note(GARDEN)
             await donna.press(key)
             await plan(donna)
             await donna.press("enter")
@@ -592,6 +592,21 @@ async def test_a_write_that_waits_for_git_says_so() -> None:
         assert DECISIONS in backend.vault.files
         backend.gates.release("apply_plan")
         await donna.until(lambda: "Deleted" in notices(donna.app), "it says what happened")
+
+
+async def test_a_message_covers_no_key_of_a_dialog() -> None:
+    async with driving(scenarios.normal(), size=SMALL) as donna:
+        await donna.open_note(DECISIONS)
+        await donna.press("z")
+        await plan(donna)
+        keys = next(line for line in donna.screen_text().splitlines() if "↵ undo" in line)
+        message = (
+            "Your edit is not saved to disk for now: the disk is full. The note is as it was, and nothing is lost."
+        )
+        donna.app.notify(message)
+        await donna.until(lambda: "Your edit is not saved" in donna.screen_text(), "the message is shown")
+        assert keys in donna.screen_text().splitlines()
+        assert "it was, and nothing is lost." in donna.screen_text()
 
 
 async def test_the_footer_of_a_dialog_ends_with_a_whole_key(monkeypatch: pytest.MonkeyPatch) -> None:

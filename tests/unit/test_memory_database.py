@@ -33,6 +33,7 @@ from donna_tui.memory.facts import Fact, RememberRequest, add_correction, add_fa
 from donna_tui.memory.forgetting import find_target, forget, forget_for_good, pin, redo_session, undo_session
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason
+from donna_tui.types.events import ChatIngested
 from donna_tui.types.memory import Correction, MemoryType, SessionRow
 from tests.unit.index_parts import bytes_on_disk, embed_all
 from tests.unit.memory_parts import CUT, DAY, START, Sandbox, chat_config, import_file, jsonl, said, sandboxes, turn
@@ -345,6 +346,16 @@ def test_compression_marks_and_keeps_the_turns_and_can_be_undone(sandbox: Sandbo
     sandbox.follow()
     assert sandbox.sources() == [("chat", "s1:1-1"), ("chat", "s1:2-2")]
     assert sandbox.store.database.rows(flags) == [(0,), (0,)]
+
+
+def test_screens_learn_of_a_memory_that_another_process_forgot(sandbox: Sandbox, tmp_path: Path) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, timestamp=START)))
+    sandbox.follow()
+    sandbox.events.clear()
+    forget(sandbox.db, find_target(sandbox.db.database, "chat:s1:1-1"), START)
+    sandbox.follow()
+    assert sandbox.sources() == []
+    assert [type(event) for event in sandbox.events] == [ChatIngested]
 
 
 @pytest.mark.parametrize("named", ["summary", "chat:s1", "chat:s1:2-2"])

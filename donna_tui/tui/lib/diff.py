@@ -269,6 +269,7 @@ class DiffView(DiffRows):
         """The diff has been computed."""
 
     _changes: tuple[Change, ...] = ()
+    _empty = ""
     diffs: tuple[FileDiff, ...] = ()
     """The diffs that are shown."""
     _side_by_side: bool | None = None
@@ -288,7 +289,9 @@ class DiffView(DiffRows):
     def show(self, changes: Sequence[Change], *, empty: str = "") -> None:
         """Show the diff of these changes, or the text `empty` if there are none."""
         same = tuple(changes) == self._changes and bool(self.diffs)
-        self.empty_text = empty
+        self._empty = empty
+        self.empty_text = "Comparing …" if changes else empty
+        self.refresh()
         self._changes = tuple(changes)
         if not self._changes:
             self._compute(())
@@ -315,6 +318,7 @@ class DiffView(DiffRows):
     async def _compute(self, changes: tuple[Change, ...]) -> None:
         context = WHOLE if self._whole else _CONTEXT
         self.diffs = await asyncio.to_thread(diff_changes, changes, context=context) if changes else ()
+        self.empty_text = self._empty
         self._lay_out()
         self.post_message(self.Ready())
 

@@ -103,28 +103,39 @@ class CorrectScreen(Dialog[str]):
     """An editor that returns the corrected text, or None if it is closed. It does not accept an unchanged text.
 
     `text` is raw: the field removes control characters from it. `becomes` describes the effect of the correction.
+    `typed` is a correction that could not be saved.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s,f2", "store", show=False, priority=True)]
 
     field = query_one(NoteField)
 
-    def __init__(self, citation: str, text: str, becomes: str, keys: Keys) -> None:
+    def __init__(self, citation: str, text: str, becomes: str, keys: Keys, typed: str = "") -> None:
         super().__init__(keys)
         self._citation = citation
         self._text = clean(text)
+        self._typed = typed or self._text
+        self._has_warned = False
         self._becomes = becomes
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="refusal-box correct-box") as box:
             box.border_title = Content("Correct it")
             yield Static(Content(self._citation), classes="refusal-path")
-            yield NoteField(self._text, soft_wrap=True, compact=True)
+            yield NoteField(self._typed, soft_wrap=True, compact=True)
             yield Static(Content(self._becomes), classes="refusal-step")
             yield KeyLine(self._keys, ("f2", "save the correction"), ("esc", "cancel"), ("ctrl+z", "undo typing"))
 
     def on_mount(self) -> None:
         self.field.focus()
+
+    def action_leave(self) -> None:
+        """Close the dialog; a correction is discarded after a second press to confirm."""
+        if self._has_warned or self.field.text.strip() == self._text.strip():
+            self.dismiss(None)
+            return
+        self._has_warned = True
+        self.query_one(KeyLine).set_text("Press esc again to discard your correction, f2 to save it.")
 
     def action_store(self) -> None:
         text = self.field.text.strip()

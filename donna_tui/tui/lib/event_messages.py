@@ -221,7 +221,9 @@ def _watch(event: events.WatchEvent) -> Sentence | None:
     return Sentence(Kind.ENGINE, Tone.QUIET, "Rescanning", "", "too many changes at once: the whole vault is rescanned")
 
 
-def _remembered(event: events.SourceIngested) -> Sentence:
+def _remembered(event: events.SourceIngested) -> Sentence | None:
+    if not event.documents:
+        return None
     detail = f"{_SOURCES[type(event)]}: {plural(event.documents, 'passage')} searchable by keyword"
     return Sentence(Kind.ENGINE, Tone.PLAIN, "Remembered", detail=detail, took=milliseconds(event.latency_ms))
 

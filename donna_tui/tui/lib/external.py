@@ -9,7 +9,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
@@ -46,6 +46,9 @@ _HABITS: dict[str, _Habit] = {
     **dict.fromkeys(("kate", "mate"), _Habit(("-l", "{line}", "{path}"), has_window=True)),
 }
 _UNKNOWN = _Habit(_JUST_THE_FILE)
+
+_LONGEST_WAIT_SECONDS = 1.0
+"""Seconds to wait for git to say what happened to a missing note."""
 
 _USUAL_EDITORS = ("nvim", "vim", "hx", "micro", "nano", "vi")
 
@@ -152,7 +155,10 @@ class ExternalPrograms:
         """Check whether the file exists; if not, notify the user with the reason, if it is known."""
         if await asyncio.to_thread(path.is_file):
             return True
-        became = await self.whereabouts(path) if self.whereabouts is not None else ""
+        became = ""
+        if self.whereabouts is not None:
+            with suppress(TimeoutError):
+                became = await asyncio.wait_for(self.whereabouts(path), _LONGEST_WAIT_SECONDS)
         self._complain(f"This note no longer exists: {path.name}. {became}".strip())
         return False
 

@@ -57,6 +57,7 @@ class PartsPane(Horizontal):
         self._keys = keys
         self._backend: Backend | None = None
         self._no_undo = self._no_redo = ""
+        self._steps_error: DonnaError | None = None
         self._timer: Timer | None = None
 
     @property
@@ -86,9 +87,15 @@ class PartsPane(Horizontal):
         try:
             undoable, redoable = await backend.notes.undoable(), await backend.notes.redoable()
         except DonnaError as error:
-            self._no_undo, self._no_redo = nothing if error.reason is Reason.NO_REPOSITORY else ("", "")
+            self._steps_error = error
+            self._no_undo, self._no_redo = nothing if self._lacks_repository else ("", "")
         else:
+            self._steps_error = None
             self._no_undo, self._no_redo = "" if undoable else nothing[0], "" if redoable else nothing[1]
+
+    @property
+    def _lacks_repository(self) -> bool:
+        return self._steps_error is not None and self._steps_error.reason is Reason.NO_REPOSITORY
 
     def action_view_zoom(self) -> None:
         self.toggle_class("-zoomed")

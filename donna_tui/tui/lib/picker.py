@@ -22,8 +22,11 @@ from donna_tui.tui.lib.inputs import LineInput, OptionRows, ValueOption
 
 T = TypeVar("T")
 MAX_SHOWN = 200
-SHARE, AROUND = 0.85, 6
-"""How much of the height a picker takes at most, and the lines of it that are not the list."""
+SHARE, AROUND = 0.85, 9
+"""How much of the height a picker takes at most with its margin, and the lines of that which are not the list."""
+
+_PADDING = 2
+"""Cells of a row of the list that are empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +88,7 @@ class Picker(ListDialog[T], Generic[T]):
     def on_resize(self) -> None:
         """Set the height of the list to the available room, so that the selection is never below the edge."""
         self.options.styles.max_height = max(3, int(self.size.height * SHARE) - AROUND)
+        self.call_after_refresh(self._show_more)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
@@ -95,10 +99,18 @@ class Picker(ListDialog[T], Generic[T]):
         self.options.action_select()
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Show why the highlighted choice is not possible; ignore a row that is no longer highlighted."""
+        """Say more about the highlighted choice; ignore a row that is no longer highlighted."""
         event.stop()
         if event.option is self.options.highlighted_option:
-            self._object(event.option.value.objection if isinstance(event.option, ValueOption) else "")
+            self._show_more()
+
+    def _show_more(self) -> None:
+        """Show why the highlighted choice is not possible, or else its note if the row has no room for it."""
+        option = self.options.highlighted_option
+        if isinstance(option, ValueOption):
+            choice: Choice[T] = option.value
+            is_cut = 0 < self.options.scrollable_content_region.width - _PADDING < self._row(choice).cell_length
+            self._object(choice.objection or (clean_line(choice.note) if is_cut else ""))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Pick the choice of the row, which may have been removed from the list since it was clicked."""
@@ -117,15 +129,18 @@ class Picker(ListDialog[T], Generic[T]):
             if choice.section != section and not query.strip():
                 section = choice.section
                 options.append(Option(Content.styled(section, "$text-disabled bold"), disabled=True))
-            options.append(ValueOption(self._row(choice, match), choice))
+            options.append(ValueOption(self._row(choice, match.places), choice))
         self.options.set_options(options)
         self.options.highlighted = next(
             (place for place, option in enumerate(options) if isinstance(option, ValueOption)), None
         )
-        self._object("" if found else "Nothing matches.")
+        if found:
+            self._show_more()
+        else:
+            self._object("Nothing matches.")
 
-    def _row(self, choice: Choice[T], match: Match) -> Content:
-        title = highlighted(choice.title, match.places)
+    def _row(self, choice: Choice[T], places: Iterable[int] = ()) -> Content:
+        title = highlighted(choice.title, places)
         mark = clean_line(choice.mark).ljust(self._mark_width)
         row = Content.assemble((mark, "$text-disabled" if choice.objection else "$accent"), title)
         note = Content.styled(f"  {clean_line(choice.note)}" if choice.note else "", "$text-muted")

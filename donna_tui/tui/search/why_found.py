@@ -89,16 +89,19 @@ async def correct(
     becomes: str,
     query: str = "",
 ) -> bool:
-    """Prompt for a correction, and store it. Return whether it was stored; errors are shown."""
+    """Prompt for a correction, and store it. Return whether it was stored. After an error, which is shown, the dialog
+    has the typed text again.
+    """
     from donna_tui.tui.lib.edit_dialog import CorrectScreen
 
-    right = await app.push_screen_wait(CorrectScreen(citation, text, becomes, keys))
-    if right is None:
-        return False
-    try:
-        await service.correct(identity, right, query=query, original=text)
-    except DonnaError as error:
-        app.notify(f"Not saved: {error_text(error)}", severity="error", timeout=8, markup=False)
-        return False
-    app.notify("Correction saved.", timeout=3, markup=False)
-    return True
+    typed = ""
+    while (right := await app.push_screen_wait(CorrectScreen(citation, text, becomes, keys, typed))) is not None:
+        try:
+            await service.correct(identity, right, query=query, original=text)
+        except DonnaError as error:
+            app.notify(f"Not saved: {error_text(error)}", severity="error", timeout=8, markup=False)
+            typed = right
+        else:
+            app.notify("Correction saved.", timeout=3, markup=False)
+            return True
+    return False

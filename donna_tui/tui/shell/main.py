@@ -341,12 +341,15 @@ class MainScreen(Screen[None], inherit_bindings=False):
         event.stop()
         self._places.push_back(event.place)
 
-    async def on_step_back(self, event: StepBack) -> None:
+    def on_step_back(self, event: StepBack) -> None:
         """Undo or redo from a screen that shows no notes."""
         event.stop()
+        self.run_worker(self._step_back(redo=event.redo), group="panes")
+
+    async def _step_back(self, *, redo: bool) -> None:
         await self.complete()
         if self.is_complete:
-            (self._vault.action_vault_redo if event.redo else self._vault.action_vault_undo)()
+            (self._vault.action_vault_redo if redo else self._vault.action_vault_undo)()
 
     async def on_edit_note(self, event: EditNote) -> None:
         event.stop()
@@ -357,7 +360,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.refresh_footer()
 
     def on_screen_suspend(self) -> None:
-        """Show the keys of the dialog in front in the footer, once it is drawn."""
+        """Show the keys of the dialog in front in the footer, once it is drawn, and messages only above that dialog."""
+        self.query("ToastRack").set(display=False)
         self.app.call_later(self._cover_footer)
 
     def _cover_footer(self) -> None:

@@ -63,8 +63,6 @@ class VaultFlows(PlanFlow):
         self.edits = UnsavedEdits(backend)
         self._edits_without_history = False
         """True once the user has declined to create a repository before an edit."""
-        self._redone: dict[str, str] = {}
-        """The operations with which the memories of an agent's session were redone, and are undone: ids and session."""
 
     async def edit(self, path: str, file: Path, line: int, as_it_was: str = "Nothing was changed.") -> Outcome | None:
         """Open the note itself in the user's editor, and commit the saved text; report `as_it_was` if it is the same.
@@ -88,6 +86,14 @@ class VaultFlows(PlanFlow):
 
     async def commit(self, paths: tuple[str, ...]) -> Outcome | None:
         return await self._adopted(partial(self._backend.notes.plan_outside, paths), "Nothing was changed.")
+
+    async def begin_history(self) -> None:
+        """Create a repository if the user agrees; the notes as they are become its first commit."""
+        try:
+            if await self.creates_repository():
+                self._report("Created. Your notes as they are now are its first commit.")
+        except DonnaError as error:
+            await self._refused(error, undone="created")
 
     async def _adopted(self, make: Callable[[], Awaitable[Plan]], as_it_was: str) -> Outcome | None:
         """Commit the version on disk. The user has just saved it, so no diff is shown."""
@@ -478,14 +484,13 @@ class VaultFlows(PlanFlow):
         memory, chosen = self._backend.memory, operations[:steps]
         try:
             if kind is OperationKind.UNDO:
-                for session in {self._redone[operation.id] for operation in chosen if operation.id in self._redone}:
-                    await memory.undo_session(session)
-                    self._redone = {each: other for each, other in self._redone.items() if other != session}
+                by_agents = [operation.id for operation in chosen if operation.session]
+                if by_agents and await memory.undo_redone(by_agents):
                     self._report("The agent's changes of the memory are undone too.")
                 return
             for session in whole_sessions(operations, steps):
-                if await memory.redo_session(session) != SessionChange():
-                    self._redone |= {operation.id: session for operation in chosen if operation.session == session}
+                redone = [operation.id for operation in chosen if operation.session == session]
+                if await memory.redo_session(session, redone) != SessionChange():
                     self._report("The agent's changes of the memory are redone too.")
         except DonnaError as error:
             self._report(f"The memory was not changed: {refusal_of(error).what}")

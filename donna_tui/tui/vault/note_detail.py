@@ -35,7 +35,7 @@ from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.vault.lists import BlameList, HistoryEntry, HistoryList, LinkList
 from donna_tui.tui.vault.tree import TreeRow
 from donna_tui.tui.vault.wording import AS_RECORDED, PICK_CHANGE, author_of, note_head, what_of, why_special
-from donna_tui.types.errors import DonnaError
+from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.notes import BlameLine, NoteLinks, NoteState, NoteText
 from donna_tui.vault.note.read import parse_frontmatter
 from donna_tui.vault.write.changes import Change, Operation
@@ -68,12 +68,17 @@ class Pages:
 
 
 def pages_of(text: str) -> Pages:
-    sections = split_sections(text, parse_frontmatter(text).body_start)
+    sections = [each for each in split_sections(text, parse_frontmatter(text).body_start) if _has_text(text, each)]
     starts = line_starts(text)
     cuts = list(_cuts(text, [section.start for section in sections]))
     ends = [*cuts[1:], len(text)]
     pages = (Page(text[start:end], line_of(starts, start)) for start, end in zip(cuts, ends, strict=True))
     return Pages(tuple(pages), tuple(sections))
+
+
+def _has_text(text: str, section: Section) -> bool:
+    """Return whether a section is more than the empty lines between the properties and the first heading."""
+    return not text[section.start : section.end].isspace()
 
 
 def _cuts(text: str, headings: list[int]) -> Iterator[int]:
@@ -255,6 +260,8 @@ class NoteDetail(Container):
     _timer: Timer | None = None
     _has_unsaved_edit = False
     _has_failed = False
+    no_history = ""
+    """Says why there is no history to read; empty if there is one."""
 
     def compose(self) -> ComposeResult:
         with Panel("Note", id="detail-middle"):
@@ -329,7 +336,8 @@ class NoteDetail(Container):
         self._has_failed = False
         if self._backend is not None:
             self._read(self._backend, self._row)
-            self._load_tab()
+            if self.tab != "blame":  # which needs the note
+                self._load_tab()
 
     def walk(self, by: int) -> None:
         self.text.walk(by)
@@ -397,31 +405,39 @@ class NoteDetail(Container):
             self._show_diff()
             self._end_reading(row)
             return
-        is_same = self._note is not None and self._note.path == row.path
+        before = self._note
         try:
-            self._note = await backend.notes.read_note(row.path)
-            is_outside = NoteState.OUTSIDE in row.note.states
-            self._outside = await backend.notes.outside_change(row.path) if is_outside else None
+            note = await backend.notes.read_note(row.path)
         except DonnaError as error:
             self._note = None
             refusal = self._failed(error)
             self.text.show_note(f"{refusal.what}\n\n{refusal.step}")
         else:
-            self.text.show_note(self._note.text, keep=is_same)
+            self._note = note
+            is_same = before is not None and (before.path == note.path or before.etag == note.etag)
+            self.text.show_note(note.text, keep=is_same)
         self._show_head()
-        self._show_diff()
         self._end_reading(row)
+        try:  # git may take its time
+            is_outside = self._note is not None and NoteState.OUTSIDE in row.note.states
+            self._outside = await backend.notes.outside_change(row.path) if is_outside else None
+        except DonnaError as error:
+            self._draw((), "", empty=self._failed(error).what)
+        else:
+            self._show_diff()
 
     def _end_reading(self, row: TreeRow | None) -> None:
         if row == self._row:  # else another row was selected meanwhile, and is still to be read
             self._is_read.set()
+        if self.tab == "blame":
+            self._load_tab()
         self.post_message(self.Changed())
 
     @work(group="history", exclusive=True)
     async def _read_history(self, backend: Backend, path: str) -> None:
         entries: list[HistoryEntry] = []
         outside: Change | None = None
-        with self._explaining(self.history, "Nothing in the history yet."):
+        with self._explaining(self.history, self.no_history or "Nothing in the history yet."):
             revisions = await backend.notes.history(path, limit=MAX_HISTORY)
             outside = await backend.notes.outside_change(path) if path and self._is_outside else None
             entries = [HistoryEntry(outside=outside)] if outside is not None else []
@@ -460,7 +476,8 @@ class NoteDetail(Container):
             yield
         except DonnaError as error:
             refusal = self._failed(error)
-            rows.empty_text = f"{refusal.what} {refusal.step}"
+            is_missing = error.reason is Reason.NO_REPOSITORY and self.no_history
+            rows.empty_text = self.no_history if is_missing else f"{refusal.what} {refusal.step}"
         else:
             rows.empty_text = empty
 
@@ -485,7 +502,8 @@ class NoteDetail(Container):
         else:
             self.workers.cancel_group(self, "revision")
             picks = self.tab in ("history", "blame")
-            self._draw((), "", empty=PICK_CHANGE if picks else AS_RECORDED if self._path else "")
+            nothing = self.no_history or (PICK_CHANGE if picks else AS_RECORDED)
+            self._draw((), "", empty=nothing if self._path or picks else "")
 
     @work(group="revision", exclusive=True)
     async def _read_revision(self, commit: str, title: str) -> None:

@@ -108,7 +108,7 @@ class VaultPane(PartsPane):
             several=self.vault_flows is not None and (bool(self.note_tree.marked) or is_folder),
             no_write=wording.why_no_write(note, shown_key(self._keys["vault.edit"])),
             no_write_here=wording.why_not_here(note, shown_key(self._keys["vault.edit"])),
-            outside_edit=bool(wording.outside_paths(row, self.note_tree.notes)),
+            outside_edit=self._lacks_repository or bool(wording.outside_paths(row, self.note_tree.notes)),
             no_undo=self._no_undo,
             no_redo=self._no_redo,
             unsaved_edit=self.has_unsaved_edit(row),
@@ -147,11 +147,13 @@ class VaultPane(PartsPane):
             self._set_part("note")
 
     def on_engine_events(self, event: EngineEvents) -> None:
-        """Reload the tree after events about notes, and report writes that could not be recovered."""
+        """Reload the tree after events about notes, follow renamed notes, and report writes that were not recovered."""
         if not all(isinstance(each, _NOT_ABOUT_NOTES) for each in event.events):
             self.reload_soon()
         for posted in event.events:
-            if isinstance(posted, events.ProblemRaised) and posted.path and posted.reason in _OF_A_WRITE:
+            if isinstance(posted, events.NoteRenamed):
+                self.note_tree.renamed(posted.old_path, posted.path)
+            elif isinstance(posted, events.ProblemRaised) and posted.path and posted.reason in _OF_A_WRITE:
                 message = " ".join(
                     f"{clean_line(posted.path)}: {sentence(posted.message)} {sentence(posted.hint)}".split()
                 )
@@ -305,6 +307,8 @@ class VaultPane(PartsPane):
             self._show_notice(why_no_list(error, "vault.refresh"))
             return
         await self._read_steps(backend)
+        problem = self._steps_error
+        self.detail.no_history = wording.no_history(problem, shown_key(self._keys["vault.commit"])) if problem else ""
         self.note_tree.show(self.vault_flows.edits.marked(notes) if self.vault_flows is not None else notes, empty)
         show, self._to_select = self._to_select, ""
         if show:
@@ -434,7 +438,9 @@ class VaultPane(PartsPane):
 
     def action_vault_commit(self) -> None:
         paths = wording.outside_paths(self.note_tree.selected, self.note_tree.notes)
-        if paths:
+        if self._lacks_repository:
+            self._change(self._flows.begin_history)
+        elif paths:
             self._change(partial(self._flows.commit, paths))
 
     def action_vault_edit_copy(self) -> None:
@@ -502,7 +508,7 @@ class VaultPane(PartsPane):
     def action_vault_redo(self) -> None:
         self._change(partial(self._flows.step_back, OperationKind.REDO))
 
-    async def action_vault_discard(self) -> None:
+    def action_vault_discard(self) -> None:
         """Discard the unsaved edit, after a second press to confirm."""
         row = self.note_tree.selected
         if row is None:
@@ -514,7 +520,11 @@ class VaultPane(PartsPane):
             self.notify(message, severity="warning", timeout=6, markup=False)
             return
         self._drops = ""
-        await self._flows.drop(row.path)
+        self._discard(row.path)
+
+    @one_dialog("change")
+    async def _discard(self, path: str) -> None:
+        await self._flows.drop(path)
         self.reload()
         self.follow()
 

@@ -87,7 +87,7 @@ class PlanScreen(DiffDialog[Answer]):
     def on_mount(self) -> None:
         self.query_one(".plan-lead").display = bool(self._proposal.summary)
         self.query_one(".plan-remarks").display = bool(self._proposal.remarks)
-        self.view.show(self._proposal.changes, empty="Comparing …" if self._proposal.changes else "No note changes.")
+        self.view.show(self._proposal.changes, empty="No note changes.")
         self.view.focus()
 
     def on_diff_view_ready(self, event: DiffView.Ready) -> None:

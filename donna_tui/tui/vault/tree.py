@@ -190,6 +190,9 @@ class NoteTree(ItemList[TreeRow]):
         self._is_new = True
         self._empty: tuple[str, ...] = ()
         self._marked: set[str] = set()
+        self._renamed: dict[str, str] = {}
+        self._missing = ("", "")
+        """The selected note, if it is missing, and the row that is selected in its place."""
 
     @property
     def marked(self) -> tuple[str, ...]:
@@ -222,6 +225,12 @@ class NoteTree(ItemList[TreeRow]):
             self._is_new = False
             self._folded = folders_of(notes) if len(notes) > OPEN_AT_FIRST else set()
         self._lay_out()
+
+    def renamed(self, old: str, new: str) -> None:
+        """Let the cursor and the selection follow a note to its new path, once that is shown."""
+        self._renamed.pop(new, None)
+        self._renamed[old] = new
+        self._marked = {new if path == old else path for path in self._marked}
 
     def narrow(self, query: str) -> None:
         if query != self.query_text:
@@ -278,11 +287,21 @@ class NoteTree(ItemList[TreeRow]):
         return row_of(Content.assemble(indent, sign, (stem, tone)), word, width)
 
     def _lay_out(self, select: str = "") -> None:
-        path = select or (self.selected.path if self.selected is not None else "")
+        here = self.selected.path if self.selected is not None else ""
+        missing, instead = self._missing
+        path = self._path_now(select or (missing if missing and here == instead else here))
         before, self.items = self.items, tree_rows(self.notes, self._folded, self.query_text, self._empty)
         places = {row.path: place for place, row in enumerate(self.items)}
-        wanted = chain((path,), _siblings(path, before), ancestors_of(path))
+        wanted = chain((path,), () if select else (here,), _siblings(path, before), ancestors_of(path))
         self.rows_changed(next((places[each] for each in wanted if each in places), self.selected_index))
+        self._missing = (path, self.selected.path) if self.selected is not None and path not in places else ("", "")
+
+    def _path_now(self, path: str) -> str:
+        """Return the new path of a note that was renamed, in unfolded folders; the same path for any other."""
+        while path in self._renamed and not self.contains(path):
+            path = self._renamed[path]
+            self._folded.difference_update(ancestors_of(path))
+        return path
 
 
 def _siblings(path: str, rows: Iterable[TreeRow]) -> Iterator[str]:

@@ -9,11 +9,12 @@ from typing import NamedTuple
 from textual.content import Content
 
 from donna_tui.safety.terminal import clean, clean_line
-from donna_tui.tui.lib.error_messages import sentence
+from donna_tui.tui.lib.error_messages import refusal_of, sentence
 from donna_tui.tui.lib.event_messages import DECIDED
 from donna_tui.tui.lib.humanize import local, moment, plural, size
 from donna_tui.tui.lib.inputs import NoticeText
 from donna_tui.tui.vault.tree import STATES, TreeRow, states_of
+from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.notes import NoteRow, NoteState, NoteText
 from donna_tui.vault.write.changes import Operation, OperationKind, Revision
 
@@ -108,6 +109,14 @@ LOADING = NoticeText("Loading your notes …")
 EMPTY = NoticeText("This vault has no notes yet.", "Create the first one.", actions=(("vault.new", "create a note"),))
 AS_RECORDED = "This note has no changes since the last commit."
 PICK_CHANGE = "Select a change in the history to see what it did."
+
+
+def no_history(error: DonnaError, key: str) -> str:
+    """Explain why the history cannot be read; `key` creates a missing repository."""
+    if error.reason is Reason.NO_REPOSITORY:
+        return f"This vault is in no git repository yet, so it has no history. {key} creates one."
+    refusal = refusal_of(error)
+    return f"{refusal.what} {refusal.step}"
 
 
 def note_head(row: TreeRow, note: NoteText | None, *, place: str = "", waiting: bool = False) -> Content:

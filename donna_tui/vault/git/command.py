@@ -229,7 +229,7 @@ _MEANINGS = (
     (("couldn't write '",), Reason.IO_ERROR, "git cannot write to its own folder: the disk may be full", _FREE_SPACE),
     (("Disk quota exceeded",), Reason.DISK_FULL, "the disk quota is exceeded", _FREE_SPACE),
     (("insufficient permission", "Permission denied"), Reason.IO_ERROR,
-     "permission denied: the repository is not writable", "check who owns the .git folder"),
+     "permission denied: the repository is not writable", "check who owns the vault and its .git folder"),
     (("Read-only file system",), Reason.IO_ERROR, "the disk of the repository is read-only", None),
 )  # fmt: skip
 
