@@ -16,6 +16,7 @@ from typing import Any
 from donna_tui.drafts.drafters import sentence_spans, stems_of
 from donna_tui.drafts.text import words_only
 from donna_tui.memory.checkboxes import parse_task
+from donna_tui.text.dates import MONTH
 from donna_tui.text.lines import line_of, line_starts, split_lines
 from donna_tui.text.markdown import Section, split_sections
 from donna_tui.text.prose import prose
@@ -201,7 +202,7 @@ _NAMES = rf"(?-i:{_NAME}(?:(?:,? (?:and|und|et|y)|[,;/&+]| [/&+])\s?{_NAME})*[.,
 
 _DAY = (
     r"(?:(?:on|at|am|the|next|in) )*(?:\d|tb[ad]\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|mittwoch\b"
-    r"|(?:mon|diens|donners|frei|sams|sonn)tag\b|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d)"
+    rf"|(?:mon|diens|donners|frei|sams|sonn)tag\b|(?:{MONTH})\.? \d)"
 )
 _LABEL_PATTERNS = (
     *((role, re.compile(rf"^\W*(?:{words})\W{{0,3}}:\W*\w", re.IGNORECASE)) for role, words in _LABELS),

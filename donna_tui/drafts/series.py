@@ -20,6 +20,7 @@ from donna_tui.drafts.passages import IndexedNote, approved_notes, is_draft
 from donna_tui.drafts.people import FOLDER
 from donna_tui.drafts.text import words_only
 from donna_tui.index.database import Database
+from donna_tui.text.dates import MONTH
 from donna_tui.types.drafts import Meeting
 from donna_tui.types.search import ME, Filters, Hit, MemorySource, SearchOutcome, SearchRequest
 from donna_tui.vault.note.read import note_date
@@ -37,15 +38,11 @@ one.
 PEOPLE_KEYS = ("attendees", "participants", "people", "with")
 
 _ONE_ON_ONE = re.compile(r"\b(?:1\s?[:/\-–xo]\s?1|1\s?on\s?1|one[- ]?(?:on|to)[- ]?one)\b", re.IGNORECASE)
-_MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)"
-)
 _DATES = re.compile(
     r"(?<!\d)(?:19|20)\d\d[-_./]?(?:0[1-9]|1[0-2])[-_./]?(?:0[1-9]|[12]\d|3[01])(?!\d)"
-    rf"|\b\d{{1,2}}(?:st|nd|rd|th|\.)? {_MONTH}\b(?:,? (?:19|20)\d\d)?"
-    rf"|\b{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? (?:19|20)\d\d)?"
-    rf"|\b{_MONTH} (?:19|20)\d\d\b|\b\d{{1,2}}[./]\d{{1,2}}[./](?:\d\d){{1,2}}\b|(?<!\d)(?:19|20)\d\d(?!\d)"
+    rf"|\b\d{{1,2}}(?:st|nd|rd|th|\.)? (?:{MONTH})\b(?:,? (?:19|20)\d\d)?"
+    rf"|\b(?:{MONTH}) \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? (?:19|20)\d\d)?"
+    rf"|\b(?:{MONTH}) (?:19|20)\d\d\b|\b\d{{1,2}}[./]\d{{1,2}}[./](?:\d\d){{1,2}}\b|(?<!\d)(?:19|20)\d\d(?!\d)"
     r"|\b(?:week|kw|cw|sprint|no\.?|nr\.?|w)[ ]?#?\d{1,3}\b|#\d+",
     re.IGNORECASE,
 )

@@ -8,16 +8,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from donna_tui.index.keyword import quoted
+from donna_tui.text.dates import MONTH, MONTHS, month_number
 from donna_tui.text.fuzzy import nearest
 from donna_tui.text.words import segments, spaced
 from donna_tui.types.search import FilterProblem, Filters
 
-MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-)  # fmt: skip
-
-_MONTH = rf"(?P<month>{'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in MONTHS)}|sept)\.?"
+_MONTH = rf"(?P<month>{MONTH})\.?"
 _DAY = r"(?P<day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
 _ANY_YEAR = r"(?:19|20)\d\d"
 _YEAR = rf"(?P<year>{_ANY_YEAR})"
@@ -111,15 +107,8 @@ def _dates_in(text: str) -> Iterator[tuple[str, str, int, str]]:
 def _date_parts(match: re.Match[str]) -> tuple[str, str, int, str]:
     """Return the number and the name of the month, the day and the year; 0 and an empty text if they are not named."""
     parts = match.groupdict()
-    month = _month_number(parts)
-    return f"{month:02}", MONTHS[month - 1], int(parts.get("day") or 0), parts.get("year") or ""
-
-
-def _month_number(parts: dict[str, str | None]) -> int:
-    if number := parts.get("number"):
-        return int(number)
-    begun = str(parts["month"]).lower()[:3]
-    return next(index for index, name in enumerate(MONTHS, 1) if name.startswith(begun))
+    month = int(parts.get("number") or 0) or month_number(str(parts["month"]))
+    return f"{month:02}", MONTHS[month - 1].lower(), int(parts.get("day") or 0), parts.get("year") or ""
 
 
 def without_dates(text: str) -> str:
