@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from donna_tui.drafts.drafters import sentence_spans, stems_of
+from donna_tui.drafts.drafters import stems_of
 from donna_tui.drafts.text import words_only
 from donna_tui.memory.checkboxes import parse_task
 from donna_tui.text.dates import MONTH
 from donna_tui.text.lines import line_of, line_starts, split_lines
 from donna_tui.text.markdown import Section, split_sections
 from donna_tui.text.prose import prose
+from donna_tui.text.sentences import sentence_spans
 from donna_tui.types.drafts import Claim, Hunk
 from donna_tui.vault.note.read import parse_frontmatter
 

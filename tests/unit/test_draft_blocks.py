@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from donna_tui.drafts.blocks import Block, Role, blocks_of, is_quotable
-from donna_tui.drafts.drafters import sentence_spans
 from donna_tui.drafts.passages import IndexedNote
 from donna_tui.drafts.quotes import Points, Read, open_boxes, outcome_of, points_of, was_cancelled
+from donna_tui.text.sentences import sentence_spans
 
 WEEKLY = """# Weekly
 
@@ -401,6 +401,9 @@ def test_of_a_note_of_donnas_only_what_the_person_wrote_is_read() -> None:
         ("Ask Prof. Kern, e.g. Today. Or Dr. Ode.", ["Ask Prof. Kern, e.g. Today.", "Or Dr. Ode."]),
         ("B. Long agreed. So did A. Lima.", ["B. Long agreed.", "So did A. Lima."]),
         ("One. Two! Three? Four", ["One.", "Two!", "Three?", "Four"]),
+        ("Am 3. März ist z. B. Messe. Bis 12.12. Abgabe.", ["Am 3. März ist z. B. Messe.", "Bis 12.12. Abgabe."]),
+        ("We need approx. five and max. ten people. Yes.", ["We need approx. five and max. ten people.", "Yes."]),
+        ("i moved to rome. i like it", ["i moved to rome.", "i like it"]),
         ("Version 1.2 is out. 3 remain.", ["Version 1.2 is out.", "3 remain."]),
         ("会議は終わった。次は五月。", ["会議は終わった。", "次は五月。"]),
     ],

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from donna_tui.config.models import PersonProfileConfig
 from donna_tui.drafts.blocks import SPEAKER, Block, bare, blocks_of, is_own, is_quotable
-from donna_tui.drafts.drafters import PersonProfileAnswer, sentence_spans, stems_of
+from donna_tui.drafts.drafters import PersonProfileAnswer, stems_of
 from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import IndexedNote, approved_notes
 from donna_tui.drafts.people import FOLDER
@@ -21,6 +21,7 @@ from donna_tui.drafts.text import can_be_linked, inline, iso_week, words_only
 from donna_tui.index.database import Database
 from donna_tui.index.documents import link_key
 from donna_tui.memory.tasks import list_tasks
+from donna_tui.text.sentences import sentence_spans
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
