@@ -19,7 +19,7 @@ from donna_tui.memory.checkboxes import parse_task
 from donna_tui.text.dates import MONTH
 from donna_tui.text.lines import line_of, line_starts, split_lines
 from donna_tui.text.markdown import Section, split_sections
-from donna_tui.text.prose import prose
+from donna_tui.text.prose import HIDDEN, prose, without_comments
 from donna_tui.text.sentences import sentence_spans
 from donna_tui.types.drafts import Claim, Hunk
 from donna_tui.vault.note.read import parse_frontmatter
@@ -224,18 +224,8 @@ _WHOLE = re.compile(r"\S.*", re.DOTALL)
 _STATEMENT = re.compile(r"\S.*(?:(?<![.!?;:])\n[ \t]*[a-zß-ÿ].*)*")
 """A line, with those that continue it in lower case."""
 
-_LEFT_OUT = re.compile(r"~~.*?~~|%%.*?%%|\[\^[^\]\s]{1,80}\]", re.DOTALL)
-"""Struck-through text, comments and references to footnotes."""
-
-_COMMENT = re.compile(
-    r"(?P<code>^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?P<fence>`{3,}|~{3,})[^`\n]*$.*?(?:^[ \t>]*(?P=fence)|\Z)"
-    r"|(?P<ticks>`{1,3})[^`\n]{1,300}(?P=ticks))|%%.*?%%|<!--.*?(?:-->|\Z)",
-    re.DOTALL | re.MULTILINE,
-)
-"""A comment, over any number of lines. What looks like one in code is matched with the code."""
-
-_HIDDEN = "\ue000"
-"""Stands for each character that is left out, so that offsets stay the same; it is not visible text."""
+_LEFT_OUT = re.compile(r"~~.*?~~|\[\^[^\]\s]{1,80}\]", re.DOTALL)
+"""Struck-through text and references to footnotes."""
 
 _DIAL_IN = re.compile(
     r"^(?:join\b.{0,40}:|join (?:zoom|the|by|on|with|via|from)|dial[- ]?in|dial by|click\b.{0,90}\bcalendar"
@@ -290,9 +280,9 @@ def is_own(front: Mapping[str, Any]) -> bool:
 
 def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Block]:
     """Return the blocks of a note in order; of a note written by Donna (`own`) only the person's additions."""
-    text = text[:body_start] + _COMMENT.sub(_hidden, text[body_start:LONGEST_NOTE])
+    text = without_comments(text[:LONGEST_NOTE], body_start)
     sections = [
-        replace(section, heading_path=tuple(heading.replace(_HIDDEN, "").strip() for heading in section.heading_path))
+        replace(section, heading_path=tuple(heading.replace(HIDDEN, "").strip() for heading in section.heading_path))
         for section in split_sections(text, body_start)
     ]
     roles = [_role(section.heading_path, own=own) for section in sections]
@@ -318,8 +308,7 @@ def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Bloc
 
 
 def _hidden(match: re.Match[str]) -> str:
-    """Replace a comment or struck-through text, but no code, by hidden characters on the same lines."""
-    return match[0] if match.groupdict().get("code") else re.sub(r"[^\r\n]", _HIDDEN, match[0])
+    return re.sub(r"[^\r\n]", HIDDEN, match[0])
 
 
 class _Parser:
@@ -348,7 +337,7 @@ class _Parser:
         if before.strip() and not _MARKER.match(before):
             return
         indent, marked = len(before.expandtabs(4)), bool(before.strip())
-        if not (marked or self._text[low:high].replace(_HIDDEN, "").strip()):
+        if not (marked or self._text[low:high].replace(HIDDEN, "").strip()):
             return
         while self._items and indent < self._items[-1][0] + marked:
             self._items.pop()
@@ -382,13 +371,13 @@ class _Parser:
                 self._named = None
                 self._sentences(below[skipped.end() :], low + skipped.end(), section, here, -1)
             return
-        is_prose = named is not Role.ACTIONS and below.replace(_HIDDEN, "").rstrip().endswith((".", "!", "?"))
+        is_prose = named is not Role.ACTIONS and below.replace(HIDDEN, "").rstrip().endswith((".", "!", "?"))
         for statement in (_WHOLE if is_prose else _STATEMENT).finditer(below):
             self._sentences(statement[0], low + statement.start(), section, named, -1)
 
     def _item(self, low: int, high: int, section: Section, role: Role, parent: int) -> int:
         """Add the block of a list item; return its index, or -1 if it is not quotable."""
-        raw = self._text[low:high].replace(_HIDDEN, "")
+        raw = self._text[low:high].replace(HIDDEN, "")
         box = _BOX.match(raw)
         if self._own:
             if _OWN_CITED.search(raw):
@@ -418,7 +407,7 @@ class _Parser:
 
     def _sentences(self, said: str, low: int, section: Section, role: Role, parent: int) -> None:
         """Add the sentences of a text at an offset, in which what is left out is hidden."""
-        for start, end in sentence_spans(said.replace(_HIDDEN, " ")):
+        for start, end in sentence_spans(said.replace(HIDDEN, " ")):
             words = bare(said[start:end])
             if words and len(words) <= LONGEST_BLOCK and not words.endswith(":"):
                 self.blocks.append(replace(self._block(words, low + start, low + end, section, role), parent=parent))
@@ -427,7 +416,7 @@ class _Parser:
         first, last = line_of(self._lines, low), line_of(self._lines, max(low, high - 1))
         return Block(
             text=words,
-            raw=self._text[low:high].replace(_HIDDEN, "").strip(),
+            raw=self._text[low:high].replace(HIDDEN, "").strip(),
             role=next(
                 (
                     named

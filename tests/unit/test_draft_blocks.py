@@ -118,6 +118,8 @@ def test_what_was_struck_out_and_comments_and_footnotes_are_not_quoted() -> None
         ("~~Ben is fired. Do not tell Ana.~~ The budget stays.", ["The budget stays."]),
         (f"- {'Long. ' * 90}%%Ben is fired. Do not tell Ana.%% The end.", [*["Long."] * 90, "The end."]),
         ("```mermaid\n%% a chart\n```\nWe ship. %%Ben is fired. Do not tell.%%", ["We ship."]),
+        ("We ship. <!-- Ben\n\n- is fired -->\n- `%%` stays `%%`", ["We ship.", "%% stays %%"]),
+        ("- Costs %%\n## Ben is fired\n- Why\n%% and\n- Plans", ["Costs and", "Plans"]),
     ],
 )
 def test_comments_and_struck_out_text_of_several_sentences_are_in_no_block(text: str, said: list[str]) -> None:
