@@ -175,9 +175,12 @@ def _is_with_somebody(title: str, invited: Invited) -> bool:
 
 
 def _title_names_all(invited: Invited) -> bool:
-    """Check whether the title of a meeting names all others, as “1:1 Ben” does, and no other Ben is known."""
+    """Check whether the title of a meeting names all others, as “1:1 Ben” does, and no other Ben is known.
+
+    Whether somebody unnamed is the user is only clear in the invitation of a 1:1.
+    """
     named = {each for each in invited.people if (invited.key & frozenset(each.split())) - invited.namesakes}
-    unnamed = len(invited.people) - len(named) - (not invited.me)  # an invitation lists the user, too
+    unnamed = len(invited.people) - len(named) - ("1:1" in invited.key and not invited.me)
     return bool(named) and unnamed <= 0
 
 

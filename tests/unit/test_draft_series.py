@@ -159,7 +159,9 @@ def test_a_note_of_an_interview_is_not_quoted_to_a_third_person() -> None:
 def test_a_note_of_a_lunch_with_somebody_is_not_quoted_to_a_third_person() -> None:
     notes = Notes(one={"date": "2026-01-05", "title": "Lunch with Karl"})
     assert found(notes, invited("Lunch with Karl", "Mara", "Karl Ott", "Ana")) == []
-    assert found(notes, invited("Lunch with Karl", "Mara", "Karl Ott")) == ["Lunch with Karl"]
+    assert found(notes, invited("Lunch with Karl", "Mara", "Karl Ott")) == []
+    assert found(notes, invited("Lunch with Karl", "Mara", "Karl Ott", me=("Mara",))) == ["Lunch with Karl"]
+    assert found(notes, invited("Lunch with Karl", "Karl Ott")) == ["Lunch with Karl"]
 
 
 @pytest.mark.parametrize(
