@@ -215,8 +215,27 @@ async def test_agenda_omits_dial_in_details_and_courtesies(tmp_path: Path) -> No
     ],
 )
 def test_a_courtesy_ends_the_agenda_only_below_its_items(description: str, agenda: list[str]) -> None:
-    found = agenda_of(meeting(description=description))
-    assert [point for point in found if not point.startswith("Thanks")] == agenda
+    assert agenda_of(meeting(description=description)) == agenda
+
+
+@pytest.mark.parametrize(
+    "courtesy",
+    [
+        "Thanks, all, for the prep work.",
+        "Hi Ana, thank you for joining!",
+        "Vielen Dank für eure Zeit",
+        "I'm looking forward to it",
+        "Ich freue mich auf euch!",
+        "Let me know if the time does not work.",
+        "Hope this works for everyone",
+    ],
+)
+def test_a_courtesy_is_no_agenda_item(courtesy: str) -> None:
+    assert agenda_of(meeting(description=f"{courtesy}\nBudget\n{courtesy}")) == ["Budget"]
+    assert agenda_of(meeting(description="- Thanks to the volunteers\n- Hope\n")) == [
+        "Thanks to the volunteers",
+        "Hope",
+    ]
 
 
 @pytest.mark.slow

@@ -57,6 +57,15 @@ _SIGN_OFF = re.compile(
 )
 """The beginning of the end of an invitation, below which only names follow, no list items."""
 
+_COURTESY = re.compile(
+    r"^(?:(?:hi|hello|hey|dear|hallo|liebe[rs]?)\b[^,.:!]{0,40}[,!.] *)?(?:(?:(?:many|so many|a big|big) )?thanks\b"
+    r"|thank you\b|(?:(?:vielen|herzlichen|besten) )?danke?\b|(?:(?:I|we)(?:['’]m| am|['’]re| are) )?looking forward\b"
+    r"|see you\b|(?:talk|speak) (?:soon|then|to you)\b|(?:(?:I|we) )?hope\b|(?:please )?(?:let me know|feel free)\b"
+    r"|have a (?:good|great|nice)\b|(?:(?:ich|wir) )?freuen? (?:mich|uns)\b|bis (?:dann|bald|gleich|morgen|später)\b)",
+    re.IGNORECASE,
+)
+"""The beginning of a courtesy that is no list item."""
+
 Corrections = Callable[[str], Awaitable[list[Corrected]]]
 """Returns the recent corrections of a task type."""
 
@@ -277,7 +286,11 @@ def agenda_of(meeting: Meeting) -> list[str]:
     plain = [html.unescape(_TAG.sub(" ", line)).strip() for line in _LINES.split(listed)]
     last = max((number for number, line in enumerate(plain) if _MARK.match(line)), default=-1)
     end = next((number for number, line in enumerate(plain) if number > last and _SIGN_OFF.match(line)), len(plain))
-    lines = (_MARK.sub("", line).strip() for line in plain[:end] if not _SIGN_OFF.match(line))
+    lines = (
+        _MARK.sub("", line).strip()
+        for line in plain[:end]
+        if not (_SIGN_OFF.match(line) or _COURTESY.match(line) or (last >= 0 and line.endswith(":")))
+    )
     points = [words_only(line, 300) for line in lines if line and not _DIAL_IN.search(line)]
     return [
         point
