@@ -133,14 +133,16 @@ class Role(StrEnum):
 class Block:
     """A whole bullet or sentence.
 
-    `text` is its words without markup, `raw` the source lines. `box` is the mark of a check box, empty for anything
-    else; `parent` is the index of the enclosing bullet, or -1. Lines are 1-based and inclusive.
+    `text` is its words without markup, `raw` the source lines. `topic` is what the headings and the label above
+    it say. `box` is the mark of a check box, empty for anything else; `parent` is the index of the enclosing bullet,
+    or -1. Lines are 1-based and inclusive.
     """
 
     text: str
     raw: str
     role: Role
     heading_path: tuple[str, ...]
+    topic: str
     start_line: int
     end_line: int
     is_bullet: bool = False
@@ -293,7 +295,7 @@ def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Bloc
     )
     if not has_minutes:  # without other sections of minutes, the agenda contains the minutes
         roles = [Role.NOTES if role is Role.AGENDA else role for role in roles]
-    parser = _Parser(text, own=own)
+    parser = _Parser(text, _title(sections), own=own)
     place = 0
     for low, high in prose(text, body_start):
         while place < len(sections) and low >= sections[place].end:
@@ -316,19 +318,20 @@ class _Parser:
 
     `_items` is the stack of open items: the column of their text, the index of their block, and the role of the items
     below it. A paragraph or item that is the name of a section, as “Agreed:”, gives its role to the items below it; the
-    first line of a paragraph also gives it to its other lines.
+    first line of a paragraph also gives it to its other lines. Any other label above a list is the topic of its items.
     """
 
-    def __init__(self, text: str, *, own: bool) -> None:
+    def __init__(self, text: str, title: str, *, own: bool) -> None:
         self.blocks: list[Block] = []
-        self._text, self._own = text, own
+        self._text, self._title, self._own = text, title, own
         self._lines = line_starts(text)
         self._items: list[tuple[int, int, Role]] = []
         self._named: Role | None = None
+        self._label = ""
 
     def leave_list(self) -> None:
         self._items.clear()
-        self._named = None
+        self._named, self._label = None, ""
 
     def add(self, low: int, high: int, section: Section, role: Role) -> None:
         """Add a paragraph, list item or table row by its offsets."""
@@ -342,13 +345,16 @@ class _Parser:
         while self._items and indent < self._items[-1][0] + marked:
             self._items.pop()
         if not (self._items or marked):
-            self._named = None
+            self._named, self._label = None, self._label_in(low, high)
         _, parent, here = self._items[-1] if self._items else (0, -1, self._named or role)
         first_line = self._text.find("\n", low, high)
         end = high if marked or first_line < 0 else first_line
         named = heading_role(self._text[low:end]) if here is Role.NOTES and end - low < LONGEST_LABEL else None
         named = None if named is Role.AGENDA else named
         if marked:
+            last = self.blocks[-1] if self.blocks else None
+            if last and self._label and not last.is_bullet and last.text.rstrip(":") == self._label:
+                self.blocks.pop()
             is_box = bool(_BOX.match(self._text, low))  # a label hides no task
             index = self._item(low, high, section, role if is_box else here, parent)
             self._items.append((indent, index if index >= 0 else parent, named or here))
@@ -362,6 +368,13 @@ class _Parser:
                 return
             self._named = named
             self._below_label(said[end - low :], end, section, named, here)
+
+    def _label_in(self, low: int, high: int) -> str:
+        """Return the words of a paragraph that is a label, as “Stop:” or “**Stop**”; empty if it is not, or a role."""
+        raw = self._text[low:high].replace(HIDDEN, "").strip()
+        if len(raw) > LONGEST_LABEL or not _LABEL.fullmatch(raw) or heading_role(raw):
+            return ""
+        return bare(raw).rstrip(":")
 
     def _below_label(self, below: str, low: int, section: Section, named: Role, here: Role) -> None:
         """Add the lines below the first line of a paragraph, which is the name of a section."""
@@ -426,6 +439,7 @@ class _Parser:
                 role,
             ),
             heading_path=section.heading_path,
+            topic=_topic(section.heading_path, self._title, self._label),
             start_line=first,
             end_line=last,
         )
@@ -455,6 +469,20 @@ def is_quotable(block: Block) -> bool:
     return letters >= 0.6 * len(text) and not _BOILERPLATE.search(text)
 
 
+def _title(sections: Sequence[Section]) -> str:
+    """Return the heading above the whole note, if there is one."""
+    tops = {section.heading_path[0] for section in sections if section.heading_path}
+    is_above = any(section.level == 1 or len(section.heading_path) > 1 for section in sections)
+    return tops.pop() if len(tops) == 1 and is_above else ""
+
+
+def _topic(path: tuple[str, ...], title: str, label: str) -> str:
+    """Return the headings below the title that do not name a part of minutes, and the label below them."""
+    below = path[1:] if title and path[:1] == (title,) else path
+    named = [heading for heading in below if not (heading_role(heading) or _GENERIC.search(heading))]
+    return ": ".join(filter(None, (words_only(each).rstrip(":") for each in (*named, label))))
+
+
 def _quotable_section(role: Role) -> bool:
     return role not in (Role.SKIPPED, Role.AGENDA)
 
@@ -480,7 +508,7 @@ def heading_role(heading: str, *, own: bool = False) -> Role | None:
 def topics_of(blocks: Sequence[Block], most: int) -> list[tuple[str, ...]]:
     """Return the heading paths with the most notes, in order: the deepest ones, below the title."""
     counts = Counter(block.heading_path for block in blocks if block.role is Role.NOTES and block.heading_path)
-    found = [path for path, count in counts.items() if count > 1 and not _AGENDA.search(path[-1])]
+    found = [path for path, count in counts.items() if count > 1 and not _GENERIC.search(path[-1])]
     topics = [
         path for path in found if len(path) > 1 and not any(other[: len(path)] == path != other for other in found)
     ]
@@ -488,4 +516,11 @@ def topics_of(blocks: Sequence[Block], most: int) -> list[tuple[str, ...]]:
     return [path for path in topics if path in longest]
 
 
-_AGENDA = re.compile(r"\bagenda\b|^discussions?\W*$|^notes\W*$", re.IGNORECASE)
+_GENERIC = re.compile(
+    r"\bagenda\b|^\W*(?:discussions?|(?:meeting |daily )?notes|minutes|summary|log|journal|diary|today|general"
+    r"|misc(?:ellaneous)?|other|updates?|notizen|diskussion|protokoll|sonstiges|heute|tagebuch)\W*$",
+    re.IGNORECASE,
+)
+"""Headings that say nothing about what is below them."""
+
+_LABEL = re.compile(r"(?:\*\*|__)[^\n]+(?:\*\*|__):?|[^\n.!?]+:")

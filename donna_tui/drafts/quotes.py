@@ -153,19 +153,20 @@ class Read:
 
     def sections(self) -> list[Evidence]:
         """Return the quotable content of each section as a passage."""
-        found: dict[tuple[str, ...], list[Block]] = {}
+        found: dict[tuple[tuple[str, ...], str], list[Block]] = {}
         for block in self.blocks:
             if not (block.box and not block.is_open_box) and (block.box or is_quotable(block)):
-                found.setdefault(block.heading_path, []).append(block)
+                found.setdefault((block.heading_path, block.topic), []).append(block)
         return [
             Evidence(
                 number=0, source_type=MemorySource.VAULT.value, path=self.note.path, title=self.note.title,
                 heading_path=path, start_line=blocks[0].start_line, end_line=blocks[-1].end_line,
-                text="\n".join(
-                    f"{'  ' * each.depth}- {f'[{each.box}] ' if each.box else ''}{each.text}" for each in blocks
-                ),
+                text="\n".join((
+                    *((f"{topic}:",) if topic else ()),
+                    *(f"{'  ' * each.depth}- {f'[{each.box}] ' if each.box else ''}{each.text}" for each in blocks),
+                )),
             )
-            for path, blocks in found.items()
+            for (path, topic), blocks in found.items()
         ]  # fmt: skip
 
 
@@ -382,7 +383,7 @@ def _is_meaningful(blocks: Sequence[Block], number: int, *, is_parent: bool) -> 
     if _REFERENCE.search(block.text):  # most such lines are the title of an issue
         return bool(_OUTCOME.search(block.text)) and len(stems_of(_REFERENCE.sub("", block.text))) >= MIN_STEMS
     is_listed = block.parent >= 0 and bool(_OPENS.search(blocks[block.parent].text))
-    return is_listed or len(stems_of(block.text)) > 1
+    return is_listed or len(stems_of(f"{block.topic} {block.text}")) > 1
 
 
 def _above(blocks: Sequence[Block], number: int) -> list[int]:

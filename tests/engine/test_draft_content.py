@@ -88,6 +88,20 @@ async def test_draft_quotes_decisions_first_and_only_the_latest_of_each(tmp_path
         ]
 
 
+async def test_what_is_below_a_heading_is_quoted_below_it(tmp_path: Path) -> None:
+    retro = "# Gateway team\n\n## Stop\n\n- Daily stand-ups\n\n## Start\n\n- Pairing\n\n## Hiring\n\n### Decisions\n\n- Two people\n"
+    async with draft_engine(tmp_path, notes={LAST: retro}) as here:
+        await here.write(meeting())
+        assert section(here.text(NOTE), "Last time")[1:] == [
+            "Decisions (Hiring):",
+            "- Two people",
+            "Stop:",
+            "- Daily stand-ups",
+            "Start:",
+            "- Pairing",
+        ]
+
+
 async def test_each_line_has_its_own_source(tmp_path: Path) -> None:
     async with draft_engine(tmp_path, notes={LAST: WEEKLY}) as here:
         draft = await here.engine.drafts.draft((await here.write(meeting())).id)

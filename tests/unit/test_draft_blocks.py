@@ -428,6 +428,47 @@ def test_any_text_has_blocks_with_its_own_lines(text: str) -> None:
         assert block.role in Role
 
 
+RETRO = """# Retro
+
+## Stop
+- Daily stand-ups
+
+## Went well
+- Releases
+  - No rollback
+
+**Ideas**
+- Pairing on Tuesdays
+
+Rejected:
+1. A rewrite in Rust
+
+It took a quarter of an hour longer than last time.
+
+## Hiring
+### Discussion
+- Two people from the team in Porto
+### Decisions
+- Two seniors
+"""
+
+
+def test_a_line_has_the_headings_and_the_label_above_it_as_its_topic() -> None:
+    assert [(each.topic, each.text) for each in blocks_of(RETRO)] == [
+        ("Stop", "Daily stand-ups"),
+        ("Went well", "Releases"),
+        ("Went well", "No rollback"),
+        ("Went well: Ideas", "Pairing on Tuesdays"),
+        ("Went well: Rejected", "A rewrite in Rust"),
+        ("Went well", "It took a quarter of an hour longer than last time."),
+        ("Hiring", "Two people from the team in Porto"),
+        ("Hiring", "Two seniors"),
+    ]
+    assert [each.topic for each in blocks_of("# Stop\n- Calls\n# Start\n- Mails\n")] == ["Stop", "Start"]
+    assert [each.topic for each in blocks_of("## Stop\n- Calls\n")] == ["Stop"]
+    assert [each.topic for each in blocks_of("# Weekly\n- Calls\n## Meeting notes\n- Mails\n")] == ["", ""]
+
+
 def test_a_deadline_is_quoted_before_other_things_to_do() -> None:
     others = "".join(f"- Need to cover part {number} of the program\n" for number in range(20))
     notes = texts(list(quoted(f"# Call\n\n## Funding\n{others}- Deadline is next Friday\n").notes))

@@ -36,6 +36,7 @@ MAX_NOTES = 60
 """Maximum number of notes of a span that are read."""
 
 DECISIONS_A_MEETING, LINES_A_DAY = 6, 8
+LONGEST_TOPIC = 80
 
 _WEEKDAYS = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag freitag samstag"
@@ -123,14 +124,17 @@ class Material:
         )
 
     def quote(self, read: ReadNote, blocks: Iterable[Block]) -> list[dict[str, str]]:
-        """Quote lines of a note for a template, each with a link to it."""
+        """Quote lines of a note for a template, each with its topic and a link to it."""
         lines = []
         for block in blocks:
             words = words_only(self.fixed(block.text))
             if words:
                 passage = self.passages.add(read.evidence(block), sensitive=read.note.sensitive)
                 self.listed.append((words, (passage.number,)))
-                lines.append({"text": inline(words), "indent": "  " * block.depth, "link": link_to(read.note.path)})
+                lines.append({
+                    "text": inline(words), "indent": "  " * block.depth, "topic": inline(block.topic, LONGEST_TOPIC),
+                    "link": link_to(read.note.path),
+                })  # fmt: skip
         return lines
 
     def set_label(self, read: ReadNote) -> None:
@@ -345,7 +349,9 @@ def _meeting_line(
         "title": inline(title) or "Meeting",
         "day": str(day or ""),
         "link": link_to(path) if has_words else wikilink(path, title) if path else "",
-        "outcome": ": ".join(line["text"].rstrip(":") for line in outcome),
+        "outcome": ": ".join(
+            filter(None, (*(line["topic"] for line in outcome[:1]), *(line["text"].rstrip(":") for line in outcome)))
+        ),
     }
 
 

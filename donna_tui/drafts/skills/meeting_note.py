@@ -235,15 +235,20 @@ def _quoted(material: Material, notes: _Notes) -> dict[str, Any]:
 
 
 def _last_time(material: Material, earlier: Earlier, read: Read, points: Points) -> dict[str, Any]:
+    def quoted(blocks: Iterable[Block]) -> list[dict[str, str]]:
+        lines = material.quote(read, blocks)
+        topics = list(dict.fromkeys(line["topic"] for line in lines))
+        return sorted(lines, key=lambda line: topics.index(line["topic"]))
+
     return {
         "link": _link(read.note),
         "day": short_day(earlier.day),
         "same_people": earlier.match is Match.PEOPLE,
         "topics": [_heading_link(read.note, path) for path in points.topics],
-        "decisions": material.quote(read, points.decisions),
-        "notes": material.quote(read, points.notes),
-        "actions": material.quote(read, points.actions),
-        "questions": material.quote(read, points.questions),
+        "decisions": quoted(points.decisions),
+        "notes": quoted(points.notes),
+        "actions": quoted(points.actions),
+        "questions": quoted(points.questions),
     }
 
 

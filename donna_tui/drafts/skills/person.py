@@ -169,7 +169,7 @@ async def _gather(parts: CadenceParts, name: str, week: str) -> Context:
         for sentence in sentences:
             if names.are_in(sentence) and not _PRONOUN.match(sentence) and not _is_greeting(sentence):
                 material.listed.append((sentence, (passage.number,)))
-                facts.append({"text": inline(sentence), "indent": "", "link": where})
+                facts.append({"text": inline(sentence), "indent": "", "topic": "", "link": where})
     data = {"name": inline(name), "facts": facts[: limits.vault], "tasks": tasks[: limits.task]}
     front = {"type": "person", "name": name, "stub": None, "week": week}
     corrections = corrections[: limits.corrections]
@@ -267,5 +267,5 @@ def _about(blocks: Sequence[Block], names: _Named) -> list[Block]:
             and not _is_greeting(block.text)
             and (is_clear or not _PRONOUN.match(names.without_speaker(block.text)))
         ):
-            found[number] = replace(block, depth=0)
+            found[number] = replace(block, depth=0, topic="" if names.are_in(block.topic) else block.topic)
     return list(found.values())
