@@ -114,13 +114,13 @@ class Invited:
         return cls(meeting=meeting, key=title_key(meeting.title), people=frozenset(others - {""}), me=mine)
 
 
-def earlier_notes(index: Database, invited: Invited) -> list[Earlier]:
+def earlier_notes(index: Database, invited: Invited, templates: Collection[str] = ()) -> list[Earlier]:
     """Return the earlier notes of a meeting, latest first: of its series or title or, failing these, of its people.
 
     Empty if the latest of them must not be quoted to the people of this meeting.
     """
     found: dict[Match, list[Earlier]] = {match: [] for match in Match}
-    notes = list(approved_notes(index))
+    notes = list(approved_notes(index, templates))
     # The words in the full names of people whom notes name, or who have a page, and who are not invited.
     people = people_in(notes) | {
         person_key(PurePosixPath(note.path).stem) for note in notes if note.path.startswith(f"{FOLDER}/")
@@ -184,13 +184,13 @@ def _title_names_all(invited: Invited) -> bool:
     return bool(named) and unnamed <= 0
 
 
-def background_notes(index: Database, invited: Invited) -> list[IndexedNote]:
+def background_notes(index: Database, invited: Invited, templates: Collection[str] = ()) -> list[IndexedNote]:
     """Return project notes whose name is in the title of the meeting: `Projects/Offsite.md` for “Offsite planning”."""
     title = stems_of(" ".join(invited.key - _ANYBODY))
     if not title:
         return []
     found = []
-    for note in approved_notes(index):
+    for note in approved_notes(index, templates):
         name = stems_of(_project_name(note))
         if name and (name <= title or (title <= name and len(title) > 1)) and may_be_quoted(note, invited):
             found.append((len(name ^ title), note.path, note))
@@ -350,13 +350,14 @@ Read = Callable[[Callable[[Database], Any]], Awaitable[Any]]
 class Gatherer:
     """Read the index for a draft. With `remote` the reader is a remote model, so nothing private is read.
 
-    `me` are the names and addresses of the user.
+    `me` are the names and addresses of the user, `templates` the folders of templates in Obsidian's settings.
     """
 
     search: Search
     read: Read
     remote: bool = False
     me: tuple[str, ...] = ()
+    templates: tuple[str, ...] = ()
 
     async def hits(self, about: str, source: MemorySource, most: int) -> list[Hit]:
         """Return the best passages of one source, without drafts."""
@@ -378,12 +379,12 @@ class Gatherer:
     async def earlier(self, meeting: Meeting) -> list[Earlier]:
         """Return the notes of the earlier meetings, latest first."""
         invited = self.invited(meeting)
-        found: list[Earlier] = await self.read(lambda index: earlier_notes(index, invited))
+        found: list[Earlier] = await self.read(lambda index: earlier_notes(index, invited, self.templates))
         if found and self.remote and found[0].note.sensitive:
             return []
         return [earlier for earlier in found if not (self.remote and earlier.note.sensitive)]
 
     async def background(self, meeting: Meeting) -> list[IndexedNote]:
         invited = self.invited(meeting)
-        found: list[IndexedNote] = await self.read(lambda index: background_notes(index, invited))
+        found: list[IndexedNote] = await self.read(lambda index: background_notes(index, invited, self.templates))
         return [note for note in found if not (self.remote and note.sensitive)]

@@ -17,7 +17,7 @@ from donna_tui.config.models import MemoryConfig
 from donna_tui.drafts.blocks import Block
 from donna_tui.drafts.drafters import Answer, Corrected, Task, correcting
 from donna_tui.drafts.page import Context
-from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, paths_of_keys
+from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, is_template, paths_of_keys
 from donna_tui.drafts.quotes import LONG_PAST, outcome_of, points_of
 from donna_tui.drafts.quotes import Read as ReadNote
 from donna_tui.drafts.series import Gatherer, Match, Read, day_in, is_meeting_note, match_of
@@ -156,7 +156,7 @@ async def notes_of(parts: CadenceParts, span: Span) -> list[ReadNote]:
     """Return the notes whose own date is in a span, in order."""
 
     def dated_in(index: Any) -> list[IndexedNote]:
-        dated = ((day_in(note.path, note.front), note) for note in approved_notes(index))
+        dated = ((day_in(note.path, note.front), note) for note in approved_notes(index, parts.gatherer.templates))
         found = [(day, note.path, note) for day, note in dated if day and span.first <= day <= span.last]
         return [note for _, _, note in sorted(found, key=lambda each: each[:2])]
 
@@ -281,6 +281,7 @@ async def open_in(parts: CadenceParts, span: Span, most: int, material: Material
     """
     found: list[TaskRow] = await parts.read(lambda index: list_tasks(index, everything=True))
     tasks = allowed_tasks(found, remote=parts.gatherer.remote)
+    tasks = [task for task in tasks if not is_template(task.note, parts.gatherer.templates)]
     days = await asyncio.to_thread(lambda: {path: _own_day(parts.client, path) for path in {t.note for t in tasks}})
     busy = {task.note for task in tasks if span.holds(task.done)}
     first, last, long_past = (day.isoformat() for day in (span.first, span.last, span.first - LONG_PAST))
