@@ -477,6 +477,48 @@ async def test_a_day_without_promises_has_only_its_open_tasks(tmp_path: Path) ->
         )
 
 
+async def test_promises_in_the_notes_of_a_day_are_commitments(tmp_path: Path) -> None:
+    text = (
+        "- I promised Ana the figures by Friday\n- Told Cleo I'd review her draft\n- I'll sleep early\n- Who promised it?\n"
+        "- I have not promised anything\n- [ ] send Ben the deck\n\n## Work\n\nIch schicke Uwe das Angebot bis Montag.\n"
+    )
+    notes = {
+        "Daily/2024-01-17.md": text,
+        "Meetings/2024-01-17 Roof.md": "# Roof\n\n- Bo promised the tiles for May\n",
+        "Books/2024-01-17 Novel.md": "# Novel\n\n- She promised him the moon\n",
+    }
+    async with draft_engine(tmp_path, notes=notes) as here:
+        (result,) = await here.engine.drafts.write_new("commitment_log", THIS_WEEK)
+        assert [line.partition(" (")[0] for line in section(here.text(result.path), "Promised")] == [
+            "- I promised Ana the figures by Friday",
+            "- Told Cleo I'd review her draft",
+            "- Work: Ich schicke Uwe das Angebot bis Montag.",
+            "- Bo promised the tiles for May",
+        ]
+        assert section(here.text(result.path), "Open tasks") == [
+            "- send Ben the deck ([[Daily/2024-01-17|2024-01-17]])"
+        ]
+
+
+async def test_a_template_is_no_meeting_of_the_week(tmp_path: Path) -> None:
+    form = (
+        "---\ntype: meeting\ndate: 2024-01-16\n---\n# Weekly\n\n## Decisions\n\n- What did we decide?\n\n- [ ] Task\n"
+    )
+    notes = {
+        "Meetings/Template.md": form,
+        "Resources/Weekly.md": form,
+        "Meetings/2024-01-16 Board.md": MINUTES,
+    }
+    (tmp_path / "vault/.obsidian").mkdir(parents=True)
+    (tmp_path / "vault/.obsidian/templates.json").write_text('{"folder": "Resources"}')
+    async with draft_engine(tmp_path, notes=notes) as here:
+        (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
+        text = here.text(result.path)
+        assert section(text, "Met") == ["- 2024-01-16: [[Meetings/2024-01-16 Board|2024-01-16 Board]]"]
+        assert "What did we decide?" not in text
+        assert section(text, "Carried over") == []
+
+
 async def test_a_meeting_is_listed_once_with_its_outcome(tmp_path: Path) -> None:
     notes = {
         "Meetings/Gateway team/2024-01-17 notes.md": "---\ntype: meeting\n---\n# Notes\n\n- Redis\n  - Bo spoke of it\n"

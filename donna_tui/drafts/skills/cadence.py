@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import re
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
 from donna_tui.config.models import MemoryConfig
-from donna_tui.drafts.blocks import Block
+from donna_tui.drafts.blocks import Block, is_quotable
 from donna_tui.drafts.drafters import Answer, Corrected, Task, correcting
 from donna_tui.drafts.page import Context
 from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, is_template, paths_of_keys
@@ -44,6 +45,15 @@ _WEEKDAYS = frozenset(
     " sábado domingo".split()
 )
 """Words that may stand beside the day in the name of a daily note."""
+
+_PROMISE = re.compile(
+    r"(?<!not )(?<!n['’]t )(?<!never )\b(?:promised|I promise|versprochen|verspreche|versprach|zugesagt)\b|\bI owe\b"
+    r"|\b(?:told|assured|said to) \w+(?: \w+)? (?:that )?(?:I|we)(?:['’](?:d|ll)| would| will)\b"
+    r"|\bI(?:['’]ll| will) (?:send|give|get back|call|write|e-?mail|forward|share|deliver|bring|return|introduce|pay)\b"
+    r"|\bich (?:schicke|sende|gebe|bringe|liefere|zahle|rufe|melde)\b.*\bbis\b",
+    re.IGNORECASE,
+)
+"""A promise by or to the writer."""
 
 _NOT_QUOTED = ("person", "weekly_review", "commitments")
 """Types of notes that are not quoted, since Donna's own reports are not news."""
@@ -187,6 +197,20 @@ def noted_in(reads: Iterable[ReadNote], material: Material, me: Collection[str])
         if _is_daily(read.note, me):
             lines += material.quote(read, points_of(read.blocks, is_daily=True).notes[:LINES_A_DAY])
     return lines
+
+
+def promised_in(reads: Iterable[ReadNote], material: Material, me: Collection[str]) -> list[dict[str, str]]:
+    """Return the explicit promises in the meeting notes and daily notes of a span."""
+    lines: list[dict[str, str]] = []
+    for read in reads:
+        if is_meeting_note(read.note, me) or _is_daily(read.note, me):
+            said = (block for block in read.blocks if not block.box and is_quotable(block))
+            lines += material.quote(read, (replace(each, depth=0) for each in said if _promises(each.text)))
+    return lines
+
+
+def _promises(text: str) -> bool:
+    return not text.endswith("?") and bool(_PROMISE.search(text))
 
 
 def _is_daily(note: IndexedNote, me: Collection[str]) -> bool:
