@@ -9,13 +9,15 @@ from donna_tui.text.lines import each_line
 
 _END = re.compile(r"[.!?؟…][\"'”’»)\]*_]*\s+(?=\W{0,20}(?P<next>\w))|[。！？]\s*")
 _ABBREVIATION = re.compile(
-    r"(?:^|[\s(\[\"'“/])(?:[A-Za-zÀ-ÿ]|(?:[A-Za-z]\.)+[A-Za-z]|[Dd]rs?|[Mm]rs?|[Mm]s|[Pp]rof|[Ss]t|[Ss]r|[Jj]r|[Nn]os?|[Vv]s|[Ee]tc"
-    r"|[Aa]pprox|[Ii]nc|[Ii]n[ck]l|[Ll]td|[Cc]o|[Cc]orp|[Cc]f|[Ff]igs?|[Rr]ef|[Rr]esp|[Ee]st|[Dd]ept|[Aa]ve|[Ee]xt|[Tt]el|[Vv]ol|[Pp]p?"
-    r"|[Ss]ec|[Ee]d|[Jj]an|[Ff]eb|[Mm]ar|[Aa]pr|[Jj]un|[Jj]ul|[Aa]ug|[Ss]ept?|[Oo]ct|[Nn]ov|[Dd]ec|[Mm]on|[Tt]ues?|[Ww]ed|[Tt]hurs?|[Ff]ri"
-    r"|[Ss]at|[Ss]un|[Bb]zw|[Cc]a|[Nn]r|[Uu]sw|[Ee]vtl|[Gg]gf|[Vv]gl|[Hh]rn?|Str|Mio|Mrd"
-    r"|(?:[Aa]m|[Aa]b|[Bb]is|[Dd](?:as|em|en|er|es|ie)|[Vv]om|[Zz]um|[Bb]eim) \d{1,2}(?:\.\d{1,2})?)\.$"
+    r"(?:^|[\s(\[\"'“/])(?:[A-Za-zÀ-ÿ]|(?:[A-Za-z]\.)+[A-Za-z]|[Dd]rs?|[Mm]rs?|[Mm]s|[Pp]rof|[Ss]t|[Ss]r|[Jj]r|[Vv]s|[Ee]tc|[Aa]pprox"
+    r"|[Ii]nc|[Ii]n[ck]l|[Ll]td|[Cc]o|[Cc]orp|[Cc]f|[Rr]esp|[Ee]st|[Dd]ept|[Aa]ve|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec"
+    r"|Mon|Tues?|Wed|Thurs?|Fri|Sat|Sun|[Bb]zw|[Cc]a|[Uu]sw|[Ee]vtl|[Gg]gf|[Vv]gl|[Hh]rn?|Str|Mio|Mrd"
+    r"|(?:[Aa]m|[Aa]b|[Bb]is|[Dd](?:as|em|en|er|es|ie)|[Vv]om|[Zz]um|[Bb]eim) \d{1,2}(?:\.\d{1,2})?"
+    r"|(?P<numbers>[Nn]os?|[Nn]r|[Ff]igs?|[Rr]ef|[Ee]xt|[Tt]el|[Vv]ol|[Pp]p|[Ss]ec|[Ee]d))\.$"
 )
-"""Initials, abbreviations and German ordinal numbers, whose full stop does not end a sentence."""
+"""Initials, abbreviations and German ordinal numbers, whose full stop does not end a sentence. `numbers` stand before a
+number.
+"""
 
 LONGEST_ABBREVIATION = 12
 
@@ -28,7 +30,8 @@ def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     start = counted = in_round = in_square = 0
     for match in _END.finditer(text):
         end = match.start() + 1
-        if match[0][0] == "." and _ABBREVIATION.search(text, max(0, end - LONGEST_ABBREVIATION), end):
+        short = _ABBREVIATION.search(text, max(0, end - LONGEST_ABBREVIATION), end) if match[0][0] == "." else None
+        if short and (not short["numbers"] or match["next"].isdigit()):
             continue
         if (match["next"] or "").islower() and not next(filter(str.isalpha, text[start:end]), "").islower():
             continue

@@ -405,6 +405,7 @@ def test_of_a_note_of_donnas_only_what_the_person_wrote_is_read() -> None:
         ("One. Two! Three? Four", ["One.", "Two!", "Three?", "Four"]),
         ("Am 3. März ist z. B. Messe. Bis 12.12. Abgabe.", ["Am 3. März ist z. B. Messe.", "Bis 12.12. Abgabe."]),
         ("We need approx. five and max. ten people. Yes.", ["We need approx. five and max. ten people.", "Yes."]),
+        ("We had sun. Ana said no. Ben sat. See No. 5.", ["We had sun.", "Ana said no.", "Ben sat.", "See No. 5."]),
         ("i moved to rome. i like it", ["i moved to rome.", "i like it"]),
         ("Version 1.2 is out. 3 remain.", ["Version 1.2 is out.", "3 remain."]),
         ("会議は終わった。次は五月。", ["会議は終わった。", "次は五月。"]),
