@@ -65,6 +65,9 @@ _ANYBODY = _PERSONAL | {
 }  # fmt: skip
 """Title words of meetings with anybody: a title of these alone does not identify a meeting."""
 
+_DIARY = frozenset({"daily", "dailies", "journal", "diary", "log", "tagebuch"})
+"""Names of folders of daily notes, which are not those of a meeting called “Daily”."""
+
 _WITH = re.compile(r"(?:^|[\W_])(?:with|mit)[\W_]+(.+)", re.IGNORECASE)
 """The end of a title that names with whom the meeting is."""
 
@@ -266,7 +269,8 @@ def match_of(note: IndexedNote, invited: Invited) -> Match | None:
     named = (note.front.get("series_id"), note.front.get("series"), event.rpartition("/")[0], event.rpartition("_")[0])
     if meeting.series_id and meeting.series_id in {str(each or "") for each in named}:
         return Match.SERIES
-    if invited.key and invited.key in set(_title_keys(note)) and _is_same_meeting(invited, people):
+    is_diary = invited.key <= _DIARY and not is_meeting_note(note)
+    if invited.key and invited.key in set(_title_keys(note)) and not is_diary and _is_same_meeting(invited, people):
         return Match.TITLE
     if people and people == invited.people and is_meeting_note(note):
         return Match.PEOPLE

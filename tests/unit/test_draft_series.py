@@ -115,6 +115,14 @@ def test_title_of_stop_words_only_keeps_its_words() -> None:
     assert title_key("Planning") != title_key("where the where")
 
 
+def test_a_daily_note_is_not_of_the_meeting_called_daily() -> None:
+    notes = Notes(
+        diary={"_path": "Daily/2026-02-09.md", "title": "Sunday", "_heading": "Daily"},
+        stand_up={"_path": "Work/2026-02-06 Daily.md", "type": "meeting"},
+    )
+    assert found(notes, invited("Daily", "Ana", "Ben")) == ["stand_up"]
+
+
 def test_unrelated_notes_are_not_matched_to_a_meeting() -> None:
     notes = Notes(gateway=at(5, "Ana", "Ben"), notes_on_planning={"date": "2026-01-06"})
     assert found(notes, invited("Planning of the gateway", "Cleo", "Dana")) == []
