@@ -173,7 +173,8 @@ _ROLES = (
     ),
     (
         Role.ACTIONS,
-        r"action items?|actions|next steps?|to[- ]?dos?|follow[- ]?ups?|tasks|my tasks|aufgaben|nächste schritte",
+        r"action items?|actions|next steps?|to[- ]?dos?|follow[- ]?ups?|tasks|my tasks|aufgaben|nächste schritte"
+        r"|maßnahmen",
     ),
     (Role.QUESTIONS, r"(?:open |unresolved |unanswered |outstanding )?questions|open (?:issues|points)|offene fragen"),
     (Role.AGENDA, r"agenda(?: items)?|proposed agenda|tagesordnung|ordre du jour"),

@@ -40,7 +40,7 @@ MAX_PROSE = 25
 """Maximum number of sentences of a note without bullets; of a longer one, a transcript, only topics are listed."""
 
 _DECIDED = (
-    r"agreed|decided|conclusion|resolved|approved|no (?:\w+/)?(?:concerns|objections|comments)"
+    r"agreed|decided|conclusion|resolved|approved|rejected(?=:)|no (?:\w+/)?(?:concerns|objections|comments)"
     r"|(?:is|was|were|reached|had|have|general) (?:an? )?(?:consensus|agreement)"
     r"|(?:consensus|agreement) (?:is|was|that|to)"
 )

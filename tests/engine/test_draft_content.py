@@ -226,6 +226,7 @@ async def test_agenda_omits_dial_in_details_and_courtesies(tmp_path: Path) -> No
         ("- Best, worst and base case\n- Hiring", ["Best, worst and base case", "Hiring"]),
         ("<ul><li>Regards from Anna</li><li>Hiring</li></ul>Thanks, Ana Lima<br>CEO", ["Regards from Anna", "Hiring"]),
         ("- Hiring\nViele Grüße\nMara\n", ["Hiring"]),
+        ("Please find the agenda below:\n- Hiring\nBis morgen!\nAna\n", ["Hiring"]),
     ],
 )
 def test_a_courtesy_ends_the_agenda_only_below_its_items(description: str, agenda: list[str]) -> None:
@@ -398,7 +399,7 @@ async def test_the_frontmatter_of_a_template_is_merged_into_one_block(tmp_path: 
 
 DAILY = "# Wednesday\n\n- Painted the door with Ana\n- [ ] Buy brushes\n"
 MINUTES = "---\ntype: meeting\ndate: 2024-01-16\n---\n# Board\n\n## Decisions\n\n- The board meets in May\n"
-REVIEW = "# Week 2\n\n- It rained\n\n## Next week\n\n- Paint the door\n- [ ] Plant a tree\n- [x] Rest\n"
+REVIEW = "# Week 2\n\n- It rained\n\n## Next week\n\n- Paint the door\n\n### Garden\n\n- [ ] Plant a tree\n- [x] Rest\n"
 
 
 async def test_daily_reflection_uses_only_notes_of_its_day(tmp_path: Path) -> None:

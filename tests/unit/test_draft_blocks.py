@@ -280,6 +280,11 @@ def test_a_sentence_that_reports_a_decision_with_it_is_quoted() -> None:
     assert texts(quoted(text).notes) == ["It was decided that dark mode is out of scope."]
 
 
+def test_what_was_rejected_is_quoted_beside_what_was_approved() -> None:
+    text = "1. Budget\n   - Approved: 40k for tools\n   - Rejected: a second designer\n   - Long talk about lunch\n"
+    assert texts(quoted(text).notes) == ["Budget", "Approved: 40k for tools", "Rejected: a second designer"]
+
+
 def test_name_followed_by_to_marks_an_action_item() -> None:
     remarks = "".join(f"- remark {word} made to us about costs\n" for word in "abcdefghijkl")
     text = f"## Notes\n{remarks}- Ruben to write the runbook\n"

@@ -61,7 +61,8 @@ _COURTESY = re.compile(
     r"^(?:(?:hi|hello|hey|dear|hallo|liebe[rs]?)\b[^,.:!]{0,40}[,!.] *)?(?:(?:(?:many|so many|a big|big) )?thanks\b"
     r"|thank you\b|(?:(?:vielen|herzlichen|besten) )?danke?\b|(?:(?:I|we)(?:['’]m| am|['’]re| are) )?looking forward\b"
     r"|see you\b|(?:talk|speak) (?:soon|then|to you)\b|(?:(?:I|we) )?hope\b|(?:please )?(?:let me know|feel free)\b"
-    r"|have a (?:good|great|nice)\b|(?:(?:ich|wir) )?freuen? (?:mich|uns)\b|bis (?:dann|bald|gleich|morgen|später)\b)",
+    r"|please find\b|have a (?:good|great|nice)\b|(?:(?:ich|wir) )?freuen? (?:mich|uns)\b"
+    r"|bis (?:dann|bald|gleich|morgen|später)\b)",
     re.IGNORECASE,
 )
 """The beginning of a courtesy that is no list item."""
@@ -291,10 +292,12 @@ def agenda_of(meeting: Meeting) -> list[str]:
     plain = [html.unescape(_TAG.sub(" ", line)).strip() for line in _LINES.split(listed)]
     last = max((number for number, line in enumerate(plain) if _MARK.match(line)), default=-1)
     end = next((number for number, line in enumerate(plain) if number > last and _SIGN_OFF.match(line)), len(plain))
+    people = [words_only(attendee.name) for attendee in meeting.attendees]
+    names = {*people, *(name.partition(" ")[0] for name in people)}
     lines = (
         _MARK.sub("", line).strip()
         for line in plain[:end]
-        if not (_SIGN_OFF.match(line) or _COURTESY.match(line) or (last >= 0 and line.endswith(":")))
+        if not (_SIGN_OFF.match(line) or _COURTESY.match(line) or (last >= 0 and line.endswith(":")) or line in names)
     )
     points = [words_only(line, 300) for line in lines if line and not _DIAL_IN.search(line)]
     return [
