@@ -13,12 +13,14 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from donna_tui.drafts.drafters import sentence_spans, stems_of
+from donna_tui.drafts.drafters import stems_of
 from donna_tui.drafts.text import words_only
 from donna_tui.memory.checkboxes import parse_task
+from donna_tui.text.dates import MONTH
 from donna_tui.text.lines import line_of, line_starts, split_lines
 from donna_tui.text.markdown import Section, split_sections
-from donna_tui.text.prose import prose
+from donna_tui.text.prose import HIDDEN, prose, without_comments
+from donna_tui.text.sentences import sentence_spans
 from donna_tui.types.drafts import Claim, Hunk
 from donna_tui.vault.note.read import parse_frontmatter
 
@@ -131,14 +133,16 @@ class Role(StrEnum):
 class Block:
     """A whole bullet or sentence.
 
-    `text` is its words without markup, `raw` the source lines. `box` is the mark of a check box, empty for anything
-    else; `parent` is the index of the enclosing bullet, or -1. Lines are 1-based and inclusive.
+    `text` is its words without markup, `raw` the source lines. `topic` is what the headings and the label above
+    it say. `box` is the mark of a check box, empty for anything else; `parent` is the index of the enclosing bullet,
+    or -1. Lines are 1-based and inclusive.
     """
 
     text: str
     raw: str
     role: Role
     heading_path: tuple[str, ...]
+    topic: str
     start_line: int
     end_line: int
     is_bullet: bool = False
@@ -169,7 +173,8 @@ _ROLES = (
     ),
     (
         Role.ACTIONS,
-        r"action items?|actions|next steps?|to[- ]?dos?|follow[- ]?ups?|tasks|my tasks|aufgaben|nächste schritte",
+        r"action items?|actions|next steps?|to[- ]?dos?|follow[- ]?ups?|tasks|my tasks|aufgaben|nächste schritte"
+        r"|maßnahmen",
     ),
     (Role.QUESTIONS, r"(?:open |unresolved |unanswered |outstanding )?questions|open (?:issues|points)|offene fragen"),
     (Role.AGENDA, r"agenda(?: items)?|proposed agenda|tagesordnung|ordre du jour"),
@@ -201,7 +206,7 @@ _NAMES = rf"(?-i:{_NAME}(?:(?:,? (?:and|und|et|y)|[,;/&+]| [/&+])\s?{_NAME})*[.,
 
 _DAY = (
     r"(?:(?:on|at|am|the|next|in) )*(?:\d|tb[ad]\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|mittwoch\b"
-    r"|(?:mon|diens|donners|frei|sams|sonn)tag\b|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d)"
+    rf"|(?:mon|diens|donners|frei|sams|sonn)tag\b|(?:{MONTH})\.? \d)"
 )
 _LABEL_PATTERNS = (
     *((role, re.compile(rf"^\W*(?:{words})\W{{0,3}}:\W*\w", re.IGNORECASE)) for role, words in _LABELS),
@@ -222,18 +227,8 @@ _WHOLE = re.compile(r"\S.*", re.DOTALL)
 _STATEMENT = re.compile(r"\S.*(?:(?<![.!?;:])\n[ \t]*[a-zß-ÿ].*)*")
 """A line, with those that continue it in lower case."""
 
-_LEFT_OUT = re.compile(r"~~.*?~~|%%.*?%%|\[\^[^\]\s]{1,80}\]", re.DOTALL)
-"""Struck-through text, comments and references to footnotes."""
-
-_COMMENT = re.compile(
-    r"(?P<code>^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?P<fence>`{3,}|~{3,})[^`\n]*$.*?(?:^[ \t>]*(?P=fence)|\Z)"
-    r"|(?P<ticks>`{1,3})[^`\n]{1,300}(?P=ticks))|%%.*?%%|<!--.*?(?:-->|\Z)",
-    re.DOTALL | re.MULTILINE,
-)
-"""A comment, over any number of lines. What looks like one in code is matched with the code."""
-
-_HIDDEN = "\ue000"
-"""Stands for each character that is left out, so that offsets stay the same; it is not visible text."""
+_LEFT_OUT = re.compile(r"~~.*?~~|\[\^[^\]\s]{1,80}\]", re.DOTALL)
+"""Struck-through text and references to footnotes."""
 
 _DIAL_IN = re.compile(
     r"^(?:join\b.{0,40}:|join (?:zoom|the|by|on|with|via|from)|dial[- ]?in|dial by|click\b.{0,90}\bcalendar"
@@ -288,9 +283,9 @@ def is_own(front: Mapping[str, Any]) -> bool:
 
 def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Block]:
     """Return the blocks of a note in order; of a note written by Donna (`own`) only the person's additions."""
-    text = text[:body_start] + _COMMENT.sub(_hidden, text[body_start:LONGEST_NOTE])
+    text = without_comments(text[:LONGEST_NOTE], body_start)
     sections = [
-        replace(section, heading_path=tuple(heading.replace(_HIDDEN, "").strip() for heading in section.heading_path))
+        replace(section, heading_path=tuple(heading.replace(HIDDEN, "").strip() for heading in section.heading_path))
         for section in split_sections(text, body_start)
     ]
     roles = [_role(section.heading_path, own=own) for section in sections]
@@ -301,7 +296,7 @@ def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Bloc
     )
     if not has_minutes:  # without other sections of minutes, the agenda contains the minutes
         roles = [Role.NOTES if role is Role.AGENDA else role for role in roles]
-    parser = _Parser(text, own=own)
+    parser = _Parser(text, _title(sections), own=own)
     place = 0
     for low, high in prose(text, body_start):
         while place < len(sections) and low >= sections[place].end:
@@ -316,8 +311,7 @@ def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Bloc
 
 
 def _hidden(match: re.Match[str]) -> str:
-    """Replace a comment or struck-through text, but no code, by hidden characters on the same lines."""
-    return match[0] if match.groupdict().get("code") else re.sub(r"[^\r\n]", _HIDDEN, match[0])
+    return re.sub(r"[^\r\n]", HIDDEN, match[0])
 
 
 class _Parser:
@@ -325,19 +319,20 @@ class _Parser:
 
     `_items` is the stack of open items: the column of their text, the index of their block, and the role of the items
     below it. A paragraph or item that is the name of a section, as “Agreed:”, gives its role to the items below it; the
-    first line of a paragraph also gives it to its other lines.
+    first line of a paragraph also gives it to its other lines. Any other label above a list is the topic of its items.
     """
 
-    def __init__(self, text: str, *, own: bool) -> None:
+    def __init__(self, text: str, title: str, *, own: bool) -> None:
         self.blocks: list[Block] = []
-        self._text, self._own = text, own
+        self._text, self._title, self._own = text, title, own
         self._lines = line_starts(text)
         self._items: list[tuple[int, int, Role]] = []
         self._named: Role | None = None
+        self._label = ""
 
     def leave_list(self) -> None:
         self._items.clear()
-        self._named = None
+        self._named, self._label = None, ""
 
     def add(self, low: int, high: int, section: Section, role: Role) -> None:
         """Add a paragraph, list item or table row by its offsets."""
@@ -346,18 +341,21 @@ class _Parser:
         if before.strip() and not _MARKER.match(before):
             return
         indent, marked = len(before.expandtabs(4)), bool(before.strip())
-        if not (marked or self._text[low:high].replace(_HIDDEN, "").strip()):
+        if not (marked or self._text[low:high].replace(HIDDEN, "").strip()):
             return
         while self._items and indent < self._items[-1][0] + marked:
             self._items.pop()
         if not (self._items or marked):
-            self._named = None
+            self._named, self._label = None, self._label_in(low, high)
         _, parent, here = self._items[-1] if self._items else (0, -1, self._named or role)
         first_line = self._text.find("\n", low, high)
         end = high if marked or first_line < 0 else first_line
         named = heading_role(self._text[low:end]) if here is Role.NOTES and end - low < LONGEST_LABEL else None
         named = None if named is Role.AGENDA else named
         if marked:
+            last = self.blocks[-1] if self.blocks else None
+            if last and self._label and not last.is_bullet and last.text.rstrip(":") == self._label:
+                self.blocks.pop()
             is_box = bool(_BOX.match(self._text, low))  # a label hides no task
             index = self._item(low, high, section, role if is_box else here, parent)
             self._items.append((indent, index if index >= 0 else parent, named or here))
@@ -372,6 +370,13 @@ class _Parser:
             self._named = named
             self._below_label(said[end - low :], end, section, named, here)
 
+    def _label_in(self, low: int, high: int) -> str:
+        """Return the words of a paragraph that is a label, as “Stop:” or “**Stop**”; empty if it is not, or a role."""
+        raw = self._text[low:high].replace(HIDDEN, "").strip()
+        if len(raw) > LONGEST_LABEL or not _LABEL.fullmatch(raw) or heading_role(raw):
+            return ""
+        return bare(raw).rstrip(":")
+
     def _below_label(self, below: str, low: int, section: Section, named: Role, here: Role) -> None:
         """Add the lines below the first line of a paragraph, which is the name of a section."""
         if not _quotable_section(named):
@@ -380,13 +385,13 @@ class _Parser:
                 self._named = None
                 self._sentences(below[skipped.end() :], low + skipped.end(), section, here, -1)
             return
-        is_prose = named is not Role.ACTIONS and below.replace(_HIDDEN, "").rstrip().endswith((".", "!", "?"))
+        is_prose = named is not Role.ACTIONS and below.replace(HIDDEN, "").rstrip().endswith((".", "!", "?"))
         for statement in (_WHOLE if is_prose else _STATEMENT).finditer(below):
             self._sentences(statement[0], low + statement.start(), section, named, -1)
 
     def _item(self, low: int, high: int, section: Section, role: Role, parent: int) -> int:
         """Add the block of a list item; return its index, or -1 if it is not quotable."""
-        raw = self._text[low:high].replace(_HIDDEN, "")
+        raw = self._text[low:high].replace(HIDDEN, "")
         box = _BOX.match(raw)
         if self._own:
             if _OWN_CITED.search(raw):
@@ -416,7 +421,7 @@ class _Parser:
 
     def _sentences(self, said: str, low: int, section: Section, role: Role, parent: int) -> None:
         """Add the sentences of a text at an offset, in which what is left out is hidden."""
-        for start, end in sentence_spans(said.replace(_HIDDEN, " ")):
+        for start, end in sentence_spans(said.replace(HIDDEN, " ")):
             words = bare(said[start:end])
             if words and len(words) <= LONGEST_BLOCK and not words.endswith(":"):
                 self.blocks.append(replace(self._block(words, low + start, low + end, section, role), parent=parent))
@@ -425,7 +430,7 @@ class _Parser:
         first, last = line_of(self._lines, low), line_of(self._lines, max(low, high - 1))
         return Block(
             text=words,
-            raw=self._text[low:high].replace(_HIDDEN, "").strip(),
+            raw=self._text[low:high].replace(HIDDEN, "").strip(),
             role=next(
                 (
                     named
@@ -435,6 +440,7 @@ class _Parser:
                 role,
             ),
             heading_path=section.heading_path,
+            topic=_topic(section.heading_path, self._title, self._label),
             start_line=first,
             end_line=last,
         )
@@ -464,6 +470,20 @@ def is_quotable(block: Block) -> bool:
     return letters >= 0.6 * len(text) and not _BOILERPLATE.search(text)
 
 
+def _title(sections: Sequence[Section]) -> str:
+    """Return the heading above the whole note, if there is one."""
+    tops = {section.heading_path[0] for section in sections if section.heading_path}
+    is_above = any(section.level == 1 or len(section.heading_path) > 1 for section in sections)
+    return tops.pop() if len(tops) == 1 and is_above else ""
+
+
+def _topic(path: tuple[str, ...], title: str, label: str) -> str:
+    """Return the headings below the title that do not name a part of minutes, and the label below them."""
+    below = path[1:] if title and path[:1] == (title,) else path
+    named = [heading for heading in below if not (heading_role(heading) or _GENERIC.search(heading))]
+    return ": ".join(filter(None, (words_only(each).rstrip(":") for each in (*named, label))))
+
+
 def _quotable_section(role: Role) -> bool:
     return role not in (Role.SKIPPED, Role.AGENDA)
 
@@ -489,7 +509,7 @@ def heading_role(heading: str, *, own: bool = False) -> Role | None:
 def topics_of(blocks: Sequence[Block], most: int) -> list[tuple[str, ...]]:
     """Return the heading paths with the most notes, in order: the deepest ones, below the title."""
     counts = Counter(block.heading_path for block in blocks if block.role is Role.NOTES and block.heading_path)
-    found = [path for path, count in counts.items() if count > 1 and not _AGENDA.search(path[-1])]
+    found = [path for path, count in counts.items() if count > 1 and not _GENERIC.search(path[-1])]
     topics = [
         path for path in found if len(path) > 1 and not any(other[: len(path)] == path != other for other in found)
     ]
@@ -497,4 +517,11 @@ def topics_of(blocks: Sequence[Block], most: int) -> list[tuple[str, ...]]:
     return [path for path in topics if path in longest]
 
 
-_AGENDA = re.compile(r"\bagenda\b|^discussions?\W*$|^notes\W*$", re.IGNORECASE)
+_GENERIC = re.compile(
+    r"\bagenda\b|^\W*(?:discussions?|(?:meeting |daily )?notes|minutes|summary|log|journal|diary|today|general"
+    r"|misc(?:ellaneous)?|other|updates?|notizen|diskussion|protokoll|sonstiges|heute|tagebuch)\W*$",
+    re.IGNORECASE,
+)
+"""Headings that say nothing about what is below them."""
+
+_LABEL = re.compile(r"(?:\*\*|__)[^\n]+(?:\*\*|__):?|[^\n.!?]+:")

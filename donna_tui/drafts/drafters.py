@@ -25,6 +25,7 @@ from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.payload import Payload, Segment
 from donna_tui.search.query import STOP_WORDS
 from donna_tui.search.snippets import stem
+from donna_tui.text.sentences import sentence_spans
 from donna_tui.types.drafts import Evidence
 from donna_tui.types.search import MemorySource
 
@@ -40,15 +41,16 @@ StatementText = Annotated[str, StringConstraints(strip_whitespace=True, min_leng
 Statements = Annotated[list[StatementText], Field(max_length=25)]
 
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])(\s*(?:\[\d{1,3}\])*)\s+(?=[^\s\[])")
+_CITED_AFTER = re.compile(r"([.!?])((?:\s*\[\d{1,3}\])+)(?=\s|$)")
+"""Citations after the end of a sentence."""
 
 
 def _as_statements(texts: Any) -> Any:
     """Split a text of several sentences into a list; models return either."""
     if not isinstance(texts, str):
         return texts
-    marked = _SENTENCE_END.sub(lambda found: f"{found[1]}\n", " ".join(texts.split()))
-    return [sentence[:LONGEST_STATEMENT] for sentence in marked.split("\n") if sentence][:25]
+    text = _CITED_AFTER.sub(r"\2\1", " ".join(texts.split()))
+    return [text[start : min(end, start + LONGEST_STATEMENT)] for start, end in sentence_spans(text)][:25]
 
 
 Summary = Annotated[Statements, BeforeValidator(_as_statements)]
@@ -106,16 +108,6 @@ class PersonProfileAnswer(Answer):
 
 MIN_WORDS, SENTENCE_CHARS = 4, 480
 
-_END = re.compile(r"[.!?…][\"'”’)\]*_]*\s+(?=[\"'“(\[*_]*[A-ZÀ-ÞА-Я0-9])|[。！？]\s*")
-_ABBREVIATION = re.compile(
-    r"(?:^|[\s(\[\"'“/])(?:[A-ZÀ-Þ]|(?:[A-Za-z]\.)+[A-Za-z]|[Dd]rs?|[Mm]rs?|[Mm]s|[Pp]rof|[Ss]t|[Ss]r|[Jj]r|[Nn]os?|[Vv]s|[Ee]tc"
-    r"|[Aa]pprox|[Ii]nc|[Ll]td|[Cc]o|[Cc]orp|[Cc]f|[Ff]igs?|[Rr]ef|[Rr]esp|[Ee]st|[Dd]ept|[Aa]ve|[Ee]xt|[Tt]el|[Vv]ol|[Pp]p?|[Ss]ec"
-    r"|[Ee]d|[Bb]zw|[Cc]a|[Nn]r|[Uu]sw|[Jj]an|[Ff]eb|[Mm]ar|[Aa]pr|[Jj]un|[Jj]ul|[Aa]ug|[Ss]ept?|[Oo]ct|[Nn]ov|[Dd]ec|[Mm]on|[Tt]ues?"
-    r"|[Ww]ed|[Tt]hurs?|[Ff]ri|[Ss]at|[Ss]un)\.$"
-)
-"""Initials and abbreviations, whose full stop does not end a sentence."""
-
-LONGEST_ABBREVIATION = 12
 _ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[(.)\]\s+)?")
 _HEADING = re.compile(r"^\s*(?:#{1,6}\s|\||>|```|~~~|---|===|%%|\$\$)")
 _WORD = re.compile(r"\w+")
@@ -174,25 +166,6 @@ class Sentence:
             return False
         someone = _SOMEBODY_WILL.match(self.text) and not _NOBODY.match(self.text)
         return bool(someone or _TO_DO.search(self.text))
-
-
-def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the half-open offsets of each sentence. None ends at an abbreviation, an initial, or inside brackets."""
-    start = counted = in_round = in_square = 0
-    for match in _END.finditer(text):
-        end = match.start() + 1
-        if match[0][0] == "." and _ABBREVIATION.search(text, max(0, end - LONGEST_ABBREVIATION), end):
-            continue
-        more, counted = text[counted : match.end()], match.end()
-        in_round += more.count("(") - more.count(")")
-        in_square += more.count("[") - more.count("]")
-        if in_round > 0 or in_square > 0:
-            continue
-        yield start, start + len(text[start : match.end()].rstrip())
-        start, in_round, in_square = match.end(), 0, 0
-    rest = text[start:].rstrip()
-    if rest:
-        yield start, start + len(rest)
 
 
 def is_self_contained(text: str) -> bool:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
 from typing import Any
 
 from donna_tui.index.database import Database
 from donna_tui.types.drafts import Evidence
 from donna_tui.types.search import ME, Hit, MemorySource
-from donna_tui.vault.note.read import DRAFT_KEY
+from donna_tui.vault.note.read import DRAFT_KEY, note_date
 
 LONGEST_TEXT = 4_000
 
@@ -74,16 +76,35 @@ class IndexedNote:
     heading: str = ""
 
 
-def approved_notes(database: Database) -> Iterator[IndexedNote]:
-    for path, title, modified_at, metadata, sensitive, heading in database.rows(
-        "SELECT source_id, title, modified_at, metadata_json, sensitive, (SELECT min(top)"
+_TEMPLATES = re.compile(r"(?:^|/)[\W\d_]*(?:templates?|vorlagen?)/", re.IGNORECASE)
+_TEMPLATE = re.compile(r"(?:(?:daily|meeting|note|person|project)[\W_]*)?(?:template|vorlage)", re.IGNORECASE)
+_FIELDS = " OR ".join(f"content GLOB '*{field}*'" for field in ("{{date", "{{time", "{{title", "<% tp.", "<%[*] "))
+"""The condition for a passage with fields of Obsidian's templates or of Templater."""
+
+
+def is_template(path: str, folders: Collection[str], *, has_fields: bool = False) -> bool:
+    """Check whether a note is a template: in one of these folders or one named so, or without a day in its name.
+
+    Such a note is one if it is named so itself, or has fields of templates.
+    """
+    if _TEMPLATES.search(path) or path.startswith(tuple(f"{folder}/" for folder in folders)):
+        return True
+    return bool(has_fields or _TEMPLATE.fullmatch(PurePosixPath(path).stem)) and not note_date({}, path, 0.0)
+
+
+def approved_notes(database: Database, templates: Collection[str] = ()) -> Iterator[IndexedNote]:
+    """Yield the notes of the index without drafts and templates; `templates` are folders of templates."""
+    for path, title, modified_at, metadata, sensitive, heading, has_fields in database.rows(
+        "SELECT source_id, title, modified_at, metadata_json, sensitive, (SELECT min(top)"  # noqa: S608
         " FROM (SELECT coalesce(json_extract(heading_path, '$[0]'), '') AS top FROM memory_chunks"
-        " WHERE document_id = d.id) HAVING min(top) = max(top)) FROM memory_documents d"
+        " WHERE document_id = d.id) HAVING min(top) = max(top)), json_extract(metadata_json, '$.frontmatter.type') ="
+        f" 'meeting' AND EXISTS (SELECT 1 FROM memory_chunks WHERE document_id = d.id AND ({_FIELDS}))"
+        " FROM memory_documents d"
         " WHERE source_type = ? AND user_id = ? AND deleted_at IS NULL ORDER BY source_id",
         (MemorySource.VAULT.value, ME),
     ):
         known = json.loads(metadata or "{}")
-        if not is_draft(known):
+        if not (is_draft(known) or is_template(path, templates, has_fields=bool(has_fields))):
             front = known.get("frontmatter")
             known_front = front if isinstance(front, dict) else {}
             yield IndexedNote(path, title or "", modified_at, known_front, bool(sensitive), heading or "")

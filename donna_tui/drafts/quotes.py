@@ -16,8 +16,8 @@ from donna_tui.drafts.blocks import Block, Role, blocks_of, heading_role, is_own
 from donna_tui.drafts.drafters import MIN_WORDS, is_self_contained, stems_of
 from donna_tui.drafts.passages import IndexedNote
 from donna_tui.drafts.series import day_in
-from donna_tui.drafts.text import MONTHS
 from donna_tui.safety.classify import Sensitivity
+from donna_tui.text.dates import MONTH, MONTHS, month_number
 from donna_tui.types.drafts import Evidence
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
@@ -40,7 +40,7 @@ MAX_PROSE = 25
 """Maximum number of sentences of a note without bullets; of a longer one, a transcript, only topics are listed."""
 
 _DECIDED = (
-    r"agreed|decided|conclusion|resolved|approved|no (?:\w+/)?(?:concerns|objections|comments)"
+    r"agreed|decided|conclusion|resolved|approved|rejected(?=:)|no (?:\w+/)?(?:concerns|objections|comments)"
     r"|(?:is|was|were|reached|had|have|general) (?:an? )?(?:consensus|agreement)"
     r"|(?:consensus|agreement) (?:is|was|that|to)"
 )
@@ -104,17 +104,15 @@ _REPLACES = re.compile(
     r"|push(?:es|ed) (?:back )?to|delay(?:s|ed)|after all|stattdessen|verschoben)\b",
     re.IGNORECASE,
 )
-_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
-_MONTH = f"{_MONTHS}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
 _DATE = re.compile(
-    rf"\b(?:\d{{1,2}}(?:st|nd|rd|th|\.)? (?:{_MONTH})\b"
-    rf"|(?:{_MONTH})\.? \d{{1,2}}(?:st|nd|rd|th)?\b|\d{{4}}-\d\d-\d\d"
+    rf"\b(?:\d{{1,2}}(?:st|nd|rd|th|\.)? (?:{MONTH})\b"
+    rf"|(?:{MONTH})\.? \d{{1,2}}(?:st|nd|rd|th)?\b|\d{{4}}-\d\d-\d\d"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:next|this) (?:week|month|year|quarter)|tomorrow|today|q[1-4]"
-    rf"|(?:{_MONTHS})\b|\d{{1,2}}:\d\d|the \d{{1,2}}(?:st|nd|rd|th))\b",
+    rf"|(?:{'|'.join(MONTHS)})\b|\d{{1,2}}:\d\d|the \d{{1,2}}(?:st|nd|rd|th))\b",
     re.IGNORECASE,
 )
 _BEGINS = re.compile(
-    rf"(?:(?P<before>\d{{1,2}})(?:st|nd|rd|th|\.)? )?(?P<month>{_MONTH})\b\.?(?(before)| (?P<after>\d{{1,2}})\b)",
+    rf"(?:(?P<before>\d{{1,2}})(?:st|nd|rd|th|\.)? )?(?P<month>{MONTH})\b\.?(?(before)| (?P<after>\d{{1,2}})\b)",
     re.IGNORECASE,
 )
 """The day with which an entry of a schedule begins."""
@@ -155,19 +153,20 @@ class Read:
 
     def sections(self) -> list[Evidence]:
         """Return the quotable content of each section as a passage."""
-        found: dict[tuple[str, ...], list[Block]] = {}
+        found: dict[tuple[tuple[str, ...], str], list[Block]] = {}
         for block in self.blocks:
             if not (block.box and not block.is_open_box) and (block.box or is_quotable(block)):
-                found.setdefault(block.heading_path, []).append(block)
+                found.setdefault((block.heading_path, block.topic), []).append(block)
         return [
             Evidence(
                 number=0, source_type=MemorySource.VAULT.value, path=self.note.path, title=self.note.title,
                 heading_path=path, start_line=blocks[0].start_line, end_line=blocks[-1].end_line,
-                text="\n".join(
-                    f"{'  ' * each.depth}- {f'[{each.box}] ' if each.box else ''}{each.text}" for each in blocks
-                ),
+                text="\n".join((
+                    *((f"{topic}:",) if topic else ()),
+                    *(f"{'  ' * each.depth}- {f'[{each.box}] ' if each.box else ''}{each.text}" for each in blocks),
+                )),
             )
-            for path, blocks in found.items()
+            for (path, topic), blocks in found.items()
         ]  # fmt: skip
 
 
@@ -258,10 +257,9 @@ def _day_of(read: Read, block: Block) -> datetime.date:
         return datetime.date.fromisoformat(block.text[:10])
     written, found = day_in(read.note.path, read.note.front), _BEGINS.match(block.text)
     if written and found:
-        month = next(number for number, name in enumerate(MONTHS, 1) if name[:3].lower() == found["month"][:3].lower())
         for year in (written.year, written.year + 1):
             with contextlib.suppress(ValueError):
-                day = datetime.date(year, month, int(found["before"] or found["after"]))
+                day = datetime.date(year, month_number(found["month"]), int(found["before"] or found["after"]))
                 if day > written - LONG_PAST:
                     return day
     return datetime.date.max
@@ -385,7 +383,7 @@ def _is_meaningful(blocks: Sequence[Block], number: int, *, is_parent: bool) -> 
     if _REFERENCE.search(block.text):  # most such lines are the title of an issue
         return bool(_OUTCOME.search(block.text)) and len(stems_of(_REFERENCE.sub("", block.text))) >= MIN_STEMS
     is_listed = block.parent >= 0 and bool(_OPENS.search(blocks[block.parent].text))
-    return is_listed or len(stems_of(block.text)) > 1
+    return is_listed or len(stems_of(f"{block.topic} {block.text}")) > 1
 
 
 def _above(blocks: Sequence[Block], number: int) -> list[int]:

@@ -20,6 +20,7 @@ from donna_tui.drafts.passages import IndexedNote, approved_notes, is_draft
 from donna_tui.drafts.people import FOLDER
 from donna_tui.drafts.text import words_only
 from donna_tui.index.database import Database
+from donna_tui.text.dates import MONTH
 from donna_tui.types.drafts import Meeting
 from donna_tui.types.search import ME, Filters, Hit, MemorySource, SearchOutcome, SearchRequest
 from donna_tui.vault.note.read import note_date
@@ -37,15 +38,11 @@ one.
 PEOPLE_KEYS = ("attendees", "participants", "people", "with")
 
 _ONE_ON_ONE = re.compile(r"\b(?:1\s?[:/\-–xo]\s?1|1\s?on\s?1|one[- ]?(?:on|to)[- ]?one)\b", re.IGNORECASE)
-_MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)"
-)
 _DATES = re.compile(
     r"(?<!\d)(?:19|20)\d\d[-_./]?(?:0[1-9]|1[0-2])[-_./]?(?:0[1-9]|[12]\d|3[01])(?!\d)"
-    rf"|\b\d{{1,2}}(?:st|nd|rd|th|\.)? {_MONTH}\b(?:,? (?:19|20)\d\d)?"
-    rf"|\b{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? (?:19|20)\d\d)?"
-    rf"|\b{_MONTH} (?:19|20)\d\d\b|\b\d{{1,2}}[./]\d{{1,2}}[./](?:\d\d){{1,2}}\b|(?<!\d)(?:19|20)\d\d(?!\d)"
+    rf"|\b\d{{1,2}}(?:st|nd|rd|th|\.)? (?:{MONTH})\b(?:,? (?:19|20)\d\d)?"
+    rf"|\b(?:{MONTH}) \d{{1,2}}(?:st|nd|rd|th)?\b(?:,? (?:19|20)\d\d)?"
+    rf"|\b(?:{MONTH}) (?:19|20)\d\d\b|\b\d{{1,2}}[./]\d{{1,2}}[./](?:\d\d){{1,2}}\b|(?<!\d)(?:19|20)\d\d(?!\d)"
     r"|\b(?:week|kw|cw|sprint|no\.?|nr\.?|w)[ ]?#?\d{1,3}\b|#\d+",
     re.IGNORECASE,
 )
@@ -67,6 +64,9 @@ _ANYBODY = _PERSONAL | {
     "vendor", "partner", "supplier", "demo", "follow", "followup", "sync", "review", "check", "in", "onboarding",
 }  # fmt: skip
 """Title words of meetings with anybody: a title of these alone does not identify a meeting."""
+
+_DIARY = frozenset({"daily", "dailies", "journal", "diary", "log", "tagebuch"})
+"""Names of folders of daily notes, which are not those of a meeting called “Daily”."""
 
 _WITH = re.compile(r"(?:^|[\W_])(?:with|mit)[\W_]+(.+)", re.IGNORECASE)
 """The end of a title that names with whom the meeting is."""
@@ -117,13 +117,13 @@ class Invited:
         return cls(meeting=meeting, key=title_key(meeting.title), people=frozenset(others - {""}), me=mine)
 
 
-def earlier_notes(index: Database, invited: Invited) -> list[Earlier]:
+def earlier_notes(index: Database, invited: Invited, templates: Collection[str] = ()) -> list[Earlier]:
     """Return the earlier notes of a meeting, latest first: of its series or title or, failing these, of its people.
 
     Empty if the latest of them must not be quoted to the people of this meeting.
     """
     found: dict[Match, list[Earlier]] = {match: [] for match in Match}
-    notes = list(approved_notes(index))
+    notes = list(approved_notes(index, templates))
     # The words in the full names of people whom notes name, or who have a page, and who are not invited.
     people = people_in(notes) | {
         person_key(PurePosixPath(note.path).stem) for note in notes if note.path.startswith(f"{FOLDER}/")
@@ -178,19 +178,22 @@ def _is_with_somebody(title: str, invited: Invited) -> bool:
 
 
 def _title_names_all(invited: Invited) -> bool:
-    """Check whether the title of a meeting names all others, as “1:1 Ben” does, and no other Ben is known."""
+    """Check whether the title of a meeting names all others, as “1:1 Ben” does, and no other Ben is known.
+
+    Whether somebody unnamed is the user is only clear in the invitation of a 1:1.
+    """
     named = {each for each in invited.people if (invited.key & frozenset(each.split())) - invited.namesakes}
-    unnamed = len(invited.people) - len(named) - (not invited.me)  # an invitation lists the user, too
+    unnamed = len(invited.people) - len(named) - ("1:1" in invited.key and not invited.me)
     return bool(named) and unnamed <= 0
 
 
-def background_notes(index: Database, invited: Invited) -> list[IndexedNote]:
+def background_notes(index: Database, invited: Invited, templates: Collection[str] = ()) -> list[IndexedNote]:
     """Return project notes whose name is in the title of the meeting: `Projects/Offsite.md` for “Offsite planning”."""
     title = stems_of(" ".join(invited.key - _ANYBODY))
     if not title:
         return []
     found = []
-    for note in approved_notes(index):
+    for note in approved_notes(index, templates):
         name = stems_of(_project_name(note))
         if name and (name <= title or (title <= name and len(title) > 1)) and may_be_quoted(note, invited):
             found.append((len(name ^ title), note.path, note))
@@ -266,7 +269,8 @@ def match_of(note: IndexedNote, invited: Invited) -> Match | None:
     named = (note.front.get("series_id"), note.front.get("series"), event.rpartition("/")[0], event.rpartition("_")[0])
     if meeting.series_id and meeting.series_id in {str(each or "") for each in named}:
         return Match.SERIES
-    if invited.key and invited.key in set(_title_keys(note)) and _is_same_meeting(invited, people):
+    is_diary = invited.key <= _DIARY and not is_meeting_note(note)
+    if invited.key and invited.key in set(_title_keys(note)) and not is_diary and _is_same_meeting(invited, people):
         return Match.TITLE
     if people and people == invited.people and is_meeting_note(note):
         return Match.PEOPLE
@@ -350,13 +354,14 @@ Read = Callable[[Callable[[Database], Any]], Awaitable[Any]]
 class Gatherer:
     """Read the index for a draft. With `remote` the reader is a remote model, so nothing private is read.
 
-    `me` are the names and addresses of the user.
+    `me` are the names and addresses of the user, `templates` the folders of templates in Obsidian's settings.
     """
 
     search: Search
     read: Read
     remote: bool = False
     me: tuple[str, ...] = ()
+    templates: tuple[str, ...] = ()
 
     async def hits(self, about: str, source: MemorySource, most: int) -> list[Hit]:
         """Return the best passages of one source, without drafts."""
@@ -378,12 +383,12 @@ class Gatherer:
     async def earlier(self, meeting: Meeting) -> list[Earlier]:
         """Return the notes of the earlier meetings, latest first."""
         invited = self.invited(meeting)
-        found: list[Earlier] = await self.read(lambda index: earlier_notes(index, invited))
+        found: list[Earlier] = await self.read(lambda index: earlier_notes(index, invited, self.templates))
         if found and self.remote and found[0].note.sensitive:
             return []
         return [earlier for earlier in found if not (self.remote and earlier.note.sensitive)]
 
     async def background(self, meeting: Meeting) -> list[IndexedNote]:
         invited = self.invited(meeting)
-        found: list[IndexedNote] = await self.read(lambda index: background_notes(index, invited))
+        found: list[IndexedNote] = await self.read(lambda index: background_notes(index, invited, self.templates))
         return [note for note in found if not (self.remote and note.sensitive)]

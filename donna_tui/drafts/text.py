@@ -10,16 +10,12 @@ from typing import Any
 
 import yaml
 
-DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
+from donna_tui.text.dates import MONTHS, WEEKDAYS
 
 
 def long_day(day: datetime.date) -> str:
     """Format a day as `Wednesday, 3 January 2024`."""
-    return f"{DAYS[day.weekday()]}, {short_day(day)}"
+    return f"{WEEKDAYS[day.weekday()]}, {short_day(day)}"
 
 
 def short_day(day: datetime.date) -> str:

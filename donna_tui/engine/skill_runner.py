@@ -27,6 +27,7 @@ from donna_tui.memory.facts import latest_corrections
 from donna_tui.platform.paths import resource
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.client import VaultClient
+from donna_tui.vault.obsidian import template_folders
 from donna_tui.vault.open import open_writer, vault_client
 
 MAX_CORRECTIONS = 10
@@ -129,7 +130,13 @@ class SkillRunner:
     @cached_property
     def _gatherer(self) -> Gatherer:
         context = self._context
-        return Gatherer(search=context.search, read=context.read, remote=self._drafter.remote, me=context.config.me)
+        return Gatherer(
+            search=context.search,
+            read=context.read,
+            remote=self._drafter.remote,
+            me=context.config.me,
+            templates=template_folders(context.space.root),
+        )
 
     async def _corrections(self, task_type: str) -> list[Corrected]:
         """Return the latest corrections of drafts of this kind that the drafter may read."""

@@ -12,8 +12,8 @@ from itertools import accumulate
 from donna_tui.config.models import ChatSourceConfig
 from donna_tui.index.documents import Document
 from donna_tui.memory.splitter import TextSplitter
-from donna_tui.search.query import MONTHS
 from donna_tui.text.chunker import Chunk
+from donna_tui.text.dates import MONTHS
 from donna_tui.text.tokens import TokenCounter
 from donna_tui.types.memory import MemoryType, SessionRow, Turn
 from donna_tui.types.search import ROLES, MemorySource
@@ -148,4 +148,4 @@ def day_of(at: float | None) -> str:
         moment = datetime.fromtimestamp(at, UTC)
     except (ValueError, OverflowError, OSError):
         return ""
-    return f"{moment.day} {MONTHS[moment.month - 1].capitalize()} {moment.year}"
+    return f"{moment.day} {MONTHS[moment.month - 1]} {moment.year}"

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, replace
 
+from donna_tui.text.dates import WEEKDAYS
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.prose import prose
 from donna_tui.vault.note.read import parse_frontmatter
@@ -184,7 +185,6 @@ def task_typed(text: str, today: datetime.date) -> tuple[str, str]:
 
 
 _DUE = re.compile(r"(.*\S)\s+due:?\s+(\S+)", re.IGNORECASE | re.DOTALL)
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
 def day_typed(word: str, today: datetime.date) -> datetime.date | None:
@@ -192,7 +192,7 @@ def day_typed(word: str, today: datetime.date) -> datetime.date | None:
     word = word.lower()
     if word in ("today", "tomorrow"):
         return today + datetime.timedelta(days=word == "tomorrow")
-    weekday = next((n for n, name in enumerate(_WEEKDAYS) if len(word) >= 3 and name.startswith(word)), None)
+    weekday = next((n for n, name in enumerate(WEEKDAYS) if len(word) >= 3 and name.lower().startswith(word)), None)
     if weekday is not None:
         return today + datetime.timedelta(days=(weekday - today.weekday() - 1) % 7 + 1)
     try:

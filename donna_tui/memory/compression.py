@@ -24,6 +24,7 @@ from donna_tui.memory.scores import salience
 from donna_tui.search.query import STOP_WORDS
 from donna_tui.search.snippets import stem
 from donna_tui.text.markdown import shorten
+from donna_tui.text.sentences import sentences_by_line
 from donna_tui.text.tokens import TokenCounter
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import MemoryType, SessionRow, Turn
@@ -35,7 +36,6 @@ MIN_WORDS = 4
 SAMPLED_SENTENCES = 2_000
 """Maximum number of sentences of a session that are scored; longer sessions are sampled evenly."""
 
-_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|$|(?=\n))")
 _WORD = re.compile(r"\w+")
 
 
@@ -79,8 +79,8 @@ def summary_of(title: str, turns: Iterable[Turn], counter: TokenCounter) -> str:
 
 def _sentences(turn: Turn) -> list[_Sentence]:
     found = []
-    for match in _SENTENCE.finditer(turn.text):
-        text = " ".join(match.group().split())
+    for start, end in sentences_by_line(turn.text):
+        text = " ".join(turn.text[start:end].split())
         stems = frozenset(stem(word) for word in _WORD.findall(text.lower()) if word not in STOP_WORDS)
         if len(stems) >= MIN_WORDS:
             found.append(_Sentence(turn.speaker, text, stems))

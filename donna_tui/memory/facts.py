@@ -19,6 +19,7 @@ from donna_tui.search.query import STOP_WORDS
 from donna_tui.text.chunker import Chunk
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import plain_text, shorten
+from donna_tui.text.sentences import sentences_by_line
 from donna_tui.text.tokens import TokenCounter
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import Correction, MemoryType
@@ -45,7 +46,6 @@ _NOW = re.compile(
     r"\b(?:right now|at the moment|currently|for now|just now|this (?:session|conversation|chat)|(?:i am|i'm) now)\b",
     re.IGNORECASE,
 )
-_SENTENCE_END = re.compile(r"(?<!\bDr)(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bProf)(?<!\bSt)[.!?]\s+\S|\n|\?$")
 _EVENT = re.compile(
     r"\b(?:yesterday|today|tonight|this (?:morning|afternoon|evening)|last (?:night|week|month|year|\w+day)|ago)\b"
     r"|^(?:(?:I|we|he|she|they) )?(?:just )?(?:had|went|met|saw|got|did|came|spoke|began)\b"
@@ -77,7 +77,8 @@ def route(text: str, hint: MemoryType | None = None) -> MemoryType:
     if _NOW.search(text):
         return MemoryType.WORKING
     statement = text.strip()
-    is_fact = not _SENTENCE_END.search(statement) and not _EVENT.search(statement)
+    is_sentence = len(list(sentences_by_line(statement))) == 1 and not statement.endswith("?")
+    is_fact = is_sentence and not _EVENT.search(statement)
     return MemoryType.SEMANTIC if is_fact else MemoryType.EPISODIC
 
 

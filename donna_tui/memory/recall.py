@@ -17,6 +17,7 @@ from donna_tui.memory.scores import importance_of
 from donna_tui.memory.tokens import PromptTokens
 from donna_tui.safety.terminal import clean
 from donna_tui.text.plural import plural
+from donna_tui.text.sentences import sentences_by_line
 from donna_tui.types.errors import ModelError
 from donna_tui.types.memory import Importance, MemoryChunk, MemoryType, Omitted, OmittedReason, RecallResult
 from donna_tui.types.search import ME, Filters, MemorySource, SearchOutcome, SearchRequest
@@ -65,7 +66,7 @@ def rerank(
         asked = {
             (each.session_id, each.end_line + 1): each.score
             for each in memories
-            if each.source is MemorySource.CHAT and _is_question(_SENTENCE_GAP.split(each.content.rstrip())[-1])
+            if each.source is MemorySource.CHAT and _is_question((_sentences(each.content) or [""])[-1])
         }
         scores = [
             blend(memory, named, now, asked.get((memory.session_id, memory.start_line), 0.0)) for memory in memories
@@ -85,13 +86,15 @@ _ASKS_NOTHING = re.compile(
 )
 """A sentence that states something although it ends with a question mark, or with an address that does."""
 
-_SENTENCE_GAP = re.compile(r"(?<=[.!?؟])\s+|(?<=[。！？])|\n")
-
 
 def question_share(text: str) -> float:
-    sentences = _SENTENCE_GAP.split(text)
+    sentences = _sentences(text)
     asking = sum(len(sentence) for sentence in sentences if _is_question(sentence))
     return asking / max(1, sum(map(len, sentences)))
+
+
+def _sentences(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentences_by_line(text)]
 
 
 def _is_question(sentence: str) -> bool:

@@ -29,7 +29,8 @@ from donna_tui.index.database import Database
 from donna_tui.index.documents import Document
 from donna_tui.index.vectors import Vector, unpacked
 from donna_tui.platform.lazy import np
-from donna_tui.search.query import MONTHS, STOP_WORDS
+from donna_tui.search.query import STOP_WORDS
+from donna_tui.text.dates import MONTHS, WEEKDAYS
 from donna_tui.text.tokens import TokenCounter
 from donna_tui.types.memory import Importance, Signal
 
@@ -61,13 +62,12 @@ PREFERENCE = re.compile(
     re.IGNORECASE,
 )
 
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NUMBER = re.compile(
-    rf"\d|\b(?:{'|'.join((*_DAYS, *(name for name in MONTHS if name not in ('march', 'may'))))})\b", re.IGNORECASE
+    rf"\d|\b(?:{'|'.join((*WEEKDAYS, *(name for name in MONTHS if name not in ('March', 'May'))))})\b", re.IGNORECASE
 )
 _WORD = re.compile(r"[^\W\d_][\w’'-]*")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;…]|\n)[\s\"'“”‘’(\[*_>#•-]*\Z")
-_CALENDAR = frozenset((*_DAYS, *MONTHS, *(name[:3] for name in (*_DAYS, *MONTHS))))
+_CALENDAR = frozenset(word for name in (*WEEKDAYS, *MONTHS) for word in (name.lower(), name[:3].lower()))
 _NO_NAMES = frozenset("i i'm i'll i've i'd i’m i’ll i’ve i’d ok okay mr mrs ms dr prof".split())
 _TITLES = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|Sir|Dame)\.? [^\W\d_a-z]")
 _MIXED = re.compile(r"\b(?:[a-z]+[A-Z]\w*|[A-Z]+[a-z]+[A-Z]\w*|[A-Z]{2,6})\b")

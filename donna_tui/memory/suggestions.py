@@ -12,6 +12,7 @@ from donna_tui.index.database import Database
 from donna_tui.memory.database import MemoryDb
 from donna_tui.memory.facts import same_fact
 from donna_tui.memory.scores import INSTRUCTION
+from donna_tui.text.sentences import sentences_by_line
 from donna_tui.types.memory import MemoryType, Suggestion
 from donna_tui.types.search import ME
 
@@ -22,8 +23,6 @@ OWNER = "user"
 """The speaker of the owner's turns without a name. What named people prefer is not the owner's preference."""
 
 OPEN, ACCEPTED, DISMISSED = "open", "accepted", "dismissed"
-
-_SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 
 _STATED = re.compile(
     r"\bI(?:['’]d| would)? (?:\w+ly |much |still |also )?(?:prefer|hate|dislike|detest|can['’]?t stand|cannot stand)\b"
@@ -43,12 +42,12 @@ In people's 566 messages of the evaluation chats, `PREFERENCE` matches 18 senten
 
 def preferences_in(text: str) -> Iterator[tuple[int, int]]:
     """Yield the sentences that state a preference, as half-open character offsets. Questions are skipped."""
-    for match in _SENTENCE.finditer(text):
-        sentence = match.group()
+    for low, high in sentences_by_line(text):
+        sentence = text[low:high]
         stripped = sentence.strip(" \t-*>•")
         if not stripped or len(stripped) > LONGEST or stripped.endswith("?") or not _STATED.search(stripped):
             continue
-        start = match.start() + sentence.index(stripped)
+        start = low + sentence.index(stripped)
         yield start, start + len(stripped)
 
 

@@ -8,16 +8,12 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 
 from donna_tui.index.keyword import quoted
+from donna_tui.text.dates import MONTH, MONTHS, WEEKDAYS, month_number
 from donna_tui.text.fuzzy import nearest
 from donna_tui.text.words import segments, spaced
 from donna_tui.types.search import FilterProblem, Filters
 
-MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-)  # fmt: skip
-
-_MONTH = rf"(?P<month>{'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in MONTHS)}|sept)\.?"
+_MONTH = rf"(?P<month>{MONTH})\.?"
 _DAY = r"(?P<day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
 _ANY_YEAR = r"(?:19|20)\d\d"
 _YEAR = rf"(?P<year>{_ANY_YEAR})"
@@ -123,19 +119,16 @@ def _dates_in(text: str) -> Iterator[tuple[str, str, int, str]]:
 def _date_parts(match: re.Match[str]) -> tuple[str, str, int, str]:
     """Return the number and the name of the month, the day and the year; 0 and an empty text if they are not named."""
     parts = match.groupdict()
-    month = _month_number(parts)
-    return f"{month:02}", MONTHS[month - 1], int(parts.get("day") or 0), parts.get("year") or ""
+    month = _month_in(parts)
+    return f"{month:02}", MONTHS[month - 1].lower(), int(parts.get("day") or 0), parts.get("year") or ""
 
 
-def _month_number(parts: Mapping[str, str | None]) -> int:
-    if number := parts.get("number"):
-        return int(number)
-    begun = str(parts["month"]).lower()[:3]
-    return next(index for index, name in enumerate(MONTHS, 1) if name.startswith(begun))
+def _month_in(parts: Mapping[str, str | None]) -> int:
+    return int(parts.get("number") or 0) or month_number(str(parts["month"]))
 
 
 _NEAR_DAYS = {"yesterday": -1, "gestern": -1, "today": 0, "heute": 0, "tomorrow": 1}
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_WEEKDAYS = tuple(map(str.lower, WEEKDAYS))
 _SHIFTS = {"l": -1, "n": 1}
 """How far ahead “last” and “next” are, in English and German, by their first letters."""
 
@@ -170,7 +163,7 @@ def _iso_dates(match: re.Match[str], today: date) -> list[str]:
     parts = {name: (value or "").lower() for name, value in match.groupdict().items()}
     shift = _SHIFTS.get((parts["which"] or parts["turn"])[:1], 0)
     if parts["month"]:
-        month = _month_number(parts)
+        month = _month_in(parts)
         return [f"{today.year - (month > today.month)}-{month:02}"]
     if parts["period"].startswith("mo"):
         months = 12 * today.year + today.month - 1 + shift

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from donna_tui.text.markdown import plain_text
+from donna_tui.text.sentences import sentences_by_line
 from donna_tui.text.words import distinctive_pairs, is_unspaced, pieces, stretches
 from donna_tui.types.search import Excerpt, Snippet
 
@@ -172,16 +173,12 @@ def best_line(text: str, words: Words) -> int | None:
     The best sentence has the highest weight; of equal ones the shortest, then the first.
     """
     best: tuple[int, int, int] | None = None
-    for sentence in _SENTENCE.finditer(text):
-        found = words.found(sentence.group())
+    for start, end in sentences_by_line(text):
+        found = words.found(text[start:end])
         if found:
-            rank = (words.weight(found), -len(sentence.group()), -(sentence.start() + found[0][0]))
+            rank = (words.weight(found), start - end, -(start + found[0][0]))
             best = rank if best is None else max(best, rank)
     return None if best is None else text.count("\n", 0, -best[2])
-
-
-_SENTENCE = re.compile(r"[^\n.!?]+(?:[.!?]+(?!\s)[^\n.!?]+)*[.!?]*")
-"""A sentence within a line of Markdown, or the rest of the line if it does not end."""
 
 
 def _without_heading(content: str) -> str:

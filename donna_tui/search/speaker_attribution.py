@@ -15,6 +15,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from donna_tui.search.snippets import stem
+from donna_tui.text.sentences import sentences_by_line
 from donna_tui.types.search import ROLES
 
 TURNS = 4
@@ -41,7 +42,6 @@ _LABEL = re.compile(
 )
 """The beginning of a line: marks of a list, quotation or emphasis, the time in brackets, up to three names, a colon."""
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _FIRST, _SECOND = r"i|me|my|mine|myself|we|us|our|ours", r"you|your|yours|yourself"
 _PERSON = re.compile(rf"\b(?:(?P<first>{_FIRST})|{_SECOND})\b", re.IGNORECASE)
 _YOU = re.compile(rf"\b(?:{_SECOND})\b", re.IGNORECASE)
@@ -165,7 +165,8 @@ def _halves(text: str, question_words: frozenset[str]) -> tuple[frozenset[str], 
     of_speaker: set[str] = set()
     of_listener: set[str] = set()
     about = of_speaker
-    for sentence in _SENTENCE_END.split(text):
+    for start, end in sentences_by_line(text):
+        sentence = text[start:end]
         person = _PERSON.search(sentence)
         if person:
             about = of_speaker if person["first"] else of_listener

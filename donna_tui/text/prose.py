@@ -6,6 +6,7 @@ The rules are CommonMark 0.31 (https://spec.commonmark.org/0.31.2/) and the comm
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 
 from donna_tui.text.lines import each_line
@@ -24,6 +25,12 @@ _ITEM = re.compile(r"(?:[-+*]|(\d{1,9})[.)])(?= |$)")
 _RULE = re.compile(r"(?:(?:\* *+){3,}+|(?:- *+){3,}+|(?:_ *+){3,}+)$")
 _UNDERLINE = re.compile(r"(?:=+|-+) *$")
 
+_MARK = re.compile(r"\\[!-/:-@\[-`{-~]|(?<!`)(?P<ticks>`+)(?!`).{1,300}?(?<!`)(?P=ticks)(?!`)|(?P<comment><!--|%%)")
+"""An escape, a code span, or the beginning of a comment."""
+
+HIDDEN = "\ue000"
+"""Stands for each character of a comment, so that offsets stay the same."""
+
 Span = tuple[int, int]
 
 
@@ -33,6 +40,18 @@ def prose(text: str, start: int = 0) -> Iterator[Span]:
     for low, high, _ in each_line(text, start):
         yield from scanner.line(low, high)
     yield from scanner.end_paragraph()
+
+
+def without_comments(text: str, start: int = 0) -> str:
+    """Replace each character of a closed comment, except line breaks, by `HIDDEN`."""
+    scanner = _Scanner(text)
+    for low, high, _ in each_line(text, start):
+        deque(scanner.line(low, high), maxlen=0)
+    parts, at = [], 0
+    for low, high in scanner.comments:
+        parts += [text[at:low], re.sub(r"[^\r\n]", HIDDEN, text[low:high])]
+        at = high
+    return "".join([*parts, text[at:]])
 
 
 class _Scanner:
@@ -45,18 +64,28 @@ class _Scanner:
         self._containers: list[int] = []
         self._fence = ""
         """The mark that closes the open code block."""
-        self._comment = ""
-        """The mark that closes the open comment."""
+        self._unclosed = False
+        """Whether a comment without an end began a line; it ends with its container."""
+        self.comments: list[Span] = []
+        """The closed comments."""
+        self._missing: set[str] = set()
+        """Closing marks of comments that do not occur in the rest of the text."""
         self._paragraph: Span | None = None
 
     def line(self, low: int, high: int) -> Iterator[Span]:
         self._low, self._high = low, high
+        after = self.comments[-1][1] if self.comments else 0
+        if low < after:
+            if self._text[after:high].strip():
+                self._paragraph = after, high
+                yield from self._comments_of(after)
+            return
         self._shown = self._text[low:high].expandtabs(CODE_INDENT)
         column, matched = self._continued()
-        if matched == len(self._containers) and (self._fence or self._comment):
+        if matched == len(self._containers) and (self._fence or self._unclosed):
             self._inside(column)
             return
-        self._fence = self._comment = ""
+        self._fence, self._unclosed = "", False
         if self._is_blank(column):
             yield from self.end_paragraph()
             del self._containers[matched:]
@@ -89,14 +118,8 @@ class _Scanner:
         return column, len(self._containers)
 
     def _inside(self, column: int) -> None:
-        """Process a line of an open code block or comment."""
-        if self._comment:
-            found = self._text.find(self._comment, self._low, self._high)
-            if found >= 0:
-                after = found + len(self._comment)
-                self._paragraph = (after, self._high) if self._text[after : self._high].strip() else None
-                self._comment = ""
-        elif self._indented(column) - column < CODE_INDENT:
+        """Process a line of an open code block or unclosed comment."""
+        if self._fence and self._indented(column) - column < CODE_INDENT:
             mark = self._shown[column:].strip(" ")
             if len(mark) >= len(self._fence) and not mark.strip(self._fence[0]):
                 self._fence = ""
@@ -109,6 +132,7 @@ class _Scanner:
             if at - column >= CODE_INDENT:
                 if self._paragraph:
                     self._paragraph = (self._paragraph[0], self._high)
+                    yield from self._comments_of(self._offset(at))
                 else:
                     del self._containers[matched:]
                 return
@@ -144,28 +168,55 @@ class _Scanner:
         ends = (
             fence or _HEADING.match(shown, at) or _RULE.match(shown, at) or (continues and _UNDERLINE.match(shown, at))
         )
-        comment = "" if ends else self._opened_comment(at)
-        if not ends and not comment and self._paragraph and not shown.startswith("|", at):
+        is_comment = not ends and self._is_comment(at)
+        if not ends and not is_comment and self._paragraph and not shown.startswith("|", at):
             self._paragraph = (self._paragraph[0], self._high)
+            yield from self._comments_of(self._offset(at))
             return
         yield from self.end_paragraph()
         del self._containers[matched:]
         if fence:
             self._fence = fence[1] or fence[2]
-        elif ends:
-            yield self._offset(at), self._high
-        elif comment:
-            self._comment = comment
-            if comment == "%%":
-                yield self._offset(at), self._text.rfind("%%", self._low, self._high)
         else:
             self._paragraph = (self._offset(at), self._high)
+            yield from self._comments_of(self._offset(at), is_block=is_comment)
+            if ends:
+                yield from self.end_paragraph()
 
-    def _opened_comment(self, at: int) -> str:
-        """Return the closing mark of a comment that begins at column `at` and continues on the next line, or empty."""
-        if self._shown.startswith("<!--", at):
-            return "" if self._shown.find("-->", at + 2) >= 0 else "-->"
-        return "%%" if self._shown.startswith("%%", at) and self._shown.count("%%", at) % 2 else ""
+    def _is_comment(self, at: int) -> bool:
+        """Check whether a comment begins at column `at` and continues on the next line."""
+        mark = self._shown[at : at + 4]
+        return (mark == "<!--" and "-->" not in self._shown[at + 2 :]) or (
+            mark[:2] == "%%" and "%%" not in self._shown[at + 2 :]
+        )
+
+    def _comments_of(self, start: int, *, is_block: bool = False) -> Iterator[Span]:
+        """Add the comments of the line from `start` on. The paragraph ends at one that continues on the next line.
+
+        A mark without an end is text, unless it begins a block.
+        """
+        at = start
+        while mark := _MARK.search(self._text, at, self._high):
+            at = mark.end()
+            end = self._end_of(mark) if mark["comment"] else 0
+            if end:
+                self.comments.append((mark.start(), end))
+                at = end
+            if end > self._high or (mark["comment"] and not end and is_block and mark.start() == start):
+                self._unclosed = not end
+                first = self._paragraph[0] if self._paragraph else start
+                last = first + len(self._text[first : mark.start()].rstrip())
+                self._paragraph = (first, last) if first < last else None
+                yield from self.end_paragraph()
+                return
+
+    def _end_of(self, mark: re.Match[str]) -> int:
+        """Return the offset after the end of a comment; 0 if it has none."""
+        closing, low = ("%%", mark.end()) if mark["comment"] == "%%" else ("-->", mark.end() - len("--"))
+        found = -1 if closing in self._missing else self._text.find(closing, low)
+        if found < 0:
+            self._missing.add(closing)
+        return found + len(closing) if found >= 0 else 0
 
     def _is_blank(self, column: int) -> bool:
         return self._indented(column) == len(self._shown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -72,6 +73,10 @@ DAILY = "Daily"
 """The folder of daily notes without a setting of Obsidian."""
 
 DAILY_SETTINGS = ".obsidian/daily-notes.json"
+TEMPLATE_SETTINGS = (
+    (".obsidian/templates.json", "folder"),
+    (".obsidian/plugins/templater-obsidian/data.json", "templates_folder"),
+)
 LARGEST_SETTINGS = 100_000
 
 _TOKEN = re.compile(r"\[([^\]]*)\]|YYYY|YY|MMMM|MMM|MM|M|DD|D|dddd|ddd|HH|H|hh|mm|ss|A|a|WW")
@@ -111,7 +116,7 @@ def daily_note(root: Path, now: datetime) -> DailyNote:
     """Return the daily note of now, as set in Obsidian's core plugin “Daily notes”, else in the folder `Daily`."""
     usual = f"{DAILY}/{now:%Y-%m-%d}.md"
     try:
-        settings = _daily_settings(root)
+        settings = _settings(root, DAILY_SETTINGS)
         if settings is None:
             return DailyNote(usual)
         pattern = settings.get("format") or "YYYY-MM-DD"
@@ -127,10 +132,19 @@ def daily_note(root: Path, now: datetime) -> DailyNote:
     return DailyNote(path, f"{template}.md" if template else "")
 
 
-def _daily_settings(root: Path) -> dict[str, str] | None:
-    """Read the setting for daily notes, without values that are not text; None without one. Raises DonnaError."""
+def template_folders(root: Path) -> tuple[str, ...]:
+    """Return the folders of templates that are set in Obsidian's core plugin “Templates” and in Templater."""
+    folders = []
+    for path, key in TEMPLATE_SETTINGS:
+        with contextlib.suppress(DonnaError):
+            folders.append((_settings(root, path) or {}).get(key, "").strip("/"))
+    return tuple(filter(None, folders))
+
+
+def _settings(root: Path, path: str) -> dict[str, str] | None:
+    """Read settings of Obsidian, without values that are not text; None without a file. Raises DonnaError."""
     try:
-        with VaultRoot(root).open(DAILY_SETTINGS) as descriptor, os.fdopen(os.dup(descriptor), "rb") as file:
+        with VaultRoot(root).open(path) as descriptor, os.fdopen(os.dup(descriptor), "rb") as file:
             found = json.loads(file.read(LARGEST_SETTINGS))
         return {name: value for name, value in found.items() if isinstance(value, str)}
     except VaultReadError as error:

@@ -88,6 +88,20 @@ async def test_draft_quotes_decisions_first_and_only_the_latest_of_each(tmp_path
         ]
 
 
+async def test_what_is_below_a_heading_is_quoted_below_it(tmp_path: Path) -> None:
+    retro = "# Gateway team\n\n## Stop\n\n- Daily stand-ups\n\n## Start\n\n- Pairing\n\n## Hiring\n\n### Decisions\n\n- Two people\n"
+    async with draft_engine(tmp_path, notes={LAST: retro}) as here:
+        await here.write(meeting())
+        assert section(here.text(NOTE), "Last time")[1:] == [
+            "Decisions (Hiring):",
+            "- Two people",
+            "Stop:",
+            "- Daily stand-ups",
+            "Start:",
+            "- Pairing",
+        ]
+
+
 async def test_each_line_has_its_own_source(tmp_path: Path) -> None:
     async with draft_engine(tmp_path, notes={LAST: WEEKLY}) as here:
         draft = await here.engine.drafts.draft((await here.write(meeting())).id)
@@ -212,11 +226,31 @@ async def test_agenda_omits_dial_in_details_and_courtesies(tmp_path: Path) -> No
         ("- Best, worst and base case\n- Hiring", ["Best, worst and base case", "Hiring"]),
         ("<ul><li>Regards from Anna</li><li>Hiring</li></ul>Thanks, Ana Lima<br>CEO", ["Regards from Anna", "Hiring"]),
         ("- Hiring\nViele Grüße\nMara\n", ["Hiring"]),
+        ("Please find the agenda below:\n- Hiring\nBis morgen!\nAna\n", ["Hiring"]),
     ],
 )
 def test_a_courtesy_ends_the_agenda_only_below_its_items(description: str, agenda: list[str]) -> None:
-    found = agenda_of(meeting(description=description))
-    assert [point for point in found if not point.startswith("Thanks")] == agenda
+    assert agenda_of(meeting(description=description)) == agenda
+
+
+@pytest.mark.parametrize(
+    "courtesy",
+    [
+        "Thanks, all, for the prep work.",
+        "Hi Ana, thank you for joining!",
+        "Vielen Dank für eure Zeit",
+        "I'm looking forward to it",
+        "Ich freue mich auf euch!",
+        "Let me know if the time does not work.",
+        "Hope this works for everyone",
+    ],
+)
+def test_a_courtesy_is_no_agenda_item(courtesy: str) -> None:
+    assert agenda_of(meeting(description=f"{courtesy}\nBudget\n{courtesy}")) == ["Budget"]
+    assert agenda_of(meeting(description="- Thanks to the volunteers\n- Hope\n")) == [
+        "Thanks to the volunteers",
+        "Hope",
+    ]
 
 
 @pytest.mark.slow
@@ -365,7 +399,7 @@ async def test_the_frontmatter_of_a_template_is_merged_into_one_block(tmp_path: 
 
 DAILY = "# Wednesday\n\n- Painted the door with Ana\n- [ ] Buy brushes\n"
 MINUTES = "---\ntype: meeting\ndate: 2024-01-16\n---\n# Board\n\n## Decisions\n\n- The board meets in May\n"
-REVIEW = "# Week 2\n\n- It rained\n\n## Next week\n\n- Paint the door\n- [ ] Plant a tree\n- [x] Rest\n"
+REVIEW = "# Week 2\n\n- It rained\n\n## Next week\n\n- Paint the door\n\n### Garden\n\n- [ ] Plant a tree\n- [x] Rest\n"
 
 
 async def test_daily_reflection_uses_only_notes_of_its_day(tmp_path: Path) -> None:
@@ -442,6 +476,48 @@ async def test_a_day_without_promises_has_only_its_open_tasks(tmp_path: Path) ->
             "Commitments, Wednesday, 17 January 2024\n\n## Open tasks\n\n"
             "- Buy brushes ([[Daily/2024-01-17|2024-01-17]])\n"
         )
+
+
+async def test_promises_in_the_notes_of_a_day_are_commitments(tmp_path: Path) -> None:
+    text = (
+        "- I promised Ana the figures by Friday\n- Told Cleo I'd review her draft\n- I'll sleep early\n- Who promised it?\n"
+        "- I have not promised anything\n- [ ] send Ben the deck\n\n## Work\n\nIch schicke Uwe das Angebot bis Montag.\n"
+    )
+    notes = {
+        "Daily/2024-01-17.md": text,
+        "Meetings/2024-01-17 Roof.md": "# Roof\n\n- Bo promised the tiles for May\n",
+        "Books/2024-01-17 Novel.md": "# Novel\n\n- She promised him the moon\n",
+    }
+    async with draft_engine(tmp_path, notes=notes) as here:
+        (result,) = await here.engine.drafts.write_new("commitment_log", THIS_WEEK)
+        assert [line.partition(" (")[0] for line in section(here.text(result.path), "Promised")] == [
+            "- I promised Ana the figures by Friday",
+            "- Told Cleo I'd review her draft",
+            "- Work: Ich schicke Uwe das Angebot bis Montag.",
+            "- Bo promised the tiles for May",
+        ]
+        assert section(here.text(result.path), "Open tasks") == [
+            "- send Ben the deck ([[Daily/2024-01-17|2024-01-17]])"
+        ]
+
+
+async def test_a_template_is_no_meeting_of_the_week(tmp_path: Path) -> None:
+    form = (
+        "---\ntype: meeting\ndate: 2024-01-16\n---\n# Weekly\n\n## Decisions\n\n- What did we decide?\n\n- [ ] Task\n"
+    )
+    notes = {
+        "Meetings/Template.md": form,
+        "Resources/Weekly.md": form,
+        "Meetings/2024-01-16 Board.md": MINUTES,
+    }
+    (tmp_path / "vault/.obsidian").mkdir(parents=True)
+    (tmp_path / "vault/.obsidian/templates.json").write_text('{"folder": "Resources"}')
+    async with draft_engine(tmp_path, notes=notes) as here:
+        (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
+        text = here.text(result.path)
+        assert section(text, "Met") == ["- 2024-01-16: [[Meetings/2024-01-16 Board|2024-01-16 Board]]"]
+        assert "What did we decide?" not in text
+        assert section(text, "Carried over") == []
 
 
 async def test_a_meeting_is_listed_once_with_its_outcome(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from donna_tui.drafts.blocks import Block, Role, blocks_of, is_quotable
-from donna_tui.drafts.drafters import sentence_spans
 from donna_tui.drafts.passages import IndexedNote
 from donna_tui.drafts.quotes import Points, Read, open_boxes, outcome_of, points_of, was_cancelled
+from donna_tui.text.sentences import sentence_spans
 
 WEEKLY = """# Weekly
 
@@ -118,6 +118,8 @@ def test_what_was_struck_out_and_comments_and_footnotes_are_not_quoted() -> None
         ("~~Ben is fired. Do not tell Ana.~~ The budget stays.", ["The budget stays."]),
         (f"- {'Long. ' * 90}%%Ben is fired. Do not tell Ana.%% The end.", [*["Long."] * 90, "The end."]),
         ("```mermaid\n%% a chart\n```\nWe ship. %%Ben is fired. Do not tell.%%", ["We ship."]),
+        ("We ship. <!-- Ben\n\n- is fired -->\n- `%%` stays `%%`", ["We ship.", "%% stays %%"]),
+        ("- Costs %%\n## Ben is fired\n- Why\n%% and\n- Plans", ["Costs and", "Plans"]),
     ],
 )
 def test_comments_and_struck_out_text_of_several_sentences_are_in_no_block(text: str, said: list[str]) -> None:
@@ -278,6 +280,11 @@ def test_a_sentence_that_reports_a_decision_with_it_is_quoted() -> None:
     assert texts(quoted(text).notes) == ["It was decided that dark mode is out of scope."]
 
 
+def test_what_was_rejected_is_quoted_beside_what_was_approved() -> None:
+    text = "1. Budget\n   - Approved: 40k for tools\n   - Rejected: a second designer\n   - Long talk about lunch\n"
+    assert texts(quoted(text).notes) == ["Budget", "Approved: 40k for tools", "Rejected: a second designer"]
+
+
 def test_name_followed_by_to_marks_an_action_item() -> None:
     remarks = "".join(f"- remark {word} made to us about costs\n" for word in "abcdefghijkl")
     text = f"## Notes\n{remarks}- Ruben to write the runbook\n"
@@ -401,6 +408,10 @@ def test_of_a_note_of_donnas_only_what_the_person_wrote_is_read() -> None:
         ("Ask Prof. Kern, e.g. Today. Or Dr. Ode.", ["Ask Prof. Kern, e.g. Today.", "Or Dr. Ode."]),
         ("B. Long agreed. So did A. Lima.", ["B. Long agreed.", "So did A. Lima."]),
         ("One. Two! Three? Four", ["One.", "Two!", "Three?", "Four"]),
+        ("Am 3. März ist z. B. Messe. Bis 12.12. Abgabe.", ["Am 3. März ist z. B. Messe.", "Bis 12.12. Abgabe."]),
+        ("We need approx. five and max. ten people. Yes.", ["We need approx. five and max. ten people.", "Yes."]),
+        ("We had sun. Ana said no. Ben sat. See No. 5.", ["We had sun.", "Ana said no.", "Ben sat.", "See No. 5."]),
+        ("i moved to rome. i like it", ["i moved to rome.", "i like it"]),
         ("Version 1.2 is out. 3 remain.", ["Version 1.2 is out.", "3 remain."]),
         ("会議は終わった。次は五月。", ["会議は終わった。", "次は五月。"]),
     ],
@@ -421,6 +432,47 @@ def test_any_text_has_blocks_with_its_own_lines(text: str) -> None:
         assert 1 <= block.start_line <= block.end_line <= text.count("\n") + 1
         assert block.parent < len(blocks)
         assert block.role in Role
+
+
+RETRO = """# Retro
+
+## Stop
+- Daily stand-ups
+
+## Went well
+- Releases
+  - No rollback
+
+**Ideas**
+- Pairing on Tuesdays
+
+Rejected:
+1. A rewrite in Rust
+
+It took a quarter of an hour longer than last time.
+
+## Hiring
+### Discussion
+- Two people from the team in Porto
+### Decisions
+- Two seniors
+"""
+
+
+def test_a_line_has_the_headings_and_the_label_above_it_as_its_topic() -> None:
+    assert [(each.topic, each.text) for each in blocks_of(RETRO)] == [
+        ("Stop", "Daily stand-ups"),
+        ("Went well", "Releases"),
+        ("Went well", "No rollback"),
+        ("Went well: Ideas", "Pairing on Tuesdays"),
+        ("Went well: Rejected", "A rewrite in Rust"),
+        ("Went well", "It took a quarter of an hour longer than last time."),
+        ("Hiring", "Two people from the team in Porto"),
+        ("Hiring", "Two seniors"),
+    ]
+    assert [each.topic for each in blocks_of("# Stop\n- Calls\n# Start\n- Mails\n")] == ["Stop", "Start"]
+    assert [each.topic for each in blocks_of("## Stop\n- Calls\n")] == ["Stop"]
+    assert [each.topic for each in blocks_of("# Weekly\n- Calls\n## Meeting notes\n- Mails\n")] == ["", ""]
 
 
 def test_a_deadline_is_quoted_before_other_things_to_do() -> None:

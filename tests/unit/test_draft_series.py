@@ -21,6 +21,7 @@ from donna_tui.drafts.series import (
 )
 from donna_tui.index.database import Database
 from donna_tui.types.drafts import Attendee, Meeting
+from donna_tui.vault.note.read import parse_frontmatter
 from tests.unit.index_parts import note, open_store
 
 DAY = datetime.date(2026, 2, 10)
@@ -41,6 +42,7 @@ class Notes:
                 json.dumps({"frontmatter": {key: value for key, value in front.items() if key[0] != "_"}}),
                 int(front.get("donna") == "local-only"),
                 front.get("_heading", ""),
+                0,
             )
             for name, front in self._notes.items()
         ]
@@ -113,6 +115,14 @@ def test_title_of_stop_words_only_keeps_its_words() -> None:
     assert title_key("Planning") != title_key("where the where")
 
 
+def test_a_daily_note_is_not_of_the_meeting_called_daily() -> None:
+    notes = Notes(
+        diary={"_path": "Daily/2026-02-09.md", "title": "Sunday", "_heading": "Daily"},
+        stand_up={"_path": "Work/2026-02-06 Daily.md", "type": "meeting"},
+    )
+    assert found(notes, invited("Daily", "Ana", "Ben")) == ["stand_up"]
+
+
 def test_unrelated_notes_are_not_matched_to_a_meeting() -> None:
     notes = Notes(gateway=at(5, "Ana", "Ben"), notes_on_planning={"date": "2026-01-06"})
     assert found(notes, invited("Planning of the gateway", "Cleo", "Dana")) == []
@@ -159,7 +169,9 @@ def test_a_note_of_an_interview_is_not_quoted_to_a_third_person() -> None:
 def test_a_note_of_a_lunch_with_somebody_is_not_quoted_to_a_third_person() -> None:
     notes = Notes(one={"date": "2026-01-05", "title": "Lunch with Karl"})
     assert found(notes, invited("Lunch with Karl", "Mara", "Karl Ott", "Ana")) == []
-    assert found(notes, invited("Lunch with Karl", "Mara", "Karl Ott")) == ["Lunch with Karl"]
+    assert found(notes, invited("Lunch with Karl", "Mara", "Karl Ott")) == []
+    assert found(notes, invited("Lunch with Karl", "Mara", "Karl Ott", me=("Mara",))) == ["Lunch with Karl"]
+    assert found(notes, invited("Lunch with Karl", "Karl Ott")) == ["Lunch with Karl"]
 
 
 @pytest.mark.parametrize(
@@ -178,6 +190,28 @@ def test_a_note_with_somebody_is_quoted_only_to_that_person(title: str) -> None:
     notes = Notes(one={"date": "2026-01-05", "title": title})
     assert found(notes, invited(title, "Kim", "Ben", "Dave", me=("Kim",))) == []
     assert found(notes, invited(title, "Kim", "Ben", me=("Kim",))) == [title]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "is_left_out"),
+    [
+        ("Meetings/Template.md", "---\ntype: meeting\n---\n# Weekly\n", True),
+        ("10 Vorlagen/Meeting.md", "---\ntype: meeting\n---\n# Weekly\n", True),
+        ("Forms/Weekly.md", "# Weekly\n", True),
+        ("Meetings/Weekly.md", "---\ntype: meeting\n---\n# {{title}}\n\n- Costs\n", True),
+        ("Meetings/Weekly.md", '---\ntype: meeting\n---\n# Weekly\n\n<% tp.date.now("YYYY") %>\n', True),
+        ("Meetings/Weekly.md", "---\ntype: meeting\n---\n# Weekly\n\n- 50% of {{costs}}\n", False),
+        ("Meetings/2026-01-05 Weekly.md", "---\ntype: meeting\n---\n# Weekly\n\n- We fill in {{title}}\n", False),
+        ("Meetings/2026-01-05 Template.md", "---\ntype: meeting\n---\n# Weekly\n", False),
+        ("Notes/Obsidian.md", "# Templates\n\n- {{title}} is the title\n", False),
+        ("Formsheets/Weekly.md", "# Weekly\n", False),
+    ],
+)
+def test_a_template_is_no_note_of_a_meeting(tmp_path: Path, path: str, text: str, is_left_out: bool) -> None:
+    store = open_store(tmp_path / "index.db")
+    store.upsert(note(path, text, metadata={"frontmatter": parse_frontmatter(text).data}))
+    assert [each.path for each in approved_notes(store.database, ("Forms",))] == ([] if is_left_out else [path])
+    store.database.close()
 
 
 @pytest.mark.parametrize(

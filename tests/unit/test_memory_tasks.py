@@ -75,6 +75,10 @@ Text that belongs to none.
 > - [ ] Quoted
 - [] no box
 - [x]no box either
+
+Costs %% are
+- [ ] in a comment that begins in a line
+%%
 """
 
 

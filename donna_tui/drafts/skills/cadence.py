@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import re
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
 from donna_tui.config.models import MemoryConfig
-from donna_tui.drafts.blocks import Block
+from donna_tui.drafts.blocks import Block, is_quotable
 from donna_tui.drafts.drafters import Answer, Corrected, Task, correcting
 from donna_tui.drafts.page import Context
-from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, paths_of_keys
+from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, is_template, paths_of_keys
 from donna_tui.drafts.quotes import LONG_PAST, outcome_of, points_of
 from donna_tui.drafts.quotes import Read as ReadNote
 from donna_tui.drafts.series import Gatherer, Match, Read, day_in, is_meeting_note, match_of
@@ -36,6 +37,7 @@ MAX_NOTES = 60
 """Maximum number of notes of a span that are read."""
 
 DECISIONS_A_MEETING, LINES_A_DAY = 6, 8
+LONGEST_TOPIC = 80
 
 _WEEKDAYS = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag freitag samstag"
@@ -43,6 +45,15 @@ _WEEKDAYS = frozenset(
     " sábado domingo".split()
 )
 """Words that may stand beside the day in the name of a daily note."""
+
+_PROMISE = re.compile(
+    r"(?<!not )(?<!n['’]t )(?<!never )\b(?:promised|I promise|versprochen|verspreche|versprach|zugesagt)\b|\bI owe\b"
+    r"|\b(?:told|assured|said to) \w+(?: \w+)? (?:that )?(?:I|we)(?:['’](?:d|ll)| would| will)\b"
+    r"|\bI(?:['’]ll| will) (?:send|give|get back|call|write|e-?mail|forward|share|deliver|bring|return|introduce|pay)\b"
+    r"|\bich (?:schicke|sende|gebe|bringe|liefere|zahle|rufe|melde)\b.*\bbis\b",
+    re.IGNORECASE,
+)
+"""A promise by or to the writer."""
 
 _NOT_QUOTED = ("person", "weekly_review", "commitments")
 """Types of notes that are not quoted, since Donna's own reports are not news."""
@@ -123,14 +134,17 @@ class Material:
         )
 
     def quote(self, read: ReadNote, blocks: Iterable[Block]) -> list[dict[str, str]]:
-        """Quote lines of a note for a template, each with a link to it."""
+        """Quote lines of a note for a template, each with its topic and a link to it."""
         lines = []
         for block in blocks:
             words = words_only(self.fixed(block.text))
             if words:
                 passage = self.passages.add(read.evidence(block), sensitive=read.note.sensitive)
                 self.listed.append((words, (passage.number,)))
-                lines.append({"text": inline(words), "indent": "  " * block.depth, "link": link_to(read.note.path)})
+                lines.append({
+                    "text": inline(words), "indent": "  " * block.depth, "topic": inline(block.topic, LONGEST_TOPIC),
+                    "link": link_to(read.note.path),
+                })  # fmt: skip
         return lines
 
     def set_label(self, read: ReadNote) -> None:
@@ -152,7 +166,7 @@ async def notes_of(parts: CadenceParts, span: Span) -> list[ReadNote]:
     """Return the notes whose own date is in a span, in order."""
 
     def dated_in(index: Any) -> list[IndexedNote]:
-        dated = ((day_in(note.path, note.front), note) for note in approved_notes(index))
+        dated = ((day_in(note.path, note.front), note) for note in approved_notes(index, parts.gatherer.templates))
         found = [(day, note.path, note) for day, note in dated if day and span.first <= day <= span.last]
         return [note for _, _, note in sorted(found, key=lambda each: each[:2])]
 
@@ -183,6 +197,20 @@ def noted_in(reads: Iterable[ReadNote], material: Material, me: Collection[str])
         if _is_daily(read.note, me):
             lines += material.quote(read, points_of(read.blocks, is_daily=True).notes[:LINES_A_DAY])
     return lines
+
+
+def promised_in(reads: Iterable[ReadNote], material: Material, me: Collection[str]) -> list[dict[str, str]]:
+    """Return the explicit promises in the meeting notes and daily notes of a span."""
+    lines: list[dict[str, str]] = []
+    for read in reads:
+        if is_meeting_note(read.note, me) or _is_daily(read.note, me):
+            said = (block for block in read.blocks if not block.box and is_quotable(block))
+            lines += material.quote(read, (replace(each, depth=0) for each in said if _promises(each.text)))
+    return lines
+
+
+def _promises(text: str) -> bool:
+    return not text.endswith("?") and bool(_PROMISE.search(text))
 
 
 def _is_daily(note: IndexedNote, me: Collection[str]) -> bool:
@@ -277,6 +305,7 @@ async def open_in(parts: CadenceParts, span: Span, most: int, material: Material
     """
     found: list[TaskRow] = await parts.read(lambda index: list_tasks(index, everything=True))
     tasks = allowed_tasks(found, remote=parts.gatherer.remote)
+    tasks = [task for task in tasks if not is_template(task.note, parts.gatherer.templates)]
     days = await asyncio.to_thread(lambda: {path: _own_day(parts.client, path) for path in {t.note for t in tasks}})
     busy = {task.note for task in tasks if span.holds(task.done)}
     first, last, long_past = (day.isoformat() for day in (span.first, span.last, span.first - LONG_PAST))
@@ -345,7 +374,9 @@ def _meeting_line(
         "title": inline(title) or "Meeting",
         "day": str(day or ""),
         "link": link_to(path) if has_words else wikilink(path, title) if path else "",
-        "outcome": ": ".join(line["text"].rstrip(":") for line in outcome),
+        "outcome": ": ".join(
+            filter(None, (*(line["topic"] for line in outcome[:1]), *(line["text"].rstrip(":") for line in outcome)))
+        ),
     }
 
 

@@ -17,6 +17,7 @@ from donna_tui.drafts.skills.cadence import (
     noted_in,
     notes_of,
     open_in,
+    promised_in,
 )
 from donna_tui.drafts.text import long_day
 
@@ -38,7 +39,7 @@ def reflection(parts: CadenceParts, day: datetime.date) -> Run:
 
 
 def commitments(parts: CadenceParts, day: datetime.date) -> Run:
-    """Return the run of the commitments that were made on a day, in chats and tasks."""
+    """Return the run of the commitments that were made on a day, in its notes and chats."""
     return Run(
         template=COMMITMENTS,
         task_type=COMMITMENTS_TASK,
@@ -73,7 +74,12 @@ async def _gather_commitments(parts: CadenceParts, day: datetime.date) -> Contex
     limits = parts.config.skills.commitment_log.context_limits
     span = Span(day, day)
     material, corrections = await new_material(parts, COMMITMENTS_TASK)
-    data = {"title": long_day(day), "tasks": await open_in(parts, span, limits.task_hits, material)}
+    reads = await notes_of(parts, span)
+    data = {
+        "title": long_day(day),
+        "promised": promised_in(reads, material, parts.gatherer.me),
+        "tasks": await open_in(parts, span, limits.task_hits, material),
+    }
     await chats_of(parts, span, limits.chat_hits, material)
     front = {"type": "commitments", "date": day.isoformat()}
     return material.context(parts, COMMITMENTS_TASK, CommitmentsAnswer, long_day(day), data, front, corrections)

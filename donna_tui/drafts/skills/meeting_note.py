@@ -57,6 +57,16 @@ _SIGN_OFF = re.compile(
 )
 """The beginning of the end of an invitation, below which only names follow, no list items."""
 
+_COURTESY = re.compile(
+    r"^(?:(?:hi|hello|hey|dear|hallo|liebe[rs]?)\b[^,.:!]{0,40}[,!.] *)?(?:(?:(?:many|so many|a big|big) )?thanks\b"
+    r"|thank you\b|(?:(?:vielen|herzlichen|besten) )?danke?\b|(?:(?:I|we)(?:['’]m| am|['’]re| are) )?looking forward\b"
+    r"|see you\b|(?:talk|speak) (?:soon|then|to you)\b|(?:(?:I|we) )?hope\b|(?:please )?(?:let me know|feel free)\b"
+    r"|please find\b|have a (?:good|great|nice)\b|(?:(?:ich|wir) )?freuen? (?:mich|uns)\b"
+    r"|bis (?:dann|bald|gleich|morgen|später)\b)",
+    re.IGNORECASE,
+)
+"""The beginning of a courtesy that is no list item."""
+
 Corrections = Callable[[str], Awaitable[list[Corrected]]]
 """Returns the recent corrections of a task type."""
 
@@ -226,15 +236,20 @@ def _quoted(material: Material, notes: _Notes) -> dict[str, Any]:
 
 
 def _last_time(material: Material, earlier: Earlier, read: Read, points: Points) -> dict[str, Any]:
+    def quoted(blocks: Iterable[Block]) -> list[dict[str, str]]:
+        lines = material.quote(read, blocks)
+        topics = list(dict.fromkeys(line["topic"] for line in lines))
+        return sorted(lines, key=lambda line: topics.index(line["topic"]))
+
     return {
         "link": _link(read.note),
         "day": short_day(earlier.day),
         "same_people": earlier.match is Match.PEOPLE,
         "topics": [_heading_link(read.note, path) for path in points.topics],
-        "decisions": material.quote(read, points.decisions),
-        "notes": material.quote(read, points.notes),
-        "actions": material.quote(read, points.actions),
-        "questions": material.quote(read, points.questions),
+        "decisions": quoted(points.decisions),
+        "notes": quoted(points.notes),
+        "actions": quoted(points.actions),
+        "questions": quoted(points.questions),
     }
 
 
@@ -277,7 +292,13 @@ def agenda_of(meeting: Meeting) -> list[str]:
     plain = [html.unescape(_TAG.sub(" ", line)).strip() for line in _LINES.split(listed)]
     last = max((number for number, line in enumerate(plain) if _MARK.match(line)), default=-1)
     end = next((number for number, line in enumerate(plain) if number > last and _SIGN_OFF.match(line)), len(plain))
-    lines = (_MARK.sub("", line).strip() for line in plain[:end] if not _SIGN_OFF.match(line))
+    people = [words_only(attendee.name) for attendee in meeting.attendees]
+    names = {*people, *(name.partition(" ")[0] for name in people)}
+    lines = (
+        _MARK.sub("", line).strip()
+        for line in plain[:end]
+        if not (_SIGN_OFF.match(line) or _COURTESY.match(line) or (last >= 0 and line.endswith(":")) or line in names)
+    )
     points = [words_only(line, 300) for line in lines if line and not _DIAL_IN.search(line)]
     return [
         point

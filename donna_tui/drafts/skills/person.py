@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from donna_tui.config.models import PersonProfileConfig
 from donna_tui.drafts.blocks import SPEAKER, Block, bare, blocks_of, is_own, is_quotable
-from donna_tui.drafts.drafters import PersonProfileAnswer, sentence_spans, stems_of
+from donna_tui.drafts.drafters import PersonProfileAnswer, stems_of
 from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import IndexedNote, approved_notes
 from donna_tui.drafts.people import FOLDER
@@ -21,6 +21,7 @@ from donna_tui.drafts.text import can_be_linked, inline, iso_week, words_only
 from donna_tui.index.database import Database
 from donna_tui.index.documents import link_key
 from donna_tui.memory.tasks import list_tasks
+from donna_tui.text.sentences import sentence_spans
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
@@ -168,7 +169,7 @@ async def _gather(parts: CadenceParts, name: str, week: str) -> Context:
         for sentence in sentences:
             if names.are_in(sentence) and not _PRONOUN.match(sentence) and not _is_greeting(sentence):
                 material.listed.append((sentence, (passage.number,)))
-                facts.append({"text": inline(sentence), "indent": "", "link": where})
+                facts.append({"text": inline(sentence), "indent": "", "topic": "", "link": where})
     data = {"name": inline(name), "facts": facts[: limits.vault], "tasks": tasks[: limits.task]}
     front = {"type": "person", "name": name, "stub": None, "week": week}
     corrections = corrections[: limits.corrections]
@@ -266,5 +267,5 @@ def _about(blocks: Sequence[Block], names: _Named) -> list[Block]:
             and not _is_greeting(block.text)
             and (is_clear or not _PRONOUN.match(names.without_speaker(block.text)))
         ):
-            found[number] = replace(block, depth=0)
+            found[number] = replace(block, depth=0, topic="" if names.are_in(block.topic) else block.topic)
     return list(found.values())

@@ -88,7 +88,7 @@ async def _last_review(parts: CadenceParts, span: Span, material: Material) -> t
     if read is None:
         return "", []
     await will_link(parts, [read.note.path], material)
-    plans = [block for block in read.blocks if block.heading_path and _PLANS.search(block.heading_path[-1])]
+    plans = [block for block in read.blocks if any(map(_PLANS.search, block.heading_path))]
     left = [block for block in plans if is_quotable(block) and (block.is_open_box or not block.box)]
     return link_to(read.note.path), material.quote(read, left[:MAX_PLANS])
 

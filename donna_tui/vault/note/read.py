@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from donna_tui.safety.classify import Sensitivity, classify
+from donna_tui.text.dates import MONTH, month_number
 from donna_tui.text.lines import each_line
 from donna_tui.vault.note.yaml import YamlError, load_yaml
 
@@ -156,11 +157,7 @@ def _unique(words: Iterable[str]) -> tuple[str, ...]:
 DATE_KEYS = ("date", "event_start", "created")
 """Frontmatter keys that date a note. The first one that holds a date wins."""
 
-_MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-)  # fmt: skip
-_MONTH = rf"(?P<month>{'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in _MONTHS)}|sept)\.?"
+_MONTH = rf"(?P<month>{MONTH})\.?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _DAY = r"(?P<day>[12]\d|3[01]|0?[1-9])"
 _TIME = r"(?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d)?"
@@ -235,15 +232,10 @@ def _day(parts: Mapping[str, str | None]) -> datetime.date | None:
         if week := parts.get("week"):
             return datetime.date.fromisocalendar(year, int(week), 1)
         number = parts.get("number")
-        month = int(number) if number else _month_number(str(parts["month"]))
+        month = int(number) if number else month_number(str(parts["month"]))
         return datetime.date(year, month, int(parts.get("day") or 1))
     except ValueError:
         return None
-
-
-def _month_number(name: str) -> int:
-    begun = name[:3].casefold()
-    return next(number for number, month in enumerate(_MONTHS, 1) if month.startswith(begun))
 
 
 def _noon(day: datetime.date) -> datetime.datetime:

@@ -1,0 +1,18 @@
+"""Name the months and the days of the week."""
+
+from __future__ import annotations
+
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+MONTH = "|".join(("sept", *(f"{name[:3]}(?:{name[3:]})?" for name in MONTHS)))
+"""The names of the months and their abbreviations, as a pattern."""
+
+
+def month_number(name: str) -> int:
+    """Return the number of a month by its name or abbreviation, in any case."""
+    begun = name[:3].title()
+    return next(number for number, month in enumerate(MONTHS, 1) if month.startswith(begun))
