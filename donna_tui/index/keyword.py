@@ -210,14 +210,15 @@ def holds_word(database: Database, word: str, words: str = ALL_WORDS) -> bool:
     return bool(database.value(exists, (quoted(word),)))
 
 
-FEW = 50
+MAX_READ = 50
+"""Maximum number of passages that are read for the spelling of a word."""
 
 
 def holds_spelling(database: Database, word: str, words: str = ALL_WORDS) -> bool:
-    """Return whether one of the first few passages of a keyword index that contain a word spells it with these accents,
-    which the index does not contain. The word is in lower case.
+    """Return whether one of the first passages that contain a word spells it with the same accents, which the keyword
+    index does not have. The word is in lower case.
     """
-    found = f"SELECT rowid FROM {words} WHERE {words} MATCH ? LIMIT {FEW}"  # noqa: S608
+    found = f"SELECT rowid FROM {words} WHERE {words} MATCH ? LIMIT {MAX_READ}"  # noqa: S608
     exists = (
         f"SELECT EXISTS (SELECT 1 FROM ({found}) AS found CROSS JOIN memory_chunks c ON c.id = found.rowid"  # noqa: S608
         " JOIN memory_documents d ON d.id = c.document_id WHERE instr(lower_case(d.search_title || c.content), ?))"

@@ -287,7 +287,7 @@ class Query:
         """
         terms = self.terms
         owned = (word for word in self.words if (bare := without_joined(word)) != word and bare in terms)
-        words = (*self._undated, *owned, *segments(" ".join(terms)))
+        words = (*filter(_WORD.search, self._undated), *owned, *segments(" ".join(terms)))
         dates = (*date_phrases(self.dated), *date_words(self.dated))
         if self.relative:
             return (*map(quoted, dict.fromkeys(words)), f"({' OR '.join(map(quoted, dates))})")
@@ -301,7 +301,7 @@ class Query:
         return tuple(
             term
             for term in terms
-            if _WORD.search(term) and (term in rest or _LETTER.search(term) or "." in term.rstrip("."))
+            if term in rest or term in self.phrases or _LETTER.search(term) or "." in term.rstrip(".")
         )
 
     @property
