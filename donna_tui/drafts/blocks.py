@@ -346,7 +346,7 @@ class _Parser:
         while self._items and indent < self._items[-1][0] + marked:
             self._items.pop()
         if not (self._items or marked):
-            self._named, self._label = None, self._label_in(low, high)
+            self._named, self._label = None, ""
         _, parent, here = self._items[-1] if self._items else (0, -1, self._named or role)
         first_line = self._text.find("\n", low, high)
         end = high if marked or first_line < 0 else first_line
@@ -364,15 +364,20 @@ class _Parser:
             or (self._own and _OWN_WHEN.match(self._text[low:high]))
         ):
             said = _LEFT_OUT.sub(_hidden, self._text[low:high])
-            if not named or parent >= 0:
+            if named and parent < 0:
+                self._named = named
+                self._below_label(said[end - low :], end, section, named, here)
+            else:
                 self._sentences(said, low, section, here, parent)
-                return
-            self._named = named
-            self._below_label(said[end - low :], end, section, named, here)
+        if not (self._items or marked):
+            self._label = self._label_in(low, high)
 
     def _label_in(self, low: int, high: int) -> str:
-        """Return the words of a paragraph that is a label, as “Stop:” or “**Stop**”; empty if it is not, or a role."""
-        raw = self._text[low:high].replace(HIDDEN, "").strip()
+        """Return the words of a label at the end of a paragraph, as “Stop:” or “**Stop**”; empty if there is none.
+
+        A label that gives a role is none.
+        """
+        raw = self._text[low:high].replace(HIDDEN, "").rstrip().rpartition("\n")[2].strip()
         if len(raw) > LONGEST_LABEL or not _LABEL.fullmatch(raw) or heading_role(raw):
             return ""
         return bare(raw).rstrip(":")

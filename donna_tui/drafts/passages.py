@@ -83,9 +83,9 @@ _FIELDS = " OR ".join(f"content GLOB '*{field}*'" for field in ("{{date", "{{tim
 
 
 def is_template(path: str, folders: Collection[str], *, has_fields: bool = False) -> bool:
-    """Check whether a note is a template: in one of these folders or one named so, or without a day in its name.
+    """Check whether a note is a template: in one of these folders, or in one called Templates.
 
-    Such a note is one if it is named so itself, or has fields of templates.
+    A note without a day in its name is one, too, if it is called Template or has fields of templates.
     """
     if _TEMPLATES.search(path) or path.startswith(tuple(f"{folder}/" for folder in folders)):
         return True

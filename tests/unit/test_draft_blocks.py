@@ -446,6 +446,7 @@ RETRO = """# Retro
 **Ideas**
 - Pairing on Tuesdays
 
+We looked at three more.
 Rejected:
 1. A rewrite in Rust
 
@@ -465,6 +466,7 @@ def test_a_line_has_the_headings_and_the_label_above_it_as_its_topic() -> None:
         ("Went well", "Releases"),
         ("Went well", "No rollback"),
         ("Went well: Ideas", "Pairing on Tuesdays"),
+        ("Went well", "We looked at three more."),
         ("Went well: Rejected", "A rewrite in Rust"),
         ("Went well", "It took a quarter of an hour longer than last time."),
         ("Hiring", "Two people from the team in Porto"),
