@@ -201,6 +201,11 @@ class DonnaApp(App[None], inherit_bindings=False):
                     holder.remove()
         super()._refresh_notifications()
 
+    def on_actions_changed(self) -> None:
+        """Show the changed keys of a dialog in the footer."""
+        if self._main is not None:
+            self._main.cover_footer()
+
     def on_load(self) -> None:
         """Set the theme before any widget exists: a later change restyles all of them."""
         self.theme = self._wanted_theme if self._wanted_theme in self.available_themes else DARK.name

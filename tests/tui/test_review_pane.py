@@ -534,6 +534,7 @@ async def test_all_are_approved_with_one_key_as_one_commit_and_what_is_refused_i
         )
         assert "not approved: The note was edited meanwhile." in donna.screen_text()
         assert len(backend.vault.revisions) == commits + 1
+        await donna.until(lambda: donna.screen_text().splitlines()[-1].strip() == "↵ close", "the footer says so")
         await donna.press("enter")
         await donna.until(lambda: ids(donna) == ["d-third", FAILED], "what is left is listed")
         assert {SYNC_TARGET, "WeeklyReview/2026-W47.md"} <= set(backend.vault.files)

@@ -455,6 +455,24 @@ async def test_the_cursor_and_the_selection_follow_a_note_that_is_renamed_outsid
             assert place.note_tree.marked == (ORCHARD,)
 
 
+@pytest.mark.slow
+async def test_a_note_is_not_taken_for_an_earlier_one_of_its_path() -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await donna.open_note(PRIYA)
+        rename_garden(backend)
+        backend.vault.files[GARDEN] = b"# Another garden\n"
+        indexed = NoteIndexed(path=GARDEN, why="new", chunks=1, embedded=0, stages=StageTimes(), found_after_ms=1)
+        backend.post(NoteRenamed(path=ORCHARD, old_path=GARDEN), indexed)
+        await donna.until(lambda: "Orchard.md" in names(donna), "both are listed")
+        await donna.open_note(GARDEN)
+        del backend.vault.files[GARDEN]
+        backend.post(NoteDeleted(path=GARDEN))
+        await donna.until(lambda: "Garden.md" not in names(donna), "it is gone")
+        assert donna.vault.note_tree.selected is not None
+        assert donna.vault.note_tree.selected.path != ORCHARD
+
+
 async def test_a_cursor_that_was_moved_meanwhile_stays_when_a_note_is_renamed() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:

@@ -21,6 +21,7 @@ from donna_tui.tui.lib.humanize import plural
 from donna_tui.tui.lib.inputs import KeyLine
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.lines import ItemList, row_of
+from donna_tui.tui.lib.messages import ActionsChanged
 from donna_tui.tui.review.lists import line_of, title_of
 from donna_tui.tui.review.wording import approval_words, lacks_repository, parts_out
 from donna_tui.tui.vault.plan_dialog import Answer, PlanScreen, Proposal
@@ -146,7 +147,10 @@ class ApproveAll(Dialog[bool]):
                     self._update(lambda each: replace(each, is_done=each.is_done or each.row.id in plans))
         finally:
             self._is_under_way = False
-        self.query_one(KeyLine).set_text(f"{self.shown('plan.apply')} closes this.")
+        line = self.query_one(KeyLine)
+        line.items = ((self.shown("plan.apply"), "close"),)
+        line.set_text("")
+        self.post_message(ActionsChanged())
 
     def _refuse(self, plans: Mapping[str, Plan], error: DonnaError) -> None:
         """Mark the drafts whose plans contain the note that an error is about, or else all of them."""

@@ -362,14 +362,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def on_screen_suspend(self) -> None:
         """Show the keys of the dialog in front in the footer, once it is drawn, and messages only above that dialog."""
         self.query("ToastRack").set(display=False)
-        self.app.call_later(self._cover_footer)
+        self.app.call_later(self.cover_footer)
 
-    def _cover_footer(self) -> None:
+    def cover_footer(self) -> None:
         front = self.app.screen
         if front is self or self not in self.app.screen_stack or not self.query(FooterBar):
             return
         if not front.is_mounted:
-            front.call_later(self._cover_footer)
+            front.call_later(self.cover_footer)
             return
         self.footer.cover(getattr(front, "footer_keys", (("esc", "close"),)))
 

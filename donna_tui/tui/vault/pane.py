@@ -153,6 +153,8 @@ class VaultPane(PartsPane):
         for posted in event.events:
             if isinstance(posted, events.NoteRenamed):
                 self.note_tree.renamed(posted.old_path, posted.path)
+            elif isinstance(posted, events.NoteIndexed):
+                self.note_tree.indexed(posted.path)
             elif isinstance(posted, events.ProblemRaised) and posted.path and posted.reason in _OF_A_WRITE:
                 message = " ".join(
                     f"{clean_line(posted.path)}: {sentence(posted.message)} {sentence(posted.hint)}".split()
@@ -307,8 +309,7 @@ class VaultPane(PartsPane):
             self._show_notice(why_no_list(error, "vault.refresh"))
             return
         await self._read_steps(backend)
-        problem = self._steps_error
-        self.detail.no_history = wording.no_history(problem, shown_key(self._keys["vault.commit"])) if problem else ""
+        self.detail.no_history = wording.no_history(self._steps_error, shown_key(self._keys["vault.commit"]))
         self.note_tree.show(self.vault_flows.edits.marked(notes) if self.vault_flows is not None else notes, empty)
         show, self._to_select = self._to_select, ""
         if show:

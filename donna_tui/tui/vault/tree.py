@@ -232,6 +232,10 @@ class NoteTree(ItemList[TreeRow]):
         self._renamed[old] = new
         self._marked = {new if path == old else path for path in self._marked}
 
+    def indexed(self, path: str) -> None:
+        """Do not take a note for an earlier one of its path, which was renamed."""
+        self._renamed.pop(path, None)
+
     def narrow(self, query: str) -> None:
         if query != self.query_text:
             self.query_text = query

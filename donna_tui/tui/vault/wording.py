@@ -111,8 +111,10 @@ AS_RECORDED = "This note has no changes since the last commit."
 PICK_CHANGE = "Select a change in the history to see what it did."
 
 
-def no_history(error: DonnaError, key: str) -> str:
-    """Explain why the history cannot be read; `key` creates a missing repository."""
+def no_history(error: DonnaError | None, key: str) -> str:
+    """Explain why the history cannot be read; empty without an error. `key` creates a missing repository."""
+    if error is None:
+        return ""
     if error.reason is Reason.NO_REPOSITORY:
         return f"This vault is in no git repository yet, so it has no history. {key} creates one."
     refusal = refusal_of(error)
