@@ -108,8 +108,7 @@ class ModelCallError(DonnaError):
     """A language model gave no usable answer.
 
     `host` is that of the server with its port, `status` the HTTP status of its answer. `metadata` is None if no request
-    was sent. `retry_after` is the number of seconds that the server asked to wait, if any. `cause` is the error of
-    `safety.egress`.
+    was sent. `cause` is the error of `safety.egress`.
     """
 
     def __init__(
@@ -118,7 +117,6 @@ class ModelCallError(DonnaError):
         host: str = "",
         *,
         metadata: CompletionMetadata | None = None,
-        retry_after: float | None = None,
         model: str = "",
         status: int | None = None,
         message: str = "",
@@ -134,7 +132,7 @@ class ModelCallError(DonnaError):
         for place, value in filled.items():
             words = words.replace(place, value)
         super().__init__(reason, message or words, hint=hint or usual_hint)
-        self.kind, self.metadata, self.retry_after = kind, metadata, retry_after
+        self.kind, self.metadata = kind, metadata
 
 
 @dataclass(frozen=True, slots=True)

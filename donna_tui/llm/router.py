@@ -38,7 +38,7 @@ from donna_tui.types.errors import DonnaError
 from donna_tui.types.events import EventHub, ProblemRaised
 
 MAX_WAIT_SECONDS = 20.0
-"""Longest pause before a retry; if the server asks for more, the caller may retry."""
+"""Longest pause before a retry; if the server asks for more, the call fails."""
 
 _RETRIES = {429: 2, 503: 2, 529: 2, 500: 1, 502: 1}
 """Number of retries after an answer that is not charged, by its HTTP status."""
@@ -209,7 +209,6 @@ class ModelRouter:
                 model=call.route.model,
                 status=failed.status,
                 metadata=await self._record(call, failed.kind, usage),
-                retry_after=failed.retry_after,
                 cause=failed.cause,
             )
         except asyncio.CancelledError:

@@ -325,12 +325,12 @@ async def test_the_server_says_how_long_to_wait(db: DbThread) -> None:
     assert harness.pauses == [7.0, 7.0]
 
 
-async def test_a_long_wait_is_left_to_the_caller(db: DbThread) -> None:
+async def test_a_call_fails_rather_than_wait_long(db: DbThread) -> None:
     async with ModelServer("anthropic", server.status(503, retry_after="1800")).running() as port:
         harness = router_harness(db, "anthropic", port)
-        with pytest.raises(ModelCallError) as caught:
+        with pytest.raises(ModelCallError):
             await harness.request()
-    assert (caught.value.retry_after, harness.pauses) == (1800.0, [])
+    assert harness.pauses == []
 
 
 async def test_a_cancelled_call_is_in_the_ledger(db: DbThread) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from donna_tui.tui.lib.dialogs import RefusalScreen
 from donna_tui.tui.meetings.add_calendar import AddCalendar
-from donna_tui.tui.meetings.wording import Agenda, Span, calendars_line, day_title
+from donna_tui.tui.meetings.wording import Agenda, AgendaSpan, calendars_line, day_title
 from donna_tui.tui.shell.bars import counted
 from donna_tui.types.drafts import CalendarRow, DraftRow, DraftState, MeetingState
 from donna_tui.types.errors import DonnaError, Reason
@@ -138,7 +138,7 @@ async def test_weeks_and_days_are_walked_through() -> None:
 def test_a_day_is_from_midnight_to_midnight_in_the_local_zone(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", zone)
     time.tzset()
-    day = Agenda(datetime.date(2026, 10, 25), Span.DAY)
+    day = Agenda(datetime.date(2026, 10, 25), AgendaSpan.DAY)
     first, last = (datetime.datetime.fromtimestamp(each).astimezone() for each in day.bounds)
     assert (first.date(), first.hour, last.date(), last.hour) == (day.day, 0, datetime.date(2026, 10, 26), 0)
     hours = (day.bounds[1] - day.bounds[0]) / 3600
@@ -146,7 +146,7 @@ def test_a_day_is_from_midnight_to_midnight_in_the_local_zone(zone: str, monkeyp
 
 
 def test_agenda_does_not_step_beyond_the_supported_dates() -> None:
-    first, last = Agenda(datetime.date.min, Span.DAY), Agenda(datetime.date.max, Span.DAY)
+    first, last = Agenda(datetime.date.min, AgendaSpan.DAY), Agenda(datetime.date.max, AgendaSpan.DAY)
     assert first.step(-1) == first
     assert last.step(1) == last
 

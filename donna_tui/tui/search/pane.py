@@ -29,6 +29,7 @@ from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.inputs import NoticeText, notice_content, set_label
 from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.keymap import Keys, shown_key
+from donna_tui.tui.lib.lines import CursorView
 from donna_tui.tui.lib.markdown import FollowLink
 from donna_tui.tui.lib.messages import (
     ActionsChanged,
@@ -310,7 +311,7 @@ class SearchPane(BlankColumn):
         self.save_question()
         self.call_later(self.app.run_action, "run('search.open')", self.screen)
 
-    def on_cursor_view_opened(self, event: ResultList.Opened) -> None:
+    def on_cursor_view_opened(self, event: CursorView.Opened) -> None:
         event.stop()
         self.call_later(self.app.run_action, "run('search.open')", self.screen)
 
