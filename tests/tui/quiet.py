@@ -89,9 +89,6 @@ def economical() -> Iterator[None]:
         patch.setattr(Pilot, "_wait_for_screen", all_done)
         for module in ("app", "pilot"):
             patch.setattr(f"textual.{module}.wait_for_idle", idle)
-        gc.collect()
-        gc.freeze()
         gc.set_threshold(*COLLECT_AFTER)
         yield
         gc.set_threshold(*thresholds)
-        gc.unfreeze()
