@@ -13,7 +13,7 @@ from pathlib import Path
 from bench.program import Home, model_cache, new_home
 from bench.report import Report, UnavailableError, arguments, eval_questions, finish, median, percentile
 from bench.screen import Piece, Screen, app_on_screen
-from bench.startup import READY, SETTLING_SECONDS, fill
+from bench.startup import READY, START_SECONDS, fill
 from bench.vaults import AREAS, write_vault
 
 Sizes = tuple[tuple[int, float], ...]
@@ -30,7 +30,7 @@ KEYS, SMALL_KEYS = 400, 30
 PAUSE_SECONDS = 0.2
 """The pause after each key, or three times its budget if that is longer. Faster typing would skip results."""
 
-SETTLING_NOTES = 10_000
+START_NOTES = 10_000
 """The number of notes that an app compares while it settles; the wait is longer in proportion for more."""
 
 READING_SECONDS = 1.0
@@ -65,7 +65,7 @@ def _measure_size(report: Report, home: Home, notes: int, budget: float, keys: i
     passages = home.donna("status", "--space", vault, "--json").json["coverage"]["chunks"]
     with app_on_screen(home, vault) as screen:
         screen.wait_for(READY)
-        screen.rest(SETTLING_SECONDS * max(1.0, notes / SETTLING_NOTES))
+        screen.rest(START_SECONDS * max(1.0, notes / START_NOTES))
         for name, typed_before in filters().items():
             drawn = _type(screen, typed_before, keys, max(PAUSE_SECONDS, 3 * budget / 1000))
             _report(report, f"{passages:,} passages{name}", drawn, keys, budget)

@@ -20,7 +20,7 @@ NOTES, SMALL_NOTES = 10_000, 300
 STARTS, SMALL_STARTS = 7, 2
 ANCHORS = 300
 IDLE_SECONDS, SMALL_IDLE_SECONDS = 10.0, 2.0
-SETTLING_SECONDS = 3.0
+START_SECONDS = 3.0
 
 QUESTION = "sync notes between two devices"
 FIRST_FRAME = "Search your notes"
@@ -118,7 +118,7 @@ def idle(report: Report, home: Home, vault: Path, seconds: float) -> None:
     """Measure the CPU time and memory of an idle app with its model loaded."""
     with app_on_screen(home, vault) as screen:
         screen.wait_for(READY)
-        screen.rest(SETTLING_SECONDS)
+        screen.rest(START_SECONDS)
         before = _cpu(screen)
         written = screen.rest(seconds)
         after = _cpu(screen)

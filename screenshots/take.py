@@ -85,7 +85,7 @@ async def take(shots: Sequence[Shot], home: Path) -> None:
         async with app.run_test(size=shot.size) as pilot:
             await ready(engine, app)
             await pilot.press(*[key_of(char) for char in shot.query], *shot.keys)
-            (FOLDER / f"{shot.name}.svg").write_text(await settled(app, pilot), encoding="utf-8")
+            (FOLDER / f"{shot.name}.svg").write_text(await still_picture(app, pilot), encoding="utf-8")
         print(f"screenshots/{shot.name}.svg", flush=True)
 
 
@@ -113,7 +113,7 @@ async def ready(engine: Engine, app: DonnaApp) -> None:
     await asyncio.sleep(2.0)
 
 
-async def settled(app: DonnaApp, pilot: Pilot[None]) -> str:
+async def still_picture(app: DonnaApp, pilot: Pilot[None]) -> str:
     """Return the picture of a screen that is drawn and has not changed for a second, with no work in progress."""
     before = ""
     async with asyncio.timeout(PATIENCE_SECONDS):

@@ -85,7 +85,7 @@ _MEETINGS = (
     (1, 11.0, 120, "Roadmap planning", "", PLANNING, "What is left of the first half\nPrinters\nWho is away when"),
     (2, 9.5, 15, "Standup", "standup", TEAM, ""),
 )
-KEPT = datetime.timedelta(hours=8)
+DEMO_WINDOW = datetime.timedelta(hours=8)
 """Age of the current meeting after which the demo meetings are moved to the present."""
 
 
@@ -176,7 +176,7 @@ def _fill_memory(db: MemoryDb, now: datetime.datetime) -> None:
 
 def _fill_calendar(db: MemoryDb, now: datetime.datetime) -> None:
     """Add meetings of some days, and three around the current time, of which two get a draft at once."""
-    around = meetings_between(db.database, (now - KEPT).timestamp(), (now + KEPT).timestamp())
+    around = meetings_between(db.database, (now - DEMO_WINDOW).timestamp(), (now + DEMO_WINDOW).timestamp())
     if any(meeting.event_id.startswith(f"demo/{CUTOVER}") for meeting in around):
         return
     over = _half_hour(now - datetime.timedelta(hours=2))

@@ -186,7 +186,7 @@ def memory_lines(memory: MemoryChunk) -> Iterator[str]:
     yield f"      {memory.id}  {iso_day(memory.at)}{importance}{marks}".rstrip()
 
 
-SHOWN_CUTS = 10
+MAX_OMITTED = 10
 SHOWN_USERS = 5
 
 
@@ -274,7 +274,7 @@ def _recall_lines(result: RecallResult) -> Iterator[str]:
     for memory in result.memories:
         yield from memory_lines(memory)
     yield f"{result.total_tokens} of {result.token_budget} tokens ({result.counter})"
-    for cut in result.cut[:SHOWN_CUTS]:
+    for cut in result.cut[:MAX_OMITTED]:
         yield f"left out ({cut.why}): {cut.memory.id}"
-    if len(result.cut) > SHOWN_CUTS:
-        yield f"… and {len(result.cut) - SHOWN_CUTS} more: --json lists them"
+    if len(result.cut) > MAX_OMITTED:
+        yield f"… and {len(result.cut) - MAX_OMITTED} more: --json lists them"

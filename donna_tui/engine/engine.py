@@ -80,7 +80,7 @@ class Engine:
         self._neighbours = Lazy(self._build_neighbours)
         self._freshness = Freshness(context, self.sync)
         self._questions = QuestionHistory(space.state)
-        self._monitor = StatusReporter(self.hub, lambda: measure(self.context.maintainer, self._lease.readers))
+        self._status_reporter = StatusReporter(self.hub, lambda: measure(self.context.maintainer, self._lease.readers))
         self._log_file = paths.log / LOG_NAME
         self._started = self._asleep = False
         self._waking = asyncio.Lock()
@@ -114,7 +114,8 @@ class Engine:
             self.hub.post(ProblemRaised(reason=Reason.IO_ERROR, message=f"the log cannot be written: {self._log_file}"))
         await self._lease.begin()
         self._tasks.start("loading the model", self._model.load)
-        counting = after(self.context.searcher.first_answer if self._watch else worth_reporting, self._monitor.run)
+        ready = self.context.searcher.first_answer if self._watch else worth_reporting
+        counting = after(ready, self._status_reporter.run)
         self._tasks.start("counting", counting)
         if self._watch:
             self._tasks.start("taking over the index", self._lease.take_over)
@@ -224,7 +225,7 @@ class Engine:
         await self._lease.end()  # before the model, so that nothing fails for want of it
         await self._model.close()
         self.hub.post(EngineStateChanged(state="stopped"))
-        self._monitor.close()
+        self._status_reporter.close()
         self._end_log()
         self._log.close()
 
@@ -248,7 +249,7 @@ class Engine:
         if self.context.maintainer:
             await self.context.maintainer.finish(full=full)
             if counted:
-                await self._monitor.refresh()
+                await self._status_reporter.refresh()
             self._model.follow()
 
     # Queries
@@ -377,7 +378,7 @@ class Engine:
             self.context.maintainer.accept_missing()
 
     def status(self) -> Status:
-        return self._monitor.status(
+        return self._status_reporter.status(
             space=self.space.name,
             root=self.space.root,
             database=self.database,

@@ -239,7 +239,7 @@ STAMP = "%Y%m%d-%H%M%S"
 APART_SECONDS = 3_600.0
 DAY, WEEK = 86_400.0, 7 * 86_400.0
 
-KEPT = ((APART_SECONDS, 4), (DAY, 7), (WEEK, 5))
+BACKUP_PERIODS = ((APART_SECONDS, 4), (DAY, 7), (WEEK, 5))
 """Backup periods in seconds and how many of each are kept: the newest backup of each period counts."""
 
 
@@ -285,7 +285,7 @@ def superseded_by_schedule(found: Iterable[Path], now: float) -> list[Path]:
     """Return the backups that no retention period needs any more."""
     newest_first = sorted(found, key=taken_at, reverse=True)
     kept = set(newest_first[:1])
-    for period, count in KEPT:
+    for period, count in BACKUP_PERIODS:
         of_period: dict[int, Path] = {}
         for backup in newest_first:
             age = int((now - taken_at(backup)) // period)

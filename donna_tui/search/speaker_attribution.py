@@ -24,7 +24,7 @@ TURNS = 4
 FARTHER_DOWN = 0.95
 """Weight of the turns of each further passage: the better a passage, the likelier it is the answer."""
 
-BESIDE = 0.7
+NEIGHBOUR_WEIGHT = 0.7
 """Weight of a word that only the turn before or after contains: an answer seldom repeats its question."""
 
 FEW_WORDS = 5
@@ -194,7 +194,7 @@ def _held(talk: Sequence[frozenset[str]], place: int, weights: Mapping[str, floa
     if not any(near):
         return 0.0
     beside = frozenset[str]().union(*near) - own
-    return sum([weights[word] for word in own]) + BESIDE * sum([weights[word] for word in beside])
+    return sum([weights[word] for word in own]) + NEIGHBOUR_WEIGHT * sum([weights[word] for word in beside])
 
 
 def _words(text: str) -> set[str]:

@@ -25,8 +25,8 @@ MAX_VERSIONS = 50
 class ConflictResolver:
     """Find and resolve the conflict copies of one vault. Every method blocks and raises DonnaError."""
 
-    def __init__(self, vault_state: PlanContext, client: VaultClient, history: History) -> None:
-        self._vault_state, self._client, self._history = vault_state, client, history
+    def __init__(self, plan_context: PlanContext, client: VaultClient, history: History) -> None:
+        self._plan_context, self._client, self._history = plan_context, client, history
 
     def copies(self) -> list[tuple[str, str]]:
         """Return the conflict copies in the vault, sorted, each with the path of its note."""
@@ -39,9 +39,9 @@ class ConflictResolver:
         if note is None:
             message = "this is not the name of a conflict copy"
             raise VaultWriteError(Reason.USAGE, message, hint="`donna conflicts` lists them", path=copy)
-        self._vault_state.rules.check(Change(path=copy, before=b"", after=None))
-        theirs = self._vault_state.read(copy)
-        mine = self._vault_state.read(note) if self._client.is_note(note) else None
+        self._plan_context.rules.check(Change(path=copy, before=b"", after=None))
+        theirs = self._plan_context.read(copy)
+        mine = self._plan_context.read(note) if self._client.is_note(note) else None
         if theirs is None:
             raise VaultWriteError(Reason.MISSING, "this conflict copy no longer exists", path=copy)
         base, commit = self._common_base(note, mine, theirs) if mine is not None else (None, "")
@@ -49,22 +49,22 @@ class ConflictResolver:
 
     def plan(self, conflict: Conflict, keep: Keep) -> Plan:
         """Plan to write the kept version to the note and delete the copy. Valid while both files match `conflict`."""
-        vault_state, note = self._vault_state, conflict.note
-        mode = vault_state.mode(conflict.copy, conflict.theirs)
+        plan_context, note = self._plan_context, conflict.note
+        mode = plan_context.mode(conflict.copy, conflict.theirs)
         deletion = Change(path=conflict.copy, before=conflict.theirs, after=None, mode=mode)
         after, remarks = self._resolved(conflict, keep)
         self._check_privacy(conflict, after)
         kind, changes = OperationKind.DELETE, [deletion]
         if after is not None and after != conflict.mine:
-            vault_state.rules.check_path(note)
-            vault_state.rules.check_size(note, after)
+            plan_context.rules.check_path(note)
+            plan_context.rules.check_size(note, after)
             if conflict.mine is None:
-                vault_state.check_new(note)
-            mode = vault_state.mode(note, conflict.mine)
+                plan_context.check_new(note)
+            mode = plan_context.mode(note, conflict.mine)
             kind, written = OperationKind.WRITE, Change(path=note, before=conflict.mine, after=after, mode=mode)
             changes = [written, deletion]
         for change in changes:
-            vault_state.rules.check(change)
+            plan_context.rules.check(change)
         return Plan(kind=kind, subject=f"Resolve {note}: keep {keep}", changes=tuple(changes), remarks=remarks)
 
     def _resolved(self, conflict: Conflict, keep: Keep) -> tuple[bytes | None, tuple[str, ...]]:
@@ -75,7 +75,7 @@ class ConflictResolver:
 
     def _check_privacy(self, conflict: Conflict, after: bytes | None) -> None:
         """Raise VaultWriteError if text of a private version would be written to a note that is not private."""
-        rules, note = self._vault_state.rules, conflict.note
+        rules, note = self._plan_context.rules, conflict.note
         if after in (None, conflict.mine, conflict.theirs) or rules.sensitivity(note, after) is not Sensitivity.PUBLIC:
             return
         sides = [side for side in (conflict.mine, conflict.theirs) if side is not None]
@@ -101,7 +101,7 @@ class ConflictResolver:
 
     def _versions(self, note: str) -> Iterator[tuple[bytes, str]]:
         """Yield the versions that the history has of this path, newest first."""
-        repo = self._vault_state.repo
+        repo = self._plan_context.repo
         location = repo.find()
         if location is None:
             return

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import Donna, write
-from tests.unit.memory_parts import jsonl, said
+from tests.unit.memory_parts import chat_rows, jsonl
 
-TALK = said(
+TALK = chat_rows(
     "talk",
     "I want to learn how kestrels hover above the motorway.",
     "Kestrels fly into the wind at the speed of the wind.",
@@ -77,7 +77,7 @@ def test_malformed_lines_are_reported_with_an_exit_code(donna: Donna, vault: Pat
 
 
 def test_control_characters_in_chats_are_not_printed(donna: Donna, vault: Path, tmp_path: Path) -> None:
-    file = jsonl(tmp_path / "t.jsonl", said("s\x1b[2J", "falcon \x1b]0;owned\x07 \x9b31m \u202e and more text"))
+    file = jsonl(tmp_path / "t.jsonl", chat_rows("s\x1b[2J", "falcon \x1b]0;owned\x07 \x9b31m \u202e and more text"))
     assert donna("chat", "import", file, "--space", vault).code == 0
     for verb in (("search", "falcon"), ("recall", "falcon"), ("recall", "falcon", "--prompt"), ("chat", "list")):
         ran = donna(*verb, "--space", vault)
@@ -229,7 +229,7 @@ def test_tasks_are_not_found_twice_beside_their_note(donna: Donna, vault: Path) 
 
 @pytest.mark.slow
 def test_old_conversations_are_summarised_and_expanded(donna: Donna, vault: Path, tmp_path: Path) -> None:
-    rows = [row for day in (1, 2, 3) for row in said(f"s{day}", "Kestrels hover into the wind above the road.",
+    rows = [row for day in (1, 2, 3) for row in chat_rows(f"s{day}", "Kestrels hover into the wind above the road.",
             timestamp=f"2024-04-0{day}T10:00:00")]  # fmt: skip
     donna("chat", "import", jsonl(tmp_path / "t.jsonl", rows), "--space", vault)
     few = donna("chat", "compress", "--space", vault)
@@ -317,7 +317,7 @@ def test_remember_says_saved_and_replaces_a_preference_only_if_told_to(donna: Do
 
 
 def test_memories_are_listed_in_pages_with_their_total(donna: Donna, vault: Path, tmp_path: Path) -> None:
-    rows = [row for number in range(40) for row in said(f"s{number}", f"Message {number} is about a kestrel.")]
+    rows = [row for number in range(40) for row in chat_rows(f"s{number}", f"Message {number} is about a kestrel.")]
     donna("chat", "import", jsonl(tmp_path / "t.jsonl", rows), "--space", vault)
     first = donna("memories", "--limit", "30", "--json", "--space", vault).json
     rest = donna("memories", "--limit", "30", "--offset", "30", "--json", "--space", vault).json
@@ -341,7 +341,7 @@ def test_a_folder_is_imported_users_are_kept_and_a_bad_file_costs_only_itself(
     folder = tmp_path / "exports"
     folder.mkdir()
     for user in ("ann", "bob"):
-        jsonl(folder / f"{user}.jsonl", said("s", f"{user} likes the kestrel of the motorway.", user_id=user))
+        jsonl(folder / f"{user}.jsonl", chat_rows("s", f"{user} likes the kestrel of the motorway.", user_id=user))
     (folder / "broken.zip").write_bytes(b"PK\x03\x04 nonsense")
     ran = donna("chat", "import", folder, "--json", "--space", vault)
     assert (ran.code, ran.json["turns"], ran.json["sessions"]) == (4, 2, 2)
@@ -380,7 +380,7 @@ def test_a_log_is_followed_and_preferences_in_it_are_offered(donna: Donna, vault
 def test_a_recall_of_nothing_names_the_users_whose_conversations_were_not_searched(
     donna: Donna, vault: Path, tmp_path: Path
 ) -> None:
-    rows = said("s", "My greyhound is called Pepper.", user_id="bob")
+    rows = chat_rows("s", "My greyhound is called Pepper.", user_id="bob")
     donna("chat", "import", jsonl(tmp_path / "t.jsonl", rows), "--space", vault)
     for user in ("", "carol"):
         nothing = donna("recall", "name of the greyhound", "--user", user, "--space", vault)

@@ -127,7 +127,7 @@ class Running:
             lambda: any((e.old_path, e.path) == (old, new) for e in self.events_of(NoteRenamed)), f"{old} became {new}"
         )
 
-    async def settled(self, *, vectors: bool = True) -> None:
+    async def wait_until_indexed(self, *, vectors: bool = True) -> None:
         """Wait until the first comparison is complete and everything that it found is indexed."""
 
         def complete() -> bool:

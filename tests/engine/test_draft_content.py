@@ -329,7 +329,7 @@ async def test_a_page_that_cannot_be_made_does_not_stop_an_approval(tmp_path: Pa
 # Models and templates
 
 
-class Seen:
+class RecordingModel:
     """A model that records what it is given, and is called once."""
 
     remote = True
@@ -348,7 +348,7 @@ class Seen:
 async def test_model_prompt_includes_dates_and_the_user_but_no_checkboxes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = Seen()
+    model = RecordingModel()
     monkeypatch.setattr(SkillRunner, "_drafter", model)
     notes = {
         LAST: WEEKLY,

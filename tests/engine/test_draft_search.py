@@ -40,7 +40,7 @@ async def test_a_draft_is_found_only_when_it_is_asked_for(tmp_path: Path, mode: 
     sandbox.write("Inbox/rollout.md", DRAFT)
     async with open_engine(sandbox, watch=False) as running:
         await running.engine.sync()
-        await running.settled()
+        await running.wait_until_indexed()
         assert await found(running, QUESTION, mode) == [("store.md", False)]
         assert await found(running, QUESTION, mode, path_prefix="Inbox") == []
         assert await found(running, f"{QUESTION} in:vault", mode) == [("store.md", False)]

@@ -31,7 +31,7 @@ MANY_PASSAGES = [
 ]  # fmt: skip
 """Of 1,900 passages that the model would read, 1,700 are in these notes."""
 
-KEPT = 4_000
+KEPT_CHARACTERS = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,8 @@ def shorten(root: Path) -> None:
     """Retain only the beginning and the end of each note that consists of many passages of one kind."""
     for path in MANY_PASSAGES:
         text = (root / path).read_text(encoding="utf-8")
-        assert len(text) > 4 * KEPT, path
-        (root / path).write_text(text[:KEPT] + text[-KEPT:], encoding="utf-8")
+        assert len(text) > 4 * KEPT_CHARACTERS, path
+        (root / path).write_text(text[:KEPT_CHARACTERS] + text[-KEPT_CHARACTERS:], encoding="utf-8")
 
 
 async def index_and_ask(sandbox: Sandbox, cases: list[dict[str, Any]]) -> Hostile:

@@ -128,7 +128,7 @@ async def test_installing_a_model_later_builds_a_new_index_generation(tmp_path: 
         while not running.events_of(IndexSwapped):
             assert await running.found("serval003") == ["3/3.md"]
             await asyncio.sleep(0.01)
-        await running.settled()
+        await running.wait_until_indexed()
         assert (await running.search("a cat that walks", "semantic")).mode == "semantic"
         assert running.engine.database != old
     assert not old.exists()
@@ -257,7 +257,7 @@ async def test_a_question_that_was_there_first_is_answered_before_the_model_load
         may_answer.set()
         assert await asked == ["1/1.md"]
         assert await set_within(loading, 30.0)
-        await running.settled()
+        await running.wait_until_indexed()
 
 
 async def test_the_model_is_loaded_despite_constant_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -327,7 +327,7 @@ async def test_early_access_to_notes_opens_the_vault_only_once(tmp_path: Path, m
     async with open_engine(sandbox) as running:
         early = running.engine.notes
         await asyncio.to_thread(running.engine.warm_up)
-        await running.settled(vectors=False)
+        await running.wait_until_indexed(vectors=False)
         assert running.engine.notes is early
         assert len(await early.vault_rows()) == 3
     with pytest.raises(SpaceError, match="not open"):

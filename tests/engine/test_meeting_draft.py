@@ -77,12 +77,12 @@ async def waiting(engine: Engine) -> str:
     async def there() -> bool:
         return bool(await engine.drafts.drafts())
 
-    await settled(there)
+    await wait_until(there)
     [row] = await engine.drafts.drafts()
     return row.id
 
 
-async def settled(holds: Callable[[], Awaitable[bool]]) -> None:
+async def wait_until(holds: Callable[[], Awaitable[bool]]) -> None:
     """Wait until `holds` returns true."""
     for _ in range(400):
         if await holds():
@@ -128,7 +128,7 @@ async def test_the_end_of_a_meeting_brings_its_draft_once(sandbox: Sandbox, monk
             outcome = await engine.search(SearchRequest(text="yagiz corepack redesign of the website", mode="keyword"))
             return any(hit.path == NOTE and "donna_draft" not in str(hit.metadata) for hit in outcome.hits)
 
-        await settled(found)
+        await wait_until(found)
         [row] = await engine.calendar.meetings(END.timestamp() - 7_200, END.timestamp())
         assert (row.state, row.path) == (MeetingState.WRITTEN, NOTE)
     finally:

@@ -17,11 +17,11 @@ from donna_tui.types.memory import MemoryFilter, MemoryType, OmittedReason, Reca
 from donna_tui.types.search import Filters, MemorySource, SearchRequest
 from tests.engine.helpers import Sandbox, eventually, hide_model, index_once, new_sandbox, open_engine, quick_config
 from tests.model_server import Behaviour, ModelServer, text
-from tests.unit.memory_parts import jsonl, said
+from tests.unit.memory_parts import chat_rows, jsonl
 
 pytestmark = pytest.mark.model
 
-TALK = said(
+TALK = chat_rows(
     "talk",
     "I want to learn how kestrels hover above the motorway near Leeds.",
     "Kestrels fly into the wind at the speed of the wind, so they stay above one place.",
@@ -193,7 +193,7 @@ async def test_an_empty_recall_says_why(sandbox: Sandbox) -> None:
 
 async def test_a_recall_fills_its_budget_and_says_what_it_left_out(sandbox: Sandbox, tmp_path: Path) -> None:
     texts = [f"The kestrel of box {number} hovered above the motorway this morning." for number in range(40)]
-    rows = [row for number, text in enumerate(texts) for row in said(f"s{number}", text)]
+    rows = [row for number, text in enumerate(texts) for row in chat_rows(f"s{number}", text)]
     async with open_engine(sandbox, watch=False) as running:
         memory = running.engine.memory
         await import_talk(memory, tmp_path, rows)
@@ -227,7 +227,7 @@ async def test_nothing_sensitive_goes_into_a_prompt_for_another_machine(sandbox:
         await memory.remember("I always keep the kestrel vault closed.", sensitive=True)
         await memory.remember("The kestrel vault is in Leeds.", sensitive=True, pinned=True)
         await memory.import_chat(
-            jsonl(tmp_path / "t.jsonl", said("s", "The kestrel vault is next to the old station.")), sensitive=True
+            jsonl(tmp_path / "t.jsonl", chat_rows("s", "The kestrel vault is next to the old station.")), sensitive=True
         )
         await memory.wait_until_indexed()
         local = await memory.recall("where is the kestrel vault", top_k=9)
@@ -244,7 +244,7 @@ async def test_a_summary_replaces_its_session_and_the_archive_stays(sandbox: San
     rows = [
         row
         for day in (1, 2, 3)
-        for row in said(f"s{day}", *(each["text"] for each in TALK), timestamp=f"2024-04-0{day}T10:00:00")
+        for row in chat_rows(f"s{day}", *(each["text"] for each in TALK), timestamp=f"2024-04-0{day}T10:00:00")
     ]
     async with open_engine(sandbox, watch=False, config=config) as running:
         memory = running.engine.memory
@@ -274,7 +274,9 @@ async def test_a_session_is_summed_up_by_the_configured_model(
     config = quick_config(recall={"compression_threshold": 2})
     monkeypatch.setenv("DONNA_HOME", str(tmp_path / "own"))
     settings = app_paths({"DONNA_HOME": str(tmp_path / "own")}).make().config / "models.yaml"
-    rows = [row for day in (1, 2, 3) for row in said(f"s{day}", TALK[0]["text"], timestamp=f"2024-04-0{day}T10:00:00")]
+    rows = [
+        row for day in (1, 2, 3) for row in chat_rows(f"s{day}", TALK[0]["text"], timestamp=f"2024-04-0{day}T10:00:00")
+    ]
     server = ModelServer("ollama", behaviour)
     async with server.running() as port, open_engine(sandbox, watch=False, config=config) as running:
         route = {"dialect": "ollama", "model": "small", "base_url": f"http://127.0.0.1:{port}"}
@@ -311,7 +313,7 @@ async def test_a_correction_of_a_passage_is_of_that_passage_and_leaves_the_note_
     text = "# Ports\n\nFirst passage.\n\n## Gateway\n\nThe gateway runs on port 8080.\n"
     sandbox.write("Ports.md", text)
     async with open_engine(sandbox) as running:
-        await running.settled()
+        await running.wait_until_indexed()
         wrong = "The gateway runs on port 8080."
         correction = await running.engine.memory.correct("vault:Ports.md", "It runs on port 9090.", original=wrong)
         assert (correction.original, correction.corrected) == (wrong, "It runs on port 9090.")
@@ -351,7 +353,7 @@ async def test_notes_that_go_take_their_tasks_and_nothing_else_with_them(sandbox
     for number in range(4):
         sandbox.write(f"n{number}.md", f"- [ ] Task number {number}\n")
     async with open_engine(sandbox) as running:
-        await running.settled()
+        await running.wait_until_indexed()
         await import_talk(running.engine.memory, tmp_path)
         assert len(await running.engine.memory.tasks()) == 4
         (sandbox.root / "n0.md").rename(sandbox.root / "moved.md")
@@ -439,7 +441,7 @@ def test_recall_defaults_match_the_specification() -> None:
 async def test_open_session_is_indexed_turn_by_turn(sandbox: Sandbox) -> None:
     async with open_engine(sandbox) as running:
         memory = running.engine.memory
-        await running.settled()
+        await running.wait_until_indexed()
         for role in ("user", "assistant"):
             text = f"The {role} says something about kestrels and their prey."
             await memory.add_turns([NewTurn(session="live", role=role, speaker=role, text=text, at=1.7e9)])

@@ -135,7 +135,7 @@ async def test_later_notes_are_indexed_and_found_too(sandbox: Sandbox) -> None:
 @pytest.mark.slow
 async def test_model_is_not_loaded_while_another_process_holds_the_index(sandbox: Sandbox) -> None:
     async with open_engine(sandbox) as keeping:
-        await keeping.settled()
+        await keeping.wait_until_indexed()
         sandbox.write("9.md", "# Note 9\n\nocelots walk\n")
         again = await index_once(sandbox)
         assert again.engine.status().model_phase is ModelPhase.READY

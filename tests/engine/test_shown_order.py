@@ -27,7 +27,7 @@ async def test_shown_scores_never_increase_down_the_list(vault: Sandbox) -> None
     shown = 0
     async with open_engine(vault, watch=False) as running:
         await running.engine.sync()
-        await running.settled()
+        await running.wait_until_indexed()
         for text in asked:
             outcome = await running.engine.search(SearchRequest(text=text, k=50, uncapped=True))
             rows = [row for row in rows_of(outcome, near_misses=False) if not row.near]

@@ -54,7 +54,7 @@ async def test_a_saved_edit_is_found_by_keyword_and_by_meaning(vault: Sandbox, s
     assert callable(save)
     path = "Queries/Filters.md"
     async with open_engine(vault) as running:
-        await running.settled()
+        await running.wait_until_indexed()
         same = document_id(vault, path)
         save(vault, path, LIGHTHOUSE)
         await running.until_found("lighthouse keeper", path)
@@ -67,7 +67,7 @@ async def test_a_saved_edit_is_found_by_keyword_and_by_meaning(vault: Sandbox, s
 @pytest.mark.slow
 async def test_the_time_from_save_to_search_is_measured(vault: Sandbox, capsys: pytest.CaptureFixture[str]) -> None:
     async with open_engine(vault) as running:
-        await running.settled()
+        await running.wait_until_indexed()
         for number in range(10, 34):  # a note that a comparison indexes before its event is not measured
             path = f"Notes/{number}.md"
             vault.write(path, LIGHTHOUSE + f"\nshipping forecast {number}{number}\n")
@@ -90,7 +90,7 @@ async def test_the_time_from_save_to_search_is_measured(vault: Sandbox, capsys: 
 @pytest.mark.slow
 async def test_renames_keep_the_document_and_cost_no_embedding(vault: Sandbox) -> None:
     async with open_engine(vault) as running:
-        await running.settled()
+        await running.wait_until_indexed()
         kept = document_id(vault, "Queries/Filters.md")
         (vault.root / "Queries/Filters.md").rename(vault.root / "Queries/Conditions.md")
         await running.until_renamed("Queries/Filters.md", "Queries/Conditions.md")
@@ -109,7 +109,7 @@ async def test_a_renamed_folder_keeps_every_document_and_costs_no_embedding(vaul
     sql = "SELECT id, replace(source_id, 'Queries/', '') FROM memory_documents WHERE source_id LIKE ?"
     before = set(vault.rows(sql, "Queries/%"))
     async with open_engine(vault) as running:
-        await running.settled()
+        await running.wait_until_indexed()
         (vault.root / "Queries").rename(vault.root / "Questions")
         await eventually(lambda: len(running.events_of(NoteRenamed)) == len(before), "every note moved")
         assert running.engine.status().embedded_this_run == 0
@@ -133,7 +133,7 @@ async def test_a_rename_while_donna_is_away_costs_no_embedding(vault: Sandbox) -
 async def test_a_deleted_note_leaves_no_trace(vault: Sandbox) -> None:
     vault.write("Secret plan.md", "# Plan\n\nxylophonecanary goes nowhere\n")
     async with open_engine(vault) as running:
-        await running.settled()
+        await running.wait_until_indexed()
         await running.until_found("xylophonecanary", "Secret plan.md")
         (vault.root / "Secret plan.md").unlink()
         await running.until_lost("xylophonecanary", "Secret plan.md")
@@ -145,7 +145,7 @@ async def test_a_deleted_note_leaves_no_trace(vault: Sandbox) -> None:
 async def test_an_unchanged_vault_embeds_nothing(vault: Sandbox) -> None:
     await index_once(vault)
     async with open_engine(vault) as running:
-        await running.settled()
+        await running.wait_until_indexed()
         status = running.engine.status()
         assert status.embedded_this_run == 0
         assert not running.events_of(NoteIndexed)
@@ -157,7 +157,7 @@ async def test_a_new_tree_of_notes_is_found_completely(sandbox_with_model: Sandb
     sandbox = sandbox_with_model
     sandbox.write("first.md", "# First\n\nhello\n")
     async with open_engine(sandbox) as running:
-        await running.settled()
+        await running.wait_until_indexed()
         for number in range(200):
             folder = "/".join(f"level{depth}" for depth in range(number % 8))
             sandbox.write(f"tree/{number % 5}/{folder}/note {number}.md", f"# Note {number}\n\nstoat{number:03}\n")
@@ -172,7 +172,7 @@ async def test_non_utf8_file_names_do_not_stop_indexing(sandbox_with_model: Sand
     sandbox = sandbox_with_model
     sandbox.write("first.md", LIGHTHOUSE)
     async with open_engine(sandbox) as running:
-        await running.settled()
+        await running.wait_until_indexed()
         odd = os.fsencode(sandbox.root) + b"/caf\xe9 \xff.md"
         try:
             Path(os.fsdecode(odd)).write_text("# Odd\n\nokapi\n")
@@ -192,7 +192,7 @@ async def test_deleting_one_of_two_identical_notes_keeps_the_other(sandbox_with_
     sandbox.write("one.md", LIGHTHOUSE)
     sandbox.write("two.md", LIGHTHOUSE)
     async with open_engine(sandbox) as running:
-        await running.settled()
+        await running.wait_until_indexed()
         kept = document_id(sandbox, "two.md")
         (sandbox.root / "one.md").unlink()
         await running.until_lost("lighthouse", "one.md")
@@ -207,7 +207,7 @@ async def test_swapped_names_are_distinguished(sandbox_with_model: Sandbox) -> N
     sandbox.write("a.md", LIGHTHOUSE)
     sandbox.write("b.md", BAKERY)
     async with open_engine(sandbox) as running:
-        await running.settled()
+        await running.wait_until_indexed()
         (sandbox.root / "a.md").rename(sandbox.root / "t.md")
         (sandbox.root / "b.md").rename(sandbox.root / "a.md")
         (sandbox.root / "t.md").rename(sandbox.root / "b.md")

@@ -40,23 +40,23 @@ class ForkServer:
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps([job, str(sandbox.base), details]).encode() + b"\n")
         self._process.stdin.flush()
-        return int(self._told()["started"])
+        return int(self._read_report()["started"])
 
     def rest(self) -> Iterator[dict[str, Any]]:
         """Yield the child's reports until it ends; the last one is its exit status."""
         while True:
-            told = self._told()
-            yield told
-            if "ended" in told:
+            reports = self._read_report()
+            yield reports
+            if "ended" in reports:
                 return
 
     def run(self, job: str, sandbox: Sandbox, **details: Any) -> tuple[list[dict[str, Any]], int]:
         """Run a child to its end. Return its reports and its exit status."""
         self.start(job, sandbox, **details)
-        *told, last = self.rest()
-        return told, int(last["ended"])
+        *reports, last = self.rest()
+        return reports, int(last["ended"])
 
-    def _told(self) -> dict[str, Any]:
+    def _read_report(self) -> dict[str, Any]:
         assert self._process.stdout is not None
         return dict(json.loads(self._process.stdout.readline()))
 

@@ -112,7 +112,7 @@ async def test_a_locked_index_is_waited_for(sandbox: Sandbox, monkeypatch: pytes
     monkeypatch.setattr(index_database, "BUSY_TIMEOUT_MS", 100)
     monkeypatch.setattr("donna_tui.ingest.worker.PAUSE_SECONDS", 0.2)
     async with open_engine(sandbox) as running:
-        await running.settled(vectors=False)
+        await running.wait_until_indexed(vectors=False)
         blocker = apsw.Connection(str(sandbox.database))
         blocker.set_busy_timeout(10_000)
         blocker.execute("BEGIN IMMEDIATE")

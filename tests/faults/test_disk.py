@@ -52,7 +52,7 @@ async def test_a_full_disk_is_a_problem_that_passes(sandbox: Sandbox, small_disk
     sandbox.write("early.md", "# Early\n\nmarmot000\n")
     ballast = small_disk / "ballast"
     async with open_engine(sandbox) as running:
-        await running.settled(vectors=False)
+        await running.wait_until_indexed(vectors=False)
         ballast.write_bytes(b"x" * 4_500_000)
         for number in range(1, 80):
             sandbox.write(f"{number:02}.md", body(number))

@@ -70,7 +70,7 @@ async def test_released_database_lock_is_acquired(sandbox: Sandbox) -> None:
 async def test_index_lock_during_work_is_a_temporary_problem(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("donna_tui.ingest.worker.PAUSE_SECONDS", 0.1)
     async with open_engine(sandbox) as running:
-        await running.settled(vectors=False)
+        await running.wait_until_indexed(vectors=False)
         with held(sandbox.database):
             sandbox.write("late.md", "# Late\n\nokapi\n")
             await eventually(lambda: Reason.DATABASE_LOCKED in running.problems(), "the lock is a problem")
@@ -82,7 +82,7 @@ async def test_index_lock_during_work_is_a_temporary_problem(sandbox: Sandbox, m
 async def test_the_second_donna_takes_over_when_the_first_ends(sandbox: Sandbox) -> None:
     async with contextlib.AsyncExitStack() as first:
         running = await first.enter_async_context(open_engine(sandbox, what="the first"))
-        await running.settled(vectors=False)
+        await running.wait_until_indexed(vectors=False)
         async with open_engine(sandbox, what="the second") as second:
             assert second.engine.read_only
             await first.aclose()

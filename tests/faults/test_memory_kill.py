@@ -12,7 +12,7 @@ import pytest
 
 from donna_tui.memory.conversations import list_sessions, read_turns
 from donna_tui.memory.database import open_db
-from tests.unit.memory_parts import Sandbox, import_file, jsonl, said
+from tests.unit.memory_parts import Sandbox, chat_rows, import_file, jsonl
 
 SEED = 20_260_101
 ROUNDS = 4
@@ -40,7 +40,9 @@ def rows() -> list[object]:
     return [
         row
         for number in range(SESSIONS)
-        for row in said(f"s{number:03}", *(f"turn {n} of {number}: kestrels and voles" for n in range(1, TURNS + 1)))
+        for row in chat_rows(
+            f"s{number:03}", *(f"turn {n} of {number}: kestrels and voles" for n in range(1, TURNS + 1))
+        )
     ]
 
 

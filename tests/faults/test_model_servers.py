@@ -254,7 +254,7 @@ async def test_a_call_is_bounded_classified_and_paid_once(
             with pytest.raises(ModelCallError) as caught:
                 await harness.request()
             assert caught.value.kind is case.kind
-            _tells_nothing(caught.value)
+            _reveals_nothing(caught.value)
             metadata = caught.value.metadata
     assert len(strange.requests) == case.sent
     assert strange.billed <= 1
@@ -264,10 +264,10 @@ async def test_a_call_is_bounded_classified_and_paid_once(
     assert NOTE not in caplog.text
 
 
-def _tells_nothing(error: ModelCallError) -> None:
-    told = "".join((*traceback.format_exception(error), error.message, error.hint or "", repr(error)))
+def _reveals_nothing(error: ModelCallError) -> None:
+    text = "".join((*traceback.format_exception(error), error.message, error.hint or "", repr(error)))
     for secret in (KEY, PROMPT, NOTE):
-        assert secret not in told
+        assert secret not in text
 
 
 async def _was_recorded(harness: RouterHarness, metadata: CompletionMetadata | None, kind: FailureKind | None) -> None:

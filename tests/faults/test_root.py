@@ -39,7 +39,7 @@ def vanish(sandbox: Sandbox, numbers: range) -> None:
 @pytest.mark.slow
 async def test_a_missing_root_pauses_and_a_restored_one_resumes(sandbox: Sandbox) -> None:
     async with open_engine(sandbox) as running:
-        await running.settled(vectors=False)
+        await running.wait_until_indexed(vectors=False)
         away = sandbox.root.with_name("unplugged")
         sandbox.root.rename(away)
         await eventually(lambda: Reason.ROOT_MISSING in running.problems(), "the missing root is a problem")
@@ -69,7 +69,7 @@ async def test_a_root_that_becomes_unreadable_pauses_once(sandbox: Sandbox, monk
 
     monkeypatch.setattr(os, "open", open_or_deny)
     async with open_engine(sandbox) as running:
-        await running.settled(vectors=False)
+        await running.wait_until_indexed(vectors=False)
         denied.set()
         await eventually(lambda: running.engine.status().state == "paused", "paused")
         assert running.engine.status().state_detail.startswith("permission denied")
@@ -83,7 +83,7 @@ async def test_a_root_that_becomes_unreadable_pauses_once(sandbox: Sandbox, monk
 @pytest.mark.slow
 async def test_a_deleted_root_deletes_nothing_from_the_index(sandbox: Sandbox) -> None:
     async with open_engine(sandbox) as running:
-        await running.settled(vectors=False)
+        await running.wait_until_indexed(vectors=False)
         shutil.rmtree(sandbox.root)
         await eventually(lambda: running.engine.status().state == "paused", "paused")
         assert await running.found("word07") == ["Notes/07.md"]
@@ -113,7 +113,7 @@ async def test_a_missing_root_at_start_leaves_a_searchable_index(sandbox: Sandbo
 @pytest.mark.slow
 async def test_a_mass_disappearance_is_held_back_until_resume(sandbox: Sandbox) -> None:
     async with open_engine(sandbox) as running:
-        await running.settled(vectors=False)
+        await running.wait_until_indexed(vectors=False)
         vanish(sandbox, range(25))
         await eventually(lambda: Reason.MASS_DISAPPEARANCE in running.problems(), "held back")
         assert not running.events_of(NoteDeleted)
@@ -129,7 +129,7 @@ async def test_a_mass_disappearance_is_held_back_until_resume(sandbox: Sandbox) 
 @pytest.mark.slow
 async def test_notes_that_come_back_end_the_hold(sandbox: Sandbox) -> None:
     async with open_engine(sandbox) as running:
-        await running.settled(vectors=False)
+        await running.wait_until_indexed(vectors=False)
         away = sandbox.root.parent / "away"
         (sandbox.root / "Notes").rename(away)
         await eventually(lambda: Reason.MASS_DISAPPEARANCE in running.problems(), "held back")
@@ -142,7 +142,7 @@ async def test_notes_that_come_back_end_the_hold(sandbox: Sandbox) -> None:
 @pytest.mark.slow
 async def test_resume_does_not_confirm_later_mass_deletions(sandbox: Sandbox) -> None:
     async with open_engine(sandbox) as running:
-        await running.settled(vectors=False)
+        await running.wait_until_indexed(vectors=False)
         await running.engine.resume()
         vanish(sandbox, range(25))
         await eventually(lambda: Reason.MASS_DISAPPEARANCE in running.problems(), "held back")
@@ -152,7 +152,7 @@ async def test_resume_does_not_confirm_later_mass_deletions(sandbox: Sandbox) ->
 @pytest.mark.slow
 async def test_few_deletions_are_applied_immediately(sandbox: Sandbox) -> None:
     async with open_engine(sandbox) as running:
-        await running.settled(vectors=False)
+        await running.wait_until_indexed(vectors=False)
         vanish(sandbox, range(5))
         await eventually(lambda: len(running.events_of(NoteDeleted)) == 5, "five gone")
         assert Reason.MASS_DISAPPEARANCE not in running.problems()

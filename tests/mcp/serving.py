@@ -105,7 +105,7 @@ async def open_harness(
 ) -> AsyncIterator[ToolHarness]:
     """Open the tools of a vault whose index is complete."""
     async with open_engine(sandbox, config=config) as running:
-        await running.settled(vectors=False)
+        await running.wait_until_indexed(vectors=False)
         yield ToolHarness(running.engine, sandbox, workspace(running.engine, sandbox, client, config=config))
 
 

@@ -20,13 +20,13 @@ ENDS_WITHIN = 60
 def hello(process: subprocess.Popen[bytes]) -> None:
     """Perform the handshake by hand."""
     params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "By Hand", "version": "1"}}
-    set_label(process, {"id": 0, "method": "initialize", "params": params})
+    send(process, {"id": 0, "method": "initialize", "params": params})
     assert process.stdout
     assert json.loads(process.stdout.readline())["result"]["serverInfo"]["name"] == "donna"
-    set_label(process, {"method": "notifications/initialized"})
+    send(process, {"method": "notifications/initialized"})
 
 
-def set_label(process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
+def send(process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
     assert process.stdin
     process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
     process.stdin.flush()
@@ -35,7 +35,7 @@ def set_label(process: subprocess.Popen[bytes], message: dict[str, Any]) -> None
 def writes(process: subprocess.Popen[bytes], count: int) -> None:
     for number in range(count):
         arguments = {"path": f"Inbox/w{number}.md", "content": f"note {number}\n" * 2_000}
-        set_label(
+        send(
             process,
             {"id": number + 1, "method": "tools/call", "params": {"name": "vault_write", "arguments": arguments}},
         )
@@ -100,9 +100,7 @@ def test_invalid_messages_do_not_stop_the_server(sandbox: Sandbox) -> None:
         for number, line in enumerate(NO_MESSAGES, 100):
             process.stdin.write(line + b"\n")
             process.stdin.flush()
-            set_label(
-                process, {"id": number, "method": "tools/call", "params": {"name": "vault_list", "arguments": {}}}
-            )
+            send(process, {"id": number, "method": "tools/call", "params": {"name": "vault_list", "arguments": {}}})
             while (answer := json.loads(process.stdout.readline())).get("id") != number:
                 assert answer["jsonrpc"] == "2.0"
             assert answer["result"]["structuredContent"]["ok"]

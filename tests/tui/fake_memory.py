@@ -145,7 +145,7 @@ class FakeMemory:
         for place, memory in enumerate(self._found(query, remote=remote)):
             tokens = 9 + len(memory.content.split())
             scored = replace(memory, score=round(0.9 / (1 + place / 4), 2), tokens=tokens)
-            why = self._why_cut(scored, used + tokens > budget)
+            why = self._omitted_reason(scored, used + tokens > budget)
             if why is None:
                 memories.append(scored)
                 used += tokens
@@ -187,7 +187,7 @@ class FakeMemory:
         ]
 
     @staticmethod
-    def _why_cut(memory: MemoryChunk, is_too_long: bool) -> OmittedReason | None:
+    def _omitted_reason(memory: MemoryChunk, is_too_long: bool) -> OmittedReason | None:
         if memory.compressed:
             return OmittedReason.COMPRESSED
         return OmittedReason.BUDGET if is_too_long else None

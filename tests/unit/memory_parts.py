@@ -63,7 +63,7 @@ def jsonl(path: Path, rows: Iterable[object]) -> Path:
     return path
 
 
-def said(session_id: str, *texts: str, **others: Any) -> list[dict[str, Any]]:
+def chat_rows(session_id: str, *texts: str, **others: Any) -> list[dict[str, Any]]:
     """Return turns of a conversation between alternating speakers."""
     return [
         {"session_id": session_id, "turn": number, "role": ("assistant", "user")[number % 2], "text": text, **others}

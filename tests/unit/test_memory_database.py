@@ -36,7 +36,18 @@ from donna_tui.types.errors import DatabaseError, DonnaError, Reason
 from donna_tui.types.events import ChatIngested
 from donna_tui.types.memory import Correction, MemoryType, SessionRow
 from tests.unit.index_parts import bytes_on_disk, embed_all
-from tests.unit.memory_parts import CUT, DAY, START, Sandbox, chat_config, import_file, jsonl, said, sandboxes, turn
+from tests.unit.memory_parts import (
+    CUT,
+    DAY,
+    START,
+    Sandbox,
+    chat_config,
+    chat_rows,
+    import_file,
+    jsonl,
+    sandboxes,
+    turn,
+)
 
 LONG = "kestrels hover above the motorway at dusk"
 HOUR = 3_600.0
@@ -51,7 +62,7 @@ def fact(identity: str, content: str, **others: object) -> Fact:
     return Fact(id=identity, type=MemoryType.SEMANTIC, content=content, created_at=START, **others)  # type: ignore[arg-type]
 
 
-def set_label(sandbox: Sandbox, *facts: Fact) -> None:
+def store_facts(sandbox: Sandbox, *facts: Fact) -> None:
     with sandbox.db.change():
         add_facts(sandbox.db, facts)
     sandbox.follow()
@@ -66,8 +77,8 @@ def correction(identity: str = "c1", **others: str) -> Correction:
 
 
 def test_a_stored_fact_is_found_in_the_index(sandbox: Sandbox, tmp_path: Path) -> None:
-    set_label(sandbox, fact("m1", "The gateway runs on port 8080"))
-    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", f"{LONG} as well")))
+    store_facts(sandbox, fact("m1", "The gateway runs on port 8080"))
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too", f"{LONG} as well")))
     with sandbox.db.change():
         assert add_correction(sandbox.db, correction())
         assert not add_correction(sandbox.db, correction())
@@ -86,7 +97,7 @@ def test_a_stored_fact_is_found_in_the_index(sandbox: Sandbox, tmp_path: Path) -
 
 
 def test_following_the_memory_database_twice_changes_nothing(sandbox: Sandbox, tmp_path: Path) -> None:
-    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too")))
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too")))
     sandbox.follow()
     rows = sandbox.store.database.rows("SELECT * FROM memory_documents")
     assert sandbox.follow() == 0
@@ -125,8 +136,8 @@ def test_new_turns_replace_the_run_that_they_belong_to(sandbox: Sandbox) -> None
 
 
 def test_new_index_is_filled_from_the_memory_database(sandbox: Sandbox, tmp_path: Path) -> None:
-    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too")))
-    set_label(sandbox, fact("m1", "The gateway runs on port 8080"))
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too")))
+    store_facts(sandbox, fact("m1", "The gateway runs on port 8080"))
     (tmp_path / "other").mkdir()
     other = Sandbox(tmp_path / "other")
     other.follower.close()
@@ -137,7 +148,7 @@ def test_new_index_is_filled_from_the_memory_database(sandbox: Sandbox, tmp_path
 
 
 def test_other_settings_rebuild_the_documents(sandbox: Sandbox, tmp_path: Path) -> None:
-    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, "short", f"{LONG} too")))
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, "short", f"{LONG} too")))
     sandbox.follow()
     assert sandbox.ids("chat") == ["s1:1-3"]
     eager = Sandbox(tmp_path, chat={"min_chars": 1})
@@ -151,7 +162,7 @@ def test_other_settings_rebuild_the_documents(sandbox: Sandbox, tmp_path: Path) 
 
 
 def test_one_session_that_cannot_be_read_costs_only_itself(sandbox: Sandbox, tmp_path: Path) -> None:
-    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", [*said("a", LONG), *said("b", LONG)]))
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", [*chat_rows("a", LONG), *chat_rows("b", LONG)]))
     sandbox.db.database.run("UPDATE turns SET at = 'soon' WHERE session = 1")
     sandbox.follow()
     assert sandbox.ids("chat") == ["b:1-1"]
@@ -197,9 +208,9 @@ def test_a_correction_of_one_passage_of_a_fact_leaves_the_others(sandbox: Sandbo
 
 
 def test_what_is_forgotten_leaves_the_index_and_can_be_brought_back(sandbox: Sandbox, tmp_path: Path) -> None:
-    file = jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", f"{LONG} again"))
+    file = jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too", f"{LONG} again"))
     import_file(sandbox.db, file)
-    set_label(sandbox, fact("m1", "The gateway runs on port 8080"))
+    store_facts(sandbox, fact("m1", "The gateway runs on port 8080"))
     for identity in ("chat:s1:2-2", "memory:m1"):
         assert forget(sandbox.db, find_target(sandbox.db.database, identity), START)
     sandbox.follow()
@@ -215,17 +226,17 @@ def test_what_is_forgotten_leaves_the_index_and_can_be_brought_back(sandbox: San
 
 @pytest.mark.parametrize("named", ["memory:f1", "chat:s1:1-1"])
 def test_forgetting_or_restoring_twice_changes_nothing(sandbox: Sandbox, tmp_path: Path, named: str) -> None:
-    set_label(sandbox, fact("f1", LONG))
-    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, timestamp=START)))
+    store_facts(sandbox, fact("f1", LONG))
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, timestamp=START)))
     target = find_target(sandbox.db.database, named)
     assert [forget(sandbox.db, target, at) for at in (START, START + 1, None, None)] == [True, False, True, False]
 
 
 def test_permanently_forgotten_memory_is_erased_and_not_reimported(sandbox: Sandbox, tmp_path: Path) -> None:
     secret = "the osprey code is 4711 and nobody else may know"
-    file = jsonl(tmp_path / "t.jsonl", said("s1", LONG, secret, f"{LONG} again"))
+    file = jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, secret, f"{LONG} again"))
     import_file(sandbox.db, file)
-    set_label(sandbox, fact("m1", f"remember {secret}"))
+    store_facts(sandbox, fact("m1", f"remember {secret}"))
     embed_all(sandbox.store)
     for identity in ("chat:s1:2-2", "memory:m1"):
         assert forget_for_good(sandbox.db, find_target(sandbox.db.database, identity), START)
@@ -233,7 +244,7 @@ def test_permanently_forgotten_memory_is_erased_and_not_reimported(sandbox: Sand
     sandbox.store.database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
     assert b"osprey" not in bytes_on_disk(sandbox.folder)
     file.unlink()
-    file = jsonl(tmp_path / "t.jsonl", said("s1", LONG, secret, f"{LONG} again"))
+    file = jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, secret, f"{LONG} again"))
     assert import_file(sandbox.db, file).turns == 0
     sandbox.follow()
     assert sandbox.ids("chat") == ["s1:1-3"]
@@ -241,7 +252,7 @@ def test_permanently_forgotten_memory_is_erased_and_not_reimported(sandbox: Sand
 
 
 def test_the_title_of_an_erased_conversation_is_erased_and_not_reimported(sandbox: Sandbox, tmp_path: Path) -> None:
-    file = jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} again", title="The osprey code"))
+    file = jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} again", title="The osprey code"))
     import_file(sandbox.db, file)
     for identity, title in (("chat:s1:1-1", "The osprey code"), ("chat:s1", "")):
         forget_for_good(sandbox.db, find_target(sandbox.db.database, identity), START)
@@ -252,15 +263,15 @@ def test_the_title_of_an_erased_conversation_is_erased_and_not_reimported(sandbo
 
 
 def test_a_session_that_is_continued_as_private_is_private(sandbox: Sandbox, tmp_path: Path) -> None:
-    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG)))
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG)))
     sandbox.follow()
-    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too")), sensitive=True)
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too")), sensitive=True)
     sandbox.follow()
     assert sandbox.store.database.rows("SELECT sensitive FROM memory_documents") == [(1,), (1,)]
 
 
 def test_a_whole_session_is_forgotten_by_its_name(sandbox: Sandbox, tmp_path: Path) -> None:
-    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", [*said("a", LONG, LONG), *said("a:1-1", LONG)]))
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", [*chat_rows("a", LONG, LONG), *chat_rows("a:1-1", LONG)]))
     forget(sandbox.db, find_target(sandbox.db.database, "chat:a"), START)
     sandbox.follow()
     assert sandbox.ids("chat") == ["a:1-1:1-1"]
@@ -284,7 +295,7 @@ def test_what_cannot_be_forgotten_is_reported(sandbox: Sandbox, identity: str, r
 
 
 def test_pinning_reaches_the_index_without_embedding(sandbox: Sandbox, tmp_path: Path) -> None:
-    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG)))
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG)))
     sandbox.follow()
     embed_all(sandbox.store)
     pin(sandbox.db, find_target(sandbox.db.database, "chat:s1:1-1"), pinned=True)
@@ -316,7 +327,7 @@ def test_the_oldest_sessions_are_due_beyond_the_threshold(sandbox: Sandbox, tmp_
     rows = [
         row
         for number in (3, 1, 2, 5, 4)
-        for row in said(f"s{number}", LONG, f"{LONG} too", timestamp=START + number * DAY)
+        for row in chat_rows(f"s{number}", LONG, f"{LONG} too", timestamp=START + number * DAY)
     ]
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", rows))
     assert [each.name for each in due(sandbox.db.database, 4)] == ["s1", "s2"]
@@ -332,7 +343,7 @@ def summed_up(db: MemoryDb, session: SessionRow, rules: TurnRules) -> Fact:
 
 
 def test_compression_marks_and_keeps_the_turns_and_can_be_undone(sandbox: Sandbox, tmp_path: Path) -> None:
-    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too", timestamp=START)))
     (session,) = list_sessions(sandbox.db.database)
     rules = TurnRules(chat_config())
     summary = summed_up(sandbox.db, session, rules)
@@ -349,7 +360,7 @@ def test_compression_marks_and_keeps_the_turns_and_can_be_undone(sandbox: Sandbo
 
 
 def test_screens_learn_of_a_memory_that_another_process_forgot(sandbox: Sandbox, tmp_path: Path) -> None:
-    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, timestamp=START)))
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, timestamp=START)))
     sandbox.follow()
     sandbox.events.clear()
     forget(sandbox.db, find_target(sandbox.db.database, "chat:s1:1-1"), START)
@@ -360,7 +371,7 @@ def test_screens_learn_of_a_memory_that_another_process_forgot(sandbox: Sandbox,
 
 @pytest.mark.parametrize("named", ["summary", "chat:s1", "chat:s1:2-2"])
 def test_a_summary_that_is_restored_replaces_its_session_again(sandbox: Sandbox, tmp_path: Path, named: str) -> None:
-    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too", timestamp=START)))
     summary = summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
     target = find_target(sandbox.db.database, f"memory:{summary.id}" if named == "summary" else named)
     assert forget(sandbox.db, target, START)
@@ -374,7 +385,7 @@ def test_a_summary_that_is_restored_replaces_its_session_again(sandbox: Sandbox,
 
 
 def test_a_summary_stays_forgotten_while_other_turns_of_its_session_are(sandbox: Sandbox, tmp_path: Path) -> None:
-    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too", timestamp=START)))
     summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
     first, second = (find_target(sandbox.db.database, f"chat:s1:{number}-{number}") for number in (1, 2))
     forget(sandbox.db, first, START)
@@ -388,7 +399,7 @@ def test_a_summary_stays_forgotten_while_other_turns_of_its_session_are(sandbox:
 def test_no_summary_is_left_that_quotes_what_a_redone_session_forgot(
     sandbox: Sandbox, tmp_path: Path, *, again: bool
 ) -> None:
-    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too", timestamp=START)))
     summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
     Recorder(sandbox.db, added_by="agent").add([NewTurn(session="s1", role="user", speaker="user", text="Yes", turn=3)])
     forget(sandbox.db, find_target(sandbox.db.database, "chat:s1:1-1"), START, by="agent")
@@ -402,7 +413,7 @@ def test_no_summary_is_left_that_quotes_what_a_redone_session_forgot(
 
 
 def test_no_summary_is_stored_that_may_quote_a_turn_forgotten_meanwhile(sandbox: Sandbox, tmp_path: Path) -> None:
-    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too", timestamp=START)))
     (session,) = list_sessions(sandbox.db.database)
     found = material(sandbox.db, session, TurnRules(chat_config()))
     forget(sandbox.db, find_target(sandbox.db.database, "chat:s1:1-1"), START)
@@ -412,7 +423,7 @@ def test_no_summary_is_stored_that_may_quote_a_turn_forgotten_meanwhile(sandbox:
 
 
 def test_a_session_never_has_two_summaries(sandbox: Sandbox, tmp_path: Path) -> None:
-    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too", timestamp=START)))
     old = summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
     first = find_target(sandbox.db.database, "chat:s1:1-1")
     forget(sandbox.db, first, START, by="agent")
@@ -426,7 +437,7 @@ def test_a_session_never_has_two_summaries(sandbox: Sandbox, tmp_path: Path) -> 
 
 
 def test_a_second_summary_is_forgotten_with_the_turns_too(sandbox: Sandbox, tmp_path: Path) -> None:
-    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too", timestamp=START)))
     (session,) = list_sessions(sandbox.db.database)
     for _ in range(2):
         summed_up(sandbox.db, session, TurnRules(chat_config()))
@@ -439,7 +450,7 @@ def test_a_second_summary_is_forgotten_with_the_turns_too(sandbox: Sandbox, tmp_
 def test_a_summary_returns_with_the_last_of_the_turns(
     sandbox: Sandbox, tmp_path: Path, restored: tuple[int, int]
 ) -> None:
-    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too", timestamp=START)))
     summary = summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
     for at, name in enumerate(("chat:s1:1-1", "chat:s1:2-2", "chat:s1")):
         forget(sandbox.db, find_target(sandbox.db.database, name), START + at)
@@ -452,13 +463,13 @@ def test_a_summary_returns_with_the_last_of_the_turns(
 
 
 def test_the_summaries_of_a_session_that_becomes_private_are_private(sandbox: Sandbox, tmp_path: Path) -> None:
-    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too", timestamp=START)))
     (public,) = list_sessions(sandbox.db.database)
     summed_up(sandbox.db, public, TurnRules(chat_config()))
     expand(sandbox.db, "s1", START)
     summed_up(sandbox.db, public, TurnRules(chat_config()))
     sandbox.follow()
-    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, timestamp=START)), sensitive=True)
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, timestamp=START)), sensitive=True)
     sandbox.follow()
     assert sandbox.db.database.rows("SELECT sensitive FROM memories") == [(1,), (1,)]
     assert sandbox.store.database.rows("SELECT DISTINCT sensitive FROM memory_documents") == [(1,)]
@@ -466,7 +477,7 @@ def test_the_summaries_of_a_session_that_becomes_private_are_private(sandbox: Sa
 
 
 def test_a_summary_is_erased_with_its_turns(sandbox: Sandbox, tmp_path: Path) -> None:
-    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", "The osprey code is the number 4711", LONG)))
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", "The osprey code is the number 4711", LONG)))
     (session,) = list_sessions(sandbox.db.database)
     summed_up(sandbox.db, session, TurnRules(chat_config()))
     expand(sandbox.db, "s1", START)
@@ -498,9 +509,9 @@ def test_a_damaged_memory_is_replaced_by_its_backup_and_kept_beside_it(tmp_path:
 
 
 def test_the_index_follows_a_memory_that_was_replaced(sandbox: Sandbox) -> None:
-    set_label(sandbox, fact("m1", "kept for ever"))
+    store_facts(sandbox, fact("m1", "kept for ever"))
     back_up(sandbox.db.database, START)
-    set_label(sandbox, fact("m2", "lost with the damage"))
+    store_facts(sandbox, fact("m2", "lost with the damage"))
     assert sandbox.ids("memory") == ["m1", "m2"]
     sandbox.follower.close()
     sandbox.db.close()
@@ -533,7 +544,7 @@ def test_private_conversations_of_agents_are_renamed(tmp_path: Path, monkeypatch
     monkeypatch.setattr(memory_database, "MIGRATIONS", MIGRATIONS[:4])
     old = Sandbox(tmp_path)
     for name, sensitive in (("agent/a", True), ("agent/b", True), ("private/b", True), ("agent/c", False)):
-        import_file(old.db, jsonl(tmp_path / "t.jsonl", said(name, LONG, timestamp=START)), sensitive=sensitive)
+        import_file(old.db, jsonl(tmp_path / "t.jsonl", chat_rows(name, LONG, timestamp=START)), sensitive=sensitive)
     sessions = {each.name: each for each in list_sessions(old.db.database)}
     summaries = {name: summed_up(old.db, sessions[name], TurnRules(chat_config())) for name in ("agent/a", "agent/c")}
     old.db.database.run("UPDATE memories SET sensitive = 0")
@@ -556,7 +567,7 @@ def test_private_conversations_of_agents_are_renamed(tmp_path: Path, monkeypatch
 def test_conversations_erased_by_an_earlier_version_lose_their_titles(sandbox: Sandbox, tmp_path: Path) -> None:
     db = sandbox.db
     for name in ("erased", "kept"):
-        import_file(db, jsonl(tmp_path / "t.jsonl", said(name, LONG, timestamp=START, title=f"About {name}")))
+        import_file(db, jsonl(tmp_path / "t.jsonl", chat_rows(name, LONG, timestamp=START, title=f"About {name}")))
     db.database.run("UPDATE turns SET text = '' WHERE session IN (SELECT id FROM sessions WHERE name = 'erased')")
     db.database.run(ERASED_TITLES)
     assert {each.name: each.title for each in list_sessions(db.database)} == {"erased": "", "kept": "About kept"}
@@ -564,7 +575,7 @@ def test_conversations_erased_by_an_earlier_version_lose_their_titles(sandbox: S
 
 def test_a_renamed_conversation_is_not_imported_again_but_no_agent_adds_to_it(tmp_path: Path) -> None:
     sandbox = Sandbox(tmp_path)
-    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("agent/a", LONG, timestamp=START)), sensitive=True)
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("agent/a", LONG, timestamp=START)), sensitive=True)
     sandbox.db.database.run(PRIVATE_SESSIONS)
     for sensitive in (True, False):
         again = import_file(sandbox.db, tmp_path / "t.jsonl", sensitive=sensitive)
@@ -572,7 +583,7 @@ def test_a_renamed_conversation_is_not_imported_again_but_no_agent_adds_to_it(tm
     Recorder(sandbox.db, added_by="x").add([NewTurn(session="agent/a", role="user", speaker="user", text=LONG)])
     turn = NewTurn(session="private/b", role="user", speaker="user", text=LONG)
     Recorder(sandbox.db, sensitive=True, added_by="x").add([turn])
-    assert import_file(sandbox.db, jsonl(tmp_path / "b.jsonl", said("agent/b", LONG, timestamp=START))).turns == 1
+    assert import_file(sandbox.db, jsonl(tmp_path / "b.jsonl", chat_rows("agent/b", LONG, timestamp=START))).turns == 1
     assert [(each.name, each.turns) for each in list_sessions(sandbox.db.database)] == [
         ("agent/a", 1), ("private/b", 1), ("private/a", 1), ("agent/b", 1),
     ]  # fmt: skip
@@ -586,9 +597,9 @@ def test_there_is_nothing_to_read_before_the_first_memory(tmp_path: Path) -> Non
 
 
 def test_backups_are_made_when_something_changed_and_an_hour_has_passed(sandbox: Sandbox) -> None:
-    set_label(sandbox, fact("m1", "one"))
+    store_facts(sandbox, fact("m1", "one"))
     assert back_up_if_due(sandbox.db.database, START)
-    set_label(sandbox, fact("m2", "two"))
+    store_facts(sandbox, fact("m2", "two"))
     assert back_up_if_due(sandbox.db.database, START + APART_SECONDS / 2) is None
     assert back_up_if_due(sandbox.db.database, START + APART_SECONDS)
     assert back_up_if_due(sandbox.db.database, START + 9 * APART_SECONDS) is None
@@ -613,5 +624,5 @@ def test_turns_are_read_in_order_however_many(
     sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("donna_tui.memory.conversations.PAGE", 3)
-    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s", *(f"text {n}" for n in range(1, 11)))))
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s", *(f"text {n}" for n in range(1, 11)))))
     assert [each.number for each in read_turns(sandbox.db.database, 1)] == list(range(1, 11))

@@ -19,7 +19,7 @@ from donna_tui.memory.database import MemoryDb, open_db
 from donna_tui.memory.importers import Import, Piece, SkippedValue, array_elements, json_lines, moment_of, size_of
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.memory import BadLine
-from tests.unit.memory_parts import import_file, jsonl, said
+from tests.unit.memory_parts import chat_rows, import_file, jsonl
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def names(db: MemoryDb) -> list[str]:
 
 
 def test_turns_are_imported_once_however_often(db: MemoryDb, tmp_path: Path) -> None:
-    file = jsonl(tmp_path / "t.jsonl", said("s1", "first", "second", "third"))
+    file = jsonl(tmp_path / "t.jsonl", chat_rows("s1", "first", "second", "third"))
     report = import_file(db, file)
     assert (report.sessions, report.turns, report.known, report.malformed) == (1, 3, 0, 0)
     again = import_file(db, file)
@@ -70,13 +70,13 @@ def test_two_messages_with_one_turn_number_are_both_kept(db: MemoryDb, tmp_path:
 
 
 def test_turns_are_read_in_the_order_of_their_numbers(db: MemoryDb, tmp_path: Path) -> None:
-    rows = said("s", "one", "two", "three", "four")
+    rows = chat_rows("s", "one", "two", "three", "four")
     import_file(db, jsonl(tmp_path / "t.jsonl", [rows[2], rows[0], rows[3], rows[1]]))
     assert texts(db, "s") == ["one", "two", "three", "four"]
 
 
 def test_sessions_of_one_name_and_two_people_are_distinguished(db: MemoryDb, tmp_path: Path) -> None:
-    rows = [*said("s", "mine", user_id="ann"), *said("s", "yours", user_id="bo")]
+    rows = [*chat_rows("s", "mine", user_id="ann"), *chat_rows("s", "yours", user_id="bo")]
     file = jsonl(tmp_path / "t.jsonl", rows)
     import_file(db, file, one_user=True)
     assert (texts(db, "s"), texts(db, "bo/s")) == (["mine"], ["yours"])
@@ -116,7 +116,7 @@ MALFORMED: list[tuple[object, str]] = [
 def test_a_malformed_line_is_reported_and_nothing_else_is_lost(
     db: MemoryDb, tmp_path: Path, line: object, why: str
 ) -> None:
-    first, last = said("s", "before", "after")
+    first, last = chat_rows("s", "before", "after")
     report = import_file(db, jsonl(tmp_path / "t.jsonl", [first, b"", line, last]))
     assert report.bad == (BadLine(3, why),)
     assert texts(db, "s") == ["before", "after"]
@@ -124,7 +124,7 @@ def test_a_malformed_line_is_reported_and_nothing_else_is_lost(
 
 def test_a_line_that_never_ends_takes_no_memory(db: MemoryDb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importers, "LONGEST_LINE", 10_000)
-    first, last = said("s", "before", "after")
+    first, last = chat_rows("s", "before", "after")
     report = import_file(db, jsonl(tmp_path / "t.jsonl", [first, b'{"text": "' + b"x" * 50_000, last]))
     assert [bad.number for bad in report.bad] == [2]
     assert "longer than" in report.bad[0].why
@@ -132,20 +132,20 @@ def test_a_line_that_never_ends_takes_no_memory(db: MemoryDb, tmp_path: Path, mo
 
 
 def test_a_line_of_ten_megabytes_is_reported_if_it_is_not_a_message(db: MemoryDb, tmp_path: Path) -> None:
-    rows = [*said("s", "before", "x" * 10_000_000, "after")]
+    rows = [*chat_rows("s", "before", "x" * 10_000_000, "after")]
     report = import_file(db, jsonl(tmp_path / "t.jsonl", rows))
     assert report.bad == (BadLine(2, "the message has more than 2,000,000 characters"),)
     assert texts(db, "s") == ["before", "after"]
 
 
 def test_control_bytes_are_text(db: MemoryDb, tmp_path: Path) -> None:
-    import_file(db, jsonl(tmp_path / "t.jsonl", said("s\x1b[2J", "evil \x1b]0;x\x07 \udcff \0 text")))
+    import_file(db, jsonl(tmp_path / "t.jsonl", chat_rows("s\x1b[2J", "evil \x1b]0;x\x07 \udcff \0 text")))
     assert names(db) == ["s\x1b[2J"]
     assert texts(db, "s\x1b[2J") == ["evil \x1b]0;x\x07 ? � text"]
 
 
 def test_an_empty_message_is_left_out(db: MemoryDb, tmp_path: Path) -> None:
-    report = import_file(db, jsonl(tmp_path / "t.jsonl", said("s", "a", "  \n ")))
+    report = import_file(db, jsonl(tmp_path / "t.jsonl", chat_rows("s", "a", "  \n ")))
     assert (report.turns, report.left_out, report.malformed) == (1, 1, 0)
 
 
@@ -160,7 +160,7 @@ def test_an_empty_file_is_no_error(db: MemoryDb, tmp_path: Path) -> None:
 
 
 def test_only_one_persons_turns(db: MemoryDb, tmp_path: Path) -> None:
-    file = jsonl(tmp_path / "t.jsonl", [*said("a", "mine", user_id="ann"), *said("b", "yours", user_id="bo")])
+    file = jsonl(tmp_path / "t.jsonl", [*chat_rows("a", "mine", user_id="ann"), *chat_rows("b", "yours", user_id="bo")])
     for _ in Import(Recorder(db, one_user=True), user="bo").run(file):
         continue
     assert names(db) == ["b"]

@@ -22,7 +22,7 @@ def writer(tmp_path: Path) -> VaultWriter:
 
 
 def text(writer: VaultWriter, path: str) -> bytes | None:
-    return writer._vault_state.read(path)
+    return writer._plan_context.read(path)
 
 
 def test_an_earlier_change_of_another_note_is_undone_alone(writer: VaultWriter) -> None:

@@ -145,11 +145,11 @@ def tools_for(*, write: bool) -> tuple[Tool, ...]:
     return tuple(tool for tool in TOOLS if write or not tool.writes)
 
 
-async def call(space: ToolContext, name: str, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
+async def call(context: ToolContext, name: str, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
     """Call a tool; return plain values with `ok` and the result or the refusal. Raises no DonnaError."""
     try:
-        tool = find_tool(name, write=space.writer is not None)
-        given = await tool.run(space, _validated(tool.takes, arguments or {}))
+        tool = find_tool(name, write=context.writer is not None)
+        given = await tool.run(context, _validated(tool.takes, arguments or {}))
         return given.model_dump(mode="json", by_alias=True)
     except DonnaError as error:
         return refusal(error)

@@ -27,16 +27,16 @@ LISTED = (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION)
 """The sources listed by `memory_list`; notes and tasks have separate tools."""
 
 
-async def chat_add(space: ToolContext, args: schemas.ChatAddArgs) -> schemas.ChatAddOutput:
+async def chat_add(context: ToolContext, args: schemas.ChatAddArgs) -> schemas.ChatAddOutput:
     """Store messages of a conversation, as private ones if the client may read private notes. Raises DonnaError."""
-    session, service = space.session, space.engine.memory
-    named = name_of(f"{'private' if space.access.sensitive else 'agent'}/{args.session_id}")
-    said: Counter[str] = Counter()
-    turns = [_turn(each, named, name_of(args.title), number, said) for number, each in enumerate(args.turns, 1)]
+    session, service = context.session, context.engine.memory
+    named = name_of(f"{'private' if context.access.sensitive else 'agent'}/{args.session_id}")
+    repeats: Counter[str] = Counter()
+    turns = [_turn(each, named, name_of(args.title), number, repeats) for number, each in enumerate(args.turns, 1)]
     async with session.turn:
         with session.quota.taken():
             added, known = await service.add_turns(
-                turns, sensitive=space.access.sensitive, closed=args.closed, by=session_name(session.id)
+                turns, sensitive=context.access.sensitive, closed=args.closed, by=session_name(session.id)
             )
         if not added:
             session.quota.give_back()
@@ -50,20 +50,20 @@ async def chat_add(space: ToolContext, args: schemas.ChatAddArgs) -> schemas.Cha
             clean_line(suggestion.text)
             for suggestion in suggestions
             if any(suggestion.text in turn.text for turn in args.turns)
-            and (space.access.sensitive or not suggestion.sensitive)
+            and (context.access.sensitive or not suggestion.sensitive)
         ),
         session=session.id,
         writes_left=session.quota.left,
     )
 
 
-def _turn(args: schemas.ChatTurn, session: str, title: str, number: int, said: Counter[str]) -> NewTurn:
+def _turn(args: schemas.ChatTurn, session: str, title: str, number: int, repeats: Counter[str]) -> NewTurn:
     """Convert a message to a turn. Raises DonnaError (`usage`) if it is empty, or its time is invalid.
 
-    Equal messages without a time are counted in `said`, since saying “yes” twice is two turns.
+    Equal messages without a time are counted in `repeats`, since saying “yes” twice is two turns.
     """
     words = f"{args.role}\0{args.text}"
-    said[words] += 1
+    repeats[words] += 1
     at = moment_of(args.timestamp) if args.timestamp else datetime.datetime.now(datetime.UTC).timestamp()
     if at is None:
         message = f"the timestamp of message {number} is not ISO 8601"
@@ -75,7 +75,7 @@ def _turn(args: schemas.ChatTurn, session: str, title: str, number: int, said: C
         speaker=name_of(args.speaker) or args.role,
         text=args.text,
         at=at,
-        mark="" if args.timestamp else words + f"\0{said[words]}" * (said[words] > 1),
+        mark="" if args.timestamp else words + f"\0{repeats[words]}" * (repeats[words] > 1),
         title=title,
     )
     if isinstance(made, (BadLine, SkippedValue)):
@@ -83,14 +83,14 @@ def _turn(args: schemas.ChatTurn, session: str, title: str, number: int, said: C
     return made
 
 
-async def memory_list(space: ToolContext, args: schemas.MemoryListArgs) -> schemas.MemoryListOutput:
+async def memory_list(context: ToolContext, args: schemas.MemoryListArgs) -> schemas.MemoryListOutput:
     wanted = MemoryFilter(
         types=args.types,
         sources=tuple(map(MemorySource, args.sources)) or LISTED,
         text=readable(args.text),
-        sensitive=None if space.access.sensitive else False,
+        sensitive=None if context.access.sensitive else False,
     )
-    service = space.engine.memory
+    service = context.engine.memory
     memories = await service.memories(wanted, limit=args.limit, skip=args.offset)
     return schemas.MemoryListOutput(
         memories=tuple(map(memory_row, memories)), count=len(memories), total=await service.count(wanted)
@@ -113,13 +113,13 @@ def memory_row(memory: MemoryChunk) -> schemas.Memory:
     )
 
 
-async def memory_forget(space: ToolContext, args: schemas.MemoryForgetArgs) -> schemas.MemoryForgetOutput:
+async def memory_forget(context: ToolContext, args: schemas.MemoryForgetArgs) -> schemas.MemoryForgetOutput:
     """Forget a memory; a private one gets the same answer as a missing one. Raises DonnaError."""
-    session, service = space.session, space.engine.memory
+    session, service = context.session, context.engine.memory
     identity = readable(args.id)
     async with session.turn:
         known = await service.memory(identity)
-        if known is None or (known.sensitive and not space.access.sensitive):
+        if known is None or (known.sensitive and not context.access.sensitive):
             raise DonnaError(Reason.MISSING, "there is no such memory", hint="memory_list returns the ids")
         with session.quota.taken():
             changed = await service.forget(identity, by=session_name(session.id))
@@ -127,17 +127,17 @@ async def memory_forget(space: ToolContext, args: schemas.MemoryForgetArgs) -> s
     return schemas.MemoryForgetOutput(id=identity, changed=changed, session=session.id, writes_left=session.quota.left)
 
 
-async def task_list(space: ToolContext, args: schemas.TaskListArgs) -> schemas.TaskListOutput:
+async def task_list(context: ToolContext, args: schemas.TaskListArgs) -> schemas.TaskListOutput:
     """Return a page of the check boxes of notes that this client may see."""
     before = _day(args.due_before).isoformat() if args.due_before else ""
-    found = [task for task in await _tasks(space, done=args.done) if not before or (task.due and task.due < before)]
+    found = [task for task in await _tasks(context, done=args.done) if not before or (task.due and task.due < before)]
     page = found[args.offset : args.offset + args.limit]
     return schemas.TaskListOutput(tasks=tuple(page), count=len(page), total=len(found))
 
 
-async def _tasks(space: ToolContext, *, done: bool = False) -> list[schemas.Task]:
-    rows = await space.engine.memory.tasks(everything=done)
-    seen = await space.visible({row.note for row in rows})
+async def _tasks(context: ToolContext, *, done: bool = False) -> list[schemas.Task]:
+    rows = await context.engine.memory.tasks(everything=done)
+    seen = await context.visible({row.note for row in rows})
     return [
         schemas.Task(
             id=row.id,
@@ -152,18 +152,18 @@ async def _tasks(space: ToolContext, *, done: bool = False) -> list[schemas.Task
             sensitive=row.sensitive,
         )
         for row in rows
-        if row.note in seen and (space.access.sensitive or not row.sensitive)
+        if row.note in seen and (context.access.sensitive or not row.sensitive)
     ]
 
 
-async def agenda(space: ToolContext, args: schemas.AgendaArgs) -> schemas.AgendaOutput:
+async def agenda(context: ToolContext, args: schemas.AgendaArgs) -> schemas.AgendaOutput:
     zone = local_zone()
     first = _day(args.day) if args.day else datetime.datetime.now(zone).date()
     end = days_later(first, args.days)
     span = [beginning(each, zone).timestamp() for each in (first, end)]
-    rows = await space.engine.calendar.meetings(*span)
-    seen = await space.visible({row.path for row in rows if row.path})
-    tasks = [task for task in await _tasks(space) if task.due and task.due < end.isoformat()]
+    rows = await context.engine.calendar.meetings(*span)
+    seen = await context.visible({row.path for row in rows if row.path})
+    tasks = [task for task in await _tasks(context) if task.due and task.due < end.isoformat()]
     return schemas.AgendaOutput(
         day=first.isoformat(),
         meetings=tuple(
@@ -189,15 +189,15 @@ def _day(text: str) -> datetime.date:
         raise DonnaError(Reason.USAGE, "this is not a date", hint="write it as 2026-03-12") from None
 
 
-async def recall(space: ToolContext, args: schemas.RecallArgs) -> schemas.RecallOutput:
-    result = await space.engine.memory.recall(
+async def recall(context: ToolContext, args: schemas.RecallArgs) -> schemas.RecallOutput:
+    result = await context.engine.memory.recall(
         readable(args.query),
         top_k=args.top_k,
         token_budget=args.token_budget,
         memory_types=args.types or None,
-        remote=not space.access.sensitive,
+        remote=not context.access.sensitive,
     )
-    memories = await space.public(result.memories, lambda memory: note_containing(memory.source, memory.source_id))
+    memories = await context.public(result.memories, lambda memory: note_containing(memory.source, memory.source_id))
     dropped = sum(memory.tokens for memory in result.memories) - sum(memory.tokens for memory in memories)
     return schemas.RecallOutput(
         memories=() if args.as_block else tuple(map(memory_row, memories)),
@@ -209,17 +209,17 @@ async def recall(space: ToolContext, args: schemas.RecallArgs) -> schemas.Recall
     )
 
 
-async def remember(space: ToolContext, args: schemas.RememberArgs) -> schemas.RememberOutput:
+async def remember(context: ToolContext, args: schemas.RememberArgs) -> schemas.RememberOutput:
     """Remember a text. Raises DonnaError (`conflict`) if it would replace a preference without permission."""
-    session, private = space.session, space.access.sensitive
+    session, private = context.session, context.access.sensitive
     async with session.turn:
         if not args.replace:
-            held = await space.engine.memory.would_replace(args.text, memory_type_hint=args.type, sensitive=private)
+            held = await context.engine.memory.would_replace(args.text, memory_type_hint=args.type, sensitive=private)
             for old, fresh in held:
                 message = f"“{clean_line(fresh)}” would replace the preference “{clean_line(old.content)}”"
                 raise DonnaError(Reason.CONFLICT, message, hint="ask the owner, then send replace: true")
         with session.quota.taken():
-            remembered = await space.engine.memory.remember(
+            remembered = await context.engine.memory.remember(
                 args.text,
                 session_id=session_name(session.id),
                 memory_type_hint=args.type,
@@ -241,20 +241,20 @@ async def undo_or_redo_memories(service: MemoryService, session: str, *, redo: b
     return change
 
 
-async def memory_search(space: ToolContext, args: schemas.SearchArgs) -> schemas.SearchOutput:
+async def memory_search(context: ToolContext, args: schemas.SearchArgs) -> schemas.SearchOutput:
     filters = Filters(
-        sources=args.sources, path_prefix=readable(args.folder), sensitive=None if space.access.sensitive else False
+        sources=args.sources, path_prefix=readable(args.folder), sensitive=None if context.access.sensitive else False
     )
     request = SearchRequest(
         text=readable(args.query),
-        k=args.max_results or space.results,
+        k=args.max_results or context.results,
         mode=args.mode,
         filters=filters,
         near_misses=args.near_misses,
     )
-    outcome = await space.engine.search_fresh(request)
-    hits = [hit for hit in await space.public(outcome.hits, _note_of_hit) if _is_near_enough(hit, args.min_score)]
-    near = await space.public(outcome.near_misses, _note_of_hit) if args.near_misses else []
+    outcome = await context.engine.search_fresh(request)
+    hits = [hit for hit in await context.public(outcome.hits, _note_of_hit) if _is_near_enough(hit, args.min_score)]
+    near = await context.public(outcome.near_misses, _note_of_hit) if args.near_misses else []
     return schemas.SearchOutput(
         results=tuple(map(_hit_row, hits)),
         count=len(hits),

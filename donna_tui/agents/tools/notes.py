@@ -30,26 +30,26 @@ from donna_tui.vault.write.changes import Change, Outcome, Plan, has_etag
 from donna_tui.vault.write.writer import VaultWriter
 
 
-async def memory_get(space: ToolContext, args: schemas.GetArgs) -> schemas.GetOutput:
+async def memory_get(context: ToolContext, args: schemas.GetArgs) -> schemas.GetOutput:
     """Return lines of a note or a memory, or the turns around those of a conversation. Raises VaultReadError."""
-    found: RememberedPassage | None = await space.read(
+    found: RememberedPassage | None = await context.read(
         lambda database: (
-            _remembered(database, args.path, space.access)
-            or _remembered(database, args.path.partition(":")[2], space.access)
+            _remembered(database, args.path, context.access)
+            or _remembered(database, args.path.partition(":")[2], context.access)
         )  # an id, such as memory:4f1c0a
     )
-    if found and found.note and not await asyncio.to_thread(space.access.sees, found.note):
+    if found and found.note and not await asyncio.to_thread(context.access.sees, found.note):
         found = None  # as if nothing of that name existed
     if found and not found.note:
         shown, wanted = found.passage, _around(found.passage) if found.is_chat else args
         return _lines_of(shown.text, wanted, path=shown.path, title=shown.title)
-    note = await asyncio.to_thread(space.access.read, found.note if found else args.path)
+    note = await asyncio.to_thread(context.access.read, found.note if found else args.path)
     return _lines_of(note.text, args, path=note.path, title=note.title)
 
 
-async def vault_read(space: ToolContext, args: schemas.ReadArgs) -> schemas.ReadOutput:
+async def vault_read(context: ToolContext, args: schemas.ReadArgs) -> schemas.ReadOutput:
     """Return a whole note, byte for byte, with the etag of this version. Raises VaultReadError."""
-    note = await asyncio.to_thread(space.access.read, args.path)
+    note = await asyncio.to_thread(context.access.read, args.path)
     return schemas.ReadOutput(
         path=note.path,
         title=clean_line(note.title),
@@ -68,12 +68,12 @@ async def vault_read(space: ToolContext, args: schemas.ReadArgs) -> schemas.Read
     )
 
 
-async def vault_list(space: ToolContext, args: schemas.ListArgs) -> schemas.ListOutput:
+async def vault_list(context: ToolContext, args: schemas.ListArgs) -> schemas.ListOutput:
     """Return the notes below a folder, without drafts. Raises VaultReadError for a folder outside the vault."""
-    known: Known = await space.read(public_notes)
-    drafts: set[str] = await space.read(draft_paths)
+    known: Known = await context.read(public_notes)
+    drafts: set[str] = await context.read(draft_paths)
     folder = args.folder.strip("/")
-    below = await asyncio.to_thread(lambda: list(space.access.notes(known, folder)))
+    below = await asyncio.to_thread(lambda: list(context.access.notes(known, folder)))
     found = [note for note in below if note.path not in drafts]
     depth = len(folder) + 1 if folder else 0
     shown = (note for note in found if args.recursive or "/" not in note.path[depth:])
@@ -85,12 +85,12 @@ async def vault_list(space: ToolContext, args: schemas.ListArgs) -> schemas.List
     return schemas.ListOutput(notes=notes, count=len(notes), total=len(wanted))
 
 
-async def vault_links(space: ToolContext, args: schemas.LinkArgs) -> schemas.LinkOutput:
+async def vault_links(context: ToolContext, args: schemas.LinkArgs) -> schemas.LinkOutput:
     path = args.path
-    note = await asyncio.to_thread(space.access.read, path)
-    known: Known = await space.read(public_notes)
-    candidates: list[str] = await space.read(lambda database: _naming(database, path))
-    links, back = await asyncio.to_thread(_linked, space.access, note, known, candidates)
+    note = await asyncio.to_thread(context.access.read, path)
+    known: Known = await context.read(public_notes)
+    candidates: list[str] = await context.read(lambda database: _naming(database, path))
+    links, back = await asyncio.to_thread(_linked, context.access, note, known, candidates)
     return schemas.LinkOutput(path=path, links=links, linked_from=back)
 
 
@@ -178,13 +178,13 @@ WHO_AGREES = (
 )
 
 
-async def vault_write(space: ToolContext, args: schemas.WriteArgs) -> schemas.WriteOutput:
+async def vault_write(context: ToolContext, args: schemas.WriteArgs) -> schemas.WriteOutput:
     """Write a note as one operation in the name of this client. Raises DonnaError."""
-    session, writer = space.session, _writer(space)
+    session, writer = context.session, _writer(context)
     async with session.turn:
         with session.quota.taken():
-            plan = await asyncio.to_thread(_planned, space, writer, args)
-            outcome = await _applied(space, writer, plan)
+            plan = await asyncio.to_thread(_planned, context, writer, args)
+            outcome = await _applied(context, writer, plan)
         if not outcome.changed:
             session.quota.give_back()
     return schemas.WriteOutput(
@@ -198,15 +198,15 @@ async def vault_write(space: ToolContext, args: schemas.WriteArgs) -> schemas.Wr
     )
 
 
-async def vault_section(space: ToolContext, args: schemas.SectionArgs) -> schemas.WriteOutput:
+async def vault_section(context: ToolContext, args: schemas.SectionArgs) -> schemas.WriteOutput:
     """Append to one section of a note, or replace its own text, as one operation. Raises DonnaError."""
-    note = await asyncio.to_thread(space.access.read, args.path)
+    note = await asyncio.to_thread(context.access.read, args.path)
     if note.lossy:
         raise VaultWriteError(Reason.ENCODING, f"{note.path} is not valid UTF-8", hint="the owner has to change it")
     if note.etag != args.etag:
         raise VaultWriteError(Reason.CONFLICT, "the note has changed", hint="read it again", path=note.path)
     text = with_section(note.text, note.body_start, args)
-    return await vault_write(space, schemas.WriteArgs(path=note.path, content=text, etag=args.etag, replace=True))
+    return await vault_write(context, schemas.WriteArgs(path=note.path, content=text, etag=args.etag, replace=True))
 
 
 def with_section(text: str, body_start: int, args: schemas.SectionArgs) -> str:
@@ -228,15 +228,17 @@ def with_section(text: str, body_start: int, args: schemas.SectionArgs) -> str:
     return f"{before}{content}{gap}{after}" if content else f"{before}{newline if after else ''}{after}"
 
 
-async def vault_undo_last(space: ToolContext, args: schemas.UndoArgs) -> schemas.UndoOutput:
+async def vault_undo_last(context: ToolContext, args: schemas.UndoArgs) -> schemas.UndoOutput:
     """Undo the last operations of this session, and of no other. Raises DonnaError."""
-    session, writer = space.session, _writer(space)
+    session, writer = context.session, _writer(context)
     wanted = None if args.everything else args.n
     async with session.turn:
         plan = await asyncio.to_thread(_undoing, writer, session.id, wanted)
         if plan:
-            await _applied(space, writer, plan)
-        memories = await undo_or_redo_memories(space.engine.memory, session.id) if args.everything else SessionChange()
+            await _applied(context, writer, plan)
+        memories = SessionChange()
+        if args.everything:
+            memories = await undo_or_redo_memories(context.engine.memory, session.id)
         if plan is None and memories == SessionChange():
             hint = None if args.everything else "everything: true also undoes its changes of the memory"
             raise DonnaError(Reason.NOTHING_TO_UNDO, "there is nothing of this session to undo", hint=hint)
@@ -257,19 +259,19 @@ def _undoing(writer: VaultWriter, session: str, wanted: int | None) -> Plan | No
         raise VaultWriteError(error.reason, message, hint=hint, path=error.path) from None
 
 
-def _writer(space: ToolContext) -> VaultWriter:
-    if space.writer is None:
+def _writer(context: ToolContext) -> VaultWriter:
+    if context.writer is None:
         raise DonnaError(Reason.USAGE, "this client is not allowed to write", hint="donna mcp --write allows it")
-    return space.writer
+    return context.writer
 
 
-def _planned(space: ToolContext, writer: VaultWriter, args: schemas.WriteArgs) -> Plan:
+def _planned(context: ToolContext, writer: VaultWriter, args: schemas.WriteArgs) -> Plan:
     """Plan a write without revealing notes that are invisible to this client."""
-    path, access = args.path, space.access
+    path, access = args.path, context.access
     writer.rules.check_path(path)
     if not access.client.is_note(path):
         raise VaultWriteError(Reason.OUTSIDE_ALLOWLIST, "notes of this space cannot be stored here", path=path)
-    _check_version(space, path, args.etag)
+    _check_version(context, path, args.etag)
     if problem := parse_frontmatter(args.content).problem:
         message = f"the frontmatter of this text cannot be read: {problem}"
         raise VaultWriteError(Reason.INVALID_FRONTMATTER, message, hint="correct its YAML", path=path)
@@ -287,21 +289,21 @@ def _planned(space: ToolContext, writer: VaultWriter, args: schemas.WriteArgs) -
     return plan
 
 
-def _check_version(space: ToolContext, path: str, etag: str | None) -> None:
+def _check_version(context: ToolContext, path: str, etag: str | None) -> None:
     """Raise for a version of an invisible note, as for a missing one."""
-    if space.access.sees(path):
+    if context.access.sees(path):
         if etag is None:
             hint = "read it, and give the etag that you got"
             raise VaultWriteError(Reason.CONFLICT, "a note with that name already exists", hint=hint, path=path)
     elif etag is not None:
         raise missing()
-    elif _is_taken(space, path):
+    elif _is_taken(context, path):
         raise _not_free(path)
 
 
-def _is_taken(space: ToolContext, path: str) -> bool:
+def _is_taken(context: ToolContext, path: str) -> bool:
     try:
-        space.access.client.stat(path)
+        context.access.client.stat(path)
     except VaultReadError as error:
         return error.reason is not Reason.MISSING
     return True
@@ -330,9 +332,9 @@ def _check_inert(path: str, change: Change) -> None:
         raise VaultWriteError(Reason.EXECUTABLE, message, hint=hint, path=path)
 
 
-async def _applied(space: ToolContext, writer: VaultWriter, plan: Plan) -> Outcome:
+async def _applied(context: ToolContext, writer: VaultWriter, plan: Plan) -> Outcome:
     """Apply a plan completely, even if the call is cancelled."""
-    session = space.session
+    session = context.session
     work = asyncio.to_thread(writer.apply, plan, actor=session.actor, session=session.id)
     try:
         return await asyncio.shield(asyncio.ensure_future(work))
@@ -342,21 +344,21 @@ async def _applied(space: ToolContext, writer: VaultWriter, plan: Plan) -> Outco
         raise
 
 
-async def draft_list(space: ToolContext, args: schemas.DraftsArgs) -> schemas.DraftsOutput:
+async def draft_list(context: ToolContext, args: schemas.DraftsArgs) -> schemas.DraftsOutput:
     """Return the drafts that this client may see: neither they nor their evidence are private."""
-    service = space.engine.drafts
+    service = context.engine.drafts
     rows = await service.drafts(everything=args.everything)
-    if not space.access.sensitive:
-        rows = tuple([row for row in rows if await _is_public(space, row)])
+    if not context.access.sensitive:
+        rows = tuple([row for row in rows if await _is_public(context, row)])
     return schemas.DraftsOutput(drafts=tuple(map(_row, rows)), count=len(rows))
 
 
-async def _is_public(space: ToolContext, row: DraftRow) -> bool:
+async def _is_public(context: ToolContext, row: DraftRow) -> bool:
     try:
-        draft = await space.engine.drafts.draft(row.id)
+        draft = await context.engine.drafts.draft(row.id)
     except DonnaError:
         return False  # its sensitivity is unknown
-    return await asyncio.to_thread(_all_public, space.access, row, draft)
+    return await asyncio.to_thread(_all_public, context.access, row, draft)
 
 
 def _all_public(access: Access, row: DraftRow, draft: Draft) -> bool:

@@ -147,7 +147,7 @@ class Material:
                 })  # fmt: skip
         return lines
 
-    def set_label(self, read: ReadNote) -> None:
+    def add_for_model(self, read: ReadNote) -> None:
         """Add the sections of a note to the passages that a model reads."""
         day = day_in(read.note.path, read.note.front)
         for section in read.sections():

@@ -64,7 +64,7 @@ async def _gather_reflection(parts: CadenceParts, day: datetime.date) -> Context
         "open": await open_in(parts, span, limits.completed_tasks, material),
     }
     for read in reads:
-        material.set_label(read)
+        material.add_for_model(read)
     await chats_of(parts, span, limits.chat_highlights, material)
     front = {"type": "reflection", "date": day.isoformat()}
     return material.context(parts, REFLECTION_TASK, DailyReflectionAnswer, long_day(day), data, front, corrections)

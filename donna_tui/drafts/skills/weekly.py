@@ -73,7 +73,7 @@ async def _gather(parts: CadenceParts, day: datetime.date) -> Context:
         "open": await open_in(parts, span, limits.commitments, material),
     }
     for read in reads:
-        material.set_label(read)
+        material.add_for_model(read)
     await chats_of(parts, span, limits.chats, material)
     front = {"type": "weekly_review", "week": iso_week(day)}
     return material.context(parts, TASK_TYPE, WeeklyReviewAnswer, iso_week(day), data, front, corrections)

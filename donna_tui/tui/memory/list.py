@@ -35,7 +35,7 @@ TYPES = {
     MemoryType.WORKING: "working", MemoryType.EPISODIC: "episodic", MemoryType.SEMANTIC: "semantic",
     MemoryType.PROCEDURAL: "preference",
 }  # fmt: skip
-WHY_CUT = {
+OMITTED_WORDS = {
     OmittedReason.BUDGET: ("too long for what is left", "too long"),
     OmittedReason.COUNT: ("enough others fit better", "enough others"),
     OmittedReason.COMPRESSED: ("part of a summary", "summed up"),
@@ -115,7 +115,7 @@ def separator_line(words: str, columns: str, width: int) -> Content:
 
 
 def omitted_line(omitted: Omitted, width: int) -> Content:
-    why = WHY_CUT[omitted.why][width < _ROOMY]
+    why = OMITTED_WORDS[omitted.why][width < _ROOMY]
     tokens = count(omitted.memory.tokens) if omitted.memory.tokens else ""
     left = Content.assemble((" –  ", "quiet"), (_prompt_text(omitted.memory), "muted"))
     return row_of(left, Content.assemble("  ", (why, "warning"), (f"{tokens:>7}", "quiet")), width)

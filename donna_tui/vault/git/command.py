@@ -113,7 +113,7 @@ class GitResult:
 
     status: int
     output: bytes
-    complaint: str
+    first_error: str
 
     @property
     def line(self) -> str:
@@ -144,14 +144,14 @@ class GitCommand:
         variables = _environment(as_configured) | ({"GIT_INDEX_FILE": str(index)} if index else {})
         process = self._start(("--literal-pathspecs", *arguments) if literal else arguments, variables)
         try:
-            output, complaint = process.communicate(given, timeout=DEADLINE_SECONDS)
+            output, first_error = process.communicate(given, timeout=DEADLINE_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
             raise failed(f"git {arguments[0]} did not answer within {DEADLINE_SECONDS:.0f} seconds") from None
         if process.returncode < 0:
             raise failed(f"git {arguments[0]} was killed before it finished")
-        lines = complaint.decode("utf-8", "replace").strip().splitlines()
+        lines = first_error.decode("utf-8", "replace").strip().splitlines()
         return GitResult(process.returncode, output, clean_line(lines[0] if lines else "")[:300])
 
     def run(
@@ -165,7 +165,7 @@ class GitCommand:
         """Run git as `run_unchecked` does. Raises VaultWriteError (`git_failed` or another) for a failed command."""
         answer = self.run_unchecked(*arguments, given=given, index=index, literal=literal, as_configured=as_configured)
         if answer.status:
-            raise refusal(arguments[0], answer.complaint)
+            raise refusal(arguments[0], answer.first_error)
         return answer
 
     def _start(self, arguments: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
@@ -202,18 +202,18 @@ def _not_installed() -> VaultWriteError:
     return failed("git is not installed", hint="install git; without it Donna only reads")
 
 
-def refusal(verb: str, complaint: str) -> VaultWriteError:
+def refusal(verb: str, first_error: str) -> VaultWriteError:
     """Map an error message of git to a VaultWriteError with a reason and a hint."""
     for words, reason, message, hint in _MEANINGS:
-        if any(word in complaint for word in words):
-            if reason is Reason.GIT_LOCKED and (lock := _LOCK.search(complaint)):
+        if any(word in first_error for word in words):
+            if reason is Reason.GIT_LOCKED and (lock := _LOCK.search(first_error)):
                 hint = f"try again; if no git program is running, remove {lock[1]}"
             return VaultWriteError(reason, message, hint=hint)
-    return failed(f"git {verb} failed: {complaint or 'no error message'}")
+    return failed(f"git {verb} failed: {first_error or 'no error message'}")
 
 
 _LOCK = re.compile(r"'[^']*?(\.git/[^']+\.lock)'")
-"""The lock in a complaint of git."""
+"""The lock in a first_error of git."""
 
 _FREE_SPACE = "free some space and try again"
 _MEANINGS = (

@@ -109,9 +109,9 @@ class GitRepo:
             check_files(located, with_loose=True)
         found = self.command.run_unchecked("rev-parse", *_WHERE)
         if found.status:
-            if "not a git repository (or any" in found.complaint:
+            if "not a git repository (or any" in found.first_error:
                 return None
-            raise refusal("rev-parse", found.complaint)
+            raise refusal("rev-parse", found.first_error)
         inside, git_dir, object_format, common, prefix, *more = _lines(found)
         if inside != "true":
             raise failed("the vault is inside a .git folder or a bare repository")
@@ -141,7 +141,7 @@ class GitRepo:
     def tip(self) -> RefState:
         branch = self.command.run_unchecked("symbolic-ref", "--quiet", "HEAD")
         if branch.status not in (0, 1):
-            raise refusal("symbolic-ref", branch.complaint)
+            raise refusal("symbolic-ref", branch.first_error)
         commit, record = self._objects(["HEAD^{commit}", f"{self.location().records}^{{commit}}"])
         return RefState(branch.line if branch.status == 0 else "HEAD", commit, record)
 
@@ -166,7 +166,7 @@ class GitRepo:
         given = b"".join(f"./{path}\0".encode() for path in paths)
         answer = self.command.run_unchecked("check-ignore", "-z", "--stdin", given=given, literal=False)
         if answer.status not in (0, 1):
-            raise refusal("check-ignore", answer.complaint)
+            raise refusal("check-ignore", answer.first_error)
         return [entry.decode().removeprefix("./") for entry in answer.output.split(b"\0") if entry]
 
     def rule_folders(self, paths: Iterable[str]) -> list[Path]:
@@ -220,10 +220,10 @@ class GitRepo:
             answer = self.command.run_unchecked(*arguments, given=given)
             if answer.status == 0:
                 return True
-            if "but expected" in answer.complaint or "already exists" in answer.complaint:
+            if "but expected" in answer.first_error or "already exists" in answer.first_error:
                 return False
-            if ".lock'" not in answer.complaint or time.monotonic() + pause > deadline:
-                raise refusal("update-ref", answer.complaint)
+            if ".lock'" not in answer.first_error or time.monotonic() + pause > deadline:
+                raise refusal("update-ref", answer.first_error)
             time.sleep(pause)  # another program holds a lock
             pause = min(pause * 2, 0.5)
 

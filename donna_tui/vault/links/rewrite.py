@@ -236,10 +236,10 @@ class LinksMoved:
     """The notes and folders that could not be read, and whose links are unchanged."""
 
 
-def move_links(vault_state: PlanContext, moves: Mapping[str, str], before: Mapping[str, bytes]) -> LinksMoved:
+def move_links(plan_context: PlanContext, moves: Mapping[str, str], before: Mapping[str, bytes]) -> LinksMoved:
     """Make every link to the notes of `moves` (old path → new) follow them. Raises VaultWriteError."""
     first = next(iter(moves))
-    notes, unreadable = vault_state.notes(first)
+    notes, unreadable = plan_context.notes(first)
     index = LinkIndex({*notes, *moves})  # a note that moves may be too large to be listed
 
     def changed(text: str, note: str) -> Relinked:
@@ -253,9 +253,9 @@ def move_links(vault_state: PlanContext, moves: Mapping[str, str], before: Mappi
             opaque.append(path)
         else:
             own[path], dangling = found.text.encode(), dangling + found.dangling
-    others = [_other(vault_state, path, first, changed) for path in notes if path not in moves]
+    others = [_other(plan_context, path, first, changed) for path in notes if path not in moves]
     found_in = [other.change for other in others if other.change is not None]
-    left = vault_state.refused(found_in)
+    left = plan_context.refused(found_in)
     unread = sorted({*unreadable, *(other.path for other in others if not other.read)} - moves.keys())
     dangling += sum(other.dangling for other in others)
     name = "the old name" if len(moves) == 1 else "the old names"
@@ -283,16 +283,16 @@ class LinksBroken:
     remarks: tuple[str, ...] = ()
 
 
-def break_links(vault_state: PlanContext, deleted: Collection[str], *, unlinks: bool) -> LinksBroken:
+def break_links(plan_context: PlanContext, deleted: Collection[str], *, unlinks: bool) -> LinksBroken:
     """Plan which links a deletion breaks or, with `unlinks`, replaces by their text. Raises VaultWriteError."""
     first = next(iter(deleted))
-    notes, unreadable = vault_state.notes(first)
+    notes, unreadable = plan_context.notes(first)
     index = LinkIndex(notes)
 
     def changed(text: str, note: str) -> Relinked:
         return unlink(text, note=note, deleted=deleted, notes=index)
 
-    others = [_other(vault_state, other, first, changed) for other in notes if other not in deleted]
+    others = [_other(plan_context, other, first, changed) for other in notes if other not in deleted]
     linked = [other for other in others if other.change is not None or other.dangling]
     not_read = sorted((*unreadable, *(other.path for other in others if not other.read)))
     unread = _remark("links to it may remain in", not_read, _UNREADABLE)
@@ -301,7 +301,7 @@ def break_links(vault_state: PlanContext, deleted: Collection[str], *, unlinks: 
         broken = f"{plural(count, 'link')} in {plural(len(linked), 'note')} will be broken"
         return LinksBroken(count, remarks=(*((broken,) if count else ()), *unread))
     found = [other.change for other in linked if other.change is not None]
-    left = vault_state.refused(found)
+    left = plan_context.refused(found)
     stay = sum(other.dangling + (other.count if other.path in left else 0) for other in linked)
     remarks = (f"{plural(stay, 'link')} cannot be unlinked, and will be broken",) if stay else ()
     return LinksBroken(count, tuple(change for change in found if change.path not in left), (*remarks, *unread))
@@ -318,9 +318,9 @@ class _Other:
     read: bool = True
 
 
-def _other(vault_state: PlanContext, path: str, src: str, changed: Callable[[str, str], Relinked]) -> _Other:
+def _other(plan_context: PlanContext, path: str, src: str, changed: Callable[[str, str], Relinked]) -> _Other:
     try:
-        before = vault_state.read(path)
+        before = plan_context.read(path)
         if before is None:
             return _Other(path)
         text = before.decode()
@@ -335,7 +335,7 @@ def _other(vault_state: PlanContext, path: str, src: str, changed: Callable[[str
     found = changed(text, path)
     if not found.count:
         return _Other(path, dangling=found.dangling)
-    change = Change(path=path, before=before, after=found.text.encode(), mode=vault_state.mode(path, before))
+    change = Change(path=path, before=before, after=found.text.encode(), mode=plan_context.mode(path, before))
     return _Other(path, change, found.count, found.dangling)
 
 

@@ -20,8 +20,8 @@ class Planner:
     or folders, which mean all notes in them. Files that are no notes stay where they are, and a remark counts them.
     """
 
-    def __init__(self, vault_state: PlanContext) -> None:
-        self._vault_state, self._rules = vault_state, vault_state.rules
+    def __init__(self, plan_context: PlanContext) -> None:
+        self._plan_context, self._rules = plan_context, plan_context.rules
 
     def write(self, path: str, content: str, *, expected: Precondition, replace: bool = False) -> Plan:
         """Plan to write `content` to a note.
@@ -32,12 +32,12 @@ class Planner:
         self._rules.check_path(path)
         data = _encoded(path, content)
         self._rules.check_size(path, data)
-        self._vault_state.recover()
-        before = self._vault_state.read(path)
+        self._plan_context.recover()
+        before = self._plan_context.read(path)
         if not expected(before):
             raise changed_meanwhile(path) if before is not None else note_missing(path)
         if before is None:
-            self._vault_state.check_new(path)
+            self._plan_context.check_new(path)
         elif data != before:
             if replace:
                 data = in_line_ends_of(before, data)
@@ -46,22 +46,22 @@ class Planner:
             else:
                 data = _encoded(path, merge_frontmatter(_decoded(path, before), content))
             self._rules.check_size(path, data)
-        change = Change(path=path, before=before, after=data, mode=self._vault_state.mode(path, before))
+        change = Change(path=path, before=before, after=data, mode=self._plan_context.mode(path, before))
         self._rules.check(change)
         subject = f"{'Write' if before is None else 'Change'} {path}"
         return Plan(kind=OperationKind.WRITE, subject=subject, changes=() if before == data else (change,))
 
     def possible(self, changes: Sequence[Change]) -> list[Change]:
         """Return those of these changes that Donna may make and git can store."""
-        refused = self._vault_state.refused(changes)
+        refused = self._plan_context.refused(changes)
         return [change for change in changes if change.path not in refused]
 
     def delete(self, path: str, *, expected: Precondition, links: bool = False, unlinks: bool = False) -> Plan:
         """Plan to remove a note: `links` counts the links that break, `unlinks` replaces them with their labels."""
-        self._vault_state.recover()
-        before = self._vault_state.existing(path, expected)
+        self._plan_context.recover()
+        before = self._plan_context.existing(path, expected)
         change = self._checked(path, before, None)
-        broken = break_links(self._vault_state, {path}, unlinks=unlinks) if links or unlinks else LinksBroken()
+        broken = break_links(self._plan_context, {path}, unlinks=unlinks) if links or unlinks else LinksBroken()
         return Plan(
             kind=OperationKind.DELETE,
             subject=f"Delete {path}",
@@ -73,19 +73,19 @@ class Planner:
     def move(self, src: str, dst: str, *, expected: Precondition, links: bool = True) -> Plan:
         """Plan to move a note to another path, and to rewrite the links to it in all notes that Donna may write to."""
         self._rules.check_path(dst)
-        self._vault_state.recover()
+        self._plan_context.recover()
         if src == dst:
-            self._vault_state.existing(src, expected)
+            self._plan_context.existing(src, expected)
         moves = {} if src == dst else {src: dst}
         return self._move(moves, f"Move {src} to {dst}", links=links, expected=expected)
 
     def delete_all(self, paths: Sequence[str], *, unlinks: bool = False) -> Plan:
         """Plan to delete a selection, and count the links that break."""
-        self._vault_state.recover()
+        self._plan_context.recover()
         notes, stays, folders = self._chosen(paths)
-        before = {path: self._vault_state.existing(path, any_version) for path in notes}
+        before = {path: self._plan_context.existing(path, any_version) for path in notes}
         changes = [self._checked(path, data, None) for path, data in before.items()]
-        broken = break_links(self._vault_state, frozenset(notes), unlinks=unlinks)
+        broken = break_links(self._plan_context, frozenset(notes), unlinks=unlinks)
         return Plan(
             kind=OperationKind.DELETE,
             subject=f"Delete {_named(paths)}",
@@ -99,10 +99,10 @@ class Planner:
         """Plan to move all notes of a folder at once, and to update the links to them."""
         if dst == src or dst.startswith(f"{src}/"):
             raise VaultWriteError(Reason.CONFLICT, "a folder cannot be moved into itself", path=dst)
-        if self._vault_state.is_folder(dst):
+        if self._plan_context.is_folder(dst):
             hint = "choose another, or move it into that one with a slash at the end"
             raise VaultWriteError(Reason.CONFLICT, "a folder with that name already exists", hint=hint, path=dst)
-        self._vault_state.recover()
+        self._plan_context.recover()
         notes, stays, folders = self._chosen([src])
         moves = {path: f"{dst}{path.removeprefix(src)}" for path in notes}
         subject, emptied = f"Move {src} to {dst}", _emptied(folders, notes)
@@ -110,7 +110,7 @@ class Planner:
 
     def move_into(self, paths: Sequence[str], folder: str, *, links: bool = True) -> Plan:
         """Plan to move a selection into a folder, each under its own name; empty means the top of the vault."""
-        self._vault_state.recover()
+        self._plan_context.recover()
         moves: dict[str, str] = {}
         stays: list[str] = []
         emptied: tuple[str, ...] = ()
@@ -118,7 +118,7 @@ class Planner:
             notes, others, folders = self._chosen([path])
             name = path.rpartition("/")[2]
             to = f"{folder}/{name}" if folder else name
-            if self._vault_state.is_folder(path) and (to == path or to.startswith(f"{path}/")):
+            if self._plan_context.is_folder(path) and (to == path or to.startswith(f"{path}/")):
                 raise VaultWriteError(Reason.CONFLICT, "a folder cannot be moved into itself", path=to)
             moves |= {note: f"{to}{note.removeprefix(path)}" for note in notes if note not in moves}
             stays += others
@@ -135,10 +135,10 @@ class Planner:
         stays: dict[str, None] = {}
         folders: list[str] = []
         for path in paths:
-            if not self._vault_state.is_folder(path):
+            if not self._plan_context.is_folder(path):
                 notes[path] = None
                 continue
-            inside, others = self._vault_state.inside(path)
+            inside, others = self._plan_context.inside(path)
             folders.append(path)
             notes |= dict.fromkeys(inside)
             stays |= dict.fromkeys(others)
@@ -161,11 +161,11 @@ class Planner:
             return Plan(kind=OperationKind.MOVE, subject=subject, changes=())
         before: dict[str, bytes] = {}
         for old, new in moves.items():
-            before[old] = self._vault_state.existing(old, expected)
+            before[old] = self._plan_context.existing(old, expected)
             self._rules.check_path(new)
             if new not in moves:
-                self._vault_state.check_new(new, besides=old)
-        moved = move_links(self._vault_state, moves, before) if links else LinksMoved(before)
+                self._plan_context.check_new(new, besides=old)
+        moved = move_links(self._plan_context, moves, before) if links else LinksMoved(before)
         removal = [self._checked(old, data, None) for old, data in before.items()]
         creation = [self._checked(moves[old], None, moved.own[old], like=old) for old in before]
         folds = {old.casefold() for old in moves}
@@ -184,7 +184,7 @@ class Planner:
     def _checked(self, path: str, before: bytes | None, after: bytes | None, *, like: str = "") -> Change:
         """Return a change in the mode of an existing note, that of `like` or its own, if the rules allow it."""
         known = before if before is not None else after
-        change = Change(path=path, before=before, after=after, mode=self._vault_state.mode(like or path, known))
+        change = Change(path=path, before=before, after=after, mode=self._plan_context.mode(like or path, known))
         self._rules.check(change)
         return change
 

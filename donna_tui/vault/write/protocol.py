@@ -270,8 +270,8 @@ def _contains(context: WriteContext, tip: str | None, commit: str) -> bool:
     if tip is None:
         return False
     answer = context.repo.command.run_unchecked("merge-base", "--is-ancestor", commit, tip)
-    if answer.status not in (0, 1) and "Not a valid" not in answer.complaint:
-        raise refusal("merge-base", answer.complaint)
+    if answer.status not in (0, 1) and "Not a valid" not in answer.first_error:
+        raise refusal("merge-base", answer.first_error)
     return answer.status == 0
 
 

@@ -21,17 +21,17 @@ _NOTHING = {OperationKind.UNDO: Reason.NOTHING_TO_UNDO, OperationKind.REDO: Reas
 class UndoPlanner:
     """Plan undo and redo. Every method raises VaultWriteError."""
 
-    def __init__(self, vault_state: PlanContext) -> None:
-        self._vault_state, self._repo = vault_state, vault_state.repo
+    def __init__(self, plan_context: PlanContext) -> None:
+        self._plan_context, self._repo = plan_context, plan_context.repo
 
     def undo(self, n: int = 1) -> Plan:
         """Plan to undo the last `n` operations in one step, if every note is still as Donna left it."""
-        self._vault_state.recover()
+        self._plan_context.recover()
         return self._plan(OperationKind.UNDO, self._chosen(OperationKind.UNDO, n))
 
     def undo_one(self, identity: str) -> Plan:
         """Plan to undo one operation, whatever followed. Raises `undo_conflict` if its notes were changed since."""
-        self._vault_state.recover()
+        self._plan_context.recover()
         chosen = tuple(operation for operation in self.available(OperationKind.UNDO) if operation.id == identity)
         if not chosen:
             raise VaultWriteError(Reason.NOTHING_TO_UNDO, "this change was already undone, or is too old to undo")
@@ -46,14 +46,14 @@ class UndoPlanner:
 
     def _plan_session(self, kind: OperationKind, session: str, n: int | None = None) -> Plan:
         self._repo.location()
-        self._vault_state.recover()
+        self._plan_context.recover()
         chosen = tuple(operation for operation in self.available(kind) if session and operation.session == session)[:n]
         if not chosen:
             raise VaultWriteError(_NOTHING[kind], f"nothing of this session can be {kind}ne")
         return self._plan(kind, chosen)
 
     def redo(self, n: int = 1) -> Plan:
-        self._vault_state.recover()
+        self._plan_context.recover()
         return self._plan(OperationKind.REDO, self._chosen(OperationKind.REDO, n))
 
     def clashes(self, kind: OperationKind, n: int = 1) -> tuple[Clash, ...]:
@@ -94,15 +94,15 @@ class UndoPlanner:
             raise VaultWriteError(Reason.UNDO_CONFLICT, message, hint=hint, path=clash.path)
         changed = tuple(
             # an existing note keeps its mode, as the user may have changed it
-            each if each.before is None else replace(each, mode=self._vault_state.mode(each.path, each.before))
+            each if each.before is None else replace(each, mode=self._plan_context.mode(each.path, each.before))
             for each in changes
             if each.before != each.after
         )
         moved_away = next((change.path for change in changed if change.after is None), "")
         for change in changed:
-            self._vault_state.rules.check(change)
+            self._plan_context.rules.check(change)
             if change.before is None:
-                self._vault_state.check_free(change.path, besides=moved_away)
+                self._plan_context.check_free(change.path, besides=moved_away)
         ids = tuple(operation.id for operation in chosen)
         return Plan(
             kind=kind,
@@ -125,7 +125,7 @@ class UndoPlanner:
         return tuple(sorted(left & made, key=lambda folder: (-folder.count("/"), folder)))
 
     def _clash(self, change: Change) -> Clash | None:
-        found = self._vault_state.read(change.path)
+        found = self._plan_context.read(change.path)
         if found == change.before:
             return None
         return Clash(path=change.path, expected=change.before, found=found, wanted=change.after)

@@ -87,11 +87,11 @@ class VaultWriter:
         vault = VaultRoot(root)
         files = VaultFiles(vault)
         self.repo = GitRepo(root)
-        vault_state = self._vault_state = PlanContext(client, vault, files, rules, self.repo, self._try_to_recover)
-        self.planner = Planner(vault_state)
-        self.undo_planner = UndoPlanner(vault_state)
+        plan_context = self._plan_context = PlanContext(client, vault, files, rules, self.repo, self._try_to_recover)
+        self.planner = Planner(plan_context)
+        self.undo_planner = UndoPlanner(plan_context)
         self.history = History(self.repo, client, files)
-        self.resolver = ConflictResolver(vault_state, client, self.history)
+        self.resolver = ConflictResolver(plan_context, client, self.history)
         self._client = client
         self._context = WriteContext(self.repo, files, Journal(state / "writes"), rules, author, reached)
         self.links = LinkGraph(client, files)
@@ -186,13 +186,13 @@ class VaultWriter:
         return outcome
 
     def is_folder(self, path: str) -> bool:
-        return self._vault_state.is_folder(path.rstrip("/"))
+        return self._plan_context.is_folder(path.rstrip("/"))
 
     def why_not_new(self, path: str, besides: str = "") -> str:
         """Return why a note cannot be created at a path, or `besides` moved there; empty if it can."""
         try:
             self.rules.check_path(path)
-            self._vault_state.check_new(path, besides=besides)
+            self._plan_context.check_new(path, besides=besides)
         except VaultWriteError as error:
             return error.message
         return ""
@@ -200,7 +200,7 @@ class VaultWriter:
     def create_folder(self, path: str) -> None:
         """Create an empty folder. Git does not store it before a note is in it."""
         self.rules.check_path(f"{path}/{A_NOTE}")
-        self._vault_state.check_new(f"{path}/{A_NOTE}")
+        self._plan_context.check_new(f"{path}/{A_NOTE}")
         self._context.files.make_folder(path)
 
     def remove_folder(self, path: str) -> bool:
@@ -252,7 +252,7 @@ class VaultWriter:
 
     def _plan_edits(self, edits: Sequence[tuple[str, bytes | None, bytes]]) -> Plan:
         changes = [
-            Change(path=path, before=before, after=after, mode=self._vault_state.mode(path, after))
+            Change(path=path, before=before, after=after, mode=self._plan_context.mode(path, after))
             for path, before, after in edits
             if before != after
         ]
@@ -264,7 +264,7 @@ class VaultWriter:
         return Plan(kind=OperationKind.WRITE, subject=subject, changes=tuple(changes), remarks=remarks, on_disk=True)
 
     def _existing(self, path: str) -> bytes:
-        data = self._vault_state.read(path)
+        data = self._plan_context.read(path)
         if data is None:
             raise note_missing(path)
         return data
@@ -312,7 +312,7 @@ class VaultWriter:
     def _operation_of(
         self, kind: OperationKind, changes: Sequence[Change], location: RepoLocation, actor: str
     ) -> Operation:
-        refused = self._vault_state.refused([change.reversed for change in changes])
+        refused = self._plan_context.refused([change.reversed for change in changes])
         verbs = {OperationKind.WRITE: "Replace", OperationKind.DELETE: "Delete", OperationKind.MOVE: "Move over"}
         return Operation(
             id=new_operation_id(newest_id(self.repo, self.repo.record())),
