@@ -126,7 +126,7 @@ def test_edit_conflict_dialog_snapshot(camera: Camera, monkeypatch: pytest.Monke
 
     async def steps(driver: Driver) -> None:
         await connected(driver)
-        monkeypatch.setattr(driver.vault._outside, "edit", edit)
+        monkeypatch.setattr(driver.vault._programs, "edit", edit)
         await on(DECISIONS, "E")(driver)
         await driver.window(ConflictScreen)
         driver.main.query_one(FooterBar).visible = False  # it may not have noticed the edit yet
