@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -82,6 +83,7 @@ def _open(session: Session | None, *, is_demo: bool = False) -> None:
     from donna_tui.tui.terminal import restored_terminal
     from donna_tui.tui.themes import ThemeMemory
 
+    gc.freeze()  # what is imported stays
     tuning = GcTuning()
     paths = app_paths(os.environ)
     ui: UiConfig = session.config.ui if session else load_config().config.ui
