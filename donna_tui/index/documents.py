@@ -18,8 +18,7 @@ from donna_tui.index.filters import ALL_WORDS, PUBLIC_WORDS
 from donna_tui.index.names import store_names
 from donna_tui.text.chunker import Chunk, embedding_text
 from donna_tui.text.words import segments
-from donna_tui.types.memory import ROLES
-from donna_tui.types.search import DRAFTS, MemorySource
+from donna_tui.types.search import DRAFTS, ROLES, MemorySource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

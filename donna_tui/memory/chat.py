@@ -15,8 +15,8 @@ from donna_tui.memory.splitter import TextSplitter
 from donna_tui.search.query import MONTHS
 from donna_tui.text.chunker import Chunk
 from donna_tui.text.tokens import TokenCounter
-from donna_tui.types.memory import ROLES, MemoryType, SessionRow, Turn
-from donna_tui.types.search import MemorySource
+from donna_tui.types.memory import MemoryType, SessionRow, Turn
+from donna_tui.types.search import ROLES, MemorySource
 
 BETWEEN_TURNS = "\n\n"
 NAMED_SPEAKERS = 4

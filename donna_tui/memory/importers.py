@@ -25,7 +25,8 @@ from typing import Any, BinaryIO, cast
 from donna_tui.memory.conversations import NewTurn, Recorder
 from donna_tui.memory.facts import clean_text
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.memory import ROLES, BadLine, ImportReport
+from donna_tui.types.memory import BadLine, ImportReport
+from donna_tui.types.search import ROLES
 
 READ_BYTES = 1 << 20
 LONGEST_LINE = 32_000_000

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from donna_tui.search.snippets import stem
-from donna_tui.types.memory import ROLES
+from donna_tui.types.search import ROLES
 
 TURNS = 4
 """Turns that are compared, the best of each person: a single one may contain the words by chance."""

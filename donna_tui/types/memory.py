@@ -11,9 +11,6 @@ from donna_tui.types.search import ME, MemorySource
 NOVELTY_SHARE, SALIENCE_SHARE = 0.6, 0.4
 """The parts of importance (seed 002 §1.5)."""
 
-ROLES = ("user", "assistant", "system", "tool")
-"""The speakers in a chat with an assistant, which are not names of people."""
-
 
 class MemoryType(StrEnum):
     """The type of a memory."""  # part of the schemas of the tools for agents

@@ -13,6 +13,9 @@ MODES: tuple[Mode, ...] = ("hybrid", "semantic", "keyword")
 ME = "me"
 """The user where there is only one."""
 
+ROLES = ("user", "assistant", "system", "tool")
+"""The speakers in a chat with an assistant, which are not names of people."""
+
 
 class MemorySource(StrEnum):
     """The source of a memory; the source types of the index."""
