@@ -67,7 +67,7 @@ class SearchOptions:
 class BatchQuery(BaseModel):
     """One line of a batch: `id` and `query`, notes to exclude, and notes to restrict the search to."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     id: str | int
     query: str
