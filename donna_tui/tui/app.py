@@ -13,7 +13,6 @@ from textual.app import App, ScreenError
 from textual.driver import Driver
 from textual.errors import NoWidget
 from textual.notifications import Notify
-from textual.widgets import Input, TextArea
 from textual.widgets._toast import ToastHolder, ToastRack
 from textual.worker import Worker, WorkerFailed
 
@@ -177,7 +176,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         """
         if event.is_forwarded:
             return False
-        is_typing = isinstance(self.focused, Input | TextArea)
+        is_typing = self.focused is not None and self.focused.check_consume_key("a", "a")
         acted = await self._check_bindings(event.key, priority=True)
         acted = acted or (not is_typing and await self._check_bindings(event.key))
         if acted:
