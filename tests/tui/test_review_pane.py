@@ -624,7 +624,7 @@ async def test_a_draft_that_donna_may_not_write_to_is_not_edited() -> None:
 
 
 def test_g_regenerates_in_review_and_no_key_is_stolen() -> None:
-    assert list(check_keys(DEFAULT_KEYS, changed=frozenset())) == []
+    assert list(check_keys(DEFAULT_KEYS, changed=frozenset(DEFAULT_KEYS))) == []
     with pytest.raises(DonnaError, match=r"stolen_key: j for review\.regenerate is already used by list\.down"):
         load_keymap("default", {"review.regenerate": ["j"]})
 

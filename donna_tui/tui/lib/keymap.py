@@ -230,9 +230,9 @@ def check_key(name: str, written: str) -> KeyFault | None:
 
 
 def check_keys(keys: Keys, *, changed: frozenset[str]) -> Iterator[KeyFault]:
-    """Report keys that are bound to two actions of overlapping contexts; the error names the changed action."""
+    """Report keys of the changed actions that are bound to another action of an overlapping context too."""
     names = sorted(keys, key=lambda name: name not in changed)
-    for index, name in enumerate(names):
+    for index, name in enumerate(names[: len(changed)]):
         for other in names[index + 1 :]:
             if ACTIONS[other].context not in _OVERLAPS[ACTIONS[name].context] or _gives_way(name, other):
                 continue
