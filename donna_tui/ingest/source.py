@@ -18,7 +18,6 @@ from donna_tui.text.tokens import TokenCounter
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.types.events import NoteDeleted, NoteFailed, NoteIndexed, NoteRenamed, NoteSkipped, StageTimes
 from donna_tui.vault.client import Entry, NoteStat, VaultClient, VaultNote
-from donna_tui.vault.links.spans import extract_links
 from donna_tui.vault.note.read import DRAFT_KEY
 
 
@@ -60,6 +59,8 @@ Outcome = IngestEvent | Literal["unchanged", "missing"]
 
 
 def document_of(note: VaultNote) -> Document:
+    from donna_tui.vault.links.spans import extract_links  # an unchanged vault does not need it
+
     return Document(
         source_type=SOURCE,
         source_id=note.path,

@@ -15,7 +15,6 @@ from donna_tui.text.lines import split_lines
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.vault.conflicts import is_conflict_copy
 from donna_tui.vault.include import EVERYTHING, GlobSet, Include
-from donna_tui.vault.links.spans import extract_links
 from donna_tui.vault.note.read import (
     Frontmatter,
     aliases_of,
@@ -174,6 +173,8 @@ class VaultClient:
         return sorted(path for path in paths if recursive or "/" not in path[len(prefix) :])
 
     def extract_links(self, path: str) -> Sequence[str]:
+        from donna_tui.vault.links.spans import extract_links
+
         return extract_links(self.read(path).content)
 
     def is_note(self, path: str) -> bool:
