@@ -277,15 +277,22 @@ async def test_the_notice_of_the_engine_is_below_the_results() -> None:
         assert "keyword only: the model is loading" in donna.screen_text()
 
 
-async def test_query_typed_before_the_vault_opens_is_searched_afterwards() -> None:
+async def test_query_typed_before_the_vault_opens_is_searched_before_the_start_page_is_read() -> None:
     backend = backend_with("one")
     backend.gates.hold("start")
     async with driving(backend, connected=False) as donna:
         await donna.type("early")
         assert "Opening the vault" in donna.screen_text()
         assert not backend.called("search")
+        backend.gates.hold("search", "early")
         backend.gates.release("start")
+        await donna.until(lambda: backend.called("search"), "it is asked")
+        await donna.rest()
+        assert not backend.called("recent_notes")
+        backend.gates.release("search", "early")
         await donna.until(lambda: donna.paths == ["Notes/one.md"], "it is answered")
+        await donna.complete()
+        await donna.until(lambda: backend.called("recent_notes"), "the start page is read")
 
 
 @pytest.mark.slow

@@ -236,7 +236,8 @@ class SearchPane(BareColumn):
         self._set_status(backend.status())
         self._runner.connect(backend)
         self.preview.connect(backend)
-        self._refresh_start(backend)
+        if self.question.is_empty or self._is_complete:  # a question that was typed meanwhile is answered first
+            self._refresh_start(backend)
 
     async def wait_until_idle(self) -> None:
         await self._runner.wait_until_idle()
