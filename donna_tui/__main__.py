@@ -12,7 +12,7 @@ os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for plug
 os.environ.setdefault("TEXTUAL_FPS", "1000")  # Textual draws at the next tick of a clock: results wait 0.7 ms, not 10
 
 COLLECT_AFTER = (200_000, 5, 10)
-"""Until a first search is answered, the collector finds nothing to free: with Python's own 700 objects it takes a tenth
+"""Until a first search is answered, the collector finds little to free: with Python's own 700 objects it takes a tenth
 of the time until the first frame, with 25,000 a twentieth.
 """
 

@@ -82,7 +82,7 @@ async def test_a_second_engine_reads_only_answers_and_names_the_first(
     hide_model(monkeypatch)
     sandbox = fill(new_sandbox(tmp_path), 10)
     async with open_engine(sandbox, what="donna, the first") as first:
-        await first.settled(vectors=False)
+        await first.wait_until_indexed(vectors=False)
         async with open_engine(sandbox, what="donna, the second") as second:
             await second.engine.sync()
             assert second.engine.read_only
