@@ -91,7 +91,7 @@ async def take(shots: Sequence[Shot], home: Path) -> None:
 
 def furnished(home: Path) -> Session:
     """Create the demo vault as at a first start."""
-    from donna_tui.cli.demo import furnish_demo
+    from donna_tui.cli.demo import fill_demo
     from donna_tui.cli.session import session_for
     from donna_tui.platform.demo import demo_folder, make_demo
     from donna_tui.platform.paths import app_paths
@@ -99,7 +99,7 @@ def furnished(home: Path) -> Session:
 
     paths = app_paths({"DONNA_HOME": str(home)}).make()
     session = session_for(space_at(make_demo(demo_folder(paths)), paths), paths)
-    furnish_demo(session)
+    fill_demo(session)
     return session
 
 

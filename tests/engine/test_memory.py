@@ -326,7 +326,7 @@ async def test_a_correction_of_a_passage_is_of_that_passage_and_leaves_the_note_
 @pytest.mark.slow
 async def test_maintaining_engine_indexes_memories_of_another_process(sandbox: Sandbox, tmp_path: Path) -> None:
     async with open_engine(sandbox) as maintainer, open_engine(sandbox, watch=False) as guest:
-        await maintainer.settled()
+        await maintainer.wait_until_indexed()
         assert guest.engine.read_only
         (said_here,) = await guest.engine.memory.remember("The gateway runs on port 8080.", patience=0.1)
         assert said_here.importance is None
