@@ -6,7 +6,7 @@ import asyncio
 import shutil
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,7 @@ from donna_tui.index.database import Database, open_database
 from donna_tui.ingest.progress import count
 from donna_tui.ingest.queue import Job
 from donna_tui.ingest.source import Outcome, VaultSource
-from donna_tui.memory.indexer import MemoryIndexer
+from donna_tui.memory import scores
 from donna_tui.types.errors import VaultReadError
 from donna_tui.types.events import ModelStateChanged, NoteFailed, ProblemRaised
 from donna_tui.types.search import SearchRequest
@@ -154,17 +154,16 @@ async def test_a_vault_that_is_gone_is_reported(sandbox: Sandbox) -> None:
 async def test_memories_stored_during_scoring_are_also_scored(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    score, rounds = MemoryIndexer._score, 0
+    score, rounds = scores.score_waiting, 0
 
-    async def overtaken(self: MemoryIndexer) -> None:
+    def overtaken(database: Database) -> Iterator[int]:
         nonlocal rounds
-        await score(self)
+        yield from score(database)
         rounds += 1
         if rounds < 3:  # store and embed another one
-            await self._pipeline.write(lambda: self._database.run("UPDATE memory_scores SET novelty = NULL"))
-            self._unscored = True
+            database.run("UPDATE memory_scores SET novelty = NULL")
 
-    monkeypatch.setattr(MemoryIndexer, "_score", overtaken)
+    monkeypatch.setattr(scores, "score_waiting", overtaken)
     sandbox.write("9.md", "# Tasks\n\n- [ ] feed the serval\n")
     assert complete(await index_once(sandbox))
     assert rounds == 3
