@@ -129,7 +129,7 @@ def test_comments_and_struck_out_text_of_several_sentences_are_in_no_block(text:
 
 
 def test_a_comment_is_hidden_that_ends_after_what_is_read_of_a_long_note() -> None:
-    assert texts(blocks_of(f"- Costs <!-- Ben is fired. {'words ' * 200_000}-->\n")) == ["Costs"]
+    assert texts(blocks_of(f"Costs <!-- Ana is ill. Ben is fired. {'Words ' * 200_000}-->\n")) == ["Costs"]
 
 
 def test_lines_below_a_label_are_joined_to_sentences() -> None:
