@@ -116,7 +116,7 @@ class CommitmentLogLimits(Block):
 
 
 class CommitmentLogConfig(DailySkill):
-    """The promises made in chats and tasks, in Commitments."""
+    """The promises made in notes and chats, and open tasks, in Commitments."""
 
     hour: Hour = 20
     minute: Minute = 30

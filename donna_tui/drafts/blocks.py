@@ -206,7 +206,7 @@ _NAMES = rf"(?-i:{_NAME}(?:(?:,? (?:and|und|et|y)|[,;/&+]| [/&+])\s?{_NAME})*[.,
 
 _DAY = (
     r"(?:(?:on|at|am|the|next|in) )*(?:\d|tb[ad]\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|mittwoch\b"
-    rf"|(?:mon|diens|donners|frei|sams|sonn)tag\b|(?:{MONTH})\.? \d)"
+    rf"|(?:mon|diens|donners|frei|sams|sonn)tag\b|(?:{MONTH}|januar|februar|märz|mai|juni|juli|oktober|dezember)\.? \d)"
 )
 _LABEL_PATTERNS = (
     *((role, re.compile(rf"^\W*(?:{words})\W{{0,3}}:\W*\w", re.IGNORECASE)) for role, words in _LABELS),
@@ -283,7 +283,7 @@ def is_own(front: Mapping[str, Any]) -> bool:
 
 def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Block]:
     """Return the blocks of a note in order; of a note written by Donna (`own`) only the person's additions."""
-    text = without_comments(text[:LONGEST_NOTE], body_start)
+    text = without_comments(text, body_start)[:LONGEST_NOTE]
     sections = [
         replace(section, heading_path=tuple(heading.replace(HIDDEN, "").strip() for heading in section.heading_path))
         for section in split_sections(text, body_start)
@@ -486,7 +486,7 @@ def _topic(path: tuple[str, ...], title: str, label: str) -> str:
     """Return the headings below the title that do not name a part of minutes, and the label below them."""
     below = path[1:] if title and path[:1] == (title,) else path
     named = [heading for heading in below if not (heading_role(heading) or _GENERIC.search(heading))]
-    return ": ".join(filter(None, (words_only(each).rstrip(":") for each in (*named, label))))
+    return ": ".join(filter(None, (words_only(_LEFT_OUT.sub("", each)).rstrip(":") for each in (*named, label))))
 
 
 def _quotable_section(role: Role) -> bool:

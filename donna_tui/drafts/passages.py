@@ -76,7 +76,7 @@ class IndexedNote:
     heading: str = ""
 
 
-_TEMPLATES = re.compile(r"(?:^|/)[\W\d_]*(?:templates?|vorlagen?)/", re.IGNORECASE)
+_TEMPLATES = re.compile(r"(?:^|/)(?:[^/]*[\W\d_])?(?:templates?|vorlagen?)/", re.IGNORECASE)
 _TEMPLATE = re.compile(r"(?:(?:daily|meeting|note|person|project)[\W_]*)?(?:template|vorlage)", re.IGNORECASE)
 _FIELDS = " OR ".join(f"content GLOB '*{field}*'" for field in ("{{date", "{{time", "{{title", "<% tp.", "<%[*] "))
 """The condition for a passage with fields of Obsidian's templates or of Templater."""

@@ -20,7 +20,7 @@ from donna_tui.drafts.passages import IndexedNote, approved_notes, is_draft
 from donna_tui.drafts.people import FOLDER
 from donna_tui.drafts.text import words_only
 from donna_tui.index.database import Database
-from donna_tui.text.dates import MONTH
+from donna_tui.text.dates import MONTH, WEEKDAYS
 from donna_tui.types.drafts import Meeting
 from donna_tui.types.search import ME, Filters, Hit, MemorySource, SearchOutcome, SearchRequest
 from donna_tui.vault.note.read import note_date
@@ -65,8 +65,10 @@ _ANYBODY = _PERSONAL | {
 }  # fmt: skip
 """Title words of meetings with anybody: a title of these alone does not identify a meeting."""
 
-_DIARY = frozenset({"daily", "dailies", "journal", "diary", "log", "tagebuch"})
-"""Names of folders of daily notes, which are not those of a meeting called “Daily”."""
+_DIARY = frozenset(
+    {"daily", "dailies", "dailynotes", "journal", "journals", "diary", "diaries", "log", "logbuch", "tagebuch"}
+)
+"""Words in the names of folders of daily notes, which are not those of a meeting called “Daily”."""
 
 _WITH = re.compile(r"(?:^|[\W_])(?:with|mit)[\W_]+(.+)", re.IGNORECASE)
 """The end of a title that names with whom the meeting is."""
@@ -269,12 +271,20 @@ def match_of(note: IndexedNote, invited: Invited) -> Match | None:
     named = (note.front.get("series_id"), note.front.get("series"), event.rpartition("/")[0], event.rpartition("_")[0])
     if meeting.series_id and meeting.series_id in {str(each or "") for each in named}:
         return Match.SERIES
-    is_diary = invited.key <= _DIARY and not is_meeting_note(note)
+    is_diary = invited.key <= _DIARY and _is_in_diary(note) and not is_meeting_note(note, invited.me)
     if invited.key and invited.key in set(_title_keys(note)) and not is_diary and _is_same_meeting(invited, people):
         return Match.TITLE
     if people and people == invited.people and is_meeting_note(note):
         return Match.PEOPLE
     return None
+
+
+def _is_in_diary(note: IndexedNote) -> bool:
+    """Check whether a note is in a folder of daily notes, or is named only by its day and in no folder with a name."""
+    path = PurePosixPath(note.path)
+    folders = title_key(" ".join(path.parent.parts))
+    is_unnamed = all(word.isdigit() or word.title() in WEEKDAYS for word in folders | title_key(path.stem))
+    return is_unnamed or bool(folders & _DIARY)
 
 
 def _title_keys(note: IndexedNote) -> Iterator[frozenset[str]]:

@@ -99,7 +99,10 @@ class SkillRunner:
             names = [await asyncio.to_thread(person.named_person, self.client, who)]
         else:
             config, now = self._context.config.skills.person_profile, time.time()
-            names = await self._context.read(lambda index: person.people_due(index, self.client, config, now))
+            templates = self._cadence.gatherer.templates
+            names = await self._context.read(
+                lambda index: person.people_due(index, self.client, config, now, templates)
+            )
         return [await self.writer.run(person.profile(self._cadence, name, day)) for name in names]
 
     @cached_property

@@ -227,6 +227,17 @@ async def test_agenda_omits_dial_in_details_and_courtesies(tmp_path: Path) -> No
         ("<ul><li>Regards from Anna</li><li>Hiring</li></ul>Thanks, Ana Lima<br>CEO", ["Regards from Anna", "Hiring"]),
         ("- Hiring\nViele Grüße\nMara\n", ["Hiring"]),
         ("Please find the agenda below:\n- Hiring\nBis morgen!\nAna\n", ["Hiring"]),
+        *(
+            (line, [line])
+            for line in (
+                "Hope Foundation budget",
+                "Please find a venue",
+                "See you in Q4: travel plan",
+                "Looking forward: 2027 planning",
+                "Let me know budget",
+                "Thank you cards for donors",
+            )
+        ),
     ],
 )
 def test_a_courtesy_ends_the_agenda_only_below_its_items(description: str, agenda: list[str]) -> None:
@@ -243,6 +254,8 @@ def test_a_courtesy_ends_the_agenda_only_below_its_items(description: str, agend
         "Ich freue mich auf euch!",
         "Let me know if the time does not work.",
         "Hope this works for everyone",
+        "See you on Monday",
+        "Please find the agenda attached",
     ],
 )
 def test_a_courtesy_is_no_agenda_item(courtesy: str) -> None:
@@ -445,6 +458,14 @@ async def test_a_week_reads_its_notes_its_boxes_and_the_last_review(tmp_path: Pa
         assert "next week" not in text.partition("## Planned")[2].lower().replace("## next week", "")
 
 
+async def test_only_the_plans_of_a_review_with_a_title_are_quoted(tmp_path: Path) -> None:
+    review = "# Plan and review\n\n- A good week\n\n## Done\n\n- Painted\n\n## Next week\n\n- Plant a tree\n"
+    notes = {"Reviews/2024-W02.md": review, "Daily/2024-01-17.md": DAILY, "Templates/2024-W02.md": "## Plans\n- Form\n"}
+    async with draft_engine(tmp_path, notes=notes) as here:
+        (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
+        assert section(here.text(result.path), "Planned last week") == ["- Plant a tree"]
+
+
 async def test_a_week_reads_minutes_without_a_type_and_daily_notes_with_a_weekday(tmp_path: Path) -> None:
     notes = {
         "Daily/2024-01-17-Wednesday.md": DAILY,
@@ -481,7 +502,9 @@ async def test_a_day_without_promises_has_only_its_open_tasks(tmp_path: Path) ->
 async def test_promises_in_the_notes_of_a_day_are_commitments(tmp_path: Path) -> None:
     text = (
         "- I promised Ana the figures by Friday\n- Told Cleo I'd review her draft\n- I'll sleep early\n- Who promised it?\n"
-        "- I have not promised anything\n- [ ] send Ben the deck\n\n## Work\n\nIch schicke Uwe das Angebot bis Montag.\n"
+        "- I have not promised anything\n- Ich habe nichts versprochen\n- Nobody promised\n- We promised nothing\n"
+        "- I never said I promised\n- I didn't say I'll send it\n- She was promised a raise\n- It is the promised land\n"
+        "- I was promised a refund\n- [ ] send Ben the deck\n\n## Work\n\nIch schicke Uwe das Angebot bis Montag.\n"
     )
     notes = {
         "Daily/2024-01-17.md": text,
@@ -493,6 +516,7 @@ async def test_promises_in_the_notes_of_a_day_are_commitments(tmp_path: Path) ->
         assert [line.partition(" (")[0] for line in section(here.text(result.path), "Promised")] == [
             "- I promised Ana the figures by Friday",
             "- Told Cleo I'd review her draft",
+            "- I was promised a refund",
             "- Work: Ich schicke Uwe das Angebot bis Montag.",
             "- Bo promised the tiles for May",
         ]
@@ -621,6 +645,7 @@ async def test_a_person_without_a_page_gets_one_with_only_what_is_about_them(tmp
     notes = {
         f"Daily/{recently()}.md": f"{ALICE}\n## Alice\n\n- Moves to Lisbon in May\n\n## Others\n\n- Nobody came\n",
         "Tasks.md": "- [ ] Send [[People/Alice]] the plan\n- [ ] Water the plants\n",
+        "My Templates/Form.md": "- Alice of the form\n- [ ] Ask Alice of the form\n",
         f"Daily/{recently(20)}.md": "[[People/Zoe]] [[People/Zoe]] [[People/Zoe]] [[People/Zoe]]\n",
     }
     async with draft_engine(tmp_path, notes=notes) as here:

@@ -51,7 +51,7 @@ async def gather() -> Context:
         number=1, source_type="chat", path="chat", title="Chat", heading_path=(), start_line=1, end_line=1, text="words"
     )
     task = Task(task_type="extract_commitments", about="day", schema=CommitmentsAnswer, passages=(passage,))
-    return Context(task=task, data={"title": "Day", "tasks": []}, frontmatter={"type": "commitments"})
+    return Context(task=task, data={"title": "Day", "promised": [], "tasks": []}, frontmatter={"type": "commitments"})
 
 
 async def draft(base: Path, reached: Callable[[str], None] = lambda _: None) -> WriteResult:

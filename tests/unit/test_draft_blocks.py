@@ -128,6 +128,10 @@ def test_comments_and_struck_out_text_of_several_sentences_are_in_no_block(text:
     assert not any("fired" in block.raw for block in blocks if "~~" not in text)
 
 
+def test_a_comment_is_hidden_that_ends_after_what_is_read_of_a_long_note() -> None:
+    assert texts(blocks_of(f"Costs <!-- Ana is ill. Ben is fired. {'Words ' * 200_000}-->\n")) == ["Costs"]
+
+
 def test_lines_below_a_label_are_joined_to_sentences() -> None:
     text = "Decision:\nWe will move the launch to\nMay because the vendor is late. %%No.%%\n\nAgreed:\nBen pays\nAna signs\nand sends it\n"
     assert texts(blocks_of(text)) == [
@@ -147,7 +151,8 @@ def test_lines_below_a_label_are_joined_to_sentences() -> None:
 )
 @pytest.mark.parametrize("heading", ["Decisions", "Notes"])
 def test_a_statement_that_begins_as_a_list_of_people_is_quoted(heading: str, line: str) -> None:
-    points = quoted(f"## {heading}\n- {line}\n- Present: Ana Lima (phone), Ben and Cleo\n- Next meeting: 3 May\n")
+    skipped = "- Present: Ana Lima (phone), Ben and Cleo\n- Next meeting: 3 May\n- Nächster Termin: Juni 5\n"
+    points = quoted(f"## {heading}\n- {line}\n{skipped}")
     assert line in texts(points.decisions or points.notes)
     assert points.decisions or len(points.notes) == 1
 
@@ -178,6 +183,7 @@ def test_hostile_brackets_and_spaces_take_linear_time() -> None:
     start = time.process_time()
     assert len(list(sentence_spans("( " + "Aa. " * 50_000))) == 1
     assert len(blocks_of(f"- a{' ' * 50_000}b")) == 1
+    assert len(list(sentence_spans("1 " * 100_000 + "Aa" + "? a " * 50_000))) == 1
     assert time.process_time() - start < 5
 
 
@@ -412,6 +418,7 @@ def test_of_a_note_of_donnas_only_what_the_person_wrote_is_read() -> None:
         ("We need approx. five and max. ten people. Yes.", ["We need approx. five and max. ten people.", "Yes."]),
         ("We had sun. Ana said no. Ben sat. See No. 5.", ["We had sun.", "Ana said no.", "Ben sat.", "See No. 5."]),
         ("i moved to rome. i like it", ["i moved to rome.", "i like it"]),
+        ("I prefer plan b. Let us go, d. h. Ana too.", ["I prefer plan b.", "Let us go, d. h. Ana too."]),
         ("Version 1.2 is out. 3 remain.", ["Version 1.2 is out.", "3 remain."]),
         ("会議は終わった。次は五月。", ["会議は終わった。", "次は五月。"]),
     ],
@@ -474,6 +481,7 @@ def test_a_line_has_the_headings_and_the_label_above_it_as_its_topic() -> None:
     ]
     assert [each.topic for each in blocks_of("# Stop\n- Calls\n# Start\n- Mails\n")] == ["Stop", "Start"]
     assert [each.topic for each in blocks_of("## Stop\n- Calls\n")] == ["Stop"]
+    assert [each.topic for each in blocks_of("## ~~Fire Bob~~ Team [^1]\n- Calls\n")] == ["Team"]
     assert [each.topic for each in blocks_of("# Weekly\n- Calls\n## Meeting notes\n- Mails\n")] == ["", ""]
 
 

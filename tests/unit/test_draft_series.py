@@ -123,6 +123,27 @@ def test_a_daily_note_is_not_of_the_meeting_called_daily() -> None:
     assert found(notes, invited("Daily", "Ana", "Ben")) == ["stand_up"]
 
 
+@pytest.mark.parametrize(
+    ("path", "front", "is_diary"),
+    [
+        ("Standups/2026-02-05.md", {"_heading": "Daily"}, False),
+        ("Standups/Daily 2026-02-05.md", {}, False),
+        ("Work/2026-02-05.md", {"series": "Daily"}, False),
+        ("Daily/2026-02-05.md", {"attendees": ["Ana", "Ben"]}, False),
+        ("Daily/2026-02-05.md", {"attendees": ["Mara"]}, True),
+        ("01 - Daily Notes/2026/02/2026-02-05.md", {"_heading": "Daily"}, True),
+        ("Diaries/2026-02-05.md", {"_heading": "Daily"}, True),
+        ("Mein Logbuch/2026-02-05.md", {"_heading": "Daily"}, True),
+        ("2026/2026-02-05 Thursday.md", {"_heading": "Daily"}, True),
+    ],
+)
+def test_a_note_outside_a_diary_is_of_the_meeting_called_daily(
+    path: str, front: dict[str, Any], is_diary: bool
+) -> None:
+    notes = Notes(note={"_path": path, **front})
+    assert found(notes, invited("Daily", "Ana", "Ben", me=("Mara",))) == ([] if is_diary else ["note"])
+
+
 def test_unrelated_notes_are_not_matched_to_a_meeting() -> None:
     notes = Notes(gateway=at(5, "Ana", "Ben"), notes_on_planning={"date": "2026-01-06"})
     assert found(notes, invited("Planning of the gateway", "Cleo", "Dana")) == []
@@ -198,6 +219,7 @@ def test_a_note_with_somebody_is_quoted_only_to_that_person(title: str) -> None:
         ("Meetings/Template.md", "---\ntype: meeting\n---\n# Weekly\n", True),
         ("10 Vorlagen/Meeting.md", "---\ntype: meeting\n---\n# Weekly\n", True),
         ("Forms/Weekly.md", "# Weekly\n", True),
+        ("My Templates/Weekly.md", "# Weekly\n", True),
         ("Meetings/Weekly.md", "---\ntype: meeting\n---\n# {{title}}\n\n- Costs\n", True),
         ("Meetings/Weekly.md", '---\ntype: meeting\n---\n# Weekly\n\n<% tp.date.now("YYYY") %>\n', True),
         ("Meetings/Weekly.md", "---\ntype: meeting\n---\n# Weekly\n\n- 50% of {{costs}}\n", False),

@@ -167,6 +167,7 @@ def test_importance_is_three_fifths_novelty_and_two_fifths_salience() -> None:
         ("Ted lives in Berlin", MemoryType.SEMANTIC),
         ("Speed limit is 50", MemoryType.SEMANTIC),
         ("Moved the server to Oslo", MemoryType.EPISODIC),
+        ("Ana moved to Rome. she works at ACME", MemoryType.EPISODIC),
         ("We met the architect on 3 May", MemoryType.EPISODIC),
         ("Ben lost his first tooth today", MemoryType.EPISODIC),
         ("Is the gateway up?", MemoryType.EPISODIC),

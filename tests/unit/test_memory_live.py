@@ -155,6 +155,7 @@ def test_a_preference_in_a_chat_is_offered_once_and_answered(db: MemoryDb, tmp_p
         ("Hi! Please call me Emmy.", ["Please call me Emmy."]),
         ("Please always answer in German.", ["Please always answer in German."]),
         ("I never eat meat.", ["I never eat meat."]),
+        ("Do you want tea? i prefer coffee over tea", ["i prefer coffee over tea"]),
         ("Harry Potter is my favorite book.", ["Harry Potter is my favorite book."]),
         ("I'm preparing for an important speech, but I always feel nervous.", []),
         ("I always lose. I never knew that. It's one of my favorites!", []),

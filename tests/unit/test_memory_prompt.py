@@ -269,6 +269,7 @@ def test_a_turn_that_answers_comes_before_one_that_asks_as_relevantly() -> None:
         ("In Rome.", 0.0),
         ("", 0.0),
         ("Rome. When?", 0.5),
+        ("Did you see it? yeah i loved it", 0.5),
         ("ローマ。誰？", 1 / 3),
         ("See a?b=c.", 0.0),
         ("It is in Rome, right?", 0.0),

@@ -36,7 +36,7 @@ from donna_tui.vault.client import VaultClient
 MAX_NOTES = 60
 """Maximum number of notes of a span that are read."""
 
-DECISIONS_A_MEETING, LINES_A_DAY = 6, 8
+DECISIONS_A_MEETING, PROMISES_A_NOTE, LINES_A_DAY = 6, 8, 8
 LONGEST_TOPIC = 80
 
 _WEEKDAYS = frozenset(
@@ -47,13 +47,20 @@ _WEEKDAYS = frozenset(
 """Words that may stand beside the day in the name of a daily note."""
 
 _PROMISE = re.compile(
-    r"(?<!not )(?<!n['’]t )(?<!never )\b(?:promised|I promise|versprochen|verspreche|versprach|zugesagt)\b|\bI owe\b"
+    r"\b(?:promised|I promise|versprochen|verspreche|versprach|zugesagt)\b|\bI owe\b"
     r"|\b(?:told|assured|said to) \w+(?: \w+)? (?:that )?(?:I|we)(?:['’](?:d|ll)| would| will)\b"
     r"|\bI(?:['’]ll| will) (?:send|give|get back|call|write|e-?mail|forward|share|deliver|bring|return|introduce|pay)\b"
     r"|\bich (?:schicke|sende|gebe|bringe|liefere|zahle|rufe|melde)\b.*\bbis\b",
     re.IGNORECASE,
 )
 """A promise by or to the writer."""
+
+_NO_PROMISE = re.compile(
+    r"n['’]t\b|\b(?:not|never|nobody|no one|nothing|nicht|nichts|nie|niemand|kein\w*)\b"
+    r"|\bthe promised\b|(?<!\bI )(?<!\bwe )\b(?:was|were) promised\b",
+    re.IGNORECASE,
+)
+"""A negation, or a promise to others."""
 
 _NOT_QUOTED = ("person", "weekly_review", "commitments")
 """Types of notes that are not quoted, since Donna's own reports are not news."""
@@ -205,12 +212,13 @@ def promised_in(reads: Iterable[ReadNote], material: Material, me: Collection[st
     for read in reads:
         if is_meeting_note(read.note, me) or _is_daily(read.note, me):
             said = (block for block in read.blocks if not block.box and is_quotable(block))
-            lines += material.quote(read, (replace(each, depth=0) for each in said if _promises(each.text)))
+            promised = [replace(each, depth=0) for each in said if _promises(each.text)]
+            lines += material.quote(read, promised[:PROMISES_A_NOTE])
     return lines
 
 
 def _promises(text: str) -> bool:
-    return not text.endswith("?") and bool(_PROMISE.search(text))
+    return not text.endswith("?") and bool(_PROMISE.search(text)) and not _NO_PROMISE.search(text)
 
 
 def _is_daily(note: IndexedNote, me: Collection[str]) -> bool:

@@ -58,10 +58,13 @@ _SIGN_OFF = re.compile(
 """The beginning of the end of an invitation, below which only names follow, no list items."""
 
 _COURTESY = re.compile(
-    r"^(?:(?:hi|hello|hey|dear|hallo|liebe[rs]?)\b[^,.:!]{0,40}[,!.] *)?(?:(?:(?:many|so many|a big|big) )?thanks\b"
-    r"|thank you\b|(?:(?:vielen|herzlichen|besten) )?danke?\b|(?:(?:I|we)(?:['’]m| am|['’]re| are) )?looking forward\b"
-    r"|see you\b|(?:talk|speak) (?:soon|then|to you)\b|(?:(?:I|we) )?hope\b|(?:please )?(?:let me know|feel free)\b"
-    r"|please find\b|have a (?:good|great|nice)\b|(?:(?:ich|wir) )?freuen? (?:mich|uns)\b"
+    r"^(?!.*:\s)(?:(?:hi|hello|hey|dear|hallo|liebe[rs]?)\b[^,.:!]{0,40}[,!.] *)?"
+    r"(?:(?:(?:many|so many|a big|big) )?thanks\b|thank you\b(?! (?:cards?|gifts?|letters?|notes?)\b)"
+    r"|(?:(?:vielen|herzlichen|besten) )?danke?\b|(?:(?:I|we)(?:['’]m| am|['’]re| are) )?looking forward\b(?!:)"
+    r"|see you\b|(?:talk|speak) (?:soon|then|to you)\b|(?:I|we) hope\b|hope (?:all|that|this|to|you)\b"
+    r"|(?:please )?let me know(?=[.!]?$|,| (?:about|asap|by|how|if|in|what|when|whether|which|who|your?)\b)"
+    r"|(?:please )?feel free to\b|please find\b.{0,60}\b(?:attached|below|enclosed|here)\b"
+    r"|have a (?:good|great|nice)\b|(?:(?:ich|wir) )?freuen? (?:mich|uns)\b"
     r"|bis (?:dann|bald|gleich|morgen|später)\b)",
     re.IGNORECASE,
 )

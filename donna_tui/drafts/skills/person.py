@@ -12,7 +12,7 @@ from donna_tui.config.models import PersonProfileConfig
 from donna_tui.drafts.blocks import SPEAKER, Block, bare, blocks_of, is_own, is_quotable
 from donna_tui.drafts.drafters import PersonProfileAnswer, stems_of
 from donna_tui.drafts.page import Context, Run
-from donna_tui.drafts.passages import IndexedNote, approved_notes
+from donna_tui.drafts.passages import IndexedNote, approved_notes, is_template
 from donna_tui.drafts.people import FOLDER
 from donna_tui.drafts.quotes import Read
 from donna_tui.drafts.series import day_in, people_in
@@ -68,15 +68,17 @@ def profile(parts: CadenceParts, name: str, day: datetime.date) -> Run:
     )
 
 
-def people_due(index: Database, client: VaultClient, config: PersonProfileConfig, now: float) -> list[str]:
+def people_due(
+    index: Database, client: VaultClient, config: PersonProfileConfig, now: float, templates: Collection[str]
+) -> list[str]:
     """Return the people whose page is due: mentioned often in the look-back period, or with a stub page.
 
     Pages written by the user are excluded.
     """
     since = now - config.lookback_days * 86_400.0
-    people = known_people(index, client)
+    people = known_people(index, client, templates)
     often: Counter[str] = Counter()
-    for note in approved_notes(index):
+    for note in approved_notes(index, templates):
         if since <= _written_at(note) <= now:
             often.update(_mentions_in(client, note.path, people))
     named = [name for name, times in often.most_common() if times >= config.trigger_mentions_threshold]
@@ -107,10 +109,10 @@ def named_person(client: VaultClient, name: str) -> str:
     return known
 
 
-def known_people(index: Database, client: VaultClient) -> set[str]:
+def known_people(index: Database, client: VaultClient, templates: Collection[str]) -> set[str]:
     """Return the names of people who have a page or attended meetings."""
     found = {path.removeprefix(f"{FOLDER}/").removesuffix(".md") for path in client.list(FOLDER)}
-    for note in approved_notes(index):
+    for note in approved_notes(index, templates):
         listed = note.front.get("attendees")
         for each in listed if isinstance(listed, list) else []:
             found.update(name for name in _LINK.findall(str(each)) if "/" not in name)
@@ -145,9 +147,13 @@ def _text_of(body: str) -> str:
 async def _gather(parts: CadenceParts, name: str, week: str) -> Context:
     limits = parts.config.skills.person_profile.context_limits
     material, corrections = await new_material(parts, TASK_TYPE)
-    names = await parts.read(
-        lambda index: _Named.of(name, known_people(index, parts.client) | people_in(approved_notes(index)))
-    )
+    templates = parts.gatherer.templates
+
+    def named(index: Database) -> _Named:
+        people = people_in(approved_notes(index, templates))
+        return _Named.of(name, known_people(index, parts.client, templates) | people)
+
+    names = await parts.read(named)
     reads = await _notes_about(parts, name, names)
     facts: list[dict[str, str]] = []
     for read in reads:
@@ -159,7 +165,9 @@ async def _gather(parts: CadenceParts, name: str, week: str) -> Context:
     tasks = [
         task_line(task, material)
         for task in await parts.read(list_tasks)
-        if names.are_in(task.title) and not (parts.gatherer.remote and task.sensitive)
+        if names.are_in(task.title)
+        and not (parts.gatherer.remote and task.sensitive)
+        and not is_template(task.note, templates)
     ]
     chats = await parts.gatherer.own_chats(name, limits.chat)
     for passage in material.passages.add_hits([hit for hit in chats if names.are_in(hit.content)]):
@@ -242,7 +250,7 @@ async def _notes_about(parts: CadenceParts, name: str, names: _Named) -> list[Re
 
     def found(index: Database) -> list[IndexedNote]:
         linked = {path for (path,) in index.rows(linking, (link_key(name),))}
-        notes = [note for note in approved_notes(index) if note.path != f"{FOLDER}/{name}.md"]
+        notes = [note for note in approved_notes(index, parts.gatherer.templates) if note.path != f"{FOLDER}/{name}.md"]
         return [note for note in notes if note.path in linked] + [note for note in notes if note.path in hits - linked]
 
     ordered = sorted(await parts.read(found), key=_written_at, reverse=True)[:MAX_NOTES]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Collection
 from pathlib import PurePosixPath
 
 from donna_tui.drafts.blocks import is_quotable
@@ -82,23 +83,25 @@ async def _gather(parts: CadenceParts, day: datetime.date) -> Context:
 async def _last_review(parts: CadenceParts, span: Span, material: Material) -> tuple[str, list[dict[str, str]]]:
     """Return a link to the review of the week before, by any author, and its plans for this one."""
     week = iso_week(span.first - datetime.timedelta(days=7))
-    found: list[IndexedNote] = await parts.read(lambda index: _reviews_of(index, week))
+    found: list[IndexedNote] = await parts.read(lambda index: _reviews_of(index, week, parts.gatherer.templates))
     allowed = [note for note in found if not (parts.gatherer.remote and note.sensitive)]
     read = next(iter(await read_notes(parts, allowed[:1])), None)
     if read is None:
         return "", []
     await will_link(parts, [read.note.path], material)
-    plans = [block for block in read.blocks if any(map(_PLANS.search, block.heading_path))]
+    paths = {block.heading_path for block in read.blocks}
+    has_title = len({path[:1] for path in paths}) == 1 and any(len(path) > 1 for path in paths)
+    plans = [block for block in read.blocks if any(map(_PLANS.search, block.heading_path[has_title:]))]
     left = [block for block in plans if is_quotable(block) and (block.is_open_box or not block.box)]
     return link_to(read.note.path), material.quote(read, left[:MAX_PLANS])
 
 
-def _reviews_of(index: Database, week: str) -> list[IndexedNote]:
+def _reviews_of(index: Database, week: str, templates: Collection[str]) -> list[IndexedNote]:
     year, _, number = week.partition("-W")
     name = re.compile(rf"\b{year}[-_ ]?(?:W|KW|CW)[-_ ]?{number}\b", re.IGNORECASE)
     return [
         note
-        for note in approved_notes(index)
+        for note in approved_notes(index, templates)
         if name.search(PurePosixPath(note.path).stem)
         or (note.front.get("type"), note.front.get("week")) == (TEMPLATE, week)
     ]
