@@ -199,7 +199,9 @@ def _answers(question_content: QueryContent, one: Ranked, row: _Row) -> bool:
     """
     if row.source_type == MemorySource.CHAT:
         question_content = question_content.without(f"{row.names} {row.heading_path}")
-    return answers(question_content, one.cosine, row.whole, clear_cosine(row.content, row.source_type))
+    return answers(
+        question_content, one.cosine, row.searched(question_content), clear_cosine(row.content, row.source_type)
+    )
 
 
 def _one_note_holds_all(
@@ -248,7 +250,7 @@ def _by_date(passages: Passages, question: Question, ranked: list[Ranked], *, in
     rows = passages.rows([one.id for one in ranked])
     notes = {each: row for each, row in rows.items() if row.source_type == MemorySource.VAULT}
     dated = rows if content.relative else notes
-    ranked = lifted(ranked, {each: content.date_lead(row.whole, row.names) for each, row in dated.items()})
+    ranked = lifted(ranked, {each: content.date_lead(row.searched(content), row.names) for each, row in dated.items()})
     if in_note:
         return ranked
     people = asks_who(question.query)
@@ -287,16 +289,21 @@ class _Row:
 
     @property
     def about(self) -> str:
-        """Return the text that all passages of a note share: its names, its own date and its path. A turn of a
-        conversation has the date when it was said.
-        """
-        said = date_words_of(self.dated_at) if self.source_type == MemorySource.CHAT and self.dated_at else ()
-        return " ".join((self.names, self.path, *said))
+        """Return the text that all passages of a note share: its names, its own date and its path."""
+        return f"{self.names} {self.path}"
 
     @property
     def whole(self) -> str:
         """Return all text of a passage in which the words of a question can be found."""
         return f"{self.about} {self.heading_path} {self.content}"
+
+    def searched(self, content: QueryContent) -> str:
+        """Return the text of a passage for a question. If its dates are relative, a turn has the day when it was said
+        in place of the names of its conversation, which may have begun on another day.
+        """
+        if content.relative is None or self.source_type != MemorySource.CHAT or not self.dated_at:
+            return self.whole
+        return " ".join((*date_words_of(self.dated_at), self.heading_path, self.content))
 
 
 class Passages:

@@ -107,17 +107,20 @@ def keyword_leg(
 
 
 def _respelt(database: Database, query: Query) -> Query:
-    """Replace each word that occurs nowhere by another spelling of its umlauts that does: “mueller” by “müller”."""
-    index = words_of(query.filters)
+    """Replace each word that occurs nowhere by another spelling of its umlauts that does: “mueller” by “müller”.
+
+    The words of relative dates are kept, since they stand for days.
+    """
+    index, kept = words_of(query.filters), " ".join(query.relative).split()
 
     def spelling(word: str) -> str:
         bare = word.strip("?!.,;:")
         others = other_spellings(bare)
-        if not others or holds_word(database, bare, index):
+        if not others or bare in kept or holds_word(database, bare, index):
             return word
         return next((other for other in others if holds_spelling(database, other, index)), word)
 
-    return replace(query, words=tuple(map(spelling, query.words)))
+    return replace(query, words=tuple(map(spelling, query.words)), without=tuple(map(spelling, query.without)))
 
 
 def _best_coverage(database: Database, query: Query, best: Sequence[int], *, half_typed: bool) -> float:
@@ -130,7 +133,9 @@ def semantic_leg(database: Database, vectors: VectorIndex, question: Question, l
     """Run the semantic leg."""
     if question.vector is None or question.mode == "keyword":
         return {}
-    return {match.id: match.score for match in vectors.search(database, question.vector, question.scope, limit)}
+    without = question.query.without
+    scope = replace(question, query=_respelt(database, question.query)).scope if without else question.scope
+    return {match.id: match.score for match in vectors.search(database, question.vector, scope, limit)}
 
 
 def matches(

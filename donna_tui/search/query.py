@@ -133,13 +133,14 @@ _SHIFTS = {"l": -1, "n": 1}
 """How far ahead “last” and “next” are, in English and German, by their first letters."""
 
 _RELATIVE = re.compile(
-    rf"\b(?:(?P<near>{'|'.join(_NEAR_DAYS)})"
-    r"|(?P<which>last|this|next|letzte[nrs]?|diese[nrs]?|nächste[nrs]?)\s+(?P<period>week|month|woche|monat)"
-    rf"|(?P<turn>last|this|next|on)\s+(?P<weekday>{'|'.join(_WEEKDAYS)})"
-    rf"|(?:in|during|last)\s+{_MONTH}(?![\w'’-]))\b(?!\s+of\b)",
+    rf"\b(?:(?P<near>(?a:{'|'.join(_NEAR_DAYS)}))"
+    r"|(?P<which>last|this|next|letzte[mnrs]?|diese[mnrs]?|nächste[mnrs]?)\s+(?P<period>week|month|woche|monat)"
+    rf"|(?P<turn>last|this|next|on)\s+(?P<weekday>(?a:{'|'.join(_WEEKDAYS)}))"
+    rf"|(?:in|during|(?P<past>last))\s+{_MONTH}(?![\w'’-]))\b(?!\s+of\b)",
     re.IGNORECASE,
 )
-_ASKS_HOW_TO = re.compile(r"\W*how (?:to|do|can|should)\b", re.IGNORECASE)
+"""`(?a:` because “ſ” and “ı” are “s” and “i” in other case, but not in the names that are looked up."""
+_ASKS_HOW_TO = re.compile(r"\W*how (?:to|do)\b", re.IGNORECASE)
 
 
 def relative_dates(text: str, today: date) -> tuple[tuple[str, ...], str]:
@@ -158,13 +159,14 @@ def relative_dates(text: str, today: date) -> tuple[tuple[str, ...], str]:
 def _iso_dates(match: re.Match[str], today: date) -> list[str]:
     """Return the days or the month that an expression names.
 
-    A week begins on Monday. A weekday is the last and the next one, and a month by its name is the latest.
+    A week begins on Monday. A weekday is the last and the next one, with “this” only today if it is today. A month by
+    its name is the latest, with “last” the latest before this month.
     """
     parts = {name: (value or "").lower() for name, value in match.groupdict().items()}
     shift = _SHIFTS.get((parts["which"] or parts["turn"])[:1], 0)
     if parts["month"]:
         month = _month_in(parts)
-        return [f"{today.year - (month > today.month)}-{month:02}"]
+        return [f"{today.year - (month > today.month - bool(parts['past']))}-{month:02}"]
     if parts["period"].startswith("mo"):
         months = 12 * today.year + today.month - 1 + shift
         return [f"{months // 12}-{months % 12 + 1:02}"]
@@ -172,7 +174,9 @@ def _iso_dates(match: re.Match[str], today: date) -> list[str]:
         offsets = [7 * shift - today.weekday() + day for day in range(7)]
     elif parts["weekday"]:
         ahead = _WEEKDAYS.index(parts["weekday"]) - today.weekday()
-        offsets = [day for day in range(-7, 8) if (day - ahead) % 7 == 0 and (not shift or day * shift > 0)]
+        furthest = 6 if parts["turn"] == "this" else 7
+        days = range(-furthest, furthest + 1)
+        offsets = [day for day in days if (day - ahead) % 7 == 0 and (not shift or day * shift > 0)]
     else:
         offsets = [_NEAR_DAYS[parts["near"]]]
     return [(today + timedelta(days=offset)).isoformat() for offset in offsets]

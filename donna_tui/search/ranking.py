@@ -41,8 +41,8 @@ _WORD = re.compile(r"\w+")
 class QueryContent:
     """The content of a question: word stems, and the pattern of the dates in it, which count as one more stem.
 
-    `other_year` is the pattern of its days in notes of another year. `relative` is the pattern of the expressions whose
-    dates they are, if they are relative: then `relative_stems` are also the stems that a passage with a date contains.
+    `other_year` is the pattern of its days in notes of another year. `relative` is the pattern of the relative
+    expressions that `dates` stands for: then `relative_stems` are also the stems that a passage with a date contains.
     """
 
     stems: frozenset[str]

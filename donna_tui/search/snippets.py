@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from donna_tui.text.markdown import plain_text
@@ -52,12 +52,13 @@ def _words_in(text: str) -> tuple[tuple[int, int, str, str], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words to mark in a text: stems of terms, phrases as sequences of stems, a word that is only begun, and pairs
-    of characters of scripts without spaces. The numbers of a phrase are marked only where all of it is.
+    """The words to mark in a text: stems of terms, phrases as sequences of stems, by the first of them, a word that
+    is only begun, and pairs of characters of scripts without spaces. The numbers of a phrase are marked only where all
+    of it is.
     """
 
     stems: frozenset[str] = frozenset()
-    phrases: tuple[tuple[str, ...], ...] = ()
+    phrases: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict, hash=False)
     begun: str = ""
     pairs: frozenset[str] = frozenset()
 
@@ -75,8 +76,8 @@ class Words:
                 for low, high in stretches(word, self.pairs):
                     yield start + low, start + high, word[low:high]
                 continue
-            for phrase in self.phrases:
-                if phrase[0] == key and phrase == tuple(each[2] for each in words[at : at + len(phrase)]):
+            for phrase in self.phrases.get(key, ()):
+                if phrase == tuple(each[2] for each in words[at : at + len(phrase)]):
                     end_of_phrase = max(end_of_phrase, at + len(phrase))
             if at < end_of_phrase or key in self.stems or (self.begun and word.startswith(self.begun)):
                 yield start, end, key
@@ -84,10 +85,13 @@ class Words:
     def weight(self, found: Sequence[tuple[int, int, str]]) -> int:
         """Score the matched words of a stretch of text: distinct words, with a bonus for whole phrases."""
         keys = [key for _, _, key in found]
-        held = sum(
-            any(tuple(keys[at : at + len(phrase)]) == phrase for at in range(len(keys))) for phrase in self.phrases
-        )
-        return sum(max(1, len(key) - 1) if is_unspaced(key[:1]) else 1 for key in set(keys)) + 2 * held
+        held = {
+            phrase
+            for at, key in enumerate(keys)
+            for phrase in self.phrases.get(key, ())
+            if tuple(keys[at : at + len(phrase)]) == phrase
+        }
+        return sum(max(1, len(key) - 1) if is_unspaced(key[:1]) else 1 for key in set(keys)) + 2 * len(held)
 
 
 @lru_cache(maxsize=64)
@@ -98,10 +102,14 @@ def words_of(terms: tuple[str, ...], *, partial: bool = False) -> Words:
         words = [(term[start:end], unspaced) for start, end, unspaced in pieces(term)]
         split.append(tuple(stem(word) for word, unspaced in words if not unspaced))
         pairs += [pair for word, unspaced in words if unspaced for pair in distinctive_pairs(word)]
+    phrases = {
+        first: tuple(keys for keys in split if len(keys) > 1 and keys[0] == first)
+        for first in {keys[0] for keys in split if len(keys) > 1}
+    }
     begun = _last_word(terms) if partial else ""
     return Words(
         frozenset(key for keys in split for key in keys if len(keys) == 1 or not key.isdecimal()),
-        tuple(keys for keys in split if len(keys) > 1),
+        phrases,
         begun,
         frozenset(pairs),
     )

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import HEADING_CHARS, Section, opening_heading, shorten, split_sections
 from donna_tui.text.prose import Span
-from donna_tui.text.sentences import sentence_spans
 from donna_tui.text.tokens import EstimatedTokens, TokenCounter
 from donna_tui.text.words import EMOJI
 
@@ -329,6 +328,8 @@ class _Cutter:
 MIN_PIECE_TOKENS, MAX_PIECE_TOKENS = 50, 300
 
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*")
+_SENTENCE_GAP = re.compile(r"[.!?][\"'”’»)\]]*\s+")
+"""Simpler than `text.sentences`, so that the stored passages of memories do not change when that does."""
 
 
 def chunk_semantic(
@@ -351,9 +352,7 @@ class _Pieces:
             if self._fits(*paragraph):
                 yield paragraph
                 continue
-            first, last = paragraph
-            for start, end in sentence_spans(self._text[first:last]):
-                low, high = first + start, first + end
+            for low, high in self._sentences_of(*paragraph):
                 yield from [(low, high)] if self._fits(low, high) else self._parts(low, high)
 
     def merged(self, pieces: Iterable[Span], least: int) -> list[Span]:
@@ -384,6 +383,15 @@ class _Pieces:
         end = trim_end(self._text, start, len(self._text))
         if start < end:
             yield start, end
+
+    def _sentences_of(self, low: int, high: int) -> Iterator[Span]:
+        start = low
+        for match in _SENTENCE_GAP.finditer(self._text, low, high):
+            if match.end() < high and self._text[match.end()].isupper():
+                yield start, trim_end(self._text, start, match.end())
+                start = match.end()
+        if start < high:
+            yield start, high
 
     def _parts(self, low: int, high: int) -> Iterator[Span]:
         while low < high:

@@ -232,7 +232,7 @@ class VaultWritten(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceIngested(Event):
-    """Some documents of a source other than the vault are searchable by keyword; with 0, others may be no longer."""
+    """Some documents of a source other than the vault are searchable by keyword; with 0, some may have been removed."""
 
     documents: int
     latency_ms: float

@@ -81,6 +81,13 @@ def test_the_rest_of_a_question_is_without_its_dates() -> None:
         ("next friday", "2026-12-04"),
         ("what happened in March", "2026-03"),
         ("in December, at home", "2025-12"),
+        ("in November", "2026-11"),
+        ("last November", "2025-11"),
+        ("last october", "2026-10"),
+        ("this friday", "2026-11-27"),
+        ("this Monday", "2026-11-23 2026-11-30"),
+        ("in diesem Monat, in letztem Monat", "2026-11 2026-10"),
+        ("How can we meet next month", "2026-12"),
     ],
 )
 def test_relative_dates_are_those_of_today(text: str, days: str) -> None:
@@ -98,6 +105,7 @@ def test_months_before_and_after_this_one_may_be_of_another_year() -> None:
     [
         "who wrote Yesterday", "how do I insert today's date", "the last Wednesday of the month", "this may be wrong",
         "what did she finish last Friday on 23 January, 2022", "this weekend", "on Mondays", "in Jan's office",
+        "on ſunday", "on frıday", "yeſterday", "geſtern",
     ],
 )  # fmt: skip
 def test_words_that_name_no_day_relative_to_today(text: str) -> None:

@@ -15,9 +15,10 @@ from donna_tui.index.keyword import MAX_COMPLETIONS
 from donna_tui.index.store import MemoryStore
 from donna_tui.index.vectors import Vector
 from donna_tui.search import hybrid
-from donna_tui.search.hybrid import Settings, more_like, search
+from donna_tui.search.hybrid import Passages, Settings, more_like, search
 from donna_tui.search.legs import Legs, Question, ask, candidates_for, keyword_leg, semantic_leg
-from donna_tui.search.query import MONTHS
+from donna_tui.search.query import MONTHS, parse_query
+from donna_tui.search.ranking import query_content
 from donna_tui.types.search import Filters, Mode, SearchOutcome, SearchRequest
 from tests.unit.index_parts import DIM, note, open_store, unit
 
@@ -116,6 +117,18 @@ def test_a_relative_day_finds_what_is_of_that_day_first(store: MemoryStore) -> N
     store.store_vectors([(each.id, each.embed_hash, vectors[each.path]) for each in pending])
     assert paths(asked(store, "what did we decide yesterday")) == ["Log.md", "chat:1-1", "Old.md"]
     assert paths(asked(store, "who sang Yesterday"))[0] == "Old.md"
+
+
+@pytest.mark.parametrize(("day", "lead"), [("yesterday", 1.0), ("today", 0.0), ("on 26 November 2026", 0.0)])
+def test_a_relative_day_is_that_when_a_turn_was_said_not_that_in_its_title(
+    store: MemoryStore, day: str, lead: float
+) -> None:
+    now = datetime(2026, 11, 27, 12)
+    said, title = (now - timedelta(days=1)).timestamp(), "Chat, 27 November 2026"
+    store.upsert(note("chat:1-1", "Sold the boat.", source_type="chat", title=title, modified_at=said))
+    turn = Passages(store.database).rows([1])[1]
+    content = query_content(parse_query(f"what was sold {day}", now=now), partial=False)
+    assert content.date_lead(turn.searched(content), turn.names) == lead
 
 
 def test_a_note_named_after_a_relative_day_is_not_behind_the_notes_of_that_day(store: MemoryStore) -> None:
@@ -250,6 +263,13 @@ def test_umlauts_are_found_in_either_spelling(store: MemoryStore, text: str, fou
     outcome = asked(store, text)
     assert paths(outcome) == list(found)
     assert [hit.snippet.marks for hit in outcome.hits] != [()]
+
+
+def test_an_excluded_word_is_respelt_too_but_no_word_of_a_relative_date(store: MemoryStore) -> None:
+    add(store, "a", "Frau Müller wohnt hier. Naechste Tür.", leaning(0.9))
+    add(store, "b", "Frau Schmidt wohnt hier.", leaning(0.8, axis=2))
+    assert paths(asked(store, "frau -mueller")) == ["b"]
+    assert keyword_leg(store.database, ask(SearchRequest(text="nächste Woche")), 10).query.words == ("nächste", "Woche")
 
 
 def test_a_half_typed_word_may_become_what_most_passages_hold(store: MemoryStore) -> None:
