@@ -18,6 +18,9 @@ Textual's strips contain reference cycles, so only the collector frees them; wit
 too rarely, and then blocks the screen for too long. See docs/performance.md.
 """
 
+MAX_FROZEN_GARBAGE = 50_000
+"""Young objects that are frozen without a collection: more have piled up only if the model is loaded late."""
+
 PAUSES = ((1, 0.1), (2, 0.5))
 """Pairs of the oldest generation to collect and the seconds after a key, if no other key follows. By then its results
 and the preview are drawn.
@@ -45,6 +48,8 @@ class GcTuning:
         if self._is_frozen or not isinstance(event, ModelStateChanged) or event.phase not in _LOADED:
             return
         self._is_frozen = True
+        if gc.get_count()[0] > MAX_FROZEN_GARBAGE:
+            gc.collect(0)
         gc.freeze()  # with the garbage so far, 1.5 MB: collecting it takes 50 ms, just when the first question is typed
         gc.set_threshold(*COLLECT_AFTER)
 

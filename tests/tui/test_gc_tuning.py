@@ -75,6 +75,15 @@ def test_second_ready_event_does_not_freeze_more_objects() -> None:
     assert gc.get_freeze_count() == kept
 
 
+def test_much_garbage_is_collected_before_the_rest_is_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[object] = []
+    monkeypatch.setattr(gc, "get_count", lambda: (60_000, 0, 0))
+    monkeypatch.setattr(gc, "collect", called.append)
+    monkeypatch.setattr(gc, "freeze", lambda: called.append("freeze"))
+    GcTuning()(ModelStateChanged(phase=ModelPhase.READY))
+    assert called == [0, "freeze"]
+
+
 def test_engine_ready_event_sets_the_gc_thresholds(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     vault.mkdir()

@@ -660,6 +660,10 @@ async def test_escape_pressed_twice_discards_a_correction() -> None:
         await donna.press("escape")
         assert "Press esc again to discard your correction, f2 to save it." in donna.screen_text()
         assert donna.app.screen is window
+        await donna.press("x")
+        assert "Press esc again" not in donna.screen_text()
+        await donna.press("escape")
+        assert donna.app.screen is window
         await donna.press("escape")
         await donna.rest()
         assert donna.app.screen is donna.main

@@ -202,6 +202,23 @@ async def test_a_note_is_shown_before_git_says_what_changed_in_it() -> None:
         backend.gates.release("outside_change")
 
 
+async def test_changes_never_shows_those_of_the_note_before() -> None:
+    backend = scenarios.normal()
+    backend.vault.files[PRIYA] += b"Edited outside.\n"
+    async with driving(backend, size=LARGE) as donna:
+        await donna.open_note(GARDEN)
+        await donna.until(lambda: diffed(donna) == [GARDEN], "its edit is shown")
+        backend.gates.hold("outside_change", PRIYA)
+        await donna.open_note(PRIYA)
+        diff = donna.vault.detail.diff
+        await donna.until(lambda: diff.empty_text == "Asking git what changed …", "git is asked")
+        assert diffed(donna) == []
+        await donna.press("l", "n")
+        assert diff.empty_text == "Asking git what changed …"
+        backend.gates.release("outside_change", PRIYA)
+        await donna.until(lambda: diffed(donna) == [PRIYA], "git has answered")
+
+
 @pytest.mark.parametrize(("method", "keys"), [("drop_edit", ("X", "X")), ("whereabouts", ("o",))])
 async def test_keys_do_not_wait_for_git_without_limit(method: str, keys: tuple[str, ...]) -> None:
     backend = scenarios.normal()
@@ -456,6 +473,24 @@ async def test_the_cursor_and_the_selection_follow_a_note_that_is_renamed_outsid
 
 
 @pytest.mark.slow
+async def test_the_cursor_stays_at_a_chosen_note_if_a_deleted_one_comes_back() -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await donna.open_note(GARDEN)
+        text = backend.vault.files.pop(GARDEN)
+        backend.post(NoteDeleted(path=GARDEN))
+        await donna.until(lambda: "Garden.md" not in names(donna), "it is gone")
+        await donna.press("j", "k")
+        chosen = donna.vault.note_tree.selected
+        backend.vault.files[GARDEN] = text
+        backend.post(NoteDeleted(path=GARDEN))
+        await donna.until(lambda: "Garden.md" in names(donna), "it is there again")
+        assert chosen is not None
+        assert donna.vault.note_tree.selected is not None
+        assert donna.vault.note_tree.selected.path == chosen.path
+
+
+@pytest.mark.slow
 async def test_a_note_is_not_taken_for_an_earlier_one_of_its_path() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -606,7 +641,7 @@ async def test_a_vault_without_a_repository_names_the_key_that_creates_one() -> 
     for method in ("undoable", "blame"):
         backend.fail(method, VaultWriteError(Reason.NO_REPOSITORY, "", hint="in scripts: --yes"))
     backend.vault.revisions.clear()
-    words = "This vault is in no git repository yet, so it has no history. C creates one."
+    words = "This vault is not in a git repository yet, so it has no history. C creates one."
     async with driving(backend, size=LARGE) as donna:
         await donna.open_note(JOURNAL)
         for key in ("h", "b"):
@@ -619,6 +654,7 @@ async def test_a_vault_without_a_repository_names_the_key_that_creates_one() -> 
         await donna.press("enter")
         await donna.until(lambda: "first commit" in notices(donna.app), "it says what was done")
         assert backend.called("create_repository")
+        await donna.until(lambda: words not in donna.screen_text(), "the sentence disappears")
 
 
 async def test_without_git_no_note_is_called_unchanged() -> None:

@@ -1,4 +1,4 @@
-"""The context of a tool call: the context, the access rights of the client, its session and its quota."""
+"""The context of a tool call: the space, the access rights of the client, its session and its quota."""
 
 from __future__ import annotations
 

@@ -129,6 +129,10 @@ class CorrectScreen(Dialog[str]):
     def on_mount(self) -> None:
         self.field.focus()
 
+    def on_text_area_changed(self) -> None:
+        self._has_warned = False
+        self.query_one(KeyLine).set_text("")
+
     def action_leave(self) -> None:
         """Close the dialog; a correction is discarded after a second press to confirm."""
         if self._has_warned or self.field.text.strip() == self._text.strip():

@@ -23,7 +23,7 @@ from donna_tui.tui.lib.inputs import LineInput, OptionRows, ValueOption
 T = TypeVar("T")
 MAX_SHOWN = 200
 SHARE, AROUND = 0.85, 9
-"""How much of the height a picker takes at most with its margin, and the lines of that which are not the list."""
+"""How much of the height a picker takes at most with its margin, and how many of those lines are not the list."""
 
 _PADDING = 2
 """Cells of a row of the list that are empty."""

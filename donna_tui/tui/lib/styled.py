@@ -15,8 +15,8 @@ from textual.strip import Strip
 from textual.style import Style
 
 _NARROW = re.compile("[ -~\u00a0-\u00ac\u00ae-\u02ff\u2010-\u2027\u203a\u2500-\u25fc]*")
-"""Texts in which each character takes one cell: Latin, dashes, quotes, ellipsis, box lines. For a text with one of the
-last, Rich would look up every character.
+"""Texts in which each character takes one cell: Latin, dashes, quotes, ellipsis, box lines. Rich would
+look up every character of a text with a dash, a quote or an ellipsis.
 """
 
 LINE_STYLES = (

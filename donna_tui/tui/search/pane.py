@@ -193,6 +193,7 @@ class SearchPane(BlankColumn):
         self._questions: tuple[str, ...] = ()
         self._recalled: int | None = None
         self._is_complete = False
+        self._is_start_stale = True
         self._refreshing: Timer | None = None
         self._returns_to = ""
 
@@ -507,6 +508,7 @@ class SearchPane(BlankColumn):
     @work(group="start", exclusive=True)
     async def _refresh_start(self, backend: Backend) -> None:
         """Load the facts of the start page: notes first, and the rest once the other screens exist."""
+        self._is_start_stale = False
         facts = self.start.facts
         async for found in start_facts(backend, facts, in_full=self._is_complete):
             self._questions = self._questions or found.questions
@@ -608,6 +610,8 @@ class SearchPane(BlankColumn):
         self._show_start(on=words is None)
         if words is None:
             self.start.show(replace(self.start.facts, questions=self._questions), self._status, time())
+        if self._backend is not None and self._is_start_stale:
+            self._refresh_start(self._backend)
 
     @property
     def _is_typing(self) -> bool:
@@ -714,12 +718,14 @@ class SearchPane(BlankColumn):
         self.bar.mark(tuple(each.text for each in self._outcome.filter_problems) if self._outcome else ())
 
     def _set_status(self, status: Status) -> None:
-        before, self._status = self._status, status
+        if self._status is None or self._status.state != status.state:
+            self._is_start_stale = True
+        self._status = status
         if not self.question.is_empty:
             return
         if self.start.display and (self._is_listed_already or empty_start_text(status) is None):
             self.start.show(self.start.facts, status, time())
         else:
             self._begin()
-        if self._backend is not None and (before is None or before.state != status.state):
+        if self._backend is not None and self._is_start_stale:
             self._refresh_start(self._backend)

@@ -360,7 +360,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.refresh_footer()
 
     def on_screen_suspend(self) -> None:
-        """Show the keys of the dialog in front in the footer, once it is drawn, and messages only above that dialog."""
+        """Show the keys of the dialog in front in the footer, once it is drawn. Only that dialog shows messages."""
         self.query("ToastRack").set(display=False)
         self.app.call_later(self.cover_footer)
 

@@ -93,7 +93,8 @@ class VaultFlows(PlanFlow):
             if await self.creates_repository():
                 self._report("Created. Your notes as they are now are its first commit.")
         except DonnaError as error:
-            await self._refused(error, undone="created")
+            if await self._refused(error, undone="created"):
+                await self.begin_history()
 
     async def _adopted(self, make: Callable[[], Awaitable[Plan]], as_it_was: str) -> Outcome | None:
         """Commit the version on disk. The user has just saved it, so no diff is shown."""
@@ -127,8 +128,8 @@ class VaultFlows(PlanFlow):
             try:
                 self._edits_without_history = not await self.creates_repository()
             except DonnaError as error:
-                await self._refused(error)
-                return None, ""
+                if not await self._refused(error):
+                    return None, ""
 
     async def edit_copy(self, note: NoteText, line: int, remarks: tuple[str, ...] = ()) -> Outcome | None:
         edit = self._begun(note)
@@ -284,7 +285,8 @@ class VaultFlows(PlanFlow):
         try:
             is_removed = await self._backend.notes.remove_folder(path)
         except DonnaError as error:
-            await self._refused(error)
+            if await self._refused(error):
+                return await self.remove_empty(path)
         else:
             kept = "It contains files that are not notes, so it was not removed."
             self._report("Deleted. The folder was empty." if is_removed else kept)
@@ -504,8 +506,7 @@ class VaultFlows(PlanFlow):
             clashes = await self._backend.notes.clashes(kind, steps)
             summary = tuple(map(_summary_line, (await self._operations(kind))[:steps]))
         except DonnaError as other:
-            await self._refused(other)
-            return None
+            return await self._three_ways(kind, steps, error) if await self._refused(other) else None
         merged = _merged(clashes)
         can_resolve = len(clashes) == 1 and _texts(clashes[0].found, clashes[0].wanted) is not None
         screen = ThreeWayScreen(
@@ -562,8 +563,7 @@ class VaultFlows(PlanFlow):
         try:
             return (await self._backend.notes.read_note(path)).text
         except DonnaError as error:
-            await self._refused(error)
-            return None
+            return await self._template(paths) if await self._refused(error) else None
 
     def _warn(self, error: DonnaError) -> None:
         message = f"Your edit is not saved to disk for now: {refusal_of(error).what}"

@@ -231,6 +231,8 @@ PAUSE = 0.03
 
 MAX_HISTORY = 200
 
+ASKING = "Asking git what changed …"
+
 Tab = Literal["note", "history", "blame", "links"]
 TABS: tuple[Tab, ...] = ("note", "history", "blame", "links")
 
@@ -256,6 +258,8 @@ class NoteDetail(Container):
     _row: TreeRow | None = None
     _note: NoteText | None = None
     _outside: Change | None = None
+    _outside_unknown = ""
+    """Why it is unknown what was changed outside; empty once git has answered."""
     _whole_vault = False
     _timer: Timer | None = None
     _has_unsaved_edit = False
@@ -317,7 +321,7 @@ class NoteDetail(Container):
         if row == self._row and not self._has_failed:
             return
         if row is None or self._row is None or row.path != self._row.path:
-            self._outside = None
+            self._outside, self._outside_unknown = None, ASKING
         self._row = row
         self._is_read.clear()
         self._show_head()
@@ -418,13 +422,15 @@ class NoteDetail(Container):
             self.text.show_note(note.text, keep=is_same)
         self._show_head()
         self._end_reading(row)
-        try:  # git may take its time
-            is_outside = self._note is not None and NoteState.OUTSIDE in row.note.states
-            self._outside = await backend.notes.outside_change(row.path) if is_outside else None
-        except DonnaError as error:
-            self._draw((), "", empty=self._failed(error).what)
-        else:
+        is_outside = self._note is not None and NoteState.OUTSIDE in row.note.states
+        if is_outside and self._outside is None:
             self._show_diff()
+        try:  # git may take its time
+            self._outside = await backend.notes.outside_change(row.path) if is_outside else None
+            self._outside_unknown = ""
+        except DonnaError as error:
+            self._outside, self._outside_unknown = None, self._failed(error).what
+        self._show_diff()
 
     def _end_reading(self, row: TreeRow | None) -> None:
         if row == self._row:  # else another row was selected meanwhile, and is still to be read
@@ -502,7 +508,8 @@ class NoteDetail(Container):
         else:
             self.workers.cancel_group(self, "revision")
             picks = self.tab in ("history", "blame")
-            nothing = self.no_history or (PICK_CHANGE if picks else AS_RECORDED)
+            unknown = self._outside_unknown if self._is_outside and self.tab != "history" else ""
+            nothing = unknown or self.no_history or (PICK_CHANGE if picks else AS_RECORDED)
             self._draw((), "", empty=nothing if self._path or picks else "")
 
     @work(group="revision", exclusive=True)

@@ -308,8 +308,6 @@ class VaultPane(PartsPane):
             self._is_opening, self._to_select = False, ""
             self._show_notice(why_no_list(error, "vault.refresh"))
             return
-        await self._read_steps(backend)
-        self.detail.no_history = wording.no_history(self._steps_error, shown_key(self._keys["vault.commit"]))
         self.note_tree.show(self.vault_flows.edits.marked(notes) if self.vault_flows is not None else notes, empty)
         show, self._to_select = self._to_select, ""
         if show:
@@ -320,6 +318,12 @@ class VaultPane(PartsPane):
         self._show_tree()
         self.follow()
         self._arrive()
+        await self._read_steps(backend)
+        no_history = wording.no_history(self._steps_error, shown_key(self._keys["vault.commit"]))
+        if no_history != self.detail.no_history:
+            self.detail.no_history = no_history
+            self.detail.reload()
+        self.post_message(ActionsChanged())
 
     def _arrive(self) -> None:
         """Scroll to the line that `open_note` requested, once its note is loaded."""
@@ -523,7 +527,7 @@ class VaultPane(PartsPane):
         self._drops = ""
         self._discard(row.path)
 
-    @one_dialog("change")
+    @one_dialog("discard")
     async def _discard(self, path: str) -> None:
         await self._flows.drop(path)
         self.reload()

@@ -233,7 +233,7 @@ class NoteTree(ItemList[TreeRow]):
         self._marked = {new if path == old else path for path in self._marked}
 
     def indexed(self, path: str) -> None:
-        """Do not take a note for an earlier one of its path, which was renamed."""
+        """Forget the rename of an earlier note at this path."""
         self._renamed.pop(path, None)
 
     def narrow(self, query: str) -> None:
@@ -293,12 +293,13 @@ class NoteTree(ItemList[TreeRow]):
     def _lay_out(self, select: str = "") -> None:
         here = self.selected.path if self.selected is not None else ""
         missing, instead = self._missing
-        path = self._path_now(select or (missing if missing and here == instead else here))
+        aim = select or (missing if missing in self._renamed and here == instead else here)
+        path = self._path_now(aim)
         before, self.items = self.items, tree_rows(self.notes, self._folded, self.query_text, self._empty)
         places = {row.path: place for place, row in enumerate(self.items)}
         wanted = chain((path,), () if select else (here,), _siblings(path, before), ancestors_of(path))
         self.rows_changed(next((places[each] for each in wanted if each in places), self.selected_index))
-        self._missing = (path, self.selected.path) if self.selected is not None and path not in places else ("", "")
+        self._missing = (aim, self.selected.path) if self.selected is not None and path not in places else ("", "")
 
     def _path_now(self, path: str) -> str:
         """Return the new path of a note that was renamed, in unfolded folders; the same path for any other."""

@@ -116,7 +116,7 @@ def no_history(error: DonnaError | None, key: str) -> str:
     if error is None:
         return ""
     if error.reason is Reason.NO_REPOSITORY:
-        return f"This vault is in no git repository yet, so it has no history. {key} creates one."
+        return f"This vault is not in a git repository yet, so it has no history. {key} creates one."
     refusal = refusal_of(error)
     return f"{refusal.what} {refusal.step}"
 

@@ -213,7 +213,7 @@ def refusal(verb: str, first_error: str) -> VaultWriteError:
 
 
 _LOCK = re.compile(r"'[^']*?(\.git/[^']+\.lock)'")
-"""The lock in a first_error of git."""
+"""The lock file in git's error output."""
 
 _FREE_SPACE = "free some space and try again"
 _MEANINGS = (
