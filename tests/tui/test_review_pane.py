@@ -766,7 +766,7 @@ async def test_a_draft_that_failed_without_a_repository_offers_to_create_one_and
         await donna.rest()
         await donna.press("g")
         await donna.window(RefusalScreen)
-        assert "in no git repository yet" in donna.screen_text()
+        assert "not in a git repository yet" in donna.screen_text()
         await donna.press("escape")
         assert backend.called("create_repository") == []
         await donna.press("g")

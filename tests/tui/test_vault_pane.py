@@ -632,7 +632,7 @@ async def test_vault_views_report_a_missing_repository(method: str, key: str) ->
         await donna.open_note(JOURNAL)
         await donna.press(key)
         await donna.until(
-            lambda: "This vault is in no git repository yet" in donna.screen_text(), "the notice is shown"
+            lambda: "This vault is not in a git repository yet" in donna.screen_text(), "the notice is shown"
         )
 
 

@@ -75,7 +75,7 @@ REASONS: dict[Reason, ReasonText] = {
     Reason.GIT_FAILED: ReasonText("git failed",
         "Git failed, so nothing was changed.", "See the log file named on the Activity screen."),
     Reason.NO_REPOSITORY: ReasonText("no git repository",
-        "This vault is in no git repository yet, and without one nothing could be undone.",
+        "This vault is not in a git repository yet, and without one nothing could be undone.",
         "Donna can create one in the folder of the vault. Your notes stay as they are.", title="No history yet"),
     Reason.EXECUTABLE: ReasonText("code that plugins run"),
     Reason.NOT_TRUSTED: ReasonText("repository not trusted",

@@ -213,7 +213,7 @@ class DraftFlows(PlanFlow):
         return await self._decided(row, "reject", make, self._backend.drafts.reject, lambda _: (lead,))
 
     async def without_repository(self) -> tuple[DraftRow, ...]:
-        """Return the drafts that failed because the vault is in no git repository."""
+        """Return the drafts that failed because the vault is not in a git repository."""
         return tuple(row for row in await self._backend.drafts.drafts() if lacks_repository(row))
 
     async def agrees_to_compose(self, row: DraftRow) -> bool:

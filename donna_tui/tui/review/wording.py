@@ -59,7 +59,7 @@ def why_no_text(row: DraftRow, keys: Keys) -> str:
 
 
 def lacks_repository(row: DraftRow) -> bool:
-    """Return whether a draft could not be written because the vault is in no git repository."""
+    """Return whether a draft could not be written because the vault is not in a git repository."""
     return row.state is DraftState.FAILED and row.reason == Reason.NO_REPOSITORY
 
 
@@ -68,8 +68,8 @@ def repository_prompt(root: str, drafts: int) -> NoticeText:
     many = f"{plural(drafts, 'draft')} could not be written"
     return NoticeText(
         f"Create a repository in {short_root(root)}?",
-        f"This vault is in no git repository yet, and without one nothing could be undone: {many}. Your notes stay as "
-        "they are; they become the first commit.",
+        f"This vault is not in a git repository yet, and without one nothing could be undone: {many}. Your notes stay "
+        "as they are; they become the first commit.",
         actions=(("review.open", "create"), ("view.back", "not now")),
     )
 
