@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class FromSpace(Enum):
-    """How the settings file in a space may change a setting; it cannot change one without this mark.
+    """Mark a setting that the settings file in a space may change, and how; it cannot change others.
 
     A vault may be untrusted, so no setting that sends or runs anything, or widens what is allowed, has a mark.
     """

@@ -19,7 +19,7 @@ from donna_tui.memory.checkboxes import parse_task
 from donna_tui.text.dates import MONTH
 from donna_tui.text.lines import line_of, line_starts, split_lines
 from donna_tui.text.markdown import Section, split_sections
-from donna_tui.text.prose import HIDDEN, prose, without_comments
+from donna_tui.text.prose import HIDDEN, hidden, prose, without_comments
 from donna_tui.text.sentences import sentence_spans
 from donna_tui.types.drafts import Claim, Hunk
 from donna_tui.vault.note.read import parse_frontmatter
@@ -310,8 +310,9 @@ def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Bloc
     return parser.blocks
 
 
-def _hidden(match: re.Match[str]) -> str:
-    return re.sub(r"[^\r\n]", HIDDEN, match[0])
+def _without_left_out(text: str) -> str:
+    """Hide struck-through text and references to footnotes."""
+    return _LEFT_OUT.sub(lambda match: hidden(match[0]), text)
 
 
 class _Parser:
@@ -363,7 +364,7 @@ class _Parser:
             self._text.startswith(("|", "<", "[!", "[^", "!["), low)
             or (self._own and _OWN_WHEN.match(self._text[low:high]))
         ):
-            said = _LEFT_OUT.sub(_hidden, self._text[low:high])
+            said = _without_left_out(self._text[low:high])
             if named and parent < 0:
                 self._named = named
                 self._below_label(said[end - low :], end, section, named, here)
@@ -409,7 +410,7 @@ class _Parser:
         task = parse_task(box[1], first) if box else None
         words = bare(f"{task.title}\n{rest}" if task else raw)
         if not words or (len(words) > LONGEST_BLOCK and not box):
-            self._sentences(_LEFT_OUT.sub(_hidden, self._text[low:high]), low, section, role, parent)
+            self._sentences(_without_left_out(self._text[low:high]), low, section, role, parent)
             return -1
         block = self._block(words, low, high, section, role)
         self.blocks.append(

@@ -130,7 +130,7 @@ def _month_in(parts: Mapping[str, str | None]) -> int:
 _NEAR_DAYS = {"yesterday": -1, "gestern": -1, "today": 0, "heute": 0, "tomorrow": 1}
 _WEEKDAYS = tuple(map(str.lower, WEEKDAYS))
 _SHIFTS = {"l": -1, "n": 1}
-"""How far ahead “last” and “next” are, in English and German, by their first letters."""
+"""The offsets of “last” and “next” in weeks or months, in English and German, by their first letters."""
 
 _RELATIVE = re.compile(
     rf"\b(?:(?P<near>(?a:{'|'.join(_NEAR_DAYS)}))"

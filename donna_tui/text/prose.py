@@ -49,9 +49,14 @@ def without_comments(text: str, start: int = 0) -> str:
         deque(scanner.line(low, high), maxlen=0)
     parts, at = [], 0
     for low, high in scanner.comments:
-        parts += [text[at:low], re.sub(r"[^\r\n]", HIDDEN, text[low:high])]
+        parts += [text[at:low], hidden(text[low:high])]
         at = high
     return "".join([*parts, text[at:]])
+
+
+def hidden(text: str) -> str:
+    """Replace each character of a text, except line breaks, by `HIDDEN`."""
+    return re.sub(r"[^\r\n]", HIDDEN, text)
 
 
 class _Scanner:
@@ -65,7 +70,7 @@ class _Scanner:
         self._fence = ""
         """The mark that closes the open code block."""
         self._unclosed = False
-        """Whether a comment without an end began a line; it ends with its container."""
+        """Whether an unclosed comment is open, which ends with its container."""
         self.comments: list[Span] = []
         """The closed comments."""
         self._missing: set[str] = set()

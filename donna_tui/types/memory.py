@@ -113,8 +113,8 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class SessionChange:
-    """What undoing or redoing a session of an agent did: the number of memories that were forgotten and restored, and
-    of the session's messages that were removed or restored.
+    """Count the changes by the undo or redo of an agent's session: memories that were forgotten and restored, and
+    messages of the session that were removed or restored.
     """
 
     forgotten: int = 0

@@ -23,8 +23,8 @@ from donna_tui.tui.lib.inputs import LineInput, OptionRows, ValueOption
 T = TypeVar("T")
 MAX_SHOWN = 200
 SHARE, AROUND, NOTE = 0.85, 6, 3
-"""How much of the height a picker takes at most with its margin, how many of those lines are not the list, and how many
-more the note of the selected row may take.
+"""The maximum share of the height for a picker and its margin, the number of those lines outside the list, and the
+lines reserved for the note of the selected row.
 """
 
 _PADDING = 2
@@ -70,7 +70,7 @@ class Picker(ListDialog[T], Generic[T]):
         self._title = title
         self.choices = tuple(choices)
         self._placeholder = placeholder
-        self._mark_width, self._has_room = mark_width, False
+        self._mark_width = mark_width
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="picker-box") as box:
@@ -87,11 +87,18 @@ class Picker(ListDialog[T], Generic[T]):
         self.options.can_focus = False
         self._narrow("")
 
+    @property
+    def _room(self) -> int:
+        """Return the number of lines for the list and the note of the selected row."""
+        return int(self.size.height * SHARE) - AROUND
+
+    @property
+    def _shows_notes(self) -> bool:
+        return self._room > 3 * NOTE
+
     def on_resize(self) -> None:
         """Set the height of the list to the available room, so that the selection is never below the edge."""
-        room = int(self.size.height * SHARE) - AROUND
-        self._has_room = room > 3 * NOTE
-        self.options.styles.max_height = max(3, room - NOTE if self._has_room else room)
+        self.options.styles.max_height = max(3, self._room - NOTE * self._shows_notes)
         self.call_after_refresh(self._show_more)
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -114,7 +121,7 @@ class Picker(ListDialog[T], Generic[T]):
         if isinstance(option, ValueOption):
             choice: Choice[T] = option.value
             is_cut = 0 < self.options.scrollable_content_region.width - _PADDING < self._row(choice).cell_length
-            self._object(choice.objection or (clean_line(choice.note) if is_cut and self._has_room else ""))
+            self._object(choice.objection or (clean_line(choice.note) if is_cut and self._shows_notes else ""))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Pick the choice of the row, which may have been removed from the list since it was clicked."""
