@@ -210,6 +210,15 @@ def holds_word(database: Database, word: str, words: str = ALL_WORDS) -> bool:
     return bool(database.value(exists, (quoted(word),)))
 
 
+def unknown_words(database: Database, text: str, words: str = ALL_WORDS) -> set[str]:
+    """Return the words of a text, without punctuation, that no passage of a keyword index contains in any form."""
+    unknown = (
+        "SELECT value FROM json_each(?) WHERE NOT EXISTS"  # noqa: S608
+        f" (SELECT 1 FROM {words} WHERE {words} MATCH '\"' || value || '\"')"
+    )
+    return set(database.column(unknown, (json.dumps(text.split()),)))
+
+
 MAX_READ = 50
 """Maximum number of passages that are read for the spelling of a word."""
 

@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 
 from donna_tui.index.database import Database, RunParallel
 from donna_tui.index.documents import last_chunk
@@ -32,7 +33,7 @@ class ScopeMembership:
         self.keys = array("q", sorted(keys))
 
     def first(self, ids: Sequence[int], wanted: int) -> list[int]:
-        return [key for key in ids if self._holds(key)][:wanted]
+        return list(islice(filter(self._holds, ids), wanted))
 
     def _holds(self, key: int) -> bool:
         place = bisect_left(self.keys, key)

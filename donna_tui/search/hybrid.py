@@ -7,6 +7,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from donna_tui.index.database import Database
 from donna_tui.index.documents import date_words_of, number_of_notes, places_of
@@ -126,7 +127,7 @@ def judge(passages: Passages, question: Question, settings: Settings, legs: Legs
     database, in_note = passages.database, legs.keyword.in_note
     ranked = _rank(passages, question, legs)
     min_score = least_cosine(question, settings)
-    best = [one for one in ranked if _is_relevant(one, min_score)][:TOP_CANDIDATES]
+    best = list(islice((one for one in ranked if _is_relevant(one, min_score)), TOP_CANDIDATES))
     leads = _leads(passages, question, ranked, best, half_typed=legs.keyword.half_typed, in_note=in_note)
     hits, others = [], ranked
     if leads is not None:
@@ -140,9 +141,10 @@ def judge(passages: Passages, question: Question, settings: Settings, legs: Legs
             named = begun_by(database, question.query) or misspelt_by(database, question.query)
         elif not legs.keyword.half_typed and has_unknown_word(database, question.query):
             named = misspelt_by(database, question.query)
-    first, ids = _first(ranked, named), {note.id for note in named}
-    hits = [*first, *(one for one in hits if one.id not in ids)]
-    others = [one for one in others if one.id not in ids]
+    if named:
+        ids = {note.id for note in named}
+        hits = [*_first(ranked, named), *(one for one in hits if one.id not in ids)]
+        others = [one for one in others if one.id not in ids]
     return Judged(hits, others, bool(hits) or leads is not None, named)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope, in_scope, words_of
-from donna_tui.index.keyword import holds_word
+from donna_tui.index.keyword import unknown_words
 from donna_tui.index.names import (
     FoundName,
     Name,
@@ -114,8 +114,7 @@ SIMILAR = 30
 
 def has_unknown_word(database: Database, query: Query) -> bool:
     """Return whether a question has a word that occurs in no text."""
-    words = words_of(query.filters)
-    return any(not holds_word(database, word, words) for key, _ in _plain(query) for word in key.split())
+    return any(unknown_words(database, key, words_of(query.filters)) for key, _ in _plain(query))
 
 
 def misspelt_by(database: Database, query: Query) -> tuple[Named, ...]:
@@ -128,8 +127,7 @@ def misspelt_by(database: Database, query: Query) -> tuple[Named, ...]:
         found = similar_names(database, key, scope, SIMILAR) if most else []
         edits = {name: edit_distance(key, name.key, most) for name in found}
         near = [name for name in found if edits[name] <= most]
-        words = words_of(query.filters) if near else ""
-        known = {word for word in key.split() if near and holds_word(database, word, words)}
+        known = {*key.split()} - unknown_words(database, key, words_of(query.filters)) if near else set()
         close = sorted(
             (name for name in near if known.issubset(name.key.split())), key=lambda name: (edits[name], name.kind)
         )

@@ -92,6 +92,7 @@ def _joined(text: str) -> str:
     return " ".join(_WORD.findall(text.casefold()))
 
 
+@lru_cache(maxsize=64)
 def query_content(query: Query, *, partial: bool) -> QueryContent:
     """Return the content of a query; its last word may be incomplete if it is `partial`."""
     begun = query.begun if partial else ""
@@ -121,7 +122,7 @@ def answers(wanted: QueryContent, cosine: float | None, text: str, clear: float 
 
 @lru_cache(maxsize=256)
 def _stems(text: str) -> frozenset[str]:
-    return frozenset((*map(stem, _WORD.findall(text)), *segments(text)))
+    return frozenset((*map(stem, set(_WORD.findall(text))), *segments(text)))
 
 
 _ASKS_WHO = re.compile(r"\b(?:who|attend\w*|participants?|present)\b", re.IGNORECASE)
@@ -279,12 +280,9 @@ def _convex_sum(candidates: Collection[Candidate], share: float, coverage: float
     if most and nearest > 0:
         weight = share and share / (share + (1.0 - share) * coverage)
 
-    def score(one: Candidate) -> float:
-        by_keyword = (one.bm25 or 0.0) / most if most else 0.0
-        by_cosine = max(one.cosine or 0.0, 0.0) / nearest if nearest > 0 else 0.0
-        return weight * by_cosine + (1.0 - weight) * by_keyword
-
-    return {one.id: score(one) for one in candidates}
+    by_cosine = weight / nearest if nearest > 0 else 0.0
+    by_keyword = (1.0 - weight) / most if most else 0.0
+    return {one.id: by_cosine * max(one.cosine or 0.0, 0.0) + by_keyword * (one.bm25 or 0.0) for one in candidates}
 
 
 def _with_neighbours(candidates: Collection[Candidate], scores: Mapping[int, float]) -> dict[int, float]:
