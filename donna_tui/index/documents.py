@@ -228,6 +228,10 @@ def _turn_before(database: Database, user_id: str, source_id: str) -> bytes:
     return (text or "").strip().encode()
 
 
+EMBED_HASH_BYTES = 16
+"""Length of the hash of a passage's text, which the index has four times: 128 bits are unique in a file."""
+
+
 def insert_chunks(
     database: Database, document_id: str, document: Document, chunks: Sequence[Chunk], window: int
 ) -> list[ChunkRow]:
@@ -244,7 +248,7 @@ def insert_chunks(
             heading_path=chunk.heading_path,
             content=chunk.text,
         )
-        chunk_id, hashed = _fresh_id(), hashlib.sha256(embedded.encode()).digest()
+        chunk_id, hashed = _fresh_id(), hashlib.sha256(embedded.encode()).digest()[:EMBED_HASH_BYTES]
         database.run(
             "INSERT INTO memory_chunks (chunk_id, document_id, user_id, chunk_index, content, segments, content_hash,"
             " embed_hash, heading_path, token_count, start_line, end_line, start_offset, end_offset, created_at)"

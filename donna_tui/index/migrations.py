@@ -280,6 +280,13 @@ CREATE INDEX ix_memory_chunks_version ON memory_chunks (user_id, embedding_versi
 """
 """Only passages without a vector are looked up by version. A query uses this index if it has the same condition."""
 
+SHORT_HASHES = """
+UPDATE memory_chunks SET embed_hash = substr(embed_hash, 1, 16);
+UPDATE memory_scores SET embed_hash = substr(embed_hash, 1, 16);
+UPDATE embeddings SET embed_hash = substr(embed_hash, 1, 16);
+"""
+"""The hashes of passages are shortened as new ones are (`index/documents.py`), so that no passage is embedded again."""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_base", BASE),
     ("0002_memories", MEMORIES),
@@ -294,6 +301,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0011_names", NAMES),
     ("0012_date_words", DATE_WORDS),
     ("0013_lacking", LACKING),
+    ("0014_short_hashes", SHORT_HASHES),
 )
 """Ordered and append-only: a released migration never changes."""
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.index import migrations
+from donna_tui.index import documents, migrations
 from donna_tui.index.database import Database, open_database
 from donna_tui.index.migrations import MIGRATIONS, get_meta, migrate, set_meta
 from donna_tui.index.store import MemoryStore
 from donna_tui.types.errors import DatabaseError, Reason
+from tests.unit.index_parts import note, open_store, vector_of
 
 
 @pytest.fixture
@@ -117,3 +118,17 @@ def test_an_older_index_keeps_only_passages_without_a_vector_in_the_index_by_ver
     store.retry_failed()
     versions = database.rows("SELECT embedding_version FROM memory_chunks ORDER BY id")
     assert versions == [("",), ("",), ("model@1",)]
+
+
+def test_an_older_index_keeps_its_vectors_when_hashes_are_shortened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migrations, "MIGRATIONS", MIGRATIONS[:13])
+    monkeypatch.setattr(documents, "EMBED_HASH_BYTES", 32)
+    store = open_store(tmp_path / "index.db")
+    store.upsert(note("a.md", "Lane 9 moves on Monday.", title="Aurora"))
+    store.store_vectors([(each.id, each.embed_hash, vector_of(each.text)) for each in store.pending(2)])
+    monkeypatch.undo()
+    migrate(store.database)
+    assert store.database.column("SELECT length(embed_hash) FROM embeddings") == [16]
+    assert store.upsert(note("copy.md", "Lane 9 moves on Monday.", title="Aurora")).reused == 1

@@ -435,7 +435,7 @@ def file_size(store: MemoryStore) -> int:
 
 @pytest.mark.slow
 def test_deleting_frees_space(store: MemoryStore) -> None:
-    fill_and_empty(store, 300, 10)
+    fill_and_empty(store, 400, 10)
     full = file_size(store)
     store.tidy()
     assert file_size(store) < full / 3
