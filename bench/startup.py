@@ -24,9 +24,8 @@ START_SECONDS = 3.0
 
 QUESTION = "sync notes between two devices"
 FIRST_FRAME = "Search your notes"
-BY_WORDS = r"words \d"
-BY_MEANING = r"#\d+ semantic|[━─]{3,} \d\.\d\d"
-"""The semantic rank or the similarity of a hit, neither of which is shown without a model."""
+BY_WORDS = r"#\d+ keyword"
+BY_MEANING = r"#\d+ semantic"
 
 EMPTY = "an empty app"
 EMPTY_APP = f"""
@@ -99,7 +98,7 @@ def start(home: Home, vault: Path) -> Start:
     with app_on_screen(home, vault) as screen:
         frame = screen.wait_for(FIRST_FRAME)
         screen.type(QUESTION)
-        words = screen.wait_for(f"{BY_WORDS}|{BY_MEANING}")
+        words = screen.wait_for(BY_WORDS)
         if model_cache() is None:
             return Start(empty, frame, words, None)
         return Start(empty, frame, words, screen.wait_for(f"{BY_MEANING}|{READY}"))
