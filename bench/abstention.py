@@ -29,13 +29,13 @@ def measure(*, small: bool = False) -> Report:
     wrong = [questions for _, questions in asked[1:] + asked[:1]]
     report = Report("Nothing relevant")
     with new_home() as home:
-        own = [_refused(home, vault, questions, stays=True) for vault, questions in asked]
+        own = [_refused(home, vault, questions, long_running=True) for vault, questions in asked]
         answerable = [refused for vault in own for question, refused in vault if question.gold]
         unanswerable = [refused for vault in own for question, refused in vault if not question.gold]
         elsewhere = [
             refused
             for (vault, _), questions in zip(asked, wrong, strict=True)
-            for _, refused in _refused(home, vault, questions, stays=False)
+            for _, refused in _refused(home, vault, questions, long_running=False)
         ]
     _add(report, "answerable questions without a hit", answerable, MAX_LOST, at_least=False)
     _add(report, "questions to the wrong vault without a hit", elsewhere, MIN_REFUSED, at_least=True)
@@ -49,15 +49,17 @@ def _add(report: Report, what: str, refused: Sequence[bool], budget: float, *, a
         report.add(f"{what} (of {len(refused):,})", sum(refused) / len(refused), "", budget, at_least=at_least)
 
 
-def _refused(home: Home, vault: Path, questions: Sequence[Question], *, stays: bool) -> list[tuple[Question, bool]]:
-    """Return each question, and whether it gets no hit. `exclude` and `within` count only with `stays`."""
+def _refused(
+    home: Home, vault: Path, questions: Sequence[Question], *, long_running: bool
+) -> list[tuple[Question, bool]]:
+    """Return each question, and whether it gets no hit. `exclude` and `within` count only with `long_running`."""
     file = home.folder / "questions.jsonl"
     lines = [
         {
             "id": number,
             "query": question.text,
-            "exclude": question.exclude if stays else (),
-            "within": (question.within or None) if stays else None,
+            "exclude": question.exclude if long_running else (),
+            "within": (question.within or None) if long_running else None,
         }
         for number, question in enumerate(questions)
     ]

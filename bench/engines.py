@@ -21,14 +21,14 @@ WARM_UP = 10
 
 @contextlib.asynccontextmanager
 async def opened(
-    home: Home, vault: Path, listen: Listener | None = None, *, stays: bool = False
+    home: Home, vault: Path, listen: Listener | None = None, *, long_running: bool = False
 ) -> AsyncIterator[Engine]:
     """Run an engine within the block, with its model loaded if there is one.
 
-    `listen` is called with every event. With `stays` the engine watches the vault and caches vectors in memory, as in
-    the app.
+    `listen` is called with every event. With `long_running` the engine watches the vault and caches vectors in memory,
+    as in the app.
     """
-    engine = Engine(space_at(vault, home.paths), MemoryConfig(), home.paths, watch=stays, what="a benchmark")
+    engine = Engine(space_at(vault, home.paths), MemoryConfig(), home.paths, watch=long_running, what="a benchmark")
     if listen:
         engine.subscribe(listen)
     try:
@@ -43,7 +43,7 @@ async def search_ms(
     home: Home, vault: Path, questions: Sequence[str], mode: Mode = "hybrid", k: int = 8
 ) -> list[float]:
     """Return the milliseconds of each question in a warm, long-running engine, as in the app and an MCP server."""
-    async with opened(home, vault, stays=True) as engine:
+    async with opened(home, vault, long_running=True) as engine:
         for question in questions[:WARM_UP]:
             await engine.search(SearchRequest(text=question, mode=mode, k=k))
         while engine.status().last_reconcile is None:

@@ -67,7 +67,7 @@ def _passages(home: Home, space: Path) -> float:
 
 async def _recall_ms(home: Home, vault: Path) -> list[float]:
     questions = eval_questions("locomo")[:QUESTIONS]
-    async with opened(home, vault, stays=True) as engine:
+    async with opened(home, vault, long_running=True) as engine:
         times = []
         for question in questions:
             started = time.perf_counter()

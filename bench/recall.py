@@ -145,7 +145,7 @@ async def ask(home: Home, conversation: Conversation) -> dict[int, Figures]:
     """Measure one conversation."""
     counter = prompt_tokens()
     figures = {budget: Figures() for budget in BUDGETS}
-    async with opened(home, build(home, conversation), stays=True) as engine:
+    async with opened(home, build(home, conversation), long_running=True) as engine:
         for question in conversation.questions:
             plain = await _plain(engine, question.text)
             for budget in BUDGETS:

@@ -91,7 +91,7 @@ async def _measure_size(report: Report, vault: Path, cache: Path, size: int, bud
     try:
         with tempfile.TemporaryDirectory() as folder:
             file = await _build(Path(folder), vault, size, service)
-            readers = Readers(file, stays=True)
+            readers = Readers(file, long_running=True)
             try:
                 await _measure_index(report, readers, service, size, budget)
             finally:

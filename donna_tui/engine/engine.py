@@ -68,10 +68,10 @@ class Engine:
         semantic: bool = True,
     ) -> None:
         self.space, self._config, self._watch = space, config, watch
-        self.context = context = SpaceContext(space, config, paths, clock, stays=watch)
+        self.context = context = SpaceContext(space, config, paths, clock, long_running=watch)
         self.hub, self._tasks = context.hub, context.tasks
         context.lease = self._lease = IndexLease(
-            space, what, self.hub, self._build_maintainer, self._begin_maintaining, stays=watch
+            space, what, self.hub, self._build_maintainer, self._begin_maintaining, long_running=watch
         )
         context.model = self._model = ModelManager(context, semantic=semantic)
         self.model_known, self.at_best = self._model.known, self._model.at_best

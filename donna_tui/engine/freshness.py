@@ -52,7 +52,7 @@ class Freshness:
 
     def __init__(self, context: SpaceContext, sync: Callable[[], Awaitable[None]]) -> None:
         self._context, self._sync = context, sync
-        self._begun = context.stays  # a long-lived program compares at its start
+        self._begun = context.long_running  # a long-running program compares at its start
         self._single_flight = SingleFlight(self._update)
 
     async def stale(self, seconds: float | None) -> str:
@@ -89,7 +89,7 @@ class Freshness:
 
     async def _update(self) -> None:
         self._begun = True
-        if not self._context.stays:
+        if not self._context.long_running:
             return await self._sync()
         maintainer = self._context.maintainer
         if maintainer:

@@ -34,10 +34,10 @@ class IndexLease:
         build: Callable[[], IndexMaintainer],
         begun: Callable[[IndexMaintainer], Awaitable[None]],
         *,
-        stays: bool,
+        long_running: bool,
     ) -> None:
         self._space, self._what, self._hub, self._build, self._begun = space, what, hub, build, begun
-        self._stays = stays
+        self._long_running = long_running
         self._lock = SpaceLock(space.state)
         self._readers: Readers | None = None
         self.maintainer: IndexMaintainer | None = None
@@ -53,7 +53,7 @@ class IndexLease:
             await asyncio.sleep(POLL_SECONDS)
         else:
             return
-        self._readers = Readers(self._existing_index(), stays=self._stays)
+        self._readers = Readers(self._existing_index(), long_running=self._long_running)
         detail = self.trouble.message if self.trouble else f"{self._other()} maintains this index"
         self._hub.post(EngineStateChanged(state="read_only", detail=detail))
 
@@ -65,7 +65,7 @@ class IndexLease:
                 newest = self._existing_index()
                 if self._readers and self._readers.path != newest:
                     await self._close_readers()
-                    self._readers = Readers(newest, stays=self._stays)
+                    self._readers = Readers(newest, long_running=self._long_running)
 
     async def _try_acquire(self) -> bool:
         if not self._lock.acquire(self._what):

@@ -111,7 +111,7 @@ class ModelManager:
     async def load(self) -> None:
         """Load the model, in a long-lived program after the first query, and there retry an unreachable server."""
         await self._wanted.wait()
-        if self._context.stays:
+        if self._context.long_running:
             await self._context.searcher.first_answer()
         while not await self._loaded():
             await asyncio.sleep(RETRY_SECONDS)
@@ -139,7 +139,7 @@ class ModelManager:
             model = self._service.provider.version_tag
             self._context.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=model))
         is_passing = isinstance(failure, ModelAwayError) and failure.passing  # such as an unreachable server
-        return self._service is not None or not (self._context.stays and is_passing)
+        return self._service is not None or not (self._context.long_running and is_passing)
 
     async def at_best(self) -> None:
         """Wait until the first query is answered, and by meaning if the model is loaded soon."""

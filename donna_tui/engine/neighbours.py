@@ -101,7 +101,7 @@ class Neighbours:
             self._replaced += [known.readers] if known is not None else []
             if file is None:
                 return None
-            made = Neighbour(name, space, indexed_client(config, space.root), Readers(path, stays=False), file)
+            made = Neighbour(name, space, indexed_client(config, space.root), Readers(path, long_running=False), file)
         self._open[space.state] = made
         return made
 

@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 class SpaceContext:
-    """The context of one engine's services. `stays` marks a long-running program; `clock` returns Unix time.
+    """The context of one engine's services; `clock` returns Unix time.
 
     The engine sets `lease` and `model` while it is built, and `search_service` when it starts.
     """
@@ -48,9 +48,9 @@ class SpaceContext:
     model: ModelManager
 
     def __init__(
-        self, space: Space, config: MemoryConfig, paths: AppPaths, clock: Callable[[], float], *, stays: bool
+        self, space: Space, config: MemoryConfig, paths: AppPaths, clock: Callable[[], float], *, long_running: bool
     ) -> None:
-        self.space, self.config, self.paths, self.clock, self.stays = space, config, paths, clock, stays
+        self.space, self.config, self.paths, self.clock, self.long_running = space, config, paths, clock, long_running
         self.hub = EventHub()
         self.tasks = Supervisor(self.hub)
         self.search_service: SearchService | None = None
@@ -130,8 +130,8 @@ class SpaceContext:
             chunk=chunker,
             window=chunker.window,
             hub=self.hub,
-            rename_window=self.config.sources.vault.rename_window_seconds if self.stays else 0.0,
-            stays=self.stays,
+            rename_window=self.config.sources.vault.rename_window_seconds if self.long_running else 0.0,
+            long_running=self.long_running,
             extra_source=lambda pipeline: MemoryIndexer(memory, pipeline),
             include=included(self.config),
             policy=self.policy,

@@ -38,21 +38,21 @@ class Part(Generic[T]):
 
 
 class Readers:
-    """A small pool of reading threads over one index file; `stays` is set if there will be many searches.
+    """A small pool of reading threads over one index file; `long_running` is set if there will be many searches.
 
     An additional thread updates the vectors in memory when that would delay a search, or runs part of a search in
     parallel.
     """
 
-    def __init__(self, path: Path, *, stays: bool) -> None:
+    def __init__(self, path: Path, *, long_running: bool) -> None:
         self.path = path
-        self._stays = stays
+        self._long_running = long_running
         self._executor = ThreadPoolExecutor(READERS + 1, thread_name_prefix="donna-read")
         self._local = threading.local()
         self._open: list[Database] = []
         self._lock = threading.Lock()
         self._scan = ExactScan()
-        self._cache = RevisionCache() if stays else None
+        self._cache = RevisionCache() if long_running else None
         self._catching_up: Future[None] | None = None
         self._closing = threading.Event()
 
@@ -74,7 +74,7 @@ class Readers:
 
     def _with_connection(self, work: Callable[[Database, VectorIndex], T]) -> T:
         database = self._connection()
-        vectors = reading_vectors(database, self._scan, stays=self._stays, catch_up=self._catch_up)
+        vectors = reading_vectors(database, self._scan, long_running=self._long_running, catch_up=self._catch_up)
         return work(database, vectors)
 
     def _catch_up(self) -> None:

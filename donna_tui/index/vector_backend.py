@@ -58,7 +58,7 @@ class WarmingVectors(VecTable):
 
 
 def reading_vectors(
-    database: Database, scan: ExactScan, *, stays: bool, catch_up: Callable[[], None] = lambda: None
+    database: Database, scan: ExactScan, *, long_running: bool, catch_up: Callable[[], None] = lambda: None
 ) -> VectorIndex:
     """Return the vector index for a read connection; `scan` is shared by all connections to the same index.
 
@@ -68,7 +68,7 @@ def reading_vectors(
     if not (database.vec_available and has_vector_table(database)) or get_meta(database, "vec_stale") == "1":
         return scan
     before, newest = log_bounds(database)
-    if not stays or not SCAN_FROM <= newest - before < SCAN_TO:
+    if not long_running or not SCAN_FROM <= newest - before < SCAN_TO:
         return VecTable()
     if scan.behind(database) <= AT_ONCE:
         return scan

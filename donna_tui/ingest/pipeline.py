@@ -45,9 +45,8 @@ T = TypeVar("T")
 class Parts:
     """The dependencies of a pipeline.
 
-    `folder` contains the space's index files; `window` is in tokens, `rename_window` in seconds; `stays` is set for a
-    long-running program; `extra_source` creates the sources other than notes; `include` is the watched part of the
-    root.
+    `folder` contains the space's index files; `window` is in tokens, `rename_window` in seconds; `extra_source` creates
+    the sources other than notes; `include` is the watched part of the root.
     """
 
     root: Path
@@ -58,7 +57,7 @@ class Parts:
     window: int
     hub: EventHub
     rename_window: float
-    stays: bool
+    long_running: bool
     extra_source: Callable[[Pipeline], ExtraSource] | None = None
     include: Include = EVERYTHING
     policy: SyncPolicy = ALWAYS
@@ -70,7 +69,7 @@ class Pipeline:
     def __init__(self, parts: Parts, generation: int) -> None:
         self._parts, self._hub, self.generation = parts, parts.hub, generation
         self.queue = MemoryIngestQueue()
-        self.readers = Readers(index_path(parts.folder, generation), stays=parts.stays)
+        self.readers = Readers(index_path(parts.folder, generation), long_running=parts.long_running)
         self.embeddings: EmbeddingQueue | None = None
         self.last_reconcile: float | None = None
         self.extra_source: ExtraSource | None = None

@@ -80,7 +80,7 @@ def read_report(space: Space, paths: AppPaths) -> SpaceReport:
             database_bytes=file_bytes(database.path),
             coverage=count(database),
             embedding=recipe_of(database).embedding,
-            vector_engine=reading_vectors(database, ExactScan(), stays=False).name,
+            vector_engine=reading_vectors(database, ExactScan(), long_running=False).name,
             problems=file_problems(database),
             unindexed=tuple(database.rows(_UNINDEXED)),
         )

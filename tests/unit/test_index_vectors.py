@@ -59,7 +59,7 @@ def test_a_table_that_missed_changes_is_rebuilt_when_sqlite_vec_loads_again(tmp_
     without.upsert(note("c.md", "comes"))
     embed_all(without)
     assert get_meta(without.database, "vec_stale") == "1"
-    assert isinstance(reading_vectors(without.database, ExactScan(), stays=True), ExactScan)
+    assert isinstance(reading_vectors(without.database, ExactScan(), long_running=True), ExactScan)
     without.database.close()
 
     again = open_store(tmp_path / "i.db")
@@ -105,16 +105,16 @@ def test_vectors_that_no_passage_has_are_tidied_away(tmp_path: Path) -> None:
 
 def test_a_reader_of_a_stale_table_scans_instead(tmp_path: Path) -> None:
     store = open_store(tmp_path / "i.db")
-    assert isinstance(reading_vectors(store.database, ExactScan(), stays=True), VecTable)
+    assert isinstance(reading_vectors(store.database, ExactScan(), long_running=True), VecTable)
     store.database.run("UPDATE meta SET value = '1' WHERE key = 'vec_stale'")
     store.database.run("INSERT OR IGNORE INTO meta VALUES ('vec_stale', '1')")
-    assert isinstance(reading_vectors(store.database, ExactScan(), stays=True), ExactScan)
+    assert isinstance(reading_vectors(store.database, ExactScan(), long_running=True), ExactScan)
     store.database.close()
 
 
 def test_before_the_first_vector_a_reader_scans(tmp_path: Path) -> None:
     store = open_store(tmp_path / "i.db", version="")
-    vectors = reading_vectors(store.database, ExactScan(), stays=True)
+    vectors = reading_vectors(store.database, ExactScan(), long_running=True)
     assert isinstance(vectors, ExactScan)
     assert vectors.search(store.database, vector_of("q"), EVERYTHING, 5) == []
     store.database.close()
@@ -202,7 +202,7 @@ def long_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 async def test_searches_do_not_wait_for_vectors_that_are_read_into_memory(long_log: Path) -> None:
-    readers = Readers(long_log, stays=True)
+    readers = Readers(long_log, long_running=True)
     with mock.patch.object(ExactScan, "catch_up", side_effect=lambda *_: None):
         assert [await names(readers) for _ in range(3)] == ["sqlite-vec"] * 3
     await until_the_scan_serves(readers)
@@ -210,7 +210,7 @@ async def test_searches_do_not_wait_for_vectors_that_are_read_into_memory(long_l
 
 
 async def test_a_failure_to_read_them_is_raised_once(long_log: Path) -> None:
-    readers = Readers(long_log, stays=True)
+    readers = Readers(long_log, long_running=True)
     failure = DatabaseError(Reason.IO_ERROR, "the disk is gone")
     with mock.patch.object(ExactScan, "catch_up", side_effect=failure):
         assert await names(readers) == "sqlite-vec"
@@ -236,7 +236,7 @@ async def names(readers: Readers) -> str:
 
 
 async def test_vectors_are_read_into_memory_for_the_first_search(long_log: Path) -> None:
-    readers = Readers(long_log, stays=True)
+    readers = Readers(long_log, long_running=True)
     with mock.patch.object(ExactScan, "catch_up", side_effect=lambda *_: None) as reading:
         await readers.run(lambda database, _: database.value("SELECT 1"))
         assert not reading.called

@@ -32,7 +32,7 @@ def make_index(folder: Path, generation: int, text: str) -> Readers:
     store = open_store(index_path(folder, generation))
     store.upsert(note(f"{generation}.md", text))
     store.database.close()
-    return Readers(index_path(folder, generation), stays=False)
+    return Readers(index_path(folder, generation), long_running=False)
 
 
 @pytest.fixture
@@ -177,7 +177,7 @@ async def test_a_folder_that_is_asked_for_again_has_what_another_connection_brou
     store = open_store(index_path(tmp_path, 1))
     for path in ("Projects/1.md", "Projects/2.md", "Garden/3.md"):
         store.upsert(note(path, f"a heron of {path}"))
-    readers = Readers(index_path(tmp_path, 1), stays=True)
+    readers = Readers(index_path(tmp_path, 1), long_running=True)
     sandbox = SearchService(lambda: readers, Settings(0.25, 8), EventHub(), InputHash(b"key"))
     request = SearchRequest(text="heron", k=8, filters=Filters(path_prefix="Projects"))
 

@@ -28,7 +28,7 @@ def readers(tmp_path: Path) -> Iterator[Readers]:
     for number in range(MANY):
         store.upsert(note(f"{number:02}.md", f"the heron of pond {number:02}{' river' * (number % 7)}"))
     store.upsert(note("heron.md", "nothing about birds"))
-    readers = Readers(index_path(tmp_path, 1), stays=True)
+    readers = Readers(index_path(tmp_path, 1), long_running=True)
     yield readers
     readers.close()
     store.database.close()
