@@ -187,7 +187,7 @@ class Engine:
         return DraftScheduler(self.context)
 
     def _build_maintainer(self) -> IndexMaintainer:
-        return IndexMaintainer(self.context.pipeline_parts(), self.hub, self.context.searcher, self._input_hash)
+        return IndexMaintainer(self.context.ingest_context(), self.context.searcher, self._input_hash)
 
     async def _begin_maintaining(self, maintainer: IndexMaintainer) -> None:
         """Start the work of the process that maintains the index."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeVar
 
 from donna_tui.config.agent_settings import AgentEmbedding, AgentSettings, not_indexed
@@ -13,7 +13,7 @@ from donna_tui.embedding.files import MAX_TOKENS, MODEL_NAME
 from donna_tui.index.database import Database
 from donna_tui.index.readers import Readers
 from donna_tui.ingest.index_maintainer import IndexMaintainer
-from donna_tui.ingest.pipeline import Parts
+from donna_tui.ingest.pipeline import IngestContext
 from donna_tui.ingest.progress import SyncPolicy, policy_of
 from donna_tui.ingest.source import NoteChunker
 from donna_tui.memory.indexer import MemoryIndexer, MemoryIndexerParts
@@ -27,7 +27,7 @@ from donna_tui.types.errors import Reason, SpaceError
 from donna_tui.types.events import EventHub
 from donna_tui.types.search import SearchOutcome, SearchRequest
 from donna_tui.vault.client import VaultClient
-from donna_tui.vault.open import included, indexed_client
+from donna_tui.vault.open import indexed_client
 
 if TYPE_CHECKING:
     from donna_tui.engine.index_lease import IndexLease
@@ -112,9 +112,8 @@ class SpaceContext:
         counter = EstimatedTokens() if served else build_token_counter(embedding.provider, self.paths.cache)
         return TextSplitter(counter, window)
 
-    def pipeline_parts(self) -> Parts:
-        """Return the dependencies of the pipelines. Raises ModelError if the model's tokenizer cannot be read."""
-        chunker = NoteChunker(self.splitter.counter, self.splitter.window, self.config.embedding.chunk_overlap)
+    def ingest_context(self) -> IngestContext:
+        """Return the context of the pipelines. Raises ModelError if the model's tokenizer cannot be read."""
         memory = MemoryIndexerParts(
             folder=self.space.state,
             sources=self.config.sources,
@@ -122,19 +121,14 @@ class SpaceContext:
             splitter=self.splitter,
             hub=self.hub,
         )
-        return Parts(
-            root=self.space.root,
-            folder=self.space.state,
-            recipe=chunker.recipe,
+        return IngestContext(
+            space=self.space,
+            config=self.config,
             client=self.client,
-            chunk=chunker,
-            window=chunker.window,
+            chunker=NoteChunker(self.splitter.counter, self.splitter.window, self.config.embedding.chunk_overlap),
             hub=self.hub,
-            rename_window=self.config.sources.vault.rename_window_seconds if self.long_running else 0.0,
             long_running=self.long_running,
-            extra_source=lambda pipeline: MemoryIndexer(memory, pipeline),
-            include=included(self.config),
-            policy=self.policy,
+            extra_source=partial(MemoryIndexer, memory),
         )
 
     # The memory and the language models

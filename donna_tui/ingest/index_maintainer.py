@@ -9,14 +9,15 @@ from functools import partial
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.index.invocations import InputHash, record
 from donna_tui.ingest.indexes import Indexes
-from donna_tui.ingest.pipeline import Parts
-from donna_tui.ingest.progress import retry_due
+from donna_tui.ingest.pipeline import IngestContext
+from donna_tui.ingest.progress import policy_of, retry_due
 from donna_tui.ingest.queue import Job
 from donna_tui.ingest.watcher import Watcher
 from donna_tui.platform.supervisor import Supervisor, set_within
 from donna_tui.search.service import SearchService
 from donna_tui.types.errors import DatabaseError, Reason, VaultReadError
-from donna_tui.types.events import EngineEvent, EngineStateChanged, EventHub, ProblemCleared, ProblemRaised
+from donna_tui.types.events import EngineEvent, EngineStateChanged, ProblemCleared, ProblemRaised
+from donna_tui.vault.open import included
 from donna_tui.vault.paths import VaultRoot
 
 START = "start"
@@ -31,19 +32,20 @@ WATCH_SECONDS = 5.0
 class IndexMaintainer:
     """The writing side of an engine, in the one process that holds the space's IndexLease."""
 
-    def __init__(self, parts: Parts, hub: EventHub, searcher: SearchService, input_hash: InputHash) -> None:
-        self.indexes = Indexes(parts, hub, input_hash)
-        self._root = VaultRoot(parts.root)
-        self._hub, self._searcher = hub, searcher
-        self._policy = parts.policy
+    def __init__(self, context: IngestContext, searcher: SearchService, input_hash: InputHash) -> None:
+        self.indexes = Indexes(context, input_hash)
+        root, config = context.space.root, context.config
+        self._root = VaultRoot(root)
+        self._hub, self._searcher = context.hub, searcher
+        self._policy = policy_of(config)
         self._watcher = Watcher(
-            parts.root, hub, self.indexes.follow, include=parts.include, quiet_ms=parts.policy.quiet_ms
+            root, self._hub, self.indexes.follow, include=included(config), quiet_ms=self._policy.quiet_ms
         )
-        self._tasks = Supervisor(hub)
+        self._tasks = Supervisor(self._hub)
         self._damage = asyncio.Event()
         self._root_lost = asyncio.Event()
         self._model_known = asyncio.Event()
-        self._unsubscribe = hub.subscribe(self._listen)
+        self._unsubscribe = self._hub.subscribe(self._listen)
         self._loop = asyncio.get_running_loop()
 
     async def open(self) -> None:

@@ -15,19 +15,19 @@ from donna_tui.index.generations import (
     set_aside,
 )
 from donna_tui.index.invocations import InputHash
-from donna_tui.ingest.pipeline import Parts, Pipeline
+from donna_tui.ingest.pipeline import IngestContext, Pipeline
 from donna_tui.ingest.watcher import ChangedPaths
 from donna_tui.types.errors import DatabaseError, Reason
-from donna_tui.types.events import EventHub, IndexSwapped, ProblemRaised
+from donna_tui.types.events import IndexSwapped, ProblemRaised
 
 
 class Indexes:
     """One or two pipelines over the same vault. Searches use `active`; both follow changes."""
 
-    def __init__(self, parts: Parts, hub: EventHub, input_hash: InputHash) -> None:
-        self._parts, self._hub, self._input_hash = parts, hub, input_hash
+    def __init__(self, context: IngestContext, input_hash: InputHash) -> None:
+        self._context, self._hub, self._input_hash = context, context.hub, input_hash
         self._service: EmbeddingService | None = None
-        self._wanted = parts.recipe
+        self._wanted = context.chunker.recipe
         self.building: Pipeline | None = None
         self._built = Recipe("")
         self._why = ""
@@ -58,7 +58,7 @@ class Indexes:
 
         Raises DatabaseError if it cannot be opened or created for another reason.
         """
-        generation = current_generation(self._parts.folder) or 1
+        generation = current_generation(self._context.space.state) or 1
         try:
             self._active, self._built = await self._open(generation)
         except DatabaseError as error:
@@ -66,11 +66,11 @@ class Indexes:
                 raise
             self._report_damage(generation)
             self._active, self._built = await self._open(generation)
-        delete_older(self._parts.folder, generation)  # left by an interrupted swap
+        delete_older(self._context.space.state, generation)  # left by an interrupted swap
         await self._build_if_needed("the chunking of notes has changed")
 
     async def _open(self, generation: int) -> tuple[Pipeline, Recipe]:
-        pipeline = Pipeline(self._parts, generation)
+        pipeline = Pipeline(self._context, generation)
         try:
             return pipeline, await pipeline.open()
         except DatabaseError:
@@ -78,7 +78,7 @@ class Indexes:
             raise
 
     def _report_damage(self, generation: int) -> None:
-        aside = set_aside(index_path(self._parts.folder, generation))
+        aside = set_aside(index_path(self._context.space.state, generation))
         self._hub.post(
             ProblemRaised(
                 reason=Reason.DATABASE_CORRUPT,
@@ -134,8 +134,8 @@ class Indexes:
         old, self._active, self.building = self.active, building, None
         self._built = self._wanted
         await old.close()
-        make_current(self._parts.folder, building.generation)
-        delete_older(self._parts.folder, building.generation)
+        make_current(self._context.space.state, building.generation)
+        delete_older(self._context.space.state, building.generation)
         self._hub.post(IndexSwapped(generation=building.generation, why=self._why))
 
     def follow(self, changed: ChangedPaths) -> None:

@@ -10,11 +10,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TypeVar
 
+from donna_tui.config.models import MemoryConfig
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.index.documents import Document
 from donna_tui.index.files import file_states, known_paths, reread_if_key_changed
 from donna_tui.index.generations import Recipe, index_path, open_generation, recipe_of
 from donna_tui.index.invocations import InputHash
@@ -22,18 +21,16 @@ from donna_tui.index.readers import Readers
 from donna_tui.index.store import MemoryStore
 from donna_tui.ingest.embedding_queue import EmbeddingQueue
 from donna_tui.ingest.pending_deletions import PendingDeletions
-from donna_tui.ingest.progress import ALWAYS, SyncPolicy
 from donna_tui.ingest.queue import Job, MemoryIngestQueue
 from donna_tui.ingest.reconcile import compare
-from donna_tui.ingest.source import ExtraSource, Outcome, VaultSource
+from donna_tui.ingest.source import ExtraSource, NoteChunker, Outcome, VaultSource
 from donna_tui.ingest.watcher import ChangedPaths, sort_events
 from donna_tui.ingest.worker import IngestWorker
+from donna_tui.platform.spaces import Space
 from donna_tui.platform.supervisor import Supervisor
-from donna_tui.text.chunker import Chunk
 from donna_tui.types.errors import DatabaseError, Reason, VaultReadError
 from donna_tui.types.events import CHANGED, EventHub, NoteIndexed, ReconcileDone
 from donna_tui.vault.client import VaultClient
-from donna_tui.vault.include import EVERYTHING, Include
 
 FOLLOW_UP_SECONDS = 1.0
 NOTES = "SELECT count(*) FROM memory_documents WHERE source_type = 'vault'"
@@ -42,34 +39,26 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """The dependencies of a pipeline.
+class IngestContext:
+    """What the pipelines of a space share; `extra_source` creates the sources other than notes."""
 
-    `folder` contains the space's index files; `window` is in tokens, `rename_window` in seconds; `extra_source` creates
-    the sources other than notes; `include` is the watched part of the root.
-    """
-
-    root: Path
-    folder: Path
-    recipe: Recipe
+    space: Space
+    config: MemoryConfig
     client: VaultClient
-    chunk: Callable[[Document], list[Chunk]]
-    window: int
+    chunker: NoteChunker
     hub: EventHub
-    rename_window: float
     long_running: bool
-    extra_source: Callable[[Pipeline], ExtraSource] | None = None
-    include: Include = EVERYTHING
-    policy: SyncPolicy = ALWAYS
+    extra_source: Callable[[Pipeline], ExtraSource]
 
 
 class Pipeline:
     """The owner of an index file, its writer thread and its tasks. Use it on one event loop."""
 
-    def __init__(self, parts: Parts, generation: int) -> None:
-        self._parts, self._hub, self.generation = parts, parts.hub, generation
+    def __init__(self, context: IngestContext, generation: int) -> None:
+        self._context, self._hub, self.generation = context, context.hub, generation
         self.queue = MemoryIngestQueue()
-        self.readers = Readers(index_path(parts.folder, generation), long_running=parts.long_running)
+        self.path = index_path(context.space.state, generation)
+        self.readers = Readers(self.path, long_running=context.long_running)
         self.embeddings: EmbeddingQueue | None = None
         self.last_reconcile: float | None = None
         self.extra_source: ExtraSource | None = None
@@ -81,31 +70,27 @@ class Pipeline:
         self._comparing = False
         self._comparisons: list[set[str]] = []
 
-    @property
-    def path(self) -> Path:
-        return index_path(self._parts.folder, self.generation)
-
     async def open(self) -> Recipe:
         """Open the index file and start the tasks. Return the recipe the index was built with. Raises DatabaseError."""
-        parts = self._parts
+        context = self._context
         store = self._store = await self.write(self._open_store)
-        self.extra_source = parts.extra_source(self) if parts.extra_source else None
-        self._source = VaultSource(parts.client, self._store, parts.chunk, self.extra_source)
+        self.extra_source = context.extra_source(self)
+        self._source = VaultSource(context.client, self._store, context.chunker, self.extra_source)
         self._worker = IngestWorker(self.queue, self._source, self.write, self._hub, self._finish)
-        self.deletions = PendingDeletions(self._hub, parts.rename_window, self._remove, self._reading, self._counted)
+        window = context.config.sources.vault.rename_window_seconds if context.long_running else 0.0
+        self.deletions = PendingDeletions(self._hub, window, self._remove, self._reading, self._counted)
         self._tasks.start("reading notes", self._worker.run)
         self._tasks.start("removing notes", self.deletions.run)
         self._tasks.start("comparing folders", self._rescan_forever)
-        if self.extra_source:
-            self._tasks.start("following the memory", self.extra_source.run)
+        self._tasks.start("following the memory", self.extra_source.run)
         return await self.write(lambda: recipe_of(store.database))
 
     def _open_store(self) -> MemoryStore:
-        parts = self._parts
-        database = open_generation(parts.folder, self.generation, parts.recipe)
+        chunker = self._context.chunker
+        database = open_generation(self._context.space.state, self.generation, chunker.recipe)
         try:
-            reread_if_key_changed(database, parts.client.sensitive_key)
-            return MemoryStore(database, parts.chunk, parts.window)
+            reread_if_key_changed(database, self._context.client.sensitive_key)
+            return MemoryStore(database, chunker, chunker.window)
         except DatabaseError:
             database.close()
             raise
@@ -210,7 +195,7 @@ class Pipeline:
             self._tasks.start("following file events", lambda: self._follow(changed.paths))
 
     async def _follow(self, paths: Iterable[str]) -> None:
-        root, client = self._parts.root, self._parts.client
+        root, client = self._context.space.root, self._context.client
         found = await asyncio.to_thread(sort_events, client, root, paths)
         database = self.store.database
         below = [path for folder in found.vanished for path in await self.write(partial(file_states, database, folder))]
@@ -246,7 +231,7 @@ class Pipeline:
         the root is missing.
         """
         started = time.perf_counter()
-        client = self._parts.client
+        client = self._context.client
         read_meanwhile: set[str] = set()
         self._comparisons.append(read_meanwhile)
         try:
@@ -303,7 +288,7 @@ class Pipeline:
 
     def _is_there(self, path: str) -> bool:
         try:
-            self._parts.client.stat(path)
+            self._context.client.stat(path)
         except VaultReadError as error:
             return error.reason is Reason.ROOT_MISSING
         return True
