@@ -248,14 +248,14 @@ def _moved(context: WriteContext, location: RepoLocation, intent: Intent) -> boo
     except VaultWriteError as error:
         if error.reason is not Reason.GIT_LOCKED:
             remove_stale_locks(location, intent)
-        if is_done(context, intent):
+        if ensure_recorded(context, intent):
             return True
         raise
-    return moved or is_done(context, intent)
+    return moved or ensure_recorded(context, intent)
 
 
-def is_done(context: WriteContext, intent: Intent) -> bool:
-    """Return whether the operation is in the history. Git moves the branch first: a missing record is appended here."""
+def ensure_recorded(context: WriteContext, intent: Intent) -> bool:
+    """Return whether the operation is in the history, after appending its record if git has moved only the branch."""
     tip, operation = context.repo.tip(), intent.operation
     if _contains(context, tip.record, intent.record):
         return True
@@ -279,7 +279,7 @@ def _revert(context: WriteContext, intent: Intent, files: list[tuple[Change, str
     """Undo the files of a failed write. What cannot be undone now is left to the next recovery."""
     with contextlib.suppress(VaultWriteError):
         latest = context.journal.read() or intent
-        if is_done(context, latest):
+        if ensure_recorded(context, latest):
             return
         undone = [context.files.revert(*file) for file in reversed(files)]
         if all(undone):

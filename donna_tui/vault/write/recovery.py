@@ -20,7 +20,7 @@ from donna_tui.vault.write.protocol import (
     REBUILD_PATIENCE_SECONDS,
     WriteContext,
     advance,
-    is_done,
+    ensure_recorded,
     make_objects,
     record_intent,
 )
@@ -72,7 +72,7 @@ def recover(context: WriteContext, location: RepoLocation) -> VaultWriteError | 
     if intent is None:
         return None
     files = _examine(context, location, intent)
-    if is_done(context, intent):
+    if ensure_recorded(context, intent):
         problem = _complete(context, location, intent, files)
     elif any(map(_is_edited, files)):
         problem = _edited_meanwhile(intent, files, _record(context, location, intent.operation, files))
@@ -92,7 +92,7 @@ def record_displaced(context: WriteContext, location: RepoLocation) -> None:
     """
     with contextlib.suppress(VaultWriteError):
         intent = context.journal.read()
-        if intent is None or is_done(context, intent):
+        if intent is None or ensure_recorded(context, intent):
             return
         files = _examine(context, location, intent)
         if any(file.state is State.AFTER for file in files) or not any(map(_is_edited, files)):
