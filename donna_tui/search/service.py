@@ -84,20 +84,19 @@ class SearchService:
         """
         self._under_way += 1
         try:
-            if max_k is not None:
-                return await self._found(request, replace(self._settings, max_k=max_k))
-            if self._scorer is None or request.mode == "keyword":
-                return await self._found(request, self._settings)
-            return await self._found_and_reranked(request, self._scorer)
+            if max_k is None and self._scorer is not None and request.mode != "keyword":
+                return await self._reranked(request, self._scorer)
+            settings = self._settings if max_k is None else replace(self._settings, max_k=max_k)
+            return await self._found(request, settings, time.perf_counter())
         finally:
             self._under_way -= 1
 
-    async def _found_and_reranked(self, request: SearchRequest, scorer: Scorer) -> SearchOutcome:
+    async def _reranked(self, request: SearchRequest, scorer: Scorer) -> SearchOutcome:
         """Rank the best hits again, unless another question was typed meanwhile: it takes a while."""
         self._latest += 1
         number, k = self._latest, max_hits(request, self._settings)
         wide = replace(request, k=max(k, RERANKED), uncapped=True) if k else request
-        found = await self._found(wide, self._settings)
+        found = await self._found(wide, self._settings, time.perf_counter())
 
         def rank() -> list[Hit]:
             is_old = request.partial and number != self._latest
@@ -109,23 +108,10 @@ class SearchService:
             hits, note = list(found.hits), "; ".join(filter(None, (found.note, f"not ranked again: {error.message}")))
         return replace(found, request=request, hits=tuple(hits[:k]), near_misses=found.near_misses[:k], note=note)
 
-    async def _found(self, request: SearchRequest, settings: Settings) -> SearchOutcome:
-        """Answer a request, and retry if the index was replaced meanwhile, as after a change of model."""
-        started = time.perf_counter()
-        readers = self._readers()
-        while True:
-            try:
-                return await self._found_in(readers, request, settings, started)
-            except DatabaseError:
-                if readers is self._readers():
-                    raise
-                readers = self._readers()
-
-    async def _found_in(
-        self, readers: Readers, request: SearchRequest, settings: Settings, started: float
-    ) -> SearchOutcome:
-        """Answer a request from an index, searching by words while the model embeds the question."""
+    async def _found(self, request: SearchRequest, settings: Settings, started: float) -> SearchOutcome:
+        """Answer a request, searching by words while the model embeds the question."""
         asked, limit = ask(request), candidates_for(max_hits(request, settings))
+        readers = self._readers()
         keyword = readers.run_parallel(lambda database: keyword_leg(database, asked, limit, readers.run_parallel))
 
         def work(database: Database, vectors: VectorIndex) -> SearchOutcome:
@@ -135,11 +121,15 @@ class SearchService:
             return search(database, vectors, compared, settings, None if fell_back else Legs(keyword(), semantic))
 
         try:
-            question = await self._with_vector(asked)
-            version = self._service.version_tag if self._service else ""
-            return await self._answer(started, work, readers)
+            question, version = await self._with_vector(asked), self._version
+            outcome = await readers.run(work)
+        except DatabaseError:
+            if readers is self._readers():
+                raise
+            return await self._found(request, settings, started)  # the index was replaced, as after a change of model
         finally:
             keyword.drop()
+        return self._reported(outcome, started)
 
     async def search_in(self, readers: Readers, request: SearchRequest, embedding: str) -> SearchOutcome:
         """Answer a request from another index: by meaning if its vectors are of this model. Raises DatabaseError."""
@@ -150,26 +140,28 @@ class SearchService:
 
     async def more_like(self, hit: Hit, request: SearchRequest, readers: Readers | None = None) -> SearchOutcome:
         """Find passages of other notes similar to a hit, in its index. Raises DatabaseError."""
-        return await self._answer(
-            time.perf_counter(), lambda database, vectors: more_like(database, vectors, hit, request), readers
-        )
+        started = time.perf_counter()
+        reading = readers or self._readers()
+        outcome = await reading.run(lambda database, vectors: more_like(database, vectors, hit, request))
+        return self._reported(outcome, started)
 
     async def why_not(self, path: str, request: SearchRequest) -> WhyNot:
         """Explain why a note is not among the hits of a request. Raises DatabaseError."""
         from donna_tui.search.why_not import why_not
 
-        question = await self._with_vector(ask(request))
-        version = self._service.version_tag if self._service else ""
+        question, version = await self._with_vector(ask(request)), self._version
         return await self._readers().run(
             lambda database, vectors: why_not(
                 database, vectors, comparable(database, question, version), self._settings, path
             )
         )
 
-    async def _answer(
-        self, started: float, work: Callable[[Database, VectorIndex], SearchOutcome], readers: Readers | None = None
-    ) -> SearchOutcome:
-        outcome = await (readers or self._readers()).run(work)
+    @property
+    def _version(self) -> str:
+        return self._service.version_tag if self._service else ""
+
+    def _reported(self, outcome: SearchOutcome, started: float) -> SearchOutcome:
+        """Post the event of an outcome, and add the milliseconds that it took."""
         latency = (time.perf_counter() - started) * 1000
         sources = ",".join(outcome.request.filters.sources)
         self._hub.post(
