@@ -132,7 +132,7 @@ class DraftRow:
 class Evidence:
     """A passage that is cited as a source of a draft, by its `number` (from 1). Lines are those of the source.
 
-    `Backend.passage` opens `path`, as that of a hit. All text is raw.
+    `Engine.passage` opens `path`, as that of a hit. All text is raw.
     """
 
     number: int

@@ -1,4 +1,4 @@
-"""A `Backend` for tests of the screens: scripted answers, calls that a test holds back, and a record of every call."""
+"""An engine for tests of the screens: scripted answers, calls that a test holds back, and a record of every call."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def no_hits(request: SearchRequest) -> SearchOutcome:
 
 
 class FakeBackend:
-    """Implements `donna_tui.tui.lib.backend.Backend` without engine, disk or clock.
+    """The part of `Engine` that the screens use, without disk or clock.
 
     `answers` maps a query to its outcome, or is a function of the request. `script` is posted once the backend has been
     started and has a listener. `gates` holds calls back, `failures` makes a method (or one key of it) raise.
