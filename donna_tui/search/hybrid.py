@@ -32,7 +32,6 @@ from donna_tui.search.ranking import (
     score_within,
 )
 from donna_tui.search.snippets import LateSnippet
-from donna_tui.search.speaker_attribution import compare, is_about_user
 from donna_tui.types.search import Hit, MemorySource, Mode, SearchOutcome, SearchRequest
 
 HIGHEST_SCORE = 1.0
@@ -191,6 +190,8 @@ def _leads(
     is_close = in_note or not best or any(_answers(question_content, one, rows[one.id]) for one in found)
     if not is_close and not _one_note_holds_all(passages, question_content, ranked, best):
         return None
+    from donna_tui.search.speaker_attribution import compare
+
     comparison = compare(question.query.text, question_content.stems, [rows[one.id].content for one in found])
     return None if comparison.is_of_another else dict(zip((one.id for one in found), comparison.leads, strict=False))
 
@@ -265,7 +266,11 @@ def _by_date(passages: Passages, question: Question, ranked: list[Ranked], *, in
 
 def _by_user(passages: Passages, question: Question, turns: Sequence[int]) -> dict[int, float]:
     """Return 1 for each of some turns that is by the user, if the question is about the user."""
-    if question.mode != "hybrid" or not is_about_user(question.query.text):
+    if question.mode != "hybrid":
+        return {}
+    from donna_tui.search.speaker_attribution import is_about_user
+
+    if not is_about_user(question.query.text):
         return {}
     return {each: float(row.heading_path == '["user"]') for each, row in passages.rows(turns).items()}
 

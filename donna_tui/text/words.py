@@ -30,7 +30,7 @@ EMOJI = "\u2300-\u23ff\u2600-\u27bf\u2b05-\u2b55\U0001f000-\U0001f3fa\U0001f400-
 """Ranges of a character class: symbols that people write as emoji, without skin tones and other modifiers."""
 
 _EMOJI = re.compile(f"[{EMOJI}]")
-_PIECE = re.compile(rf"(?P<unspaced>[{_SCRIPTS}]+|[{EMOJI}])|(?:(?![{_SCRIPTS}])\w)+")
+_PIECE = re.compile(rf"(?P<unspaced>[{_SCRIPTS}]+|[{EMOJI}])|[^\W{_SCRIPTS}]+")
 
 
 def is_unspaced(char: str) -> bool:

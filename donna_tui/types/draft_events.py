@@ -8,7 +8,7 @@ from typing import ClassVar
 from donna_tui.types.events import Event
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ModelCalled(Event):
     """A language model was called. `outcome` is `ok` or the kind of the failure; the cost is in US dollars."""
 
@@ -23,7 +23,7 @@ class ModelCalled(Event):
     cost_usd: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Autowrite(Event):
     """An automatic draft began. `key` is its idempotency key, such as the id of a meeting."""
 
@@ -32,17 +32,17 @@ class Autowrite(Event):
     key: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Autowritten(Autowrite):
     name: ClassVar[str] = "vault_autowrite_written"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AutowriteSkipped(Autowrite):
     name: ClassVar[str] = "vault_autowrite_skipped_idempotent"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AutowriteFailed(Autowrite):
     """The draft could not be written. `reason` is a reason code, or the kind of the failure."""
 
@@ -53,7 +53,7 @@ class AutowriteFailed(Autowrite):
 DraftEvent = ModelCalled | Autowritten | AutowriteSkipped | AutowriteFailed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CalendarFetched(Event):
     """A calendar was read. `new`, `changed` and `gone` count the meetings that differ from the mirror.
 
@@ -73,18 +73,18 @@ class CalendarFetched(Event):
     latency_ms: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MeetingEndPollerStarted(Event):
     name: ClassVar[str] = "meeting_end_poller_start"
     calendars: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MeetingEndPollerCancelled(Event):
     name: ClassVar[str] = "meeting_end_poller_cancelled"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MeetingEndPollerCycleFailed(Event):
     """One poll for ended meetings failed; polling continues. `reason` is a code or the kind of the failure."""
 
@@ -92,7 +92,7 @@ class MeetingEndPollerCycleFailed(Event):
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MeetingEndDetected(Event):
     """A meeting ended, or the brief for one that is not over is due."""
 
@@ -102,7 +102,7 @@ class MeetingEndDetected(Event):
     is_over: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MeetingEndDispatchFailed(Event):
     """The note of a meeting that has ended could not be started; it is retried."""
 

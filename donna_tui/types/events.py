@@ -2,6 +2,7 @@
 
 Background work posts these to the `EventHub`; the log file, the Activity pane and tests listen. An event has paths,
 counts, codes and milliseconds, and never text of notes, titles or addresses, except in a field that is `UNLOGGED`.
+Nothing compares events, so they have no equality, which takes time to generate at the start.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from donna_tui.types.draft_events import CalendarEvent, DraftEvent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Event:
     """Base of all events. `name` is the event's name in the log; `at` is Unix time in seconds."""
 
@@ -34,14 +35,14 @@ CHANGED = "something changed"
 """The reason for a comparison while a vault is watched."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class EngineStateChanged(Event):
     name: ClassVar[str] = "engine_state"
     state: Literal["starting", "running", "paused", "read_only", "stopping", "stopped", "failed"]
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ModelStateChanged(Event):
     """The state of the embedding model changed. `detail` is one line; `model` is its version tag once ready."""
 
@@ -51,7 +52,7 @@ class ModelStateChanged(Event):
     model: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WatcherStateChanged(Event):
     """The way in which changes on disk are detected."""
 
@@ -60,7 +61,7 @@ class WatcherStateChanged(Event):
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WatchEvent(Event):
     """The file system reported a possible change below these paths."""
 
@@ -69,7 +70,7 @@ class WatchEvent(Event):
     rescan: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ReconcileDone(Event):
     """Vault and index were compared. Counts are notes."""
 
@@ -83,7 +84,7 @@ class ReconcileDone(Event):
     latency_ms: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class IndexProgress(Event):
     """The progress of the index. Counts are notes unless they say chunks. Newer progress replaces older."""
 
@@ -105,7 +106,7 @@ class StageTimes:
     embed: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NoteIndexed(Event):
     """A note's text is searchable by keyword. `found_after_ms` counts from its modification time, for fresh edits."""
 
@@ -118,7 +119,7 @@ class NoteIndexed(Event):
     found_after_ms: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NoteEmbedded(Event):
     """A note's vectors are stored: it is searchable by meaning. `reused` vectors came from the cache."""
 
@@ -130,7 +131,7 @@ class NoteEmbedded(Event):
     found_after_ms: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NoteRenamed(Event):
     """A note moved. Its document and vectors were kept."""
 
@@ -139,7 +140,7 @@ class NoteRenamed(Event):
     old_path: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NoteDeleted(Event):
     """A note was deleted from the vault, and its text and vectors from the index."""
 
@@ -147,7 +148,7 @@ class NoteDeleted(Event):
     path: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NoteSkipped(Event):
     """A file that is not indexed, with the reason."""
 
@@ -157,7 +158,7 @@ class NoteSkipped(Event):
     message: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NoteFailed(Event):
     """A note could not be indexed; it is retried at `next_try` (Unix time)."""
 
@@ -168,7 +169,7 @@ class NoteFailed(Event):
     next_try: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class IngestBatch(Event):
     """Chunks of so many notes were embedded in one batch."""
 
@@ -178,7 +179,7 @@ class IngestBatch(Event):
     latency_ms: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SearchDone(Event):
     name: ClassVar[str] = "memory_retrieval"
     mode: str
@@ -189,7 +190,7 @@ class SearchDone(Event):
     question: str = field(default="", metadata=UNLOGGED)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ProblemRaised(Event):
     """Something needs attention. `path` is a note, or empty for the whole space."""
 
@@ -200,21 +201,21 @@ class ProblemRaised(Event):
     path: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ProblemCleared(Event):
     name: ClassVar[str] = "problem_cleared"
     reason: Reason
     path: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class IndexSwapped(Event):
     name: ClassVar[str] = "index_swapped"
     generation: int
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class VaultWritten(Event):
     """Donna changed the vault: one operation, one commit. `actor` is who requested it.
 
@@ -230,7 +231,7 @@ class VaultWritten(Event):
     verb: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SourceIngested(Event):
     """Some documents of a source other than the vault are searchable by keyword; with 0, some may have been removed."""
 
@@ -238,29 +239,29 @@ class SourceIngested(Event):
     latency_ms: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ChatIngested(SourceIngested):
     name: ClassVar[str] = "memory_ingest_chat_turn"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TasksIngested(SourceIngested):
     name: ClassVar[str] = "memory_ingest_task"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CorrectionIngested(SourceIngested):
     name: ClassVar[str] = "memory_ingest_correction"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MemoryRemembered(SourceIngested):
     """Facts, preferences and the like."""
 
     name: ClassVar[str] = "memory_ingest_memory"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MemoryIngestFailed(Event):
     """The document of `item` could not be built. `reason` is a reason code, or the kind of the failure."""
 
@@ -270,7 +271,7 @@ class MemoryIngestFailed(Event):
     item: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BackfillDone(Event):
     """The documents of a source were rebuilt from their originals. The log has an event for each source."""
 
