@@ -60,7 +60,6 @@ _BEGINS = re.compile(
 _NAIVE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]*_]*\s+")
 _INITIAL = re.compile(r"(?:\b[A-Z]|\be\.g|\bi\.e|\bProf|\bDr|\bMr|\bMrs)\.$")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
-_OWN_SECTIONS = ("last time", "still open from last time", "attendees", "agenda", "related", "background", "open tasks")
 
 
 @dataclass(slots=True)

@@ -66,11 +66,9 @@ def _conditions(wanted: MemoryFilter) -> tuple[str, list[object]]:
     if wanted.types:
         parts.append(("d.note_type IN (SELECT value FROM json_each(?))", [json.dumps(wanted.types)]))
     for sql, value in (
-        ("json_extract(d.metadata_json, '$.session_id') = ?", wanted.session_id or None),
         ("instr(lower(c.content), lower(?))", wanted.text or None),
         ("d.dated_at >= ?", wanted.after),
         ("d.dated_at < ?", wanted.before),
-        (f"{_IMPORTANCE} >= ?", wanted.least_importance),
         (f"{_IMPORTANCE} < ?", wanted.most_importance),
         ("d.sensitive = ?", wanted.sensitive),
     ):

@@ -85,11 +85,9 @@ class MemoryFilter:
 
     types: tuple[MemoryType, ...] = ()
     sources: tuple[MemorySource, ...] = EXTRA_SOURCES
-    session_id: str = ""
     text: str = ""
     after: float | None = None
     before: float | None = None
-    least_importance: float | None = None
     most_importance: float | None = None
     user_id: str = ME
     sensitive: bool | None = None

@@ -78,10 +78,10 @@ def keys_table(keys: Keys = DEFAULT_KEYS) -> list[KeyRow]:
     ]
 
 
-def keys_markdown(keys: Keys = DEFAULT_KEYS) -> str:
+def keys_markdown() -> str:
     """Render the key reference: a section for each context, with the keys of the footer before the others."""
     sections = []
-    for where, group in groupby(keys_table(keys), key=lambda row: row.where):
+    for where, group in groupby(keys_table(DEFAULT_KEYS), key=lambda row: row.where):
         tables = [_table(part) for _, part in groupby(group, key=lambda row: row.common)]
         sections.append(f"## {where[0].upper()}{where[1:]}\n\n" + "\nLess often:\n\n".join(tables))
     return "\n".join(sections)
