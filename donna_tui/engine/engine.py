@@ -70,9 +70,7 @@ class Engine:
         self.space, self._config, self._watch = space, config, watch
         self.context = context = SpaceContext(space, config, paths, clock, long_running=watch)
         self.hub, self._tasks = context.hub, context.tasks
-        context.lease = self._lease = IndexLease(
-            space, what, self.hub, self._build_maintainer, self._begin_maintaining, long_running=watch
-        )
+        context.lease = self._lease = IndexLease(context, what, self._build_maintainer, self._begin_maintaining)
         context.model = self._model = ModelManager(context, semantic=semantic)
         self.model_known, self.at_best = self._model.known, self._model.at_best
         self._vault = Lazy(self._open_vault)

@@ -7,13 +7,14 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from donna_tui.engine.space_context import SpaceContext
 from donna_tui.index.generations import current_generation, index_path
 from donna_tui.index.readers import Readers
 from donna_tui.ingest.index_maintainer import IndexMaintainer
 from donna_tui.ingest.worker import PASSING
-from donna_tui.platform.spaces import Space, SpaceLock
+from donna_tui.platform.spaces import SpaceLock
 from donna_tui.types.errors import DatabaseError, Reason, SpaceError
-from donna_tui.types.events import EngineStateChanged, EventHub, ProblemCleared, ProblemRaised
+from donna_tui.types.events import EngineStateChanged, ProblemCleared, ProblemRaised
 
 RETRY_SECONDS = 3.0
 
@@ -28,17 +29,14 @@ class IndexLease:
 
     def __init__(
         self,
-        space: Space,
+        context: SpaceContext,
         what: str,
-        hub: EventHub,
         build: Callable[[], IndexMaintainer],
         begun: Callable[[IndexMaintainer], Awaitable[None]],
-        *,
-        long_running: bool,
     ) -> None:
-        self._space, self._what, self._hub, self._build, self._begun = space, what, hub, build, begun
-        self._long_running = long_running
-        self._lock = SpaceLock(space.state)
+        self._what, self._build, self._begun = what, build, begun
+        self._hub, self._state, self._long_running = context.hub, context.space.state, context.long_running
+        self._lock = SpaceLock(self._state)
         self._readers: Readers | None = None
         self.maintainer: IndexMaintainer | None = None
         self.trouble: DatabaseError | None = None
@@ -47,7 +45,7 @@ class IndexLease:
         """Take the lease if possible, else read. Raises DatabaseError, or SpaceError if there is no index yet."""
         until = time.monotonic() + PATIENCE_SECONDS
         while not await self._try_acquire():
-            made = current_generation(self._space.state) is not None
+            made = current_generation(self._state) is not None
             if made or self.trouble or time.monotonic() > until:
                 break
             await asyncio.sleep(POLL_SECONDS)
@@ -100,9 +98,9 @@ class IndexLease:
             self.trouble = None
 
     def _existing_index(self) -> Path:
-        generation = current_generation(self._space.state)
+        generation = current_generation(self._state)
         if generation is not None:
-            return index_path(self._space.state, generation)
+            return index_path(self._state, generation)
         if self.trouble:
             raise self.trouble
         raise SpaceError(Reason.BUSY, f"{self._other()} is creating the index", hint="try again in a moment")
@@ -128,7 +126,7 @@ class IndexLease:
     def database(self) -> Path:
         if self.maintainer:
             return self.maintainer.indexes.active.path
-        return index_path(self._space.state, current_generation(self._space.state) or 1)
+        return index_path(self._state, current_generation(self._state) or 1)
 
     async def end(self) -> None:
         """Close everything and release the lease."""
