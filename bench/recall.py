@@ -154,7 +154,7 @@ async def ask(home: Home, conversation: Conversation) -> dict[int, Figures]:
 
 
 async def _plain(engine: Engine, question: str) -> list[MemoryChunk]:
-    outcome = await engine.context.search(SearchRequest(text=question, k=SEARCHED), SEARCHED)
+    outcome = await engine.context.searcher.search(SearchRequest(text=question, k=SEARCHED), SEARCHED)
     return [memory_of_hit(hit, None) for hit in outcome.hits]
 
 

@@ -359,7 +359,7 @@ class MemoryService:
         if self._recaller is None:
             model = settings.reranker_model if settings.reranker_enabled else None
             self._recaller = Recaller(
-                search=self._context.search,
+                search=self._context.searcher.search,
                 read=self._context.read,
                 preferences=lambda user: self.db.run(lambda db: procedural(db.database, user)),
                 counter=await asyncio.to_thread(prompt_tokens),

@@ -134,7 +134,7 @@ class SkillRunner:
     def _gatherer(self) -> Gatherer:
         context = self._context
         return Gatherer(
-            search=context.search,
+            search=context.searcher.search,
             read=context.read,
             remote=self._drafter.remote,
             me=context.config.me,

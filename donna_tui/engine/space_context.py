@@ -25,7 +25,6 @@ from donna_tui.search.service import SearchService
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.errors import Reason, SpaceError
 from donna_tui.types.events import EventHub
-from donna_tui.types.search import SearchOutcome, SearchRequest
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.open import indexed_client
 
@@ -97,10 +96,6 @@ class SpaceContext:
         if self.search_service is None:
             raise SpaceError(Reason.BUSY, "the engine is not running")
         return self.search_service
-
-    async def search(self, request: SearchRequest, most: int) -> SearchOutcome:
-        """Search the index for at most `most` passages, which may be more than the settings allow a user."""
-        return await self.searcher.search(request, max_k=most)
 
     @cached_property
     def splitter(self) -> TextSplitter:

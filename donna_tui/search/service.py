@@ -77,7 +77,7 @@ class SearchService:
         taken, self._invocations = self._invocations, []
         return taken
 
-    async def search(self, request: SearchRequest, *, max_k: int | None = None) -> SearchOutcome:
+    async def search(self, request: SearchRequest, max_k: int | None = None) -> SearchOutcome:
         """Answer a request, with at most `max_k` hits instead of the configured number, and then not ranked again.
 
         Raises DatabaseError; without a model the answer is by words, and says so.
