@@ -39,7 +39,7 @@ disable_created_metrics()  # type: ignore[no-untyped-call]  # they would be one 
 Metric = TypeVar("Metric", Counter, Histogram)
 
 
-class Series(Generic[Metric]):
+class BoundedMetric(Generic[Metric]):
     """Bound the label combinations of a metric."""
 
     def __init__(self, metric: Metric) -> None:
@@ -107,11 +107,11 @@ class Metrics:
     def page(self) -> str:
         return generate_latest(self._registry).decode()
 
-    def _counter(self, name: str, help_text: str, *labels: str) -> Series[Counter]:
-        return Series(Counter(name, help_text, labels, registry=self._registry))
+    def _counter(self, name: str, help_text: str, *labels: str) -> BoundedMetric[Counter]:
+        return BoundedMetric(Counter(name, help_text, labels, registry=self._registry))
 
-    def _timer(self, name: str, help_text: str, label: str, buckets: tuple[float, ...]) -> Series[Histogram]:
-        return Series(Histogram(name, help_text, (label,), buckets=buckets, registry=self._registry))
+    def _timer(self, name: str, help_text: str, label: str, buckets: tuple[float, ...]) -> BoundedMetric[Histogram]:
+        return BoundedMetric(Histogram(name, help_text, (label,), buckets=buckets, registry=self._registry))
 
     def _note_indexed(self, event: NoteIndexed) -> None:
         self._indexed.of(event.why).inc()

@@ -29,7 +29,7 @@ _DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ExampleQuestion:
     """A question made from a heading, and the note that should answer it."""
 
     question: str
@@ -53,7 +53,7 @@ def tasks_due(database: Database, today: datetime.date, limit: int) -> tuple[Tas
 
 
 async def answered_question(
-    candidates: tuple[Candidate, ...], search: Callable[[SearchRequest], Awaitable[SearchOutcome]]
+    candidates: tuple[ExampleQuestion, ...], search: Callable[[SearchRequest], Awaitable[SearchOutcome]]
 ) -> str:
     """Return the first candidate whose best hit is in its own note; empty if there is none. Raises DatabaseError."""
     for candidate in candidates:
@@ -63,7 +63,7 @@ async def answered_question(
     return ""
 
 
-def question_candidates(database: Database, day: datetime.date) -> tuple[Candidate, ...]:
+def question_candidates(database: Database, day: datetime.date) -> tuple[ExampleQuestion, ...]:
     """Return questions from headings that only one note has, most specific first, in a different order each day."""
     found = [(name, *_candidate(name, title, path)) for name, title, path in _own_headings(database)]
     salt = day.isoformat()
@@ -88,16 +88,16 @@ def _own_headings(database: Database) -> Iterator[tuple[str, str, str]]:
     )
 
 
-def _candidate(heading: str, title: str, path: str) -> tuple[int, Candidate]:
+def _candidate(heading: str, title: str, path: str) -> tuple[int, ExampleQuestion]:
     """Make a question from a heading, with its score; 0 for one that is too short or long, or looks like data."""
     words = len(heading.split())
     if not 2 <= words <= 8 or _DIGIT.search(heading) or any(mark in heading for mark in "{}|:\"'`[]*<>"):
-        return 0, Candidate("", path)
+        return 0, ExampleQuestion("", path)
     if _QUESTION.match(heading) and words >= 4:
-        return 3, Candidate(_lower_first(heading.rstrip(" ?")), path)
+        return 3, ExampleQuestion(_lower_first(heading.rstrip(" ?")), path)
     if not heading.isascii():
-        return 1, Candidate(heading, path)
-    return (2 if words >= 3 else 1), Candidate(f"what about {_lower_first(heading)} in {title}", path)
+        return 1, ExampleQuestion(heading, path)
+    return (2 if words >= 3 else 1), ExampleQuestion(f"what about {_lower_first(heading)} in {title}", path)
 
 
 def _lower_first(text: str) -> str:

@@ -36,7 +36,7 @@ def percentiles(samples: Iterable[float]) -> Latency:
 
 
 @dataclass(slots=True)
-class Rate:
+class Throughput:
     """Chunks embedded in each of the last sixty seconds."""
 
     buckets: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=RATE_WINDOW_SECONDS))
@@ -65,7 +65,7 @@ class ProblemLog:
         self._keyword: deque[float] = deque(maxlen=SAMPLES)
         self._semantic: deque[float] = deque(maxlen=SAMPLES)
         self._problems: dict[tuple[str, str], Problem] = {}
-        self._rate = Rate()
+        self._rate = Throughput()
         self.embedded = 0
         self.reused = 0
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from donna_tui.vault.links.resolve import Hit, LinkIndex
+from donna_tui.vault.links.resolve import LinkIndex, ResolvedLink
 from donna_tui.vault.links.rewrite import Relinked, relink
 from donna_tui.vault.links.spans import Link, LinkKind, extract_links, find_links
 
@@ -140,7 +140,7 @@ def without_targets(text: str, links: list[Link]) -> list[str]:
     return [text[low:high] for low, high in zip(ends, [*(link.start for link in links), len(text)], strict=True)]
 
 
-def meaning(index: LinkIndex, link: Link, note: str) -> Hit | None:
+def meaning(index: LinkIndex, link: Link, note: str) -> ResolvedLink | None:
     return (index.find if link.kind is LinkKind.WIKI else index.find_url)(link.target, note)
 
 

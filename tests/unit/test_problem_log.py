@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.ingest.problem_log import RATE_WINDOW_SECONDS, SAMPLES, ProblemLog, Rate, percentiles
+from donna_tui.ingest.problem_log import RATE_WINDOW_SECONDS, SAMPLES, ProblemLog, Throughput, percentiles
 from donna_tui.types.errors import Reason
 from donna_tui.types.events import (
     IngestBatch,
@@ -81,7 +81,7 @@ def test_a_problem_stays_until_it_is_cleared() -> None:
 
 
 def test_the_rate_is_counted_by_the_second() -> None:
-    rate = Rate()
+    rate = Throughput()
     for second, count in ((100, 3), (100, 4), (102, 5)):
         rate.add(count, second)
     series = rate.series(103)
@@ -91,14 +91,14 @@ def test_the_rate_is_counted_by_the_second() -> None:
 
 
 def test_rate_excludes_the_current_second() -> None:
-    rate = Rate()
+    rate = Throughput()
     rate.add(10, 100)
     assert rate.per_second(100) == 0.0
     assert rate.per_second(101) == 10.0
 
 
 def test_rate_excludes_work_outside_its_window() -> None:
-    rate = Rate()
+    rate = Throughput()
     rate.add(10, 100)
     assert rate.per_second(200) == 0.0
     assert set(rate.series(200)) == {0.0}

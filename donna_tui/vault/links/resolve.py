@@ -15,7 +15,7 @@ _ENDINGS = ("", *NOTE_ENDINGS)
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class ResolvedLink:
     """The note that a link resolves to. `sure` is True unless it was chosen among several of the same name.
 
     `relative` is True if the link gives a path relative to the folder of its own note.
@@ -52,44 +52,44 @@ class LinkIndex:
         hit = self.find(target, note)
         return hit.path if hit else None
 
-    def lookup(self, target: str, note: str, *, is_wiki: bool) -> Hit | None:
+    def lookup(self, target: str, note: str, *, is_wiki: bool) -> ResolvedLink | None:
         return self.find(target, note) if is_wiki else self.find_url(target, note)
 
-    def find(self, target: str, note: str) -> Hit | None:
+    def find(self, target: str, note: str) -> ResolvedLink | None:
         """Resolve a wikilink: the exact path if there is one, else a path that ends with the target.
 
         Of several, the first below the note's own folder is taken, else the first of all: the shortest, then
         alphabetically. Case and Unicode form are ignored, and the extension of a note may be omitted.
         """
         if not target:
-            return Hit(note)
+            return ResolvedLink(note)
         hits = (self._find(f"{target}{ending}", note) for ending in _ENDINGS)
         return next((hit for hit in hits if hit), None)
 
-    def find_url(self, target: str, note: str) -> Hit | None:
+    def find_url(self, target: str, note: str) -> ResolvedLink | None:
         """Resolve a Markdown link: a path relative to the note's folder takes precedence, as on the web."""
         if not target:
-            return Hit(note)
+            return ResolvedLink(note)
         if SCHEME.match(target):
             return None
         way = None if target.startswith("/") else joined(note, target)
         paths = (self._path(f"{way}{ending}") for ending in _ENDINGS) if way else iter(())
         path = next((path for path in paths if path), None)
-        return Hit(path, relative=True) if path else self.find(target, note)
+        return ResolvedLink(path, relative=True) if path else self.find(target, note)
 
-    def _find(self, target: str, note: str) -> Hit | None:
+    def _find(self, target: str, note: str) -> ResolvedLink | None:
         if is_dotted(target):
             way = joined(note, target)
             path = self._path(way) if way else None
-            return Hit(path, relative=True) if path else None
+            return ResolvedLink(path, relative=True) if path else None
         path = self._path(target.removeprefix("/"))
         if path or target.startswith("/"):
-            return Hit(path) if path else None
+            return ResolvedLink(path) if path else None
         found = self._ending.get(folded(target), [])
         folder = folded(note).rpartition("/")[0]
         below = (path for path in found if self._folded[path].startswith(f"{folder}/"))
         best = next(below, None) or next(iter(found), None)
-        return Hit(best, sure=len(found) == 1) if best else None
+        return ResolvedLink(best, sure=len(found) == 1) if best else None
 
     def _path(self, path: str) -> str | None:
         """Return the path that equals this one except for case and Unicode form, preferring an exact match."""

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from donna_tui.text.plural import plural
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.client import NOTE_ENDINGS
-from donna_tui.vault.links.resolve import Hit, LinkIndex, folded, is_dotted, joined, way
+from donna_tui.vault.links.resolve import LinkIndex, ResolvedLink, folded, is_dotted, joined, way
 from donna_tui.vault.links.spans import Link, LinkKind, find_links
 from donna_tui.vault.write.changes import Change
 from donna_tui.vault.write.plan_context import PlanContext, unseen
@@ -123,7 +123,7 @@ class _Rewriter:
         spellings = self._spellings(target, found, wanted, is_wiki)
         return tuple(spelling for spelling in spellings if self._leads(spelling, wanted, is_wiki))
 
-    def _holds(self, target: str, found: Hit, wanted: str, is_wiki: bool) -> bool:
+    def _holds(self, target: str, found: ResolvedLink, wanted: str, is_wiki: bool) -> bool:
         """Return whether a link resolves after the move as well as it did before."""
         hit = self._after.lookup(target, self._there, is_wiki=is_wiki)
         if not hit or hit.path != wanted or (found.relative and not hit.relative):
@@ -137,7 +137,7 @@ class _Rewriter:
         hit = self._after.lookup(target, self._there, is_wiki=is_wiki)
         return bool(hit and hit.path == wanted and hit.sure) and self._after.resolve(target, self._there) == wanted
 
-    def _spellings(self, target: str, found: Hit, wanted: str, is_wiki: bool) -> Iterator[str]:
+    def _spellings(self, target: str, found: ResolvedLink, wanted: str, is_wiki: bool) -> Iterator[str]:
         """Yield the possible spellings of `wanted`, those in the style of `target` first."""
         has_ending = folded(_name(found.path)) == folded(_name(target))
         for path in [wanted] if has_ending else [_without_ending(wanted), wanted]:
@@ -145,7 +145,7 @@ class _Rewriter:
         if not is_wiki:
             yield _dotted(way(self._there, wanted))
 
-    def _styled(self, target: str, found: Hit, path: str) -> Iterator[str]:
+    def _styled(self, target: str, found: ResolvedLink, path: str) -> Iterator[str]:
         if found.relative:
             short = way(self._there, path)
             yield _dotted(short) if target.startswith("./") else short
