@@ -61,7 +61,7 @@ class Pipeline:
         self.readers = Readers(self.path, long_running=context.long_running)
         self.embeddings: EmbeddingQueue | None = None
         self.last_reconcile: float | None = None
-        self.extra_source: ExtraSource | None = None
+        self.extra_source: ExtraSource
         self._store: MemoryStore | None = None
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="donna-write")
         self._tasks = Supervisor(self._hub)
@@ -103,8 +103,7 @@ class Pipeline:
 
     def _embedded(self) -> None:
         """Score the documents of other sources when embedding becomes idle; `wait_until_idle` waits for that too."""
-        if self.extra_source:
-            self.extra_source.request_check()
+        self.extra_source.request_check()
 
     @property
     def store(self) -> MemoryStore:
@@ -124,9 +123,8 @@ class Pipeline:
 
     def _close_files(self) -> None:
         self.readers.close()
-        if self.extra_source:
-            self._writer.submit(self.extra_source.close).result()
         if self._store:
+            self._writer.submit(self.extra_source.close).result()
             self._writer.submit(self._store.database.close).result()
         self._writer.shutdown(wait=True)
 
@@ -143,8 +141,7 @@ class Pipeline:
     def working(self) -> bool:
         """Return whether any known difference is not indexed yet: text, or vectors if there is a model."""
         embedding = self.embeddings is not None and not self.embeddings.idle.is_set()
-        extra_source = self.extra_source is not None and self.extra_source.waiting
-        return self._reading() or self.deletions.waiting or embedding or extra_source
+        return self._reading() or self.deletions.waiting or embedding or self.extra_source.waiting
 
     def _reading(self) -> bool:
         return self._worker.busy or len(self.queue) > 0 or self._rescan_requested.is_set() or self._comparing
@@ -163,7 +160,7 @@ class Pipeline:
             await asyncio.sleep(pause)
         if await self.write(self.store.lacks_vectors):
             return False
-        return self.extra_source is None or not await self.write(self.extra_source.lacks_scores)
+        return not await self.write(self.extra_source.lacks_scores)
 
     @property
     def is_read(self) -> bool:
@@ -246,8 +243,7 @@ class Pipeline:
         self.queue.put(Job(path, "rebuild" if reread else "changed") for path in found.changed)
         self.deletions.expect(found.missing, accept=accept)
         if not prefix:
-            if self.extra_source:
-                self.extra_source.request_check()
+            self.extra_source.request_check()
             self.deletions.complete(found.missing)
             self.last_reconcile = time.time()
         self._hub.post(

@@ -127,7 +127,7 @@ class VaultSource:
         client: VaultClient,
         store: MemoryStore,
         chunk: Callable[[Document], list[Chunk]],
-        observer: ExtraSource | None = None,
+        observer: ExtraSource,
     ) -> None:
         self._client, self._store, self._chunk, self._observer = client, store, chunk, observer
 
@@ -152,7 +152,7 @@ class VaultSource:
         if known and known.state == "indexed" and known.etag == note.etag and job.why != "rebuild":
             if known.mtime_ns != state.mtime_ns:  # only the times: nothing is split or embedded
                 self._store.upsert(document_of(note))
-                self._report(stored=note)
+                self._observer.stored(note)
             save_state(self._store.database, state)
             return "unchanged"
         return self._store_note(job, note, state, known, read_ms=_since(started))
@@ -160,26 +160,19 @@ class VaultSource:
     def remove(self, path: str) -> NoteDeleted | None:
         known = self._store.delete(SOURCE, path)
         forget_state(self._store.database, path)
-        self._report(removed=path)
+        self._observer.removed(path)
         return NoteDeleted(path=path) if known else None
 
     def skip(self, entry: ScannedFile) -> NoteSkipped:
         """Record that a file is not indexed, and why; its document, if any, is removed."""
         reason = entry.reason or Reason.IGNORED
         if self._store.delete(SOURCE, entry.path):
-            self._report(removed=entry.path)
+            self._observer.removed(entry.path)
         state = FileState(path=entry.path, state="skipped", reason=reason, message=entry.message)
         if stat := entry.stat:
             state = replace(state, size=stat.size, mtime_ns=stat.mtime_ns, ctime_ns=stat.ctime_ns, inode=stat.inode)
         save_state(self._store.database, state)
         return NoteSkipped(path=entry.path, reason=reason, message=entry.message)
-
-    def _report(self, stored: VaultNote | None = None, removed: str = "") -> None:
-        """Report to the observer; what is stored before what is removed, so that common tasks keep their vectors."""
-        if self._observer and stored:
-            self._observer.stored(stored)
-        if self._observer and removed:
-            self._observer.removed(removed)
 
     def _store_note(
         self, job: Job, note: VaultNote, state: FileState, known: FileState | None, *, read_ms: float
@@ -190,14 +183,15 @@ class VaultSource:
             self._store.rename(moved_from, document)
             forget_state(self._store.database, moved_from)
             save_state(self._store.database, state)
-            self._report(stored=note, removed=moved_from)
+            self._observer.stored(note)  # before the removal, so that tasks in both keep their vectors
+            self._observer.removed(moved_from)
             return NoteRenamed(path=note.path, old_path=moved_from)
         started = time.perf_counter()
         chunks = self._chunk(document)
         chunk_ms, started = _since(started), time.perf_counter()
         stored = self._store.upsert(document, chunks)
         save_state(self._store.database, state)
-        self._report(stored=note)
+        self._observer.stored(note)
         stages = StageTimes(read=read_ms, chunk=chunk_ms, store=_since(started))
         found_after_ms = None
         if job.noticed_at is not None:  # the time of the save is the file's mtime, if that is plausible

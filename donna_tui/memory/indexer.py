@@ -162,8 +162,7 @@ def _flush(steps: Iterator[int]) -> tuple[bool, bool]:
 def request_check(maintainer: IndexMaintainer) -> None:
     """Request that all indexes check the memory for changes soon."""
     for pipeline in maintainer.indexes.pipelines:
-        if pipeline.extra_source:
-            pipeline.extra_source.request_check()
+        pipeline.extra_source.request_check()
 
 
 async def wait_until_indexed(maintainer: IndexMaintainer, patience: float) -> bool:
@@ -186,8 +185,6 @@ async def backfill(maintainer: IndexMaintainer, source: MemorySource) -> Backfil
             await maintainer.compare(full=False)
         else:
             for pipeline in maintainer.indexes.pipelines:
-                if pipeline.extra_source is None:
-                    continue
                 await _run_in_flushes(pipeline, pipeline.extra_source.backfill(source.value))
                 if pipeline.embeddings:
                     pipeline.embeddings.wake()
