@@ -212,7 +212,7 @@ async def _serve_http(service: Dispatcher, session: Session, port: int) -> None:
 
 def _context_of(engine: Engine, session: Session, options: ServerOptions, client: ClientSession) -> ToolContext:
     from donna_tui.agents.tools.context import Access, ToolContext
-    from donna_tui.engine.vault_service import announce, report_to
+    from donna_tui.engine.vault_service import announce
     from donna_tui.vault.open import indexed_client, open_writer
 
     config, space = session.config, session.space
@@ -221,7 +221,7 @@ def _context_of(engine: Engine, session: Session, options: ServerOptions, client
         engine=engine,
         access=Access(indexed_client(config, space.root), options.allow_sensitive, options.allow_code),
         session=client,
-        writer=open_writer(config, space, announce(hub), on_recovered=report_to(hub)) if options.write else None,
+        writer=open_writer(config, space, announce(hub), on_recovered=hub.report) if options.write else None,
         results=config.retrieval.default_k,
     )
 

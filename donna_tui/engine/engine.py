@@ -280,7 +280,7 @@ class Engine:
             own = await self.context.searcher.search(request)
             return await self._neighbours().search(self.context.searcher, request, own) if request.everywhere else own
         except DatabaseError as error:
-            self.hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
+            self.hub.report(error)
             raise
 
     async def more_like(self, hit: Hit, request: SearchRequest) -> SearchOutcome:

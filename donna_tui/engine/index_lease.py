@@ -14,7 +14,7 @@ from donna_tui.ingest.index_maintainer import IndexMaintainer
 from donna_tui.ingest.worker import PASSING
 from donna_tui.platform.spaces import SpaceLock
 from donna_tui.types.errors import DatabaseError, Reason, SpaceError
-from donna_tui.types.events import EngineStateChanged, ProblemCleared, ProblemRaised
+from donna_tui.types.events import EngineStateChanged, ProblemCleared
 
 RETRY_SECONDS = 3.0
 
@@ -89,7 +89,7 @@ class IndexLease:
 
     def _report(self, error: DatabaseError) -> None:
         if self.trouble is None or self.trouble.reason is not error.reason:
-            self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
+            self._hub.report(error)
         self.trouble = error
 
     def _clear_trouble(self) -> None:

@@ -17,7 +17,7 @@ from donna_tui.ingest.index_maintainer import IndexMaintainer
 from donna_tui.platform.supervisor import set_within
 from donna_tui.search.service import OTHER_MODEL
 from donna_tui.types.errors import DonnaError, ModelAwayError, Reason, SpaceError
-from donna_tui.types.events import EngineEvent, EventHub, IndexSwapped, ModelStateChanged, ProblemCleared, ProblemRaised
+from donna_tui.types.events import EngineEvent, EventHub, IndexSwapped, ModelStateChanged, ProblemCleared
 from donna_tui.types.status import ModelPhase
 
 
@@ -80,7 +80,7 @@ class ModelLoader:
             self.failure = error
             phase = ModelPhase.MISSING if error.reason is Reason.MODEL_MISSING else ModelPhase.FAILED
             self.hub.post(ModelStateChanged(phase=phase, detail=error.message))
-            self.hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
+            self.hub.report(error)
             raise
 
 

@@ -18,7 +18,7 @@ from donna_tui.index.files import file_states
 from donna_tui.safety.classify import Sensitivity, classify
 from donna_tui.text.merge import has_conflict_markers
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.events import EventHub, ProblemRaised, VaultWritten
+from donna_tui.types.events import EventHub, VaultWritten
 from donna_tui.types.notes import BlameLine, Destination, NoteLinks, NoteRow, NoteState, NoteText
 from donna_tui.vault.client import ScannedFile
 from donna_tui.vault.edit_drafts import EditDrafts, edited_text
@@ -92,7 +92,7 @@ class VaultService:
         except DonnaError as error:
             trouble = error
         if trouble is not None:
-            report_to(self._context.hub)(trouble)
+            self._context.hub.report(trouble)
 
     async def vault_rows(self) -> tuple[NoteRow, ...]:
         """List every file of the vault that is a note or looks like one, with its states."""
@@ -213,7 +213,7 @@ class VaultService:
 def writer_of(context: SpaceContext, allowlist: tuple[str, ...] | None = None) -> VaultWriter:
     """Open a writer that posts its operations to the hub. `allowlist` replaces the folders that the settings allow."""
     hub = context.hub
-    return open_writer(context.config, context.space, announce(hub), on_recovered=report_to(hub), allowlist=allowlist)
+    return open_writer(context.config, context.space, announce(hub), on_recovered=hub.report, allowlist=allowlist)
 
 
 def announce(hub: EventHub) -> OnWritten:
@@ -229,16 +229,6 @@ def announce(hub: EventHub) -> OnWritten:
                 verb=subject.partition(" ")[0] if actor == LOCAL_ACTOR else "",
             )
         )
-
-    return post
-
-
-def report_to(hub: EventHub) -> Callable[[DonnaError], None]:
-    """Return the callback of a writer that posts an interrupted write as a problem."""
-
-    def post(trouble: DonnaError) -> None:
-        path = getattr(trouble, "path", "")
-        hub.post(ProblemRaised(reason=trouble.reason, message=trouble.message, hint=trouble.hint or "", path=path))
 
     return post
 

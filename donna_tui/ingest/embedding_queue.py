@@ -145,7 +145,7 @@ class EmbeddingQueue:
             self._failed |= {chunk.path: error.reason for chunk in chunks}
             self._clear_outage(error.reason)
             self._away = error.reason
-            self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
+            self._hub.report(error)
             return [None] * len(chunks)
         except ModelError as error:
             if len(chunks) == 1:

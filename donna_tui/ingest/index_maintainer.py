@@ -140,8 +140,7 @@ class IndexMaintainer:
 
     async def _wait_for_root(self, error: VaultReadError) -> None:
         """Wait until the root is back. Nothing is deleted meanwhile, and the index stays searchable."""
-        hint = error.hint or ""
-        self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=hint))
+        self._hub.report(error)
         self._hub.post(EngineStateChanged(state="paused", detail=error.message))
         while not self._root.can_be_opened():
             await asyncio.sleep(ROOT_POLL_SECONDS)

@@ -11,7 +11,7 @@ from donna_tui.ingest.embedding_queue import Write
 from donna_tui.ingest.queue import Job, MemoryIngestQueue
 from donna_tui.ingest.source import Outcome, VaultSource
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.events import EventHub, ProblemCleared, ProblemRaised
+from donna_tui.types.events import EventHub, ProblemCleared
 
 FLUSH_SECONDS = 0.2
 """Maximum time in seconds that a flush occupies the writer's thread; vectors and edits are stored in between."""
@@ -81,5 +81,5 @@ class IngestWorker:
             raise error
         known, self.trouble = self.trouble, error
         if known is None or (known.reason, known.message) != (error.reason, error.message):
-            self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
+            self._hub.report(error)
         await asyncio.sleep(PAUSE_SECONDS)

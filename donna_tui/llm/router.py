@@ -35,7 +35,7 @@ from donna_tui.safety.egress import key_in, open_client
 from donna_tui.safety.payload import Payload, carrying
 from donna_tui.types.draft_events import ModelCalled
 from donna_tui.types.errors import DonnaError
-from donna_tui.types.events import EventHub, ProblemRaised
+from donna_tui.types.events import EventHub
 
 MAX_WAIT_SECONDS = 20.0
 """Longest pause before a retry; if the server asks for more, the call fails."""
@@ -260,6 +260,6 @@ class ModelRouter:
         try:
             await self._ledger.record(call.task_type, call.prompt, metadata)
         except DonnaError as error:
-            self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
+            self._hub.report(error)
         self._hub.post(ModelCalled(task_type=call.task_type, **asdict(metadata)))
         return metadata

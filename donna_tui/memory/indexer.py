@@ -23,7 +23,7 @@ from donna_tui.memory.changes import ChangeFollower
 from donna_tui.memory.splitter import TextSplitter
 from donna_tui.platform.supervisor import set_within
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason
-from donna_tui.types.events import EventHub, ProblemCleared, ProblemRaised
+from donna_tui.types.events import EventHub, ProblemCleared
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient, VaultNote
 
@@ -120,7 +120,7 @@ class MemoryIndexer:
         if error.reason not in PASSING and error.reason is not Reason.DATABASE_CORRUPT:
             raise error
         if self._trouble is None or self._trouble.reason is not error.reason:
-            self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
+            self._hub.report(error)
         self._trouble = error
         await self._pipeline.write(self._follower.close)
         await asyncio.sleep(PAUSE_SECONDS)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.events import EventHub, ProblemCleared, ProblemRaised
+from donna_tui.types.events import EventHub, ProblemCleared
 
 FIRST_PAUSE_SECONDS = 1.0
 LONGEST_PAUSE_SECONDS = 60.0
@@ -55,7 +55,7 @@ class Supervisor:
 
     def _fail(self, name: str, error: DonnaError) -> None:
         self._failures[name] = error
-        self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
+        self._hub.report(error)
 
     def _recover(self, name: str) -> None:
         if error := self._failures.pop(name, None):

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
-from donna_tui.types.errors import Reason
+from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.types.status import ModelPhase
 
 if TYPE_CHECKING:
@@ -315,6 +315,11 @@ class EventHub:
                 self._listeners = tuple(other for other in self._listeners if other is not listener)
 
         return unsubscribe
+
+    def report(self, error: DonnaError) -> None:
+        """Post an error as a problem, of a note if the error names one."""
+        path = error.path if isinstance(error, VaultWriteError) else ""
+        self.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or "", path=path))
 
     def post(self, event: EngineEvent) -> None:
         for listener in self._listeners:
