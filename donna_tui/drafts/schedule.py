@@ -38,7 +38,7 @@ def cadences(skills: SkillsConfig) -> Iterator[Cadence]:
 
 async def follow(
     wanted: list[Cadence],
-    run: Callable[[str, datetime.date], Awaitable[None]],
+    run: Callable[[str, datetime.date], Awaitable[object]],
     retry: Callable[[], Awaitable[None]],
     zone: datetime.tzinfo,
     now: datetime.datetime,
@@ -67,5 +67,5 @@ async def follow(
         scheduler.shutdown(wait=False)
 
 
-async def _run_today(run: Callable[[str, datetime.date], Awaitable[None]], skill: str, zone: datetime.tzinfo) -> None:
+async def _run_today(run: Callable[[str, datetime.date], Awaitable[object]], skill: str, zone: datetime.tzinfo) -> None:
     await run(skill, datetime.datetime.now(zone).date())

@@ -363,12 +363,9 @@ class DraftScheduler:
         now = datetime.datetime.now(zone)
         await self._retry(at_start=True)
 
-        async def write(skill: str, day: datetime.date) -> None:
-            await self._skills.write(skill, day)
-
         async with asyncio.TaskGroup() as group:
             group.create_task(poller.run(), name="donna-calendar-poller")
-            group.create_task(follow(wanted, write, self._retry, zone, now), name="donna-hours")
+            group.create_task(follow(wanted, self._skills.write, self._retry, zone, now), name="donna-hours")
 
     async def _retry(self, *, at_start: bool = False) -> None:
         """Resume failed or unfinished drafts; recent ones may be of another process, except at the start."""
