@@ -16,9 +16,6 @@ SETS = ("vault_help", "vault_tasks", "meetings", "qmsum", "chats_mit", "locomo")
 SMALL_SETS = ("chats_mit",)
 MIN_REFUSED, MAX_LOST = 0.5, 0.03
 
-QuestionsOfVault = tuple[Path, Sequence[Question]]
-"""A vault, and the questions about it."""
-
 
 def measure(*, small: bool = False) -> Report:
     """Run the benchmark. Raises UnavailableError without the evaluation data or a model."""

@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 from weakref import WeakValueDictionary
 
 from donna_tui.drafts import queue
@@ -34,8 +34,6 @@ NOTHING = "nothing"
 
 MAX_NAMES = 50
 """Maximum number of numbered notes of one name before the write fails."""
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)

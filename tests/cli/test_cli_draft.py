@@ -179,7 +179,7 @@ def test_a_draft_is_edited_in_an_editor(donna: Donna, kept: Path, tmp_path: Path
 
 
 @pytest.mark.slow
-def test_draft_edit_without_changes_commits_nothing(donna: Donna, kept: Path, tmp_path: Path) -> None:
+def test_draft_edit_without_changes_commits_nothing(donna: Donna, kept: Path) -> None:
     row, head = new(donna, kept), git(kept, "rev-parse", "HEAD")
     ran = donna("draft", "edit", row["id"], "--space", kept, "--json", EDITOR="true", VISUAL="")
     assert (ran.code, ran.json["changed"]) == (0, False)

@@ -184,9 +184,7 @@ def versions(sandbox: AgentSandbox) -> set[str]:
 
 
 @pytest.mark.parametrize("watch", [False, True])
-async def test_another_provider_means_another_index(
-    tmp_path: Path, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch, watch: bool
-) -> None:
+async def test_another_provider_means_another_index(tmp_path: Path, server: EmbeddingServer, watch: bool) -> None:
     sandbox = openai_sandbox(tmp_path, server, provider="openai")
     async with agent_engine(sandbox) as running:
         await fresh(running, "kestrel", mode="hybrid")

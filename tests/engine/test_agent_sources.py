@@ -114,9 +114,7 @@ async def test_files_outside_the_sources_are_never_opened(sandbox: AgentSandbox)
 
 
 @pytest.mark.parametrize("what", ["link", "folder", "fifo", "link to itself", "link out"])
-async def test_memory_file_that_is_not_a_regular_file_is_ignored(
-    sandbox: AgentSandbox, tmp_path: Path, what: str
-) -> None:
+async def test_memory_file_that_is_not_a_regular_file_is_ignored(sandbox: AgentSandbox, what: str) -> None:
     file = sandbox.root / "MEMORY.md"
     file.unlink()
     if what == "folder":

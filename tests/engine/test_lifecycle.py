@@ -173,7 +173,7 @@ async def test_another_model_builds_a_new_index_and_is_used_at_once(
     assert sandbox.rows("SELECT DISTINCT embedding_version FROM memory_chunks") == [("model@2",)]
 
 
-async def test_without_a_usable_cache_search_is_by_keyword(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_a_usable_cache_search_is_by_keyword(tmp_path: Path) -> None:
     sandbox = fill(new_sandbox(tmp_path), 5)
     (sandbox.paths.cache / "models").symlink_to(tmp_path / "nowhere")
     async with open_engine(sandbox, watch=False) as running:

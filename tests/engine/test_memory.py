@@ -207,7 +207,7 @@ async def test_a_recall_fills_its_budget_and_says_what_it_left_out(sandbox: Sand
         assert everything.note == ""
 
 
-async def test_titles_that_donna_generates_are_not_embedded(sandbox: Sandbox, tmp_path: Path) -> None:
+async def test_titles_that_donna_generates_are_not_embedded(sandbox: Sandbox) -> None:
     """The same words as a fact and as the question are the same vector."""
     async with open_engine(sandbox, watch=False) as running:
         memory = running.engine.memory
@@ -324,7 +324,7 @@ async def test_a_correction_of_a_passage_is_of_that_passage_and_leaves_the_note_
 
 
 @pytest.mark.slow
-async def test_maintaining_engine_indexes_memories_of_another_process(sandbox: Sandbox, tmp_path: Path) -> None:
+async def test_maintaining_engine_indexes_memories_of_another_process(sandbox: Sandbox) -> None:
     async with open_engine(sandbox) as maintainer, open_engine(sandbox, watch=False) as guest:
         await maintainer.wait_until_indexed()
         assert guest.engine.read_only

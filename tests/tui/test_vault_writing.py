@@ -1028,7 +1028,7 @@ async def test_a_note_opens_in_the_editor_without_a_repository_too(monkeypatch: 
 
 
 @pytest.mark.slow
-async def test_outside_edits_are_committed_with_one_key(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_outside_edits_are_committed_with_one_key() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
         await donna.open_note(GARDEN)
@@ -1041,7 +1041,7 @@ async def test_outside_edits_are_committed_with_one_key(monkeypatch: pytest.Monk
 
 
 @pytest.mark.slow
-async def test_redo_key_in_a_preview_reduces_the_steps_to_undo(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_redo_key_in_a_preview_reduces_the_steps_to_undo() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
         for path in (PRIYA, RUNBOOK):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from donna_tui.types.notes import NoteState
-from donna_tui.vault.write.changes import Change, Clash, Operation, OperationKind, Plan, Revision
+from donna_tui.vault.write.changes import Change, Operation, OperationKind, Plan, Revision
 from tests.tui import hostile
 from tests.tui.driving import Driver
 from tests.tui.fake_vault import FakeVault
@@ -129,19 +129,6 @@ async def to_copy(driver: Driver) -> None:
     await driver.until(lambda: driver.vault.note_tree.notes, "the tree is shown")
     driver.vault.note_tree.reveal(COPY)
     await driver.rest()
-
-
-def in_the_way() -> Clash:
-    """Return a note that was changed where an undo would change it too."""
-    left = NOTES[DECISIONS]
-    return Clash(
-        path=DECISIONS,
-        expected=left.encode(),
-        found=left.replace(
-            "Upstream calls give up after 800 ms, once.", "Upstream calls give up after 900 ms."
-        ).encode(),
-        wanted=left.replace("800 ms, once", "500 ms, twice").encode(),
-    )
 
 
 def _written(vault: FakeVault, path: str, text: str, *, actor: str) -> None:

@@ -19,7 +19,6 @@ from donna_tui.text.tokens import EstimatedTokens
 
 DIM = 8
 VERSION = "test@1"
-USER = "me"
 
 Chunker = Callable[[Document], list[Chunk]]
 

@@ -8,7 +8,6 @@ import json
 import threading
 import traceback
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -291,7 +290,7 @@ def test_a_server_on_this_machine_counts_as_one(server: EmbeddingServer) -> None
     assert not leaves_machine(provider(server))
 
 
-def test_openais_key_goes_to_openai_alone(server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_openais_key_goes_to_openai_alone(server: EmbeddingServer) -> None:
     assert RemoteConfig().key_variable == "OPENAI_API_KEY"
     assert RemoteConfig(base_url=OPENAI).key_variable == "OPENAI_API_KEY"
     assert RemoteConfig(base_url="https://api.openai.com.example/v1").key_variable is None
@@ -338,7 +337,7 @@ def test_the_key_and_the_text_are_in_no_error(
 
 
 def test_openai_provider_ignores_proxy_environment_variables(
-    server: EmbeddingServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No proxy, certificate or password from the environment is used."""
     with EmbeddingServer().serving() as proxy:

@@ -152,7 +152,7 @@ def test_spending_is_added_up_from_a_moment_on(db: MemoryDb) -> None:
     assert spent_since(db, 20.0) == pytest.approx(0.75)
 
 
-async def test_spent_today_excludes_calls_of_yesterday(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_spent_today_excludes_calls_of_yesterday(tmp_path: Path) -> None:
     thread = DbThread(tmp_path, EventHub(), lambda: None)
     ledger = CallLedger(thread)
     midnight = datetime.datetime.combine(datetime.date.today(), datetime.time()).timestamp()

@@ -26,7 +26,7 @@ class Harness:
         return [event for event in self.events if isinstance(event, ProblemRaised)]
 
 
-async def test_finished_task_is_not_restarted(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_finished_task_is_not_restarted() -> None:
     harness, done = Harness(), asyncio.Event()
 
     async def work() -> None:
