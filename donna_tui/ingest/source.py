@@ -123,39 +123,31 @@ class VaultSource:
     """Keep documents and file states consistent with the files. Every method is one short piece of work."""
 
     def __init__(
-        self,
-        client: VaultClient,
-        store: MemoryStore,
-        chunk: Callable[[Document], list[Chunk]],
-        observer: ExtraSource,
+        self, client: VaultClient, store: MemoryStore, chunk: Callable[[Document], list[Chunk]], observer: ExtraSource
     ) -> None:
         self._client, self._store, self._chunk, self._observer = client, store, chunk, observer
 
     def ingest(self, job: Job) -> Outcome:
         """Update the index for one path. Raises DatabaseError, and VaultReadError if the whole vault is missing."""
-        known = file_state(self._store.database, job.path)
+        known, started = file_state(self._store.database, job.path), time.perf_counter()
         try:
-            return self._ingest(job, known)
+            try:
+                note = self._client.read(job.path)
+            except VaultReadError as error:
+                return self._unreadable(job, known, error)
+            state = self._state_of(note)
+            if known and known.state == "indexed" and known.etag == note.etag and job.why != "rebuild":
+                if known.mtime_ns != state.mtime_ns:  # only the times: nothing is split or embedded
+                    self._store.upsert(document_of(note))
+                    self._observer.stored(note)
+                save_state(self._store.database, state)
+                return "unchanged"
+            return self._store_note(job, note, state, known, read_ms=_since(started))
         except DonnaError:
             raise
         except Exception as error:
             # An unexpected error while reading a note must not prevent others from being indexed.
             return self._failed(job, known, Reason.INTERNAL, f"reading it failed ({type(error).__name__})")
-
-    def _ingest(self, job: Job, known: FileState | None) -> Outcome:
-        started = time.perf_counter()
-        try:
-            note = self._client.read(job.path)
-        except VaultReadError as error:
-            return self._unreadable(job, known, error)
-        state = self._state_of(note)
-        if known and known.state == "indexed" and known.etag == note.etag and job.why != "rebuild":
-            if known.mtime_ns != state.mtime_ns:  # only the times: nothing is split or embedded
-                self._store.upsert(document_of(note))
-                self._observer.stored(note)
-            save_state(self._store.database, state)
-            return "unchanged"
-        return self._store_note(job, note, state, known, read_ms=_since(started))
 
     def remove(self, path: str) -> NoteDeleted | None:
         known = self._store.delete(SOURCE, path)
