@@ -109,7 +109,7 @@ class ModelManager:
             self._wanted.set()
 
     async def load(self) -> None:
-        """Load the model, in a long-lived program after the first query, and there retry an unreachable server."""
+        """Load the model, in a long-running program after the first query, and there retry an unreachable server."""
         await self._wanted.wait()
         if self._context.long_running:
             await self._context.searcher.first_answer()
