@@ -97,7 +97,7 @@ class Request:
 
 
 def accepted(answer: httpx2.Response) -> httpx2.Response:
-    """Return the answer itself if the request succeeded. Raises CalendarError."""
+    """Return the answer if the request succeeded. Raises CalendarError."""
     host = answer.url.host
     if answer.is_success:
         return answer

@@ -91,7 +91,7 @@ class Builder:
         """Return the only value in the text, or None if it is empty. Raises ConfigError."""
         try:
             self._loader = _Loader(self._text)
-            return self._whole()
+            return self._single_value()
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             line = mark.line + 1 if mark else None
@@ -103,7 +103,7 @@ class Builder:
             line = self._text.encode().count(b"\n", 0, error.position) + 1
             raise self._error(line, "the text contains a control character") from error
 
-    def _whole(self) -> object:
+    def _single_value(self) -> object:
         self._loader.get_event()
         if self._loader.check_event(yaml.StreamEndEvent):
             return None

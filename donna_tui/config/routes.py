@@ -146,13 +146,13 @@ def _explained(error: ErrorDetails, document: Document) -> ConfigError:
     name = shown(".".join(str(part) for part in place))
     origin = document.at(place)
     if error["type"] == "extra_forbidden":
-        known = list(Routes.model_fields if len(place) == 1 else Route.model_fields)
-        near = difflib.get_close_matches(str(place[-1]), known, n=1)
+        names = list(Routes.model_fields if len(place) == 1 else Route.model_fields)
+        near = difflib.get_close_matches(str(place[-1]), names, n=1)
         question = f"; did you mean {near[0]}?" if near else ""
-        return invalid(origin, f"{name} is not a setting{question}", hint=f"Known here: {', '.join(known)}.")
-    given, words = error["input"], _words(error)
-    hidden = place[-1] in _SECRET or isinstance(given, dict | Route)
-    problem = words if hidden or error["type"] == "missing" else f"{words}, not {shown(given)}"
+        return invalid(origin, f"{name} is not a setting{question}", hint=f"Known here: {', '.join(names)}.")
+    value, words = error["input"], _words(error)
+    hidden = place[-1] in _SECRET or isinstance(value, dict | Route)
+    problem = words if hidden or error["type"] == "missing" else f"{words}, not {shown(value)}"
     return invalid(origin, f"{name} {problem}")
 
 

@@ -59,7 +59,7 @@ class Group:
             return self.names[close[0]].id
         settings = SETTINGS.values()
         elsewhere = {
-            known: setting.id for setting in settings for known in (setting.id.rpartition(".")[2], *setting.aliases)
+            alias: setting.id for setting in settings for alias in (setting.id.rpartition(".")[2], *setting.aliases)
         }
         close = difflib.get_close_matches(name, list(elsewhere), n=1, cutoff=0.8)
         return elsewhere[close[0]] if close else None

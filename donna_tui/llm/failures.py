@@ -137,7 +137,7 @@ class ModelCallError(DonnaError):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Token counts of a call; None if the server gave none or an invalid one."""
+    """Token counts of a call; None if the server reported none, or an invalid one."""
 
     tokens_in: int | None = None
     tokens_out: int | None = None
