@@ -592,7 +592,7 @@ async def test_what_was_forgotten_stays_visible_and_can_be_restored() -> None:
         assert ids(donna) == before
         assert "forgotten" not in row_with(donna, "assistant: The failover")
         await donna.press("z")
-        await donna.until(lambda: backend.called("plan_undo"), "the last change of a note is shown")
+        await donna.until(lambda: backend.called("plan_undo"), "the last change to a note is shown")
 
 
 @pytest.mark.slow

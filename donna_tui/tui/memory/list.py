@@ -37,7 +37,7 @@ TYPES = {
 }  # fmt: skip
 OMITTED_WORDS = {
     OmittedReason.BUDGET: ("too long for what is left", "too long"),
-    OmittedReason.COUNT: ("enough others fit better", "enough others"),
+    OmittedReason.COUNT: ("over the limit of memories", "over the limit"),
     OmittedReason.COMPRESSED: ("part of a summary", "summed up"),
     OmittedReason.DUPLICATE: ("same text as another", "same text"),
     OmittedReason.TYPE: ("of another type", "other type"),
