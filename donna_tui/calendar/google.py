@@ -270,10 +270,10 @@ class GoogleCalendar(ConfiguredCalendar):
         return listing.fetched(complete=False)
 
     async def _answer(self, client: httpx2.AsyncClient, parameters: dict[str, str], token: str) -> httpx2.Response:
-        place = f"{self.endpoints.api}/calendars/{quote(self.config.calendar_id, safe='')}/events"
+        address = f"{self.endpoints.api}/calendars/{quote(self.config.calendar_id, safe='')}/events"
         request = Request(
             method="GET",
-            url=f"{place}?{urlencode(parameters)}",
+            url=f"{address}?{urlencode(parameters)}",
             headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
         )
         return await exchange(client, request)

@@ -46,8 +46,8 @@ def store(db: MemoryDb, calendar: str, kind: str, window: Window, fetched: Fetch
         _note(database, calendar, kind, "", at)
         sql = f"SELECT {_COLUMNS} FROM calendar_mirror WHERE user_id = ? AND calendar_id = ?"  # noqa: S608
         existing = {row[0]: (row[0], *row[2:]) for row in database.rows(sql, (ME, calendar))}
-        news = [row for event_id, row in rows.items() if existing.get(event_id) != row]
-        database.run_many(_UPSERT, [(ME, *row[:1], calendar, *row[1:]) for row in news])
+        updates = [row for event_id, row in rows.items() if existing.get(event_id) != row]
+        database.run_many(_UPSERT, [(ME, *row[:1], calendar, *row[1:]) for row in updates])
         vanished: set[str] = set()
         if fetched.complete:
             earliest = min((meeting.end.timestamp() for meeting in fetched.meetings), default=at)
@@ -61,8 +61,8 @@ def store(db: MemoryDb, calendar: str, kind: str, window: Window, fetched: Fetch
             "UPDATE calendar_mirror SET cancelled = 1 WHERE user_id = ? AND calendar_id = ? AND event_id = ?",
             [(ME, calendar, event_id) for event_id in vanished],
         )
-    new = sum(row[0] not in existing for row in news)
-    return Stored(new, len(news) - new, len(vanished))
+    new = sum(row[0] not in existing for row in updates)
+    return Stored(new, len(updates) - new, len(vanished))
 
 
 _UPSERT = (

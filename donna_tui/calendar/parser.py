@@ -243,9 +243,9 @@ def checked_rule(rule: Any, start: datetime.date, zone: datetime.tzinfo) -> vRec
     last = rule["UNTIL"][0] if isinstance(rule["UNTIL"], list) else rule["UNTIL"]
     if not isinstance(last, datetime.date):
         raise UnusableError("the end of its rule cannot be read")
-    changed = vRecur(rule)
-    changed["UNTIL"] = [_converted_end(last, start, zone)]
-    return changed
+    checked = vRecur(rule)
+    checked["UNTIL"] = [_converted_end(last, start, zone)]
+    return checked
 
 
 def _converted_end(last: datetime.date, start: datetime.date, zone: datetime.tzinfo) -> datetime.date:
@@ -326,9 +326,9 @@ def parsed_event(entry: RawEvent, zone: datetime.tzinfo) -> ParsedEvent:
         remarks.append(problem)
     if entry.exceeds("ATTENDEE"):
         remarks.append("it has too many attendees; the others are ignored")
-    for name, things in (("RRULE", "rules"), ("RDATE", "dates"), ("EXDATE", "exceptions")):
+    for name, noun in (("RRULE", "rules"), ("RDATE", "dates"), ("EXDATE", "exceptions")):
         if entry.exceeds(name):
-            raise UnusableError(f"it has too many {things}")
+            raise UnusableError(f"it has too many {noun}")
     if (rules := event.get("RRULE")) is not None:
         all_rules = rules if isinstance(rules, list) else [rules]
         event["RRULE"] = [checked_rule(rule, event["DTSTART"].dt, zone) for rule in all_rules]

@@ -70,10 +70,10 @@ def meetings_of(series: Series, calendar: str, window: Window, zone: datetime.tz
 
     Raises the errors of the library.
     """
-    some = list(islice(_occurrences(series, window, zone), MAX_OCCURRENCES + 1))
-    expanded = (_meeting(series, calendar, zone, occurrence) for occurrence in some[:MAX_OCCURRENCES])
+    occurrences = list(islice(_occurrences(series, window, zone), MAX_OCCURRENCES + 1))
+    expanded = (_meeting(series, calendar, zone, occurrence) for occurrence in occurrences[:MAX_OCCURRENCES])
     meetings = {meeting.event_id: meeting for meeting in expanded}
-    return list(meetings.values()), len(some) <= MAX_OCCURRENCES
+    return list(meetings.values()), len(occurrences) <= MAX_OCCURRENCES
 
 
 def _occurrences(series: Series, window: Window, zone: datetime.tzinfo) -> Iterator[dict[str, Any]]:
@@ -181,8 +181,8 @@ class _Reading:
         for zone in self._contents.zones:
             with contextlib.suppress(Exception), _processor_limit(ENTRY_SECONDS):
                 tzp.cache_timezone_component(Timezone.from_ical(zone))
-        near = [entry for entry in self._contents.entries if _may_overlap(entry.text, *days)]
-        events = [event for entry in near if (event := self._parsed(entry))]
+        candidates = [entry for entry in self._contents.entries if _may_overlap(entry.text, *days)]
+        events = [event for entry in candidates if (event := self._parsed(entry))]
         for series in sorted(series_of(events), key=lambda each: each.repeats):  # cheap series first
             if not self._expand(series):
                 break

@@ -185,8 +185,8 @@ Values = dict[str, LayerValue]
 def _from_document(document: Document) -> Values:
     """Return the values set by a file. Raises ConfigError for names that do not exist or are set twice."""
     values: Values = {}
-    for place, identifier, value in _leaves(document, ROOT, document.data, ()):
-        _add(values, identifier, LayerValue(value, document.at(place), _inner(document, place, value)))
+    for path, identifier, value in _leaves(document, ROOT, document.data, ()):
+        _add(values, identifier, LayerValue(value, document.at(path), _inner(document, path, value)))
     return values
 
 
@@ -253,11 +253,11 @@ def _add(values: Values, identifier: str, layer_value: LayerValue) -> None:
     values[identifier] = layer_value
 
 
-def _inner(document: Document, place: KeyPath, value: object) -> dict[KeyPath, Origin]:
+def _inner(document: Document, path: KeyPath, value: object) -> dict[KeyPath, Origin]:
     if not isinstance(value, list | dict):
         return {}
-    depth = len(place)
-    return {line[depth:]: document.at(line) for line in document.lines if line[:depth] == place}
+    depth = len(path)
+    return {line[depth:]: document.at(line) for line in document.lines if line[:depth] == path}
 
 
 def _items(layer_value: LayerValue, identifier: str) -> list[object]:
@@ -270,16 +270,16 @@ def _leaves(
     document: Document, group: Group, data: Mapping[str, object], around: KeyPath
 ) -> Iterator[tuple[KeyPath, str, object]]:
     for name, value in data.items():
-        place = (*around, name)
-        member = _member(group, name, document.at(place))
+        path = (*around, name)
+        member = _member(group, name, document.at(path))
         if isinstance(member, Setting):
-            yield place, member.id, value
+            yield path, member.id, value
         elif isinstance(value, bool) and member.is_switch:
-            yield place, f"{member.id}.enabled", value
+            yield path, f"{member.id}.enabled", value
         elif isinstance(value, dict):
-            yield from _leaves(document, member, value, place)
+            yield from _leaves(document, member, value, path)
         elif value is not None:
-            raise invalid(document.at(place), f"{member.id} is a block of settings, not {shown(value)}")
+            raise invalid(document.at(path), f"{member.id} is a block of settings, not {shown(value)}")
 
 
 def _single(path: Sequence[str], value: object, origin: Origin) -> tuple[str, LayerValue]:

@@ -101,10 +101,10 @@ def _configured_index() -> str:
     for variable in INDEX_VARIABLES:
         if index := os.environ.get(variable, "").strip():
             return index
-    for place in filter(None, (os.environ.get("PIP_CONFIG_FILE"), *PIP_FILES)):
+    for file in filter(None, (os.environ.get("PIP_CONFIG_FILE"), *PIP_FILES)):
         settings = configparser.RawConfigParser()
         try:
-            settings.read(Path(place).expanduser(), encoding="utf-8")
+            settings.read(Path(file).expanduser(), encoding="utf-8")
         except (configparser.Error, OSError, UnicodeDecodeError):
             continue
         if index := settings.get("global", "index-url", fallback="").strip():

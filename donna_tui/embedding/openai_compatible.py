@@ -195,7 +195,7 @@ class OpenAICompatible:
             rows = _Response.model_validate_json(body).data
         except (ValidationError, ValueError):
             raise self._unusable("is not a list of vectors") from None
-        stated = [place if row.index is None else row.index for place, row in enumerate(rows)]
+        stated = [position if row.index is None else row.index for position, row in enumerate(rows)]
         if sorted(stated) != list(range(count)):
             raise self._unusable("has not one vector for each passage")
         length = {len(row.embedding) for row in rows}

@@ -129,8 +129,8 @@ class ModelCallError(DonnaError):
         refused = kind is FailureKind.EGRESS_REFUSED
         reason = Reason.EGRESS_REFUSED if refused else Reason.MODEL_CALL_FAILED
         filled = {"{host}": host, "{model}": clean_line(model), "{status}": f" ({status})" if status else ""}
-        for place, value in filled.items():
-            words = words.replace(place, value)
+        for placeholder, value in filled.items():
+            words = words.replace(placeholder, value)
         super().__init__(reason, message or words, hint=hint or usual_hint)
         self.kind, self.metadata = kind, metadata
 

@@ -287,8 +287,8 @@ def examine_data(space: Space, config: MemoryConfig) -> Iterator[Finding]:
 def _history(space: Space, config: MemoryConfig) -> Iterator[Finding]:
     writer = open_writer(config, space)
     try:
-        place = writer.repo.find()
-        if place is None:
+        location = writer.repo.find()
+        if location is None:
             yield Finding("history", "ok", "the vault has no git repository; Donna asks before creating one")
             return
         if trouble := writer.recover():
@@ -297,7 +297,7 @@ def _history(space: Space, config: MemoryConfig) -> Iterator[Finding]:
         else:
             yield Finding("writes", "ok", "there are no interrupted writes")
         yield from _operations(writer.repo)
-        if any(place.git_dir.glob("*.sync-conflict-*")) or any(place.git_dir.glob("refs/**/*.sync-conflict-*")):
+        if any(location.git_dir.glob("*.sync-conflict-*")) or any(location.git_dir.glob("refs/**/*.sync-conflict-*")):
             # which copies the repository file by file, and so corrupts it sooner or later
             hint = "exclude .git from the sync program"
             yield Finding("sync", "warn", "a sync program writes into the .git folder", hint)

@@ -66,15 +66,15 @@ def _is_unchanged(folder: Path, drafts: Drafts) -> bool:
         return _is_same(filecmp.dircmp(_template(), folder, ignore=[".git"]))
     try:
         recorded = json.loads(_record(folder).read_text(encoding="utf-8", errors="surrogateescape"))
-        own, template = dict(recorded["files"]), recorded["template"]
+        recorded_files, template = dict(recorded["files"]), recorded["template"]
     except (OSError, ValueError, KeyError, TypeError):
         return False
     waiting = drafts(folder)
     if waiting is None or template != _digest_of_template():
         return False
     current = dict(_files(folder))
-    return own.keys() <= current.keys() and all(
-        _digest(file) == own[path] if path in own else _is_draft(file, waiting.get(path))
+    return recorded_files.keys() <= current.keys() and all(
+        _digest(file) == recorded_files[path] if path in recorded_files else _is_draft(file, waiting.get(path))
         for path, file in current.items()
     )
 

@@ -41,9 +41,9 @@ def _check_apart(root: Path, paths: AppPaths) -> None:
     The index would be synced, committed and served with the notes, and its own changes would be seen as theirs.
     """
     for folder in (paths.config, paths.state, paths.cache, paths.log):
-        own = folder.resolve()
-        if own == root or root in own.parents:
-            message = f"Donna's own folder {own} is inside the vault {root}"
+        own_folder = folder.resolve()
+        if own_folder == root or root in own_folder.parents:
+            message = f"Donna's own folder {own_folder} is inside the vault {root}"
             hint = "set DONNA_HOME to a folder outside of it, and move its contents"
             raise SpaceError(Reason.CONFIG_INVALID, message, hint=hint)
     for folder in (paths.state / "spaces", paths.state / "agents"):

@@ -202,8 +202,8 @@ class Gate:
         if self._local_names and _name_of(host) not in self._local_names:
             return _Refusal("403 Forbidden", "this address is for this machine only")
         origin = environ.get("HTTP_ORIGIN")
-        own = f"{environ.get('wsgi.url_scheme', 'http')}://{host}"
-        if origin is not None and origin != own and origin not in OBSIDIAN:
+        own_origin = f"{environ.get('wsgi.url_scheme', 'http')}://{host}"
+        if origin is not None and origin != own_origin and origin not in OBSIDIAN:
             return _Refusal("403 Forbidden", "requests of web pages are refused")
         return None
 
