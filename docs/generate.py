@@ -104,10 +104,10 @@ def tools_reference() -> Iterator[str]:
         yield f"*{'; '.join(_nature(tool))}.*\n"
         yield "| Argument | Type | Meaning |\n|---|---|---|"
         yield from _fields(tool.takes.model_json_schema())
-        given = tool.gives.model_json_schema(mode="serialization")
+        result = tool.gives.model_json_schema(mode="serialization")
         yield "\n| Result | Type | Meaning |\n|---|---|---|"
-        yield from _fields(given)
-        for name, row in given.get("$defs", {}).items():
+        yield from _fields(result)
+        for name, row in result.get("$defs", {}).items():
             if "properties" in row:
                 yield f"\n| {name} | Type | Meaning |\n|---|---|---|"
                 yield from _fields(row)
@@ -124,9 +124,10 @@ def _fields(schema: dict[str, Any]) -> Iterator[str]:
     needed = schema.get("required", [])
     for name, field in schema.get("properties", {}).items():
         if name != "ok":
-            default = "" if field.get("default") in (None, "", [], False) else f" ({field['default']})"
-            says = field.get("description", "") + ("" if name in needed else default)
-            yield f"| `{name}`{'' if name in needed else ' ?'} | {_kind(field)} | {says.strip()} |"
+            value = "true" if field.get("default") is True else field.get("default")
+            default = "" if name in needed or value in (None, "", [], False) else f" ({value})"
+            meaning = f"{field.get('description', '')}{default}".strip()
+            yield f"| `{name}`{'' if name in needed else ' ?'} | {_kind(field)} | {meaning} |"
 
 
 def _kind(field: dict[str, Any]) -> str:

@@ -88,7 +88,7 @@ async def test_the_latest_is_first_and_each_row_has_its_text_time_source_and_mar
         assert "pinned" in row_with(donna, "Priya is on leave")
         assert "local only" in row_with(donna, "Blood test")
         assert "summary" in row_with(donna, "We talked about the flaky")
-        assert "summed up" in row_with(donna, "Tomas: The end-to-end")
+        assert "summarised" in row_with(donna, "Tomas: The end-to-end")
         assert "━━━─" in row_with(donna, "I prefer short answers with the number first.")
 
 
