@@ -81,9 +81,9 @@ def run(name: str, small: bool) -> Report | None:
 
 def page(reports: list[Report]) -> str:
     """Return all tables as Markdown, headed by the machine that they were measured on."""
-    taken = machine()
-    where = f"{taken['processor'] or taken['machine']}, {taken['cores']} cores, {taken['system']}"
-    head = f"Measured on {taken['taken']}: {where}, Python {taken['python']}.\n"
+    facts = machine()
+    environment = f"{facts['processor'] or facts['machine']}, {facts['cores']} cores, {facts['system']}"
+    head = f"Measured on {facts['taken']}: {environment}, Python {facts['python']}.\n"
     return "\n".join([head, *(report.markdown() for report in reports)])
 
 

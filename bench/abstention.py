@@ -22,16 +22,16 @@ def measure(*, small: bool = False) -> Report:
     if model_cache() is None:
         raise UnavailableError("there is no model: make install")
     sets = [list(read_set(eval_folder(name)).vaults.items()) for name in (SMALL_SETS if small else SETS)]
-    asked = list(chain.from_iterable(sets))
-    wrong = [questions for _, questions in asked[1:] + asked[:1]]
+    question_sets = list(chain.from_iterable(sets))
+    wrong = [questions for _, questions in question_sets[1:] + question_sets[:1]]
     report = Report("Nothing relevant")
     with new_home() as home:
-        own = [_refused(home, vault, questions, long_running=True) for vault, questions in asked]
+        own = [_refused(home, vault, questions, long_running=True) for vault, questions in question_sets]
         answerable = [refused for vault in own for question, refused in vault if question.gold]
         unanswerable = [refused for vault in own for question, refused in vault if not question.gold]
         elsewhere = [
             refused
-            for (vault, _), questions in zip(asked, wrong, strict=True)
+            for (vault, _), questions in zip(question_sets, wrong, strict=True)
             for _, refused in _refused(home, vault, questions, long_running=False)
         ]
     _add(report, "answerable questions without a hit", answerable, MAX_LOST, at_least=False)

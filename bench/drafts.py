@@ -100,7 +100,7 @@ class Score:
 
 def words(text: str) -> str:
     """Return the letters and digits of a text, which are the same whatever is done to its markup."""
-    text = re.sub(r"\[\[([^\]|]*\|)?([^\]]*)\]\]", lambda found: found[2].rpartition("/")[2], text)
+    text = re.sub(r"\[\[([^\]|]*\|)?([^\]]*)\]\]", lambda match: match[2].rpartition("/")[2], text)
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
     text = re.sub(r"~~.*?~~|<!--.*?-->|\s\^[\w-]+$", " ", text)
     text = re.sub(r"[✅❌➕⏳🛫📅🆔🔺⏫🔼🔽⏬🔁]\ufe0f?\s*(?:\d{4}-\d\d-\d\d)?", " ", text)
@@ -111,14 +111,14 @@ def words(text: str) -> str:
 
 def source_of(text: str) -> Source:
     """Parse a note line by line."""
-    found = Source()
+    source = Source()
     heading, block, box, is_item = "", "", "", False
     fenced = False
 
     def close() -> None:
         nonlocal block
         if block:
-            _add(found, block, box, is_decision=bool(_DECISION_HEADING.match(heading)), is_item=is_item)
+            _add(source, block, box, is_decision=bool(_DECISION_HEADING.match(heading)), is_item=is_item)
         block = ""
 
     for line in _body(text):
@@ -140,7 +140,7 @@ def source_of(text: str) -> Source:
         else:
             block, box, is_item = line.strip(), "", False
     close()
-    return found
+    return source
 
 
 def _body(text: str) -> list[str]:
@@ -150,24 +150,24 @@ def _body(text: str) -> list[str]:
     return lines
 
 
-def _add(found: Source, block: str, box: str, *, is_decision: bool, is_item: bool) -> None:
-    found.units.add(words(block))
+def _add(source: Source, block: str, box: str, *, is_decision: bool, is_item: bool) -> None:
+    source.units.add(words(block))
     if box:
         if box in "xX-":
-            found.done.add(words(block))
+            source.done.add(words(block))
         else:
-            found.boxes.append(words(block))
+            source.boxes.append(words(block))
         return
     pieces = _NAIVE_END.split(block)
     for start in range(len(pieces)):
         for end in range(start + 1, min(len(pieces), start + 6) + 1):
             is_cut = end < len(pieces) and _INITIAL.search(pieces[end - 1])
             if not is_cut and not (start and _INITIAL.search(pieces[start - 1])):
-                found.units.add(words(" ".join(pieces[start:end])))
+                source.units.add(words(" ".join(pieces[start:end])))
     has_code = "`" in block or "::" in block
     is_decision = is_decision or bool(_REPORTED.search(block) and not _NOT_YET.search(block))
     if (_DECISION.match(block) or (is_decision and is_item)) and not has_code and words(block) and len(block) < 480:
-        found.decisions.append(words(block))
+        source.decisions.append(words(block))
 
 
 def drafted(text: str) -> Drafted:
@@ -217,7 +217,7 @@ def held_meetings(meetings: Sequence[Meeting], notes: dict[str, str]) -> list[He
         by_key[(name[:10], _title(f"{folder} {name[10:].removesuffix('.md')}"))] = path
         front = text.split("---")[1] if text.startswith("---") else ""
         people[path] = frozenset(each.strip().casefold() for each in re.findall(r"^  - (.+)$", front, re.MULTILINE))
-    found = []
+    result = []
     for meeting in meetings:
         title = _title(meeting.title)
         path = by_key.get((meeting.day.isoformat(), title), "")
@@ -231,16 +231,16 @@ def held_meetings(meetings: Sequence[Meeting], notes: dict[str, str]) -> list[He
                 each for each in sorted(notes, key=_day) if people[each] == who and _day(each) < meeting.day.isoformat()
             ]
             last, same = (days[-1], days) if days else ("", [])
-        found.append(Held(meeting, path, tuple(same), last))
-    return sorted(found, key=lambda each: each.path)
+        result.append(Held(meeting, path, tuple(same), last))
+    return sorted(result, key=lambda each: each.path)
 
 
 def open_boxes(earlier: Sequence[Source]) -> list[str]:
     """Return the open boxes of notes in order of date, each once, without those that a later note ticks."""
-    found: dict[str, None] = {}
-    for each in earlier:
-        found = {box: None for box in [*found, *each.boxes] if box not in each.done}
-    return list(found)
+    boxes: dict[str, None] = {}
+    for source in earlier:
+        boxes = {box: None for box in [*boxes, *source.boxes] if box not in source.done}
+    return list(boxes)
 
 
 def is_long_past(box: str, written: str, day: datetime.date) -> bool:
@@ -300,11 +300,11 @@ async def series(home: Home, *, held_out: bool, small: bool, keep: Path | None) 
     chosen = chosen[:: max(1, len(chosen) // SMALL)] if small else chosen
     sources = {path: source_of(text) for path, text in notes.items()}
     score = Score()
-    async with with_calendar(home, vault, [each.meeting for each in every]) as engine:
-        for each in chosen:
-            text = (await engine.drafts.preview(each.meeting.event_id)).text
-            score_draft(score, drafted(text), each, sources)
-            _keep(keep, each.path, text)
+    async with with_calendar(home, vault, [held.meeting for held in every]) as engine:
+        for held in chosen:
+            text = (await engine.drafts.preview(held.meeting.event_id)).text
+            score_draft(score, drafted(text), held, sources)
+            _keep(keep, held.path, text)
     return score, len(chosen)
 
 
@@ -339,7 +339,7 @@ async def second_weeks(home: Home, *, small: bool) -> tuple[list[str], list[bool
         for day in days
     ]
     own: list[str] = []
-    kept: list[bool] = []
+    stays: list[bool] = []
     async with with_calendar(home, vault, meetings) as engine:
         for week, meeting in enumerate(meetings):
             row = await engine.drafts.write_now(meeting.event_id)
@@ -350,11 +350,11 @@ async def second_weeks(home: Home, *, small: bool) -> tuple[list[str], list[bool
             }
             own += [line for line in draft.quoted if words(line) not in typed]
             if week:
-                kept += [
+                stays += [
                     words(line.format(week=week)[2:]) in {words(each) for each in draft.quoted} for _, line in TYPED[:2]
                 ]
             boxes = {words(f"Send the report of week {number} to Karin") for number in range(week + 1)}
-            kept.append({words(each) for each in draft.carried} == boxes)
+            stays.append({words(each) for each in draft.carried} == boxes)
             text = file.read_text(encoding="utf-8")
             for name, line in TYPED:
                 text = text.replace(f"## {name}\n", f"## {name}\n\n{line.format(week=week + 1)}\n", 1)
@@ -363,7 +363,7 @@ async def second_weeks(home: Home, *, small: bool) -> tuple[list[str], list[bool
             await engine.drafts.approve(row.id, plan)
             await engine.sync()
         titles = [task.title for task in await engine.memory.tasks()]
-    return own, kept, len(titles) - len(set(titles))
+    return own, stays, len(titles) - len(set(titles))
 
 
 def _commit_all(vault: Path) -> None:
@@ -407,30 +407,30 @@ async def mixed(home: Home, keep: Path | None, only: Collection[str] = ()) -> tu
         for case in cases
     }
     sources = {path: source_of(text) for path, text in notes.items()}
-    found = Mixed()
+    result = Mixed()
     async with with_calendar(home, vault, list(meetings.values())) as engine:
         for case in cases:
             text = (await engine.drafts.preview(case["id"])).text
-            _judge(found, case, text, sources)
+            _judge(result, case, text, sources)
             _keep(keep, f"{case['id']}.md", text)
-    return found, len(cases)
+    return result, len(cases)
 
 
-def _judge(found: Mixed, case: dict[str, Any], text: str, sources: dict[str, Source]) -> None:
+def _judge(result: Mixed, case: dict[str, Any], text: str, sources: dict[str, Source]) -> None:
     draft, allowed = drafted(text), case.get("allowed", [])
     said = {words(each) for each in (*draft.quoted, *draft.carried)}
     mine: set[str] = set().union(*(sources[path].units for path in allowed))
-    found.lines += len(said)
-    found.lasts.append(draft.last == case.get("last", ""))
-    found.leaks += [f"{case['id']}: {line}" for line in (*draft.quoted, *draft.carried) if words(line) not in mine]
+    result.lines += len(said)
+    result.lasts.append(draft.last == case.get("last", ""))
+    result.leaks += [f"{case['id']}: {line}" for line in (*draft.quoted, *draft.carried) if words(line) not in mine]
     linked = [f"{link}.md" for link in draft.links if f"{link}.md" in sources]
-    found.leaks += [f"{case['id']}: link to {path}" for path in linked if path not in allowed]
-    wanted = [*case.get("decisions", []), *case.get("open", [])]
-    found.found += [words(each) in said for each in wanted]
-    found.missing += [f"{case['id']}: {each} is missing" for each in wanted if words(each) not in said]
-    found.found += [case["background"].removesuffix(".md") in draft.links] if "background" in case else []
-    found.wrong += [f"{case['id']}: {each}" for each in case.get("never", []) if each in text]
-    found.wrong += [f"{case['id']}: {line}" for line in draft.new_boxes]
+    result.leaks += [f"{case['id']}: link to {path}" for path in linked if path not in allowed]
+    expected = [*case.get("decisions", []), *case.get("open", [])]
+    result.found += [words(each) in said for each in expected]
+    result.missing += [f"{case['id']}: {each} is missing" for each in expected if words(each) not in said]
+    result.found += [case["background"].removesuffix(".md") in draft.links] if "background" in case else []
+    result.wrong += [f"{case['id']}: {each}" for each in case.get("never", []) if each in text]
+    result.wrong += [f"{case['id']}: {line}" for line in draft.new_boxes]
 
 
 def _meeting(
@@ -497,31 +497,31 @@ def measure(*, held_out: bool = False, small: bool = False, keep: Path | None = 
         report.add("quoted lines from outside the series", len(score.foreign), "", 0)
         report.add("check boxes that were not check boxes in the source", len(score.no_boxes), "", 0)
         report.add("lines per draft", score.lines / max(1, drafts), "")
-        own, kept, doubled = asyncio.run(second_weeks(home, small=small))
+        own, stays, doubled = asyncio.run(second_weeks(home, small=small))
         report.add("lines of Donna's own sections in later weeks", len(own), "", 0)
         report.add(
-            f"typed lines and boxes in the draft a week later, of {len(kept)}", share(kept), "", 1, at_least=True
+            f"typed lines and boxes in the draft a week later, of {len(stays)}", share(stays), "", 1, at_least=True
         )
         report.add("tasks duplicated by approving", doubled, "", 0)
-        found, cases = asyncio.run(mixed(home, keep))
+        mix, cases = asyncio.run(mixed(home, keep))
         report.add("mixed vault: drafts", cases, "")
-        report.add("leaks across meetings", len(found.leaks), "", 0)
-        report.add("right last note, or none", share(found.lasts), "", 0.97, at_least=True)
+        report.add("leaks across meetings", len(mix.leaks), "", 0)
+        report.add("right last note, or none", share(mix.lasts), "", 0.97, at_least=True)
         report.add(
-            f"decisions, boxes and background found, of {len(found.found)}", share(found.found), "", 0.9, at_least=True
+            f"decisions, boxes and background found, of {len(mix.found)}", share(mix.found), "", 0.9, at_least=True
         )
-        report.add("lines that must not be quoted", len(found.wrong), "", 0)
-        report.add("lines per draft of the mixed vault", found.lines / cases, "")
+        report.add("lines that must not be quoted", len(mix.wrong), "", 0)
+        report.add("lines per draft of the mixed vault", mix.lines / cases, "")
     for problem in (
         *score.wrong,
         *score.missing,
-        *found.missing,
+        *mix.missing,
         *score.cut,
         *score.foreign,
         *score.no_boxes,
         *own,
-        *found.leaks,
-        *found.wrong,
+        *mix.leaks,
+        *mix.wrong,
     ):
         sys.stderr.write(f"  ! {problem}\n")
     return report

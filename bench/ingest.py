@@ -42,8 +42,8 @@ def measure(*, small: bool = False) -> Report:
 
 def sample(vault: Path, folder: Path, number: int, first: int = 0) -> Path:
     """Copy `number` notes of a vault, evenly spaced from the `first` on. Return `folder`."""
-    found = sorted(vault.rglob("*.md"))
-    for note in found[first :: max(1, len(found) // number)][:number]:
+    notes = sorted(vault.rglob("*.md"))
+    for note in notes[first :: max(1, len(notes) // number)][:number]:
         copy = folder / note.relative_to(vault)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(note, copy)

@@ -51,11 +51,11 @@ def measure(*, extras: bool) -> Report:
     """Install in each way, and start the demo in the environment that `make install` made."""
     report = Report("Installation, from scratch")
     with _folder() as folder:
-        made = _make_install(folder / "checkout")
-        report.add("make install", made.seconds, "s")
-        report.add("its .venv", made.megabytes, "MB", 450)
-        frame, words, meaning = _first_start(made.venv / "bin" / "donna", Home(folder / "home"))
-        report.add("make install to first frame", made.seconds + frame, "s", 40)
+        installation = _make_install(folder / "checkout")
+        report.add("make install", installation.seconds, "s")
+        report.add("its .venv", installation.megabytes, "MB", 450)
+        frame, words, meaning = _first_start(installation.venv / "bin" / "donna", Home(folder / "home"))
+        report.add("make install to first frame", installation.seconds + frame, "s", 40)
         report.add("start to first frame", frame, "s")
         report.add("start to first keyword hits", words, "s")
         report.add("first frame to semantic search", meaning - frame, "s", 15)
@@ -64,9 +64,9 @@ def measure(*, extras: bool) -> Report:
         report.add("its environment", lean.megabytes, "MB", 300)
         for extra in EXTRAS if extras else ():
             needs = (TORCH,) if extra == "sentence-transformers" else ()
-            one = _pip_install(folder / extra, *needs, f"{REPOSITORY}[{extra}]")
-            report.add(f"with [{extra}]", one.seconds, "s")
-            report.add(f"its environment with [{extra}]", one.megabytes, "MB")
+            extra_installation = _pip_install(folder / extra, *needs, f"{REPOSITORY}[{extra}]")
+            report.add(f"with [{extra}]", extra_installation.seconds, "s")
+            report.add(f"its environment with [{extra}]", extra_installation.megabytes, "MB")
     return report
 
 

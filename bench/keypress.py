@@ -28,15 +28,15 @@ def measure(*, small: bool = False) -> Report:
         with app_on_screen(home, vault) as screen:
             screen.wait_for(FIRST_FRAME)
             screen.rest(1.0)
-            waited = [_press(screen, LETTERS[each % len(LETTERS)]) for each in range(presses)]
-        left = home.donna("status", "--space", vault, "--json").json["coverage"]
+            waited = [_press(screen, LETTERS[index % len(LETTERS)]) for index in range(presses)]
+        coverage = home.donna("status", "--space", vault, "--json").json["coverage"]
     for percent, budget in ((50, None), (95, None), (99, 50.0)):
         report.add(f"from keypress to screen, p{percent}", percentile(waited, percent), "ms", budget)
     report.add("from keypress to screen, slowest", max(waited), "ms")
     embedding = " Its passages were embedded meanwhile." if model_cache() else ""
     report.remarks.append(
         f"{presses} keys in the search field while {number:,} notes were imported;"
-        f" {left['text']:,} were indexed at the end.{embedding}"
+        f" {coverage['text']:,} were indexed at the end.{embedding}"
     )
     return report
 

@@ -37,8 +37,8 @@ def write_turns(source: Path, target: Path, number: int) -> Path:
     """Write `number` turns: real ones, repeated as other conversations with distinct texts."""
     real = [json.loads(line) for line in source.read_text(encoding="utf-8").splitlines()]
     with target.open("w", encoding="utf-8") as file:
-        for each in range(number):
-            turn, again = real[each % len(real)], each // len(real)
+        for index in range(number):
+            turn, again = real[index % len(real)], index // len(real)
             session = f"{turn['session_id']}/{again}"
             text = f"{turn['text']} (said the {again}. time)" if again else turn["text"]
             file.write(json.dumps({**turn, "session_id": session, "dia_id": f"{turn['dia_id']}/{again}", "text": text}))

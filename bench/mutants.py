@@ -77,28 +77,28 @@ class Result:
 
 def read_mutants() -> list[Mutant]:
     """Read all faults, in the order of the file."""
-    return [Mutant(**each) for each in tomllib.loads(FILE.read_text(encoding="utf-8"))["mutant"]]
+    return [Mutant(**fields) for fields in tomllib.loads(FILE.read_text(encoding="utf-8"))["mutant"]]
 
 
 def problems(mutants: Sequence[Mutant]) -> list[str]:
     """Validate the list. Return a line for each fault that cannot be applied."""
-    found = []
+    messages = []
     for place, mutant in enumerate(mutants):
         file = REPOSITORY / mutant.file
         times = file.read_text(encoding="utf-8").count(mutant.old) if file.is_file() else 0
         if times != 1:
-            found.append(f"{mutant.id}: its text occurs {times} times in {mutant.file}, not once")
+            messages.append(f"{mutant.id}: its text occurs {times} times in {mutant.file}, not once")
         if mutant.old == mutant.new or mutant.old.count("\n") >= MAX_LINES:
-            found.append(f"{mutant.id}: it changes nothing, or more than {MAX_LINES} lines")
+            messages.append(f"{mutant.id}: it changes nothing, or more than {MAX_LINES} lines")
         if any(mutant.id == other.id for other in mutants[:place]):
-            found.append(f"{mutant.id}: another fault has the same id")
-    return found
+            messages.append(f"{mutant.id}: another fault has the same id")
+    return messages
 
 
 def first_failure(output: str) -> str:
     """Return the first failed test in pytest's summary, without parameters; empty if there is none."""
-    found = _FAILURE.search(output)
-    return found[1] if found else ""
+    match = _FAILURE.search(output)
+    return match[1] if match else ""
 
 
 def every_test() -> list[str]:
@@ -114,7 +114,7 @@ def related_tests(mutant: Mutant) -> list[str]:
     """
     texts = {file: file.read_text(encoding="utf-8") for file in (REPOSITORY / "tests").rglob("*.py")}
     direct = _importing(texts, mutant.file)
-    by_helper = {each for helper in direct for each in _importing(texts, helper)}
+    by_helper = {path for helper in direct for path in _importing(texts, helper)}
     near = {
         test: (2 * (test in direct) + (test in by_helper), len(_words(test) & _words(mutant.file)))
         for test in every_test()
@@ -169,8 +169,8 @@ class Copy:
             if name not in LEFT_OUT and (source.is_file() or source.is_symlink()):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(source, target, follow_symlinks=False)
-        if (beside := REPOSITORY.parent / "shared").is_dir():
-            (self.folder / "shared").symlink_to(beside)
+        if (shared := REPOSITORY.parent / "shared").is_dir():
+            (self.folder / "shared").symlink_to(shared)
         if (models := Path(os.environ.get("DONNA_TEST_CACHE") or Path(sys.prefix, "donna-test-models"))).is_dir():
             shutil.copytree(models, self.folder / "models")
         imported = self._python("-c", f"import {PACKAGE}; print({PACKAGE}.__file__)")[1].strip()
@@ -183,10 +183,10 @@ class Copy:
 
     def _failure(self, mutant: Mutant, words: Sequence[str]) -> str:
         for _ in range(MAX_BROKEN):
-            found = self._with(mutant, words)
-            if found in ("", TIMED_OUT) or self._pytest([found])[0] in FINE:
-                return found
-            self.broken.add(found)
+            failure = self._with(mutant, words)
+            if failure in ("", TIMED_OUT) or self._pytest([failure])[0] in FINE:
+                return failure
+            self.broken.add(failure)
         raise RuntimeError(f"too many tests fail without a fault: {', '.join(sorted(self.broken))}")
 
     def _with(self, mutant: Mutant, words: Sequence[str]) -> str:
@@ -194,17 +194,17 @@ class Copy:
         right = file.read_text(encoding="utf-8")
         file.write_text(right.replace(mutant.old, mutant.new), encoding="utf-8")
         try:
-            code, output = self._pytest([*words, *(f"--deselect={each}" for each in sorted(self.broken))])
+            code, output = self._pytest([*words, *(f"--deselect={test}" for test in sorted(self.broken))])
         finally:
             file.write_text(right, encoding="utf-8")
-        found = TIMED_OUT if output == TIMED_OUT else first_failure(output)
-        if not found and code not in FINE:
+        failure = TIMED_OUT if output == TIMED_OUT else first_failure(output)
+        if not failure and code not in FINE:
             raise RuntimeError(f"{mutant.id}: pytest ended with {code}\n{output[-2_000:]}")
-        return found
+        return failure
 
     def _pytest(self, words: Sequence[str]) -> tuple[int, str]:
-        for each in (*self.tree.rglob("__pycache__"), self.tree / ".hypothesis"):  # left by some programs
-            shutil.rmtree(each, ignore_errors=True)
+        for path in (*self.tree.rglob("__pycache__"), self.tree / ".hypothesis"):  # left by some programs
+            shutil.rmtree(path, ignore_errors=True)
         return self._python("-m", "pytest", "-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", *words)
 
     def _python(self, *words: str) -> tuple[int, str]:
@@ -242,8 +242,8 @@ def stages_of(suite: str, mutant: Mutant, *, first: bool, related: bool, process
     if names_paths or not (first or related):
         return [[*words, *processes]]
     near = related_tests(mutant)
-    rest = [] if related else [each for each in every_test() if each not in near]
-    return [[*words, *options, *files] for options, files in (((), near), (processes, rest)) if files]
+    others = [] if related else [test for test in every_test() if test not in near]
+    return [[*words, *options, *files] for options, files in (((), near), (processes, others)) if files]
 
 
 def measure(
@@ -257,9 +257,9 @@ def measure(
     def run_one(mutant: Mutant) -> Result:
         copy = free.get()
         try:
-            with stopwatch() as taken:
-                found = copy.find(mutant, stages(mutant))
-            return Result(mutant, found, taken())
+            with stopwatch() as elapsed:
+                failed_test = copy.find(mutant, stages(mutant))
+            return Result(mutant, failed_test, elapsed())
         finally:
             free.put(copy)
 
@@ -276,14 +276,14 @@ def measure(
 def report(suite: str, mutants: Sequence[Mutant], results: Iterable[Result]) -> list[Mutant]:
     """Print the table of a suite, row by row, and its summary. Return the surviving faults."""
     print(f"### {suite}\n\n| id | package | fault | found by | seconds |\n|---|---|---|---|---:|", flush=True)
-    done = []
+    finished = []
     for result in results:
         print(result.row, flush=True)
-        done.append(result)
-    found = [result.seconds for result in done if result.found_by]
-    pace = f", half of them within {median(found):.0f} s" if found else ""
-    print(f"\n{suite}: {len(found)} of {len(mutants)} faults found{pace}.\n", flush=True)
-    return [result.mutant for result in done if not result.found_by]
+        finished.append(result)
+    durations = [result.seconds for result in finished if result.found_by]
+    pace = f", half of them within {median(durations):.0f} s" if durations else ""
+    print(f"\n{suite}: {len(durations)} of {len(mutants)} faults found{pace}.\n", flush=True)
+    return [result.mutant for result in finished if not result.found_by]
 
 
 def main() -> None:
@@ -306,9 +306,9 @@ def main() -> None:
         sys.exit("\n".join(wrong))
     if options.check:
         return
-    if unknown := set(options.only or ()) - {each.id for each in mutants}:
+    if unknown := set(options.only or ()) - {mutant.id for mutant in mutants}:
         sys.exit(f"there is no fault {', '.join(sorted(unknown))}")
-    missed = [each for each in mutants if not options.only or each.id in options.only]
+    missed = [mutant for mutant in mutants if not options.only or mutant.id in options.only]
     processes = ("-n", PROCESSES) if options.jobs == 1 else ()
     with tempfile.TemporaryDirectory(prefix="donna-mutants-", ignore_cleanup_errors=True) as folder:
         copies = [Copy(Path(folder, str(number)), options.timeout * 60) for number in range(max(1, options.jobs))]

@@ -44,15 +44,15 @@ def measure(*, small: bool = False) -> Report:
 def measure_in(home: Home, vaults: dict[str, Path]) -> Report:
     """Measure some vaults, by label."""
     report = Report("Names")
-    found: list[bool] = []
+    hits: list[bool] = []
     refused: list[bool] = []
     for name, vault in vaults.items():
         by_kind = _by_kind(home, vault)
         for kind, answers in by_kind.items():
             report.add(f"{name}: {kind} ({len(answers)}), note among the first three", _share(answers, 0), "")
-        found += [each for answers in by_kind.values() for each, _ in answers]
-        refused += [each for answers in by_kind.values() for _, each in answers]
-    report.add(f"all {len(found):,} names, note among the first three", _mean(found), "", MIN_FOUND, at_least=True)
+        hits += [outcome for answers in by_kind.values() for outcome, _ in answers]
+        refused += [outcome for answers in by_kind.values() for _, outcome in answers]
+    report.add(f"all {len(hits):,} names, note among the first three", _mean(hits), "", MIN_FOUND, at_least=True)
     report.add(f"all {len(refused):,} names, refused", _mean(refused), "", MAX_REFUSED)
     report.remarks.append("If several notes share a name or a tag, any of them counts.")
     return report
@@ -68,16 +68,16 @@ def _share(answers: Sequence[tuple[bool, bool]], place: int) -> float:
 
 def _by_kind(home: Home, vault: Path) -> dict[str, list[tuple[bool, bool]]]:
     """Return for each kind whether each name was found among the first notes, and whether it was refused."""
-    asked = names_of(vault)
+    questions = names_of(vault)
     file = home.folder / "names.jsonl"
-    lines = (json.dumps({"id": number, "query": each.name}) for number, each in enumerate(asked))
+    lines = (json.dumps({"id": number, "query": question.name}) for number, question in enumerate(questions))
     file.write_text("\n".join(lines), encoding="utf-8")
     command = ("search", "--batch", file, "-k", str(HITS), "--space", vault)
     answers = {row["id"]: row["results"] for row in map(json.loads, home.donna(*command).out.splitlines())}
     by_kind: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
-    for number, each in enumerate(asked):
+    for number, question in enumerate(questions):
         paths = list(dict.fromkeys(hit["source_path"] for hit in answers[number]))[:LOOKED_AT]
-        by_kind[each.kind].append((not each.notes.isdisjoint(paths), not paths))
+        by_kind[question.kind].append((not question.notes.isdisjoint(paths), not paths))
     return dict(by_kind)
 
 
@@ -92,13 +92,15 @@ def names_of(vault: Path) -> list[NameQuestion]:
             names[name_key(name)].add(note.path)
         for tag in note.tags:
             tags[name_key(tag)].add(note.path)
-    asked = [
+    questions = [
         NameQuestion(name, kind, frozenset(names[name_key(name)]))
         for kind in ("file name", "title", "alias")
         for name in sorted({each for note in notes for each in _of_kind(note, kind)})
     ]
     carried = sorted({tag for note in notes for tag in note.tags})
-    return asked + [NameQuestion(tag, "tag", frozenset(tags[name_key(tag)] | names[name_key(tag)])) for tag in carried]
+    return questions + [
+        NameQuestion(tag, "tag", frozenset(tags[name_key(tag)] | names[name_key(tag)])) for tag in carried
+    ]
 
 
 def _of_kind(note: VaultNote, kind: str) -> Sequence[str]:

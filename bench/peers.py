@@ -38,9 +38,9 @@ def measure(*, small: bool = False) -> Report:
     weights = find_weights()
     if weights is None:
         raise UnavailableError("there is no model: make install")
-    whole = eval_folder("vault_help") / "vault"
+    full_vault = eval_folder("vault_help") / "vault"
     with tempfile.TemporaryDirectory(prefix="donna-peers-") as folder:
-        vault = sample(whole, Path(folder) / "vault", SMALL_NOTES) if small else whole
+        vault = sample(full_vault, Path(folder) / "vault", SMALL_NOTES) if small else full_vault
         ours = measure_donna(vault)
         theirs = measure_memsearch(Path(folder), vault, weights)
     report = _report(ours, theirs, small=small)

@@ -68,17 +68,17 @@ def _peak_of(pid: int) -> Iterator[Callable[[], float]]:
 
     Without /proc it returns the peak of the largest child so far, from `getrusage`.
     """
-    most, over = 0.0, threading.Event()
+    peak, over = 0.0, threading.Event()
 
     def watch() -> None:
-        nonlocal most
+        nonlocal peak
         while not over.wait(SAMPLE_SECONDS):
-            most = max(most, sum(map(peak_mb, [pid, *descendants(pid)])))
+            peak = max(peak, sum(map(peak_mb, [pid, *descendants(pid)])))
 
     watcher = threading.Thread(target=watch, name="bench-memory")
     watcher.start()
     try:
-        yield lambda: most or _largest_child_mb()
+        yield lambda: peak or _largest_child_mb()
     finally:
         over.set()
         watcher.join()
@@ -95,7 +95,7 @@ def descendants(pid: int) -> list[int]:
     with contextlib.suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():
             children += map(int, (task / "children").read_text(encoding="ascii").split())
-    return [each for child in children for each in (child, *descendants(child))]
+    return [process for child in children for process in (child, *descendants(child))]
 
 
 def peak_mb(pid: int, key: str = "VmHWM") -> float:

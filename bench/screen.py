@@ -36,7 +36,7 @@ _STYLE = "m"
 
 def words_of(written: str) -> str:
     """Return what a program wrote to a terminal, without colours and with a newline wherever the cursor jumps."""
-    return _CONTROL.sub(lambda found: "" if found[1] == _STYLE else "\n", written)
+    return _CONTROL.sub(lambda match: "" if match[1] == _STYLE else "\n", written)
 
 
 @dataclass(frozen=True, slots=True)

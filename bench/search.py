@@ -110,17 +110,17 @@ async def _measure_index(report: Report, readers: Readers, service: EmbeddingSer
     search_service.use(service)
     questions = eval_questions("vault_help")[:QUESTIONS]
     for name, filters in filters_for(size).items():
-        times = [await _timed(search_service, each, filters) for each in questions][WARM_UP:]
+        times = [await _timed(search_service, question, filters) for question in questions][WARM_UP:]
         report.add(f"{size:,} passages{name}: p50", median(times), "ms")
         report.add(f"{size:,} passages{name}: p95", percentile(times, 95), "ms", budget)
-    vectors = [await service.embed_query(each) for each in questions[:50]]
+    vectors = [await service.embed_query(question) for question in questions[:50]]
     for name, filters in filters_for(size).items():
-        found = await _recall(readers, vectors, Scope(filters))
+        recall = await _recall(readers, vectors, Scope(filters))
         label = f"{size:,} passages{name}: recall@10 of the vectors, against all cosines"
-        report.add(label, found, "", 0.99, at_least=True)
-        found = await _recall_of_words(readers, questions, Scope(filters))
+        report.add(label, recall, "", 0.99, at_least=True)
+        recall = await _recall_of_words(readers, questions, Scope(filters))
         label = f"{size:,} passages{name}: recall@10 of the words, against ranking all"
-        report.add(label, found, "", 0.99, at_least=True)
+        report.add(label, recall, "", 0.99, at_least=True)
 
 
 async def _load_vectors(report: Report, readers: Readers, size: int) -> None:
@@ -173,14 +173,14 @@ async def _recall_of_words(readers: Readers, questions: Sequence[str], scope: Sc
     """Return the share of the ten best that score as they should. Scores are compared, since repeated passages tie."""
 
     def found(database: Database, _: VectorIndex) -> float:
-        right = wanted = 0
+        right = expected = 0
         for text in questions:
             terms = parse_query(text).literals
             best = _best_of_all(database, terms, scope)
             matches = search_words(database, terms, scope, candidates_for(HITS))
             right += sum(match.score >= score - NEARLY for match, score in zip(matches, best, strict=False))
-            wanted += len(best)
-        return right / wanted
+            expected += len(best)
+        return right / expected
 
     return await readers.run(found)
 
@@ -196,7 +196,7 @@ async def _recall(readers: Readers, queries: Sequence[Vector], scope: Scope) -> 
     def found(database: Database, vectors: VectorIndex) -> float:
         best = _nearest_of_all(database, np.stack(queries), scope)
         matches = [vectors.search(database, query, scope, 10) for query in queries]
-        right = sum(len(known & {match.id for match in each}) for known, each in zip(best, matches, strict=True))
+        right = sum(len(exact & {match.id for match in hits}) for exact, hits in zip(best, matches, strict=True))
         return right / (10 * len(queries))
 
     return await readers.run(found)
@@ -220,7 +220,7 @@ def _nearest_of_all(database: Database, queries: Matrix, scope: Scope) -> list[s
         for number, column in enumerate(cosines.T):
             nearest = np.argsort(-column)[:10]
             best[number] = sorted([*best[number], *((float(column[row]), rows[row][0]) for row in nearest)])[-10:]
-    return [{each for _, each in ten} for ten in best]
+    return [{key for _, key in ten} for ten in best]
 
 
 async def _build(folder: Path, vault: Path, size: int, service: EmbeddingService) -> Path:
@@ -265,15 +265,13 @@ def _add(store: MemoryStore, number: int, passages: Sequence[_Passage], vectors:
         source_type="vault", source_id=path, title=title, text=path, modified_at=number * SECONDS_A_PASSAGE
     )
     chunks = [
-        Chunk(index, one.heading_path, f"{one.text}\n{number}-{index}", 0, len(one.text), 1, 9, 50)
-        for index, one in enumerate(passages)
+        Chunk(index, passage.heading_path, f"{passage.text}\n{number}-{index}", 0, len(passage.text), 1, 9, 50)
+        for index, passage in enumerate(passages)
     ]
     store.upsert(document, chunks)
     pending = {chunk.id: chunk for chunk in store.pending(len(passages)) if chunk.path == path}
     unit = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
-    store.store_vectors(
-        [(each, pending[each].embed_hash, row) for each, row in zip(sorted(pending), unit, strict=True)]
-    )
+    store.store_vectors([(key, pending[key].embed_hash, row) for key, row in zip(sorted(pending), unit, strict=True)])
 
 
 def main() -> None:

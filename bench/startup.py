@@ -106,10 +106,10 @@ def start(home: Home, vault: Path) -> Start:
 
 def report_starts(report: Report, starts: Sequence[Start]) -> None:
     """Add the medians."""
-    empty = median([each.empty for each in starts])
-    report.add("start to first frame", median([each.frame for each in starts]), "s", 0.5, peer=empty)
-    report.add("start to first keyword result", median([each.words for each in starts]), "s", 0.7)
-    semantic = [each.semantic for each in starts if each.semantic is not None]
+    empty = median([start.empty for start in starts])
+    report.add("start to first frame", median([start.frame for start in starts]), "s", 0.5, peer=empty)
+    report.add("start to first keyword result", median([start.words for start in starts]), "s", 0.7)
+    semantic = [start.semantic for start in starts if start.semantic is not None]
     report.add("start to semantic search", median(semantic) if semantic else None, "s", 1.2)
 
 

@@ -57,7 +57,7 @@ def material(folder: Path = EVAL) -> Material:
         for section in split_sections(text, parse_frontmatter(text).body_start):
             headings.update(dict.fromkeys(filter(None, [_heading(section.heading_path[-1:])])))
             body = text[section.body_start : section.end]
-            paragraphs.update(dict.fromkeys(filter(None, (each.strip() for each in re.split(r"\n\s*\n", body)))))
+            paragraphs.update(dict.fromkeys(filter(None, (text.strip() for text in re.split(r"\n\s*\n", body)))))
     return Material(tuple(headings), tuple(paragraphs)) if paragraphs else made_up()
 
 
@@ -126,16 +126,16 @@ def _text(path: str, earlier: Sequence[str], stuff: Material, chance: random.Ran
 
 def _sections(size: float, earlier: Sequence[str], stuff: Material, chance: random.Random) -> Iterator[str]:
     """Yield paragraphs of about `size` characters in all, with a new heading every few of them."""
-    left, level = size, 2
-    while left > 0:
+    remaining, level = size, 2
+    while remaining > 0:
         paragraph = chance.choice(stuff.paragraphs)
-        if len(paragraph) > max(left * 2, 400):
-            paragraph = paragraph[: int(max(left, 200))].rpartition(" ")[0] or paragraph[:200]
+        if len(paragraph) > max(remaining * 2, 400):
+            paragraph = paragraph[: int(max(remaining, 200))].rpartition(" ")[0] or paragraph[:200]
         if earlier and chance.random() < LINK_SHARE:
             paragraph += f" See [[{_title(chance.choice(earlier))}]]."
         yield paragraph
-        left -= len(paragraph)
-        if left > 0 and chance.random() < 0.4:
+        remaining -= len(paragraph)
+        if remaining > 0 and chance.random() < 0.4:
             level = max(2, min(5, level + chance.choice((-1, 0, 0, 1))))
             yield f"{'#' * level} {chance.choice(stuff.headings)}"
 

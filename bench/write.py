@@ -29,9 +29,9 @@ def measure(*, small: bool = False) -> Report:
     with new_home() as home:
         vault = write_vault(home.folder / "vault", number)
         writer = _writer(vault, home.folder / "state")
-        with stopwatch() as taken:
+        with stopwatch() as elapsed:
             writer.init_if_missing()
-        report.add("first commit of all notes", taken(), "s")
+        report.add("first commit of all notes", elapsed(), "s")
         plain = [_timed(_plain_commit, vault, turn) for turn in range(rounds // 2)]
         for what, step in _steps(writer).items():
             times = [_timed(step, turn) for turn in range(rounds)]
@@ -64,9 +64,9 @@ def _plain_commit(vault: Path, turn: int) -> None:
 
 
 def _timed(work: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> float:
-    with stopwatch() as taken:
+    with stopwatch() as elapsed:
         work(*args, **kwargs)
-    return taken() * 1000
+    return elapsed() * 1000
 
 
 def main() -> None:

@@ -27,7 +27,29 @@ from donna_tui.types.errors import Reason
 
 ROOT = Path(__file__).resolve().parent.parent
 
-KEYS_HEAD = "# Keys\n\nChange them with `ui.keys`; `donna keys --check` checks your settings.\n\n"
+KEYS_HEAD = """# Keys
+
+The keys of every action in the app, by screen. `?` in the app lists those that work where you are.
+
+`ui.keymap` in your [settings](config.md) selects a preset, and `ui.keys` changes single keys by the names in the column
+*Action*; `donna keys --check` checks them.
+
+"""
+
+SETTINGS_HEAD = """# Settings
+
+Every setting with its default. Your own are in `memory.yaml`; `donna config path` prints where, and `donna config show`
+lists what is in effect and where it is set. Each of these overrides the ones before it:
+
+1. the defaults
+2. your `memory.yaml`
+3. `.donna/memory.yaml` in the vault, only for the settings that have an entry in the last column
+4. a variable such as `DONNA_RETRIEVAL__DEFAULT_K=12`: block and name, with two underscores between them
+
+A name that does not exist and a value that is not valid are errors, with file and line. Language models have a file of
+their own, `models.yaml`: see [models.md](models.md).
+
+"""
 
 EXIT_WORDS = {
     ExitCode.FINE: "success",
@@ -43,7 +65,7 @@ def pages() -> dict[Path, str]:
     """Return every generated file with its content."""
     return {
         ROOT / "config/memory.yaml": default_file(),
-        ROOT / "docs/config.md": f"# Settings\n\n{markdown_reference().strip()}\n",
+        ROOT / "docs/config.md": f"{SETTINGS_HEAD}{markdown_reference().strip()}\n",
         ROOT / "docs/keys.md": f"{KEYS_HEAD}{walks_markdown()}{keys_markdown()}",
         ROOT / "docs/tools.md": "\n".join(tools_reference()) + "\n",
         ROOT / "docs/cli.md": "\n".join(cli_reference()) + "\n",
@@ -53,12 +75,13 @@ def pages() -> dict[Path, str]:
 def cli_reference() -> Iterator[str]:
     """Yield the page of the command line: exit codes, reason codes, and the help of every command."""
     yield "# Command line\n"
-    yield "Results are printed on stdout, messages on stderr. With `--json` a command prints one object; errors are"
-    yield '`{"ok": false, "reason", "message"}`.\n'
+    yield "Every command with its options. Results are printed on stdout, messages on stderr. With `--json` a command"
+    yield 'prints one object; an error is `{"ok": false, "reason", "message"}`.\n'
     yield "## Exit codes\n\n| Code | Meaning |\n|---|---|"
     for code, words in EXIT_WORDS.items():
         yield f"| {int(code)} | {words} |"
-    yield "\n## Reason codes\n\n| Code | Exit |\n|---|---|"
+    yield "\n## Reason codes\n\n[promises.md](promises.md#when-something-is-refused) has those of refused writes.\n"
+    yield "| Code | Exit |\n|---|---|"
     for reason in Reason:
         yield f"| `{reason}` | {int(exit_code(reason))} |"
     yield from help_pages()
@@ -66,9 +89,11 @@ def cli_reference() -> Iterator[str]:
 
 TOOLS_HEAD = """# Tools for agents
 
-The tools of `donna mcp`; see [agents.md](agents.md). A tool returns these fields and `"ok": true`, or
-`{"ok": false, "reason", "message", "hint"}`; the reason codes are those of [cli.md](cli.md). Tools
-read and write only this vault and Donna's data on this machine."""
+The arguments and results of every tool of `donna mcp`; [agents.md](agents.md) says how to connect an agent. A tool
+returns the fields below and `"ok": true`, or `{"ok": false, "reason", "message", "hint"}`, with a reason code of
+[cli.md](cli.md#reason-codes). Tools read and write only this vault and Donna's data on this machine.
+
+An argument with `?` may be omitted; its default, if any, is in parentheses."""
 
 
 def tools_reference() -> Iterator[str]:
@@ -77,14 +102,14 @@ def tools_reference() -> Iterator[str]:
     for tool in TOOLS:
         yield f"\n## {tool.name}\n\n{tool.description}\n"
         yield f"*{'; '.join(_nature(tool))}.*\n"
-        yield "| Arguments | | |\n|---|---|---|"
+        yield "| Argument | Type | Meaning |\n|---|---|---|"
         yield from _fields(tool.takes.model_json_schema())
-        given = tool.gives.model_json_schema(mode="serialization")
-        yield "\n| Result | | |\n|---|---|---|"
-        yield from _fields(given)
-        for name, row in given.get("$defs", {}).items():
+        result = tool.gives.model_json_schema(mode="serialization")
+        yield "\n| Result | Type | Meaning |\n|---|---|---|"
+        yield from _fields(result)
+        for name, row in result.get("$defs", {}).items():
             if "properties" in row:
-                yield f"\n| {name} | | |\n|---|---|---|"
+                yield f"\n| {name} | Type | Meaning |\n|---|---|---|"
                 yield from _fields(row)
 
 
@@ -99,9 +124,10 @@ def _fields(schema: dict[str, Any]) -> Iterator[str]:
     needed = schema.get("required", [])
     for name, field in schema.get("properties", {}).items():
         if name != "ok":
-            default = "" if field.get("default") in (None, "", [], False) else f" ({field['default']})"
-            says = field.get("description", "") + ("" if name in needed else default)
-            yield f"| `{name}`{'' if name in needed else ' ?'} | {_kind(field)} | {says.strip()} |"
+            value = "true" if field.get("default") is True else field.get("default")
+            default = "" if name in needed or value in (None, "", [], False) else f" ({value})"
+            meaning = f"{field.get('description', '')}{default}".strip()
+            yield f"| `{name}`{'' if name in needed else ' ?'} | {_kind(field)} | {meaning} |"
 
 
 def _kind(field: dict[str, Any]) -> str:

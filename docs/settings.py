@@ -75,7 +75,7 @@ def _summary(member: Group | Setting) -> str:
 
 def _flow(setting: Setting) -> str:
     if setting.field.is_required():
-        return "must be given"
+        return "required"
     value = plain(setting.field.get_default(call_default_factory=True))
     return yaml.safe_dump(value, default_flow_style=True, width=10_000).removesuffix("...\n").strip()
 

@@ -78,17 +78,17 @@ class EmbeddingServer:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                came = ReceivedRequest(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
+                post = ReceivedRequest(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
                 with server._lock:
-                    server.requests.append(came)
+                    server.requests.append(post)
                     number = len(server.requests)
-                told = server.behaviour(came, number)
-                if told.wait:
-                    server.ended.wait(told.wait)
-                data = told.body if isinstance(told.body, bytes) else _text(told.body).encode()
+                response = server.behaviour(post, number)
+                if response.wait:
+                    server.ended.wait(response.wait)
+                data = response.body if isinstance(response.body, bytes) else _text(response.body).encode()
                 with contextlib.suppress(ConnectionError):
-                    self.send_response(told.status)
-                    for name, value in (("content-type", "application/json"), *told.headers):
+                    self.send_response(response.status)
+                    for name, value in (("content-type", "application/json"), *response.headers):
                         self.send_header(name, value)
                     self.send_header("content-length", str(len(data)))
                     self.end_headers()

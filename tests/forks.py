@@ -81,10 +81,10 @@ class _Server:
         for file in files:
             if file.writable():
                 file.seek(0)
-        told, tells = os.pipe()
-        with open(told, encoding="ascii") as answers:
-            socket.send_fds(self._socket, [RUN], [tells, *(file.fileno() for file in files)])
-            os.close(tells)
+        reading_end, writing_end = os.pipe()
+        with open(reading_end, encoding="ascii") as answers:
+            socket.send_fds(self._socket, [RUN], [writing_end, *(file.fileno() for file in files)])
+            os.close(writing_end)
             child = int(answers.readline())
             if not select.select([answers], [], [], timeout)[0]:
                 os.kill(child, 9)
@@ -117,15 +117,15 @@ def _serve(ours: socket.socket) -> None:
                 pass
 
 
-def _wait_for_run(tells: int, order: int, *streams: int) -> NoReturn:
+def _wait_for_run(writing_end: int, order: int, *streams: int) -> NoReturn:
     """Fork again for the run itself; report its process id, and its exit status when it has ended."""
     child = os.fork()
     if not child:
-        os.close(tells)
+        os.close(writing_end)
         _run(order, streams)
     with suppress(BrokenPipeError):  # the client no longer waits
-        os.write(tells, b"%d\n" % child)
-        os.write(tells, b"%d\n" % os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        os.write(writing_end, b"%d\n" % child)
+        os.write(writing_end, b"%d\n" % os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     os._exit(0)
 
 

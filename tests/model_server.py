@@ -61,7 +61,7 @@ Behaviour = Callable[[Talk], Awaitable[None]]
 
 def envelope(dialect: str, text: str | None, **changes: Any) -> dict[str, Any]:
     """Return the body of an answer around the text of the model; `changes` replace parts of it, None removes one."""
-    whole: dict[str, dict[str, Any]] = {
+    envelopes: dict[str, dict[str, Any]] = {
         "openai": {
             "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
             "usage": {"prompt_tokens": 120, "completion_tokens": 30, "total_tokens": 150},
@@ -79,7 +79,7 @@ def envelope(dialect: str, text: str | None, **changes: Any) -> dict[str, Any]:
             "eval_count": 30,
         },
     }
-    changed = {**whole[dialect], **changes}
+    changed = {**envelopes[dialect], **changes}
     return {name: value for name, value in changed.items() if value is not None}
 
 
@@ -224,8 +224,8 @@ async def endless_headers(talk: Talk) -> None:
 
 
 async def short_body(talk: Talk) -> None:
-    whole = json.dumps(envelope(talk.dialect, json.dumps(GOOD)))
-    await talk.reply(whole, length=len(whole) + 100)
+    body = json.dumps(envelope(talk.dialect, json.dumps(GOOD)))
+    await talk.reply(body, length=len(body) + 100)
 
 
 async def redirect_elsewhere(talk: Talk) -> None:

@@ -33,7 +33,7 @@ class Screen:
     def __init__(self, rows: int, columns: int) -> None:
         self._rows, self._columns = rows, columns
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._left, self._y, self._x = "", 0, 0
+        self._incomplete, self._y, self._x = "", 0, 0
         self._clear()
 
     def _clear(self) -> None:
@@ -41,10 +41,10 @@ class Screen:
 
     def feed(self, output: bytes) -> None:
         """Draw more output. An incomplete sequence waits for the rest of it."""
-        text = self._left + self._decoder.decode(output)
+        text = self._incomplete + self._decoder.decode(output)
         cut = UNFINISHED.search(text)
         end = cut.start() if cut else len(text)
-        self._left = text[end:]
+        self._incomplete = text[end:]
         for piece in PIECE.finditer(text, 0, end):
             self._draw(*piece.groups(""))
 

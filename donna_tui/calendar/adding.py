@@ -49,15 +49,15 @@ async def add_calendar(
     now: float,
     *,
     file: Path,
-    known: Collection[str],
+    names: Collection[str],
     name: str = "",
     password: str = "",
     **login: Any,
 ) -> tuple[CalendarConfig, Fetched]:
     """Read the calendar at `where` like `find_calendar`, and add it to the settings in `file`.
 
-    `known` are the names of the existing calendars. A `password` is stored in a separate file next to the settings that
-    only the user can read. Raises DonnaError (`conflict`) if the name exists.
+    A `password` is stored in a separate file next to the settings that only the user can read. Raises DonnaError
+    (`conflict`) if the name is among `names`, those of the existing calendars.
     """
     password_file: Path | None = None
     if password:
@@ -65,12 +65,12 @@ async def add_calendar(
         login["password_file"] = password_file
     try:
         config, fetched = await find_calendar(where, zone, state, now, name=name, **login)
-        if config.name in known:
+        if config.name in names:
             raise DonnaError(
                 Reason.CONFLICT, f"a calendar named {config.name} already exists", hint="choose another name"
             )
-        given = config.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
-        item = {key: given[key] for key in ("name", "kind", *given) if key in given}
+        fields = config.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
+        item = {key: fields[key] for key in ("name", "kind", *fields) if key in fields}
         await asyncio.to_thread(add_item, file, "calendars", item)
     except BaseException:
         if password_file is not None:

@@ -113,8 +113,8 @@ class _Forwarder:
             auth=self.auth,
         )
         answer = await exchange(self.client, request)
-        wanted = answer.headers.get("WWW-Authenticate", "").lower()
-        if answer.status_code != 401 or not wanted.startswith("digest") or self.login is None:
+        challenge = answer.headers.get("WWW-Authenticate", "").lower()
+        if answer.status_code != 401 or not challenge.startswith("digest") or self.login is None:
             return answer
         self.auth = httpx2.DigestAuth(self.login.username, self.login.password)
         return await exchange(self.client, replace(request, auth=self.auth))

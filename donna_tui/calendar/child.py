@@ -40,14 +40,14 @@ def main() -> int:
 def confine(seconds: float) -> None:
     """Set the resource limits of this process, ignoring those that the system does not support."""
     processor = int(seconds) + SPARE_SECONDS
-    for kind, most in (
+    for kind, limit in (
         (resource.RLIMIT_CPU, processor),
         (resource.RLIMIT_AS, MEMORY_BYTES),
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),
     ):
         with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(kind, (most, most))
+            resource.setrlimit(kind, (limit, limit))
 
 
 def answer_of(fetched: Fetched) -> dict[str, Any]:

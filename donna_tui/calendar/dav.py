@@ -87,7 +87,7 @@ def main() -> int:
 def _answered(parent: Parent, request: Mapping[str, Any]) -> dict[str, Any]:
     window = Window(datetime.fromisoformat(request["start"]), datetime.fromisoformat(request["end"]))
     try:
-        texts = asyncio.run(_found(DavClient(request["url"], parent), request["url"], window))
+        texts = asyncio.run(_find_files(DavClient(request["url"], parent), request["url"], window))
         data = "\r\n".join(texts.values()).encode("utf-8", "replace")
         if len(data) > FOLDER_BYTES:
             return {"failed": "too_much"}
@@ -103,7 +103,7 @@ def _answered(parent: Parent, request: Mapping[str, Any]) -> dict[str, Any]:
         return {"ok": False, "message": "it needs too much memory"}
 
 
-async def _found(dav: DavClient, url: str, window: Window) -> dict[str, str]:
+async def _find_files(dav: DavClient, url: str, window: Window) -> dict[str, str]:
     """Return the calendar files of all events in the window, of a calendar or of all calendars of an account."""
     answer = await dav.propfind(url, props=[_RESOURCE_TYPE], depth=0)
     is_calendar = any(
@@ -113,13 +113,13 @@ async def _found(dav: DavClient, url: str, window: Window) -> dict[str, str]:
     calendars = [] if is_calendar else await dav.get_calendars()
     if not (is_calendar or calendars):
         raise UnreadError("no_calendar")
-    found: dict[str, str] = {}
+    files: dict[str, str] = {}
     for calendar in [url] if is_calendar else [str(item.url) for item in calendars[:MAX_CALENDARS]]:
-        await _find_events(dav, calendar, window, found)
-    return found
+        await _find_events(dav, calendar, window, files)
+    return files
 
 
-async def _find_events(dav: DavClient, calendar: str, window: Window, found: dict[str, str]) -> None:
+async def _find_events(dav: DavClient, calendar: str, window: Window, files: dict[str, str]) -> None:
     """Add the files of a calendar by their URLs, recursively halving a window with too many events."""
     try:
         answer = await dav.calendar_query(calendar, start=window.start, end=window.end, event=True)
@@ -128,12 +128,12 @@ async def _find_events(dav: DavClient, calendar: str, window: Window, found: dic
         if length.total_seconds() < SHORTEST_HOURS * 3_600:
             raise UnreadError("too_much") from None
         middle = window.start + length / 2
-        await _find_events(dav, calendar, Window(window.start, middle), found)
-        await _find_events(dav, calendar, Window(middle, window.end), found)
+        await _find_events(dav, calendar, Window(window.start, middle), files)
+        await _find_events(dav, calendar, Window(middle, window.end), files)
         return
-    for number, each in enumerate(answer.results or []):
-        if isinstance(each, CalendarQueryResult) and each.calendar_data:
-            found[str(each.href or f"{calendar}#{number}@{window.start}")] = str(each.calendar_data)
+    for number, result in enumerate(answer.results or []):
+        if isinstance(result, CalendarQueryResult) and result.calendar_data:
+            files[str(result.href or f"{calendar}#{number}@{window.start}")] = str(result.calendar_data)
 
 
 class DavClient(AsyncDAVClient):

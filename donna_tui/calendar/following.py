@@ -64,8 +64,8 @@ class Following:
 
     async def _refresh(self, source: CalendarSource, *, everything: bool) -> None:
         now, version = self._clock(), await source.version()
-        at, known = self._fetches.get(source.name, (-FRESH_SECONDS, None))
-        if not everything and version == known and 0 <= now - at < FRESH_SECONDS:
+        at, fetched_version = self._fetches.get(source.name, (-FRESH_SECONDS, None))
+        if not everything and version == fetched_version and 0 <= now - at < FRESH_SECONDS:
             return
         self._fetches[source.name] = now, version
         began = time.perf_counter()

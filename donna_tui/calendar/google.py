@@ -73,11 +73,11 @@ class Tokens:
         """Return a valid access token; with `renew` a new one. Raises CalendarError."""
         if not self.file.exists():
             raise self._not_connected()
-        known = _object(private_text(self.file), self.file)
-        token, ends = known.get("access_token"), known.get("expires_at")
+        stored = _object(private_text(self.file), self.file)
+        token, ends = stored.get("access_token"), stored.get("expires_at")
         if not renew and isinstance(token, str) and isinstance(ends, int | float) and self.clock() < ends:
             return token
-        refresh = known.get("refresh_token")
+        refresh = stored.get("refresh_token")
         if not isinstance(refresh, str):
             raise self._not_connected()
         granted = await self.request_tokens(client, {"grant_type": "refresh_token", "refresh_token": refresh})
@@ -213,9 +213,9 @@ def _moment(value: Any, problem: str, zone: ZoneInfo) -> datetime.date:
         raise UnusableError(problem) from error
 
 
-def _text(item: dict[str, Any], name: str, most: int) -> str:
+def _text(item: dict[str, Any], name: str, max_chars: int) -> str:
     value = item.get(name)
-    return bounded(value, most) if isinstance(value, str) else ""
+    return bounded(value, max_chars) if isinstance(value, str) else ""
 
 
 def _person(address: dict[str, Any]) -> Attendee:
@@ -270,10 +270,10 @@ class GoogleCalendar(ConfiguredCalendar):
         return listing.fetched(complete=False)
 
     async def _answer(self, client: httpx2.AsyncClient, parameters: dict[str, str], token: str) -> httpx2.Response:
-        place = f"{self.endpoints.api}/calendars/{quote(self.config.calendar_id, safe='')}/events"
+        address = f"{self.endpoints.api}/calendars/{quote(self.config.calendar_id, safe='')}/events"
         request = Request(
             method="GET",
-            url=f"{place}?{urlencode(parameters)}",
+            url=f"{address}?{urlencode(parameters)}",
             headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
         )
         return await exchange(client, request)
@@ -392,7 +392,7 @@ class _ConsentRequest:
             raise failed("the browser did not answer within five minutes") from error
 
     def take(self, head: Head) -> bytes:
-        """Handle a request of the browser. A request without the secret is answered and has no effect."""
+        """Handle a request from the browser. A request without the secret is answered and has no effect."""
         try:
             returned = parse_qs(urlsplit(head.target).query)
         except ValueError:

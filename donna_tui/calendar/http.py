@@ -97,7 +97,7 @@ class Request:
 
 
 def accepted(answer: httpx2.Response) -> httpx2.Response:
-    """Return the answer itself if the request succeeded. Raises CalendarError."""
+    """Return the answer if the request succeeded. Raises CalendarError."""
     host = answer.url.host
     if answer.is_success:
         return answer
@@ -146,8 +146,8 @@ async def _followed(client: httpx2.AsyncClient, request: Request) -> httpx2.Resp
         response = await client.request(
             request.method, url, headers=dict(request.headers), content=request.content, auth=auth
         )
-        place = response.headers.get("Location")
-        if response.status_code not in _REDIRECTS or not place:
+        location = response.headers.get("Location")
+        if response.status_code not in _REDIRECTS or not location:
             return response
-        url = url.join(place)
+        url = url.join(location)
     raise failed(f"{url.host} redirects in a loop")

@@ -74,17 +74,17 @@ PATIENCE = 10.0
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TZDIR", "PYTHONTZPATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 
 
-async def read_ics(data: bytes, calendar: str, window: Window, zone: ZoneInfo, *, most: int = FILE_BYTES) -> Fetched:
+async def read_ics(data: bytes, calendar: str, window: Window, zone: ZoneInfo, *, limit: int = FILE_BYTES) -> Fetched:
     """Return the meetings of a calendar file that overlap the window; times without a zone are in `zone`.
 
-    `data` may be several files concatenated, of `most` bytes in all. Unreadable content is a problem, never an error.
+    `data` may be several files concatenated, `limit` bytes in all. Unreadable content is a problem, never an error.
     """
     if not all(find_spec(name) for name in ("icalendar", "recurring_ical_events")):
-        return _nothing("it needs two more packages: pip install 'donna-tui[calendars]'")
-    if len(data) > most:
-        return _nothing(f"it is larger than {most // 1_000_000} MB")
+        return _unread("it needs two more packages: pip install 'donna-tui[calendars]'")
+    if len(data) > limit:
+        return _unread(f"it is larger than {limit // 1_000_000} MB")
     if not data.strip():
-        return _nothing("it is empty")
+        return _unread("it is empty")
     seconds = PROCESSOR_SECONDS + SECONDS_PER_MEGABYTE * len(data) / 1_000_000
     request = {
         "calendar": calendar,
@@ -97,14 +97,14 @@ async def read_ics(data: bytes, calendar: str, window: Window, zone: ZoneInfo, *
         async with asyncio.timeout(seconds * PATIENCE), reading_child(CHILD_MODULE, json.dumps(request)) as child:
             printed, _ = await child.communicate(data)
     except TimeoutError:
-        return _nothing("it takes too long to read")
+        return _unread("it takes too long to read")
     try:
         return fetched_from(await asyncio.to_thread(json.loads, printed))
     except ValueError:
-        return _nothing("reading it exceeded the time or memory limit")
+        return _unread("reading it exceeded the time or memory limit")
 
 
-def _nothing(why: str) -> Fetched:
+def _unread(why: str) -> Fetched:
     return Fetched((), (EntryProblem(why),), complete=False)
 
 
@@ -143,7 +143,7 @@ async def reading_child(module: str, request: str) -> AsyncIterator[asyncio.subp
 
 def fetched_from(answer: dict[str, Any]) -> Fetched:
     if not answer["ok"]:
-        return _nothing(answer["message"])
+        return _unread(answer["message"])
     for row in answer["meetings"]:
         row["start"] = datetime.datetime.fromisoformat(row["start"])
         row["end"] = datetime.datetime.fromisoformat(row["end"])

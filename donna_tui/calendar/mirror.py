@@ -45,9 +45,9 @@ def store(db: MemoryDb, calendar: str, kind: str, window: Window, fetched: Fetch
     with db.change():
         _note(database, calendar, kind, "", at)
         sql = f"SELECT {_COLUMNS} FROM calendar_mirror WHERE user_id = ? AND calendar_id = ?"  # noqa: S608
-        known = {row[0]: (row[0], *row[2:]) for row in database.rows(sql, (ME, calendar))}
-        news = [row for event_id, row in rows.items() if known.get(event_id) != row]
-        database.run_many(_UPSERT, [(ME, *row[:1], calendar, *row[1:]) for row in news])
+        existing = {row[0]: (row[0], *row[2:]) for row in database.rows(sql, (ME, calendar))}
+        updates = [row for event_id, row in rows.items() if existing.get(event_id) != row]
+        database.run_many(_UPSERT, [(ME, *row[:1], calendar, *row[1:]) for row in updates])
         vanished: set[str] = set()
         if fetched.complete:
             earliest = min((meeting.end.timestamp() for meeting in fetched.meetings), default=at)
@@ -61,8 +61,8 @@ def store(db: MemoryDb, calendar: str, kind: str, window: Window, fetched: Fetch
             "UPDATE calendar_mirror SET cancelled = 1 WHERE user_id = ? AND calendar_id = ? AND event_id = ?",
             [(ME, calendar, event_id) for event_id in vanished],
         )
-    new = sum(row[0] not in known for row in news)
-    return Stored(new, len(news) - new, len(vanished))
+    new = sum(row[0] not in existing for row in updates)
+    return Stored(new, len(updates) - new, len(vanished))
 
 
 _UPSERT = (
@@ -138,13 +138,13 @@ def meetings_between(database: Database, start: float, end: float) -> list[Meeti
 
     One that is in several calendars is returned once.
     """
-    found = _meetings(
+    meetings = _meetings(
         database,
         "m.start_time < ? AND (m.end_time > ? OR (m.start_time >= ? AND m.end_time = m.start_time))",
         (end, start, start),
     )
-    once = {meeting.event_id: meeting for meeting in reversed(found)}
-    return sorted(once.values(), key=lambda meeting: (meeting.start, meeting.end, meeting.title, meeting.event_id))
+    unique = {meeting.event_id: meeting for meeting in reversed(meetings)}
+    return sorted(unique.values(), key=lambda meeting: (meeting.start, meeting.end, meeting.title, meeting.event_id))
 
 
 def meeting_of(database: Database, event_id: str, now: float | None = None) -> Meeting | None:
@@ -153,9 +153,9 @@ def meeting_of(database: Database, event_id: str, now: float | None = None) -> M
     With `now` the id of a series is accepted too: it gives the latest occurrence that has begun by then, else the first
     future one.
     """
-    found = next(iter(_meetings(database, "m.event_id = ?", (event_id,))), None)
-    if found is not None or now is None:
-        return found
+    exact = next(iter(_meetings(database, "m.event_id = ?", (event_id,))), None)
+    if exact is not None or now is None:
+        return exact
     series = _meetings(database, "m.series_id = ? AND NOT m.cancelled", (event_id,))
     begun = [meeting for meeting in series if meeting.start.timestamp() <= now]
     if begun:
@@ -169,8 +169,8 @@ def due_meetings(database: Database, calendar: str, after: float, until: float) 
     All-day entries and cancelled meetings are excluded.
     """
     condition = "m.calendar_id = ? AND m.end_time > ? AND m.start_time <= ? AND NOT m.all_day AND NOT m.cancelled"
-    found = _meetings(database, condition, (calendar, after, until))
-    return sorted(found, key=lambda meeting: (meeting.end, meeting.start, meeting.event_id))
+    meetings = _meetings(database, condition, (calendar, after, until))
+    return sorted(meetings, key=lambda meeting: (meeting.end, meeting.start, meeting.event_id))
 
 
 _NEVER = "no-notes:"
@@ -222,10 +222,10 @@ def _meetings(database: Database, condition: str, parameters: tuple[Any, ...]) -
 
 def watermark(database: Database, calendar: str) -> float | None:
     """Return the watermark of a calendar (Unix time), up to which ended meetings were processed; None if never."""
-    found: float | None = database.value(
+    value: float | None = database.value(
         "SELECT watermark FROM calendars WHERE user_id = ? AND calendar_id = ?", (ME, calendar)
     )
-    return found
+    return value
 
 
 def set_watermark(db: MemoryDb, calendar: str, at: float) -> None:

@@ -58,13 +58,13 @@ class RawEvent:
         """Add a line if its property is supported and within its limit."""
         match = _NAME.match(line)
         name = match.group().upper() if match else ""
-        seen = self.counts.get(name, 0)
+        count = self.counts.get(name, 0)
         if name in _ONCE:
-            self.counts[name] = seen + 1
-            if not seen and len(line) <= MAX_LINE_CHARS:
+            self.counts[name] = count + 1
+            if not count and len(line) <= MAX_LINE_CHARS:
                 self.lines.append(line)
         elif name in _OFTEN:
-            self.counts[name] = seen + (1 + line.count(",") if name in ("RDATE", "EXDATE") else 1)
+            self.counts[name] = count + (1 + line.count(",") if name in ("RDATE", "EXDATE") else 1)
             if self.counts[name] <= _OFTEN[name]:
                 self.lines.append(line)
 
@@ -99,11 +99,11 @@ class Reader:
     """Scan the lines; `_depth` counts the open components within an event around the current line."""
 
     def __init__(self) -> None:
-        self._found = Contents()
+        self._contents = Contents()
         self._entry: RawEvent | None = None
         self._zone: list[str] | None = None
         self._depth = 0
-        self._seen = 0
+        self._entry_count = 0
         self._is_calendar = False
 
     def read(self, data: bytes) -> Contents:
@@ -113,8 +113,8 @@ class Reader:
                 break
         self._report_unterminated()
         if not self._is_calendar and data.strip():
-            self._found.mark_incomplete("it is not a calendar: it has no BEGIN:VCALENDAR")
-        return self._found
+            self._contents.mark_incomplete("it is not a calendar: it has no BEGIN:VCALENDAR")
+        return self._contents
 
     def _take(self, line: str) -> bool:
         """Process a line; return whether to continue."""
@@ -124,11 +124,11 @@ class Reader:
             self._is_calendar = True
         elif keyword == "BEGIN:VEVENT":
             self._report_unterminated()
-            self._seen += 1
-            if self._seen > MAX_ENTRIES:
-                self._found.mark_incomplete(f"it has more than {MAX_ENTRIES:,} entries; the others are ignored")
+            self._entry_count += 1
+            if self._entry_count > MAX_ENTRIES:
+                self._contents.mark_incomplete(f"it has more than {MAX_ENTRIES:,} entries; the others are ignored")
                 return False
-            self._entry, self._depth = RawEvent(self._seen), 0
+            self._entry, self._depth = RawEvent(self._entry_count), 0
         elif self._entry is not None:
             self._in_event(line, keyword, self._entry)
         elif self._zone is not None:
@@ -143,7 +143,7 @@ class Reader:
         elif keyword.startswith("END:"):
             self._depth -= 1
             if self._depth < 0 or keyword == "END:VEVENT":
-                self._found.entries.append(entry)
+                self._contents.entries.append(entry)
                 self._entry = None
         elif not self._depth:
             entry.take(line)
@@ -152,13 +152,13 @@ class Reader:
         if len(zone) <= MAX_ZONE_LINES:
             zone.append(line)
         if keyword == "END:VTIMEZONE":
-            if len(zone) <= MAX_ZONE_LINES and len(self._found.zones) < MAX_ZONES:
-                self._found.zones.append("\r\n".join((*zone, "")))
+            if len(zone) <= MAX_ZONE_LINES and len(self._contents.zones) < MAX_ZONES:
+                self._contents.zones.append("\r\n".join((*zone, "")))
             self._zone = None
 
     def _report_unterminated(self) -> None:
         if self._entry is not None:
-            self._found.mark_incomplete("the calendar ends or starts again in the middle of it", self._entry.number)
+            self._contents.mark_incomplete("the calendar ends or starts again in the middle of it", self._entry.number)
         self._entry = self._zone = None
 
 
@@ -184,19 +184,19 @@ def invited(organiser: Any, attendees: Iterable[Any]) -> tuple[Attendee, ...]:
 
 def distinct(people: Iterable[Attendee]) -> tuple[Attendee, ...]:
     """Remove duplicate people, who are identified by mail address, or by name without one."""
-    found: dict[str, Attendee] = {}
+    unique: dict[str, Attendee] = {}
     for person in people:
         key = person.email.casefold() or person.name.casefold()
-        known = found.get(key)
-        if known is None:
+        existing = unique.get(key)
+        if existing is None:
             is_better = bool(key)
         else:  # a person with a name is better than one with only a mail address
-            is_better = known.name == known.email.partition("@")[0] and person.name not in ("", known.name)
+            is_better = existing.name == existing.email.partition("@")[0] and person.name not in ("", existing.name)
         if is_better:
-            known = found[key] = person
-        if known is not None and person.declined and not known.declined:
-            found[key] = replace(known, declined=True)
-    return tuple(list(found.values())[:MAX_ATTENDEES])
+            existing = unique[key] = person
+        if existing is not None and person.declined and not existing.declined:
+            unique[key] = replace(existing, declined=True)
+    return tuple(list(unique.values())[:MAX_ATTENDEES])
 
 
 def named(name: str, email: str, *, declined: bool = False) -> Attendee:
@@ -243,12 +243,12 @@ def checked_rule(rule: Any, start: datetime.date, zone: datetime.tzinfo) -> vRec
     last = rule["UNTIL"][0] if isinstance(rule["UNTIL"], list) else rule["UNTIL"]
     if not isinstance(last, datetime.date):
         raise UnusableError("the end of its rule cannot be read")
-    changed = vRecur(rule)
-    changed["UNTIL"] = [_last(last, start, zone)]
-    return changed
+    checked = vRecur(rule)
+    checked["UNTIL"] = [_converted_end(last, start, zone)]
+    return checked
 
 
-def _last(last: datetime.date, start: datetime.date, zone: datetime.tzinfo) -> datetime.date:
+def _converted_end(last: datetime.date, start: datetime.date, zone: datetime.tzinfo) -> datetime.date:
     """Convert the end of a rule to the type of the start: a day for days, else a datetime in UTC."""
     if not isinstance(start, datetime.datetime):
         return last.date() if isinstance(last, datetime.datetime) else last
@@ -326,12 +326,12 @@ def parsed_event(entry: RawEvent, zone: datetime.tzinfo) -> ParsedEvent:
         remarks.append(problem)
     if entry.exceeds("ATTENDEE"):
         remarks.append("it has too many attendees; the others are ignored")
-    for name, things in (("RRULE", "rules"), ("RDATE", "dates"), ("EXDATE", "exceptions")):
+    for name, noun in (("RRULE", "rules"), ("RDATE", "dates"), ("EXDATE", "exceptions")):
         if entry.exceeds(name):
-            raise UnusableError(f"it has too many {things}")
+            raise UnusableError(f"it has too many {noun}")
     if (rules := event.get("RRULE")) is not None:
-        given = rules if isinstance(rules, list) else [rules]
-        event["RRULE"] = [checked_rule(rule, event["DTSTART"].dt, zone) for rule in given]
+        all_rules = rules if isinstance(rules, list) else [rules]
+        event["RRULE"] = [checked_rule(rule, event["DTSTART"].dt, zone) for rule in all_rules]
     attendees = event.get("ATTENDEE", [])
     return ParsedEvent(
         number=entry.number,
@@ -366,8 +366,8 @@ def _assign_zones(event: Any, zone: datetime.tzinfo) -> list[str]:
         values = event.get(name)
         for value in values if isinstance(values, list) else [values] if values is not None else []:
             if isinstance(value, vDDDLists):
-                for each in value.dts:
-                    each.dt = _zoned(each.dt, zone)
+                for moment in value.dts:
+                    moment.dt = _zoned(moment.dt, zone)
             elif isinstance(value, vDDDTypes):
                 unknown = unknown or (_is_floating(value.dt) and "TZID" in value.params)
                 value.dt = _zoned(value.dt, zone)

@@ -131,10 +131,7 @@ class MeetingEndPoller:
         self._retries = {event_id: retry for event_id, retry in self._retries.items() if retry.at >= too_old}
 
     async def _since(self, calendar: str, now: float) -> float:
-        """Return the watermark from which meetings count.
-
-        One in the future was set under a wrong clock, and is reset.
-        """
+        """Return the watermark from which meetings count, reset if a wrong clock had set it in the future."""
         mark = await self._db_thread.run(lambda db: watermark(db.database, calendar))
         if mark is None or mark > now + CATCH_UP_SECONDS:
             first = now - self._config.lookback_minutes * 60
@@ -143,7 +140,7 @@ class MeetingEndPoller:
         return max(mark, now - CATCH_UP_SECONDS)
 
     async def _publish(self, meeting: Meeting, now: float) -> bool:
-        """Dispatch a meeting unless that was done; return whether it is finished, also if notes are disabled."""
+        """Dispatch a meeting once, unless its notes are disabled; return whether nothing is left to do for it."""
         retry = self._retries.get(meeting.event_id)
         if meeting.event_id in self._dispatched or not self._config.enabled:
             return True

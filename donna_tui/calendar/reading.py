@@ -59,8 +59,8 @@ def series_of(events: Iterable[ParsedEvent]) -> list[Series]:
     grouped: dict[str, dict[datetime.date | None, ParsedEvent]] = {}
     for event in events:
         versions = grouped.setdefault(event.uid, {})
-        known = versions.get(event.replaces)
-        if known is None or event.rank >= known.rank:
+        existing = versions.get(event.replaces)
+        if existing is None or event.rank >= existing.rank:
             versions[event.replaces] = event
     return [Series(tuple(versions.values())) for versions in grouped.values()]
 
@@ -70,10 +70,10 @@ def meetings_of(series: Series, calendar: str, window: Window, zone: datetime.tz
 
     Raises the errors of the library.
     """
-    some = list(islice(_occurrences(series, window, zone), MAX_OCCURRENCES + 1))
-    found = (_meeting(series, calendar, zone, occurrence) for occurrence in some[:MAX_OCCURRENCES])
-    meetings = {meeting.event_id: meeting for meeting in found}
-    return list(meetings.values()), len(some) <= MAX_OCCURRENCES
+    occurrences = list(islice(_occurrences(series, window, zone), MAX_OCCURRENCES + 1))
+    expanded = (_meeting(series, calendar, zone, occurrence) for occurrence in occurrences[:MAX_OCCURRENCES])
+    meetings = {meeting.event_id: meeting for meeting in expanded}
+    return list(meetings.values()), len(occurrences) <= MAX_OCCURRENCES
 
 
 def _occurrences(series: Series, window: Window, zone: datetime.tzinfo) -> Iterator[dict[str, Any]]:
@@ -83,8 +83,8 @@ def _occurrences(series: Series, window: Window, zone: datetime.tzinfo) -> Itera
         event.event[_NUMBER] = str(event.number)
         holder.add_component(event.event)
     start, end = local(window.start, zone), local(window.end, zone)
-    for one in recurring_ical_events.of(holder, components=[_OccurrenceAdapter]).series:
-        for occurrence in one.between(start, end):
+    for recurrence in recurring_ical_events.of(holder, components=[_OccurrenceAdapter]).series:
+        for occurrence in recurrence.between(start, end):
             yield occurrence.as_component(True)
 
 
@@ -167,29 +167,29 @@ class _Reading:
     def __init__(self, calendar: str, window: Window, zone: datetime.tzinfo, deadline: float) -> None:
         self._calendar, self._window, self._zone, self._deadline = calendar, window, zone, deadline
         self._parsed_by = deadline - (deadline - time.process_time()) * EXPANSION_SHARE
-        self._found = Contents()
+        self._contents = Contents()
         self._meetings: dict[str, Meeting] = {}
         self._text = 0
 
     def read(self, data: bytes) -> Fetched:
-        self._found = Reader().read(data)
+        self._contents = Reader().read(data)
         # The first and last day of events that can overlap the window in any zone, in the format of calendars.
         start, end = self._window.start.date(), self._window.end.date()
         first = start - _MARGIN if start - datetime.date.min > _MARGIN else datetime.date.min
         last = end + _MARGIN if datetime.date.max - end > _MARGIN else datetime.date.max
         days = [day.strftime("%Y%m%d").zfill(8) for day in (first, last)]
-        for zone in self._found.zones:
-            with contextlib.suppress(Exception), _within(ENTRY_SECONDS):
+        for zone in self._contents.zones:
+            with contextlib.suppress(Exception), _processor_limit(ENTRY_SECONDS):
                 tzp.cache_timezone_component(Timezone.from_ical(zone))
-        near = [entry for entry in self._found.entries if _may_overlap(entry.text, *days)]
-        events = [event for entry in near if (event := self._parsed(entry))]
+        candidates = [entry for entry in self._contents.entries if _may_overlap(entry.text, *days)]
+        events = [event for entry in candidates if (event := self._parsed(entry))]
         for series in sorted(series_of(events), key=lambda each: each.repeats):  # cheap series first
             if not self._expand(series):
                 break
-        problems = sorted(self._found.problems, key=lambda problem: problem.number)
+        problems = sorted(self._contents.problems, key=lambda problem: problem.number)
         if more := problems[MAX_PROBLEMS:]:
             problems[MAX_PROBLEMS:] = [EntryProblem(f"and {plural(len(more), 'more problem')}")]
-        return Fetched(tuple(self._meetings.values()), tuple(problems), self._found.complete)
+        return Fetched(tuple(self._meetings.values()), tuple(problems), self._contents.complete)
 
     def _parsed(self, entry: RawEvent) -> ParsedEvent | None:
         """Parse an entry; None, with a problem, if it is unusable or time is up."""
@@ -197,7 +197,7 @@ class _Reading:
             self._out_of_time()
             return None
         try:
-            with _within(ENTRY_SECONDS):
+            with _processor_limit(ENTRY_SECONDS):
                 event = parsed_event(entry, self._zone)
             for remark in event.remarks:
                 self._report(remark, entry.number, event.uid)
@@ -217,7 +217,7 @@ class _Reading:
             self._out_of_time()
             return False
         try:
-            with _within(ENTRY_SECONDS):
+            with _processor_limit(ENTRY_SECONDS):
                 meetings, all_of_them = meetings_of(series, self._calendar, self._window, self._zone)
         except TooLongError:
             self._report("its occurrences take too long to compute", number, uid)
@@ -231,24 +231,24 @@ class _Reading:
             people = sum(len(person.name) + len(person.email) for person in meeting.attendees)
             self._text += len(meeting.title) + len(meeting.location) + len(meeting.description) + people
             if len(self._meetings) >= MAX_MEETINGS or self._text > MAX_TEXT:
-                self._found.mark_incomplete(f"it is too large; only {len(self._meetings):,} meetings are read")
+                self._contents.mark_incomplete(f"it is too large; only {len(self._meetings):,} meetings are read")
                 return False
             self._meetings[meeting.event_id] = meeting
         return True
 
     def _report(self, message: str, number: int, uid: str = "") -> None:
-        self._found.problems.append(EntryProblem(message, number, uid))
+        self._contents.problems.append(EntryProblem(message, number, uid))
 
     def _out_of_time(self) -> None:
-        if not any(problem.message == _OUT_OF_TIME for problem in self._found.problems[-1:]):
-            self._found.mark_incomplete(_OUT_OF_TIME)
+        if not any(problem.message == _OUT_OF_TIME for problem in self._contents.problems[-1:]):
+            self._contents.mark_incomplete(_OUT_OF_TIME)
 
 
 _OUT_OF_TIME = "it takes too long to read; the rest is left out"
 
 
 @contextlib.contextmanager
-def _within(seconds: float) -> Iterator[None]:
+def _processor_limit(seconds: float) -> Iterator[None]:
     """Raise TooLongError inside the block once it has used this much processor time."""
 
     def interrupt(*_: object) -> None:

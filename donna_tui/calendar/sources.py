@@ -49,7 +49,7 @@ class IcsFiles:
             return Fetched((), tuple(problems), complete=False)
         if not data:
             return Fetched(())
-        fetched = await read_ics(data, self.name, window, self.zone, most=FOLDER_BYTES)
+        fetched = await read_ics(data, self.name, window, self.zone, limit=FOLDER_BYTES)
         return Fetched(fetched.meetings, (*problems, *fetched.problems), fetched.complete and not problems)
 
     async def version(self) -> Hashable | None:
@@ -62,7 +62,7 @@ def _read_all(path: Path) -> tuple[bytes, list[EntryProblem]]:
     Raises CalendarError if the only file, or the folder, cannot be read.
     """
     files = calendar_files(path)
-    found, problems = bytearray(), []
+    content, problems = bytearray(), []
     for number, file in enumerate(files, 1):
         what = "the calendar" if len(files) == 1 else f"file {number} of {len(files)}"
         try:
@@ -72,11 +72,11 @@ def _read_all(path: Path) -> tuple[bytes, list[EntryProblem]]:
                 raise
             problems.append(EntryProblem(f"{what} cannot be read; it is left out"))
             continue
-        if len(data) > FILE_BYTES or len(found) + len(data) > FOLDER_BYTES:
+        if len(data) > FILE_BYTES or len(content) + len(data) > FOLDER_BYTES:
             problems.append(EntryProblem(f"{what} is too large; it is left out"))
             continue
-        found += data + b"\r\n"
-    return bytes(found), problems
+        content += data + b"\r\n"
+    return bytes(content), problems
 
 
 @dataclass(frozen=True, slots=True)

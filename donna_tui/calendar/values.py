@@ -62,9 +62,9 @@ class Fetched:
     complete: bool = True
 
 
-def bounded(text: str, most: int) -> str:
+def bounded(text: str, max_chars: int) -> str:
     """Truncate an untrusted text, and remove characters that a database cannot store."""
-    return text[:most].replace("\0", "").encode("utf-8", "replace").decode("utf-8")
+    return text[:max_chars].replace("\0", "").encode("utf-8", "replace").decode("utf-8")
 
 
 def local_zone() -> ZoneInfo:

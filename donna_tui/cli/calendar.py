@@ -50,7 +50,7 @@ def calendar_add(
     state = app_paths(os.environ).state
     try:
         config, fetched = run(
-            add_calendar(where, local_zone(), state, time.time(), file=user_file(), known=known, name=name, **login)
+            add_calendar(where, local_zone(), state, time.time(), file=user_file(), names=known, name=name, **login)
         )
     except DonnaError as error:
         if error.reason is Reason.CONFLICT:

@@ -179,7 +179,7 @@ def _restore(writer: VaultWriter, plan: Plan, space: str | None, *, agreed: bool
 
 
 def _restore_session(identity: str, space: str | None, *, redo: bool, agreed: bool, as_json: bool) -> None:
-    """Undo or redo an agent's session: its writes and its changes of the memory. Raises DonnaError without consent."""
+    """Undo or redo an agent's session: its writes and its changes to the memory. Raises DonnaError without consent."""
     writer = open_writer_of(space)
     plan = _session_plan(writer, identity, redo=redo)
     if plan and not agreed_to(plan, agreed=agreed, as_json=as_json):
@@ -188,7 +188,7 @@ def _restore_session(identity: str, space: str | None, *, redo: bool, agreed: bo
     verb = "redo" if redo else "undo"
     if plan is None and not agreed:
         message = f"no note of this session can be {verb}ne"
-        raise DonnaError(Reason.USAGE, message, hint=f"--yes {verb}es its changes of the memory")
+        raise DonnaError(Reason.USAGE, message, hint=f"--yes {verb}es its changes to the memory")
     if plan:
         carry_out(writer, plan, agreed=False, as_json=as_json)
     change = _change_memories(space, identity, redo=redo)

@@ -27,5 +27,5 @@ def keys(
     width = max(len(row.keys) for row in rows)
     lines = [f"{row.where:<10}  {row.keys:<{width}}  {row.title}  ({row.id})" for row in rows]
     if check:
-        lines = [f"{len(rows)} actions, no faults", *keymap.warnings]
+        lines = [f"{len(rows)} actions, no problems", *keymap.warnings]
     emit({"keys": [asdict(row) for row in rows], "warnings": list(keymap.warnings)}, lines, as_json=as_json)

@@ -56,7 +56,7 @@ def _status_lines(report: SpaceReport) -> Iterator[str]:
     engine = report.vector_engine or "not created yet"
     yield f"index: {report.database} ({report.database_bytes / 1e6:.1f} MB, {engine})"
     yield f"model: {report.model}{f', {report.embedding}' if report.embedding else ''}"
-    yield f"index maintained by: {report.watcher or 'no running Donna; each search updates the index first'}"
+    yield f"index maintained by: {report.watcher or 'Donna is not running; each search updates the index first'}"
     for reason, number in sorted(coverage.skipped.items()):
         yield f"skipped: {number} ({reason})"
     for problem in report.problems[:SHOWN]:
@@ -79,7 +79,7 @@ def _space_lines(rows: list[SpaceRow]) -> Iterator[str]:
     for row in rows:
         yield f"{row.id:<{width}}  {row.kind:<5}  {_state(row)}  {row.root}"
     if not rows:
-        yield "No space yet: open a vault with donna ~/notes, or name agents in your settings."
+        yield "No spaces yet: open a vault with donna ~/notes, or name agents in your settings."
 
 
 def _state(row: SpaceRow) -> str:

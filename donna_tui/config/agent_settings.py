@@ -59,7 +59,7 @@ def not_indexed(settings: AgentSettings) -> SpaceError:
 def settings_of(agent: Agent, config: MemoryConfig) -> AgentSettings:
     """Derive the settings of an agent from the user's: nothing is drafted, and only its own notes are a source."""
     search = agent.search
-    changed: dict[str, Any] = {
+    overrides: dict[str, Any] = {
         "vault": config.vault.model_copy(update={"root": agent.workspace}),
         "safety": config.safety.model_copy(update={"path_allowlist": (SOURCE_FOLDER, SOURCE_FILE)}),
         "embedding": _embedding(agent, config.embedding),
@@ -80,17 +80,17 @@ def settings_of(agent: Agent, config: MemoryConfig) -> AgentSettings:
         "metrics": config.metrics.model_copy(update={"port": 0}),
     }
     same = {name: getattr(config, name) for name in MemoryConfig.model_fields}
-    return AgentSettings.model_construct(**{**same, **changed}, agent=agent)
+    return AgentSettings.model_construct(**{**same, **overrides}, agent=agent)
 
 
 def _embedding(agent: Agent, embedding: EmbeddingConfig) -> AgentEmbedding:
     search = agent.search
-    own = search.provider == "local" and embedding.provider == MODEL
-    window = min(search.chunking.tokens, LOCAL_WINDOW) if own else search.chunking.tokens
+    is_default_model = search.provider == "local" and embedding.provider == MODEL
+    window = min(search.chunking.tokens, LOCAL_WINDOW) if is_default_model else search.chunking.tokens
     same = {name: getattr(embedding, name) for name in EmbeddingConfig.model_fields}
-    changed = {"max_tokens": window, "chunk_overlap": min(search.chunking.overlap, window // 2)}
+    overrides = {"max_tokens": window, "chunk_overlap": min(search.chunking.overlap, window // 2)}
     return AgentEmbedding.model_construct(
-        **{**same, **changed},
+        **{**same, **overrides},
         first=search.provider,
         fallback=search.fallback,
         remote_model=search.model,

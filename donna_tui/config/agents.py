@@ -1,4 +1,4 @@
-"""Settings of agents: the location, search and deviations of each agent's memory.
+"""Settings of agents: the location of each agent's memory, how it is searched, and each agent's overrides.
 
 They name folders and servers, so a file in a vault or workspace may not set them.
 """
@@ -136,7 +136,7 @@ class QueryConfig(Block):
 
 
 class MemorySearchConfig(Switch):
-    """The search of an agent's memory. It can also be switched with a plain true or false."""
+    """The search of an agent's memory. It can also be turned on or off with a plain true or false."""
 
     provider: Literal["local", "openai"] = Field(
         "local", description="The embedding provider: the model of embedding.provider on this machine, or a server."
@@ -189,7 +189,7 @@ class AgentDefaults(Block):
 
 
 class AgentConfig(Block):
-    """An agent, with its deviations from the defaults."""
+    """An agent, with the settings that override the defaults."""
 
     id: AgentId = Field(description="The name of the agent, for --space.")
     workspace: PathTemplate | None = Field(
@@ -256,13 +256,13 @@ class AgentsConfig(Block):
     def agent(self, named: str) -> Agent | None:
         return next((agent for agent in self.resolved() if agent.id == named), None)
 
-    def _resolved(self, own: AgentConfig) -> Agent:
-        search = _merged(self.defaults.memory_search, own.memory_search)
-        store = _with_name(search.store.path, own.id)
+    def _resolved(self, agent: AgentConfig) -> Agent:
+        search = _merged(self.defaults.memory_search, agent.memory_search)
+        store = _with_name(search.store.path, agent.id)
         return Agent(
-            id=own.id,
-            workspace=_with_name(own.workspace or self.defaults.workspace, own.id),
-            access=own.workspace_access or self.defaults.workspace_access,
+            id=agent.id,
+            workspace=_with_name(agent.workspace or self.defaults.workspace, agent.id),
+            access=agent.workspace_access or self.defaults.workspace_access,
             search=search,
             store=store.with_suffix("") if store and store.suffix in (".sqlite", ".db") else store,
         )
@@ -270,9 +270,9 @@ class AgentsConfig(Block):
 
 def _merged(base: B, own: B) -> B:
     """Replace the settings of a block by those that are set in another one."""
-    given = {name: (getattr(base, name), getattr(own, name)) for name in own.model_fields_set}
+    overrides = {name: (getattr(base, name), getattr(own, name)) for name in own.model_fields_set}
     return base.model_copy(
-        update={name: _merged(old, new) if isinstance(new, Block) else new for name, (old, new) in given.items()}
+        update={name: _merged(old, new) if isinstance(new, Block) else new for name, (old, new) in overrides.items()}
     )
 
 

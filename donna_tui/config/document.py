@@ -63,11 +63,11 @@ class Document:
     data: Mapping[str, object]
     lines: Mapping[KeyPath, int]
 
-    def at(self, place: KeyPath) -> Origin:
+    def at(self, path: KeyPath) -> Origin:
         """Return the origin of a key or item, or of the nearest enclosing one that has a line."""
-        while place and place not in self.lines:
-            place = place[:-1]
-        return Origin(self.origin.layer, self.origin.source, self.lines.get(place))
+        while path and path not in self.lines:
+            path = path[:-1]
+        return Origin(self.origin.layer, self.origin.source, self.lines.get(path))
 
 
 def parse_document(text: str, origin: Origin) -> Document:
@@ -91,7 +91,7 @@ class Builder:
         """Return the only value in the text, or None if it is empty. Raises ConfigError."""
         try:
             self._loader = _Loader(self._text)
-            return self._whole()
+            return self._single_value()
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             line = mark.line + 1 if mark else None
@@ -103,7 +103,7 @@ class Builder:
             line = self._text.encode().count(b"\n", 0, error.position) + 1
             raise self._error(line, "the text contains a control character") from error
 
-    def _whole(self) -> object:
+    def _single_value(self) -> object:
         self._loader.get_event()
         if self._loader.check_event(yaml.StreamEndEvent):
             return None
@@ -114,21 +114,21 @@ class Builder:
             raise self._error(_line(self._loader.peek_event()), "must be a single YAML document")
         return value
 
-    def _value(self, place: KeyPath) -> object:
+    def _value(self, path: KeyPath) -> object:
         event = self._loader.get_event()
-        if len(place) > MAX_DEPTH:
+        if len(path) > MAX_DEPTH:
             raise self._error(_line(event), "nested too deeply")
         if isinstance(event, yaml.AliasEvent):
             raise self._error(_line(event), "aliases (*name) are not supported")
         if event.tag is not None:
             raise self._error(_line(event), "tags (!name) are not supported")
         if isinstance(event, yaml.MappingStartEvent):
-            return self._mapping(place)
+            return self._mapping(path)
         if isinstance(event, yaml.SequenceStartEvent):
-            return self._sequence(place)
+            return self._sequence(path)
         return self._scalar(event)
 
-    def _mapping(self, place: KeyPath) -> dict[str, object]:
+    def _mapping(self, path: KeyPath) -> dict[str, object]:
         result: dict[str, object] = {}
         while not self._loader.check_event(yaml.MappingEndEvent):
             event = self._loader.get_event()
@@ -137,17 +137,17 @@ class Builder:
             key = event.value
             if key in result:
                 raise self._error(_line(event), f"{shown(key)} is set twice")
-            self.lines[(*place, key)] = _line(event)
-            result[key] = self._value((*place, key))
+            self.lines[(*path, key)] = _line(event)
+            result[key] = self._value((*path, key))
         self._loader.get_event()
         return result
 
-    def _sequence(self, place: KeyPath) -> list[object]:
+    def _sequence(self, path: KeyPath) -> list[object]:
         result: list[object] = []
         while not self._loader.check_event(yaml.SequenceEndEvent):
-            here = (*place, len(result))
-            self.lines[here] = _line(self._loader.peek_event())
-            result.append(self._value(here))
+            item_path = (*path, len(result))
+            self.lines[item_path] = _line(self._loader.peek_event())
+            result.append(self._value(item_path))
         self._loader.get_event()
         return result
 

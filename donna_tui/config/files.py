@@ -94,9 +94,9 @@ def add_item(file: Path, key: str, item: Mapping[str, Any]) -> None:
     """
     try:
         text = file.read_text(encoding="utf-8") if file.exists() else ""
-        changed = with_item(text, key, item, Origin("user", str(file)))
+        new_text = with_item(text, key, item, Origin("user", str(file)))
         private_folder(file.parent)
-        _replace(Path(os.path.realpath(file)), changed)
+        _replace(Path(os.path.realpath(file)), new_text)
     except OSError as error:
         reason = Reason.DISK_FULL if error.errno in (errno.ENOSPC, errno.EDQUOT) else Reason.IO_ERROR
         raise DonnaError(reason, f"{file} cannot be written ({error.strerror})") from error
@@ -113,13 +113,13 @@ def with_item(text: str, key: str, item: Mapping[str, Any], origin: Origin) -> s
     line = yaml.safe_dump(dict(item), default_flow_style=True, sort_keys=False, allow_unicode=True, width=100_000)
     entry = f"- {line.strip()}\n"
     if key not in before:
-        changed = f"{_terminated(text)}{key}:\n  {entry}"
+        new_text = f"{_terminated(text)}{key}:\n  {entry}"
     else:
-        changed = _inserted(text, key, entry, is_empty=not listed)
-    after = parse_document(changed, origin).data
+        new_text = _inserted(text, key, entry, is_empty=not listed)
+    after = parse_document(new_text, origin).data
     if after != {**before, key: [*(listed or ()), dict(item)]}:
         raise invalid(origin, f"Donna cannot add to {key} as it is written there; add this line: {entry.strip()}")
-    return changed
+    return new_text
 
 
 def _inserted(text: str, key: str, entry: str, *, is_empty: bool) -> str:
@@ -133,8 +133,8 @@ def _inserted(text: str, key: str, entry: str, *, is_empty: bool) -> str:
     if node.flow_style:
         close = node.end_mark.index - 1
         return f"{text[:close].rstrip().removesuffix(',')}, {entry.removeprefix('- ').strip()}{text[close:]}"
-    place = terminated.index("\n", _last(node).end_mark.index) + 1
-    return f"{terminated[:place]}{' ' * node.start_mark.column}{entry}{terminated[place:]}"
+    position = terminated.index("\n", _last(node).end_mark.index) + 1
+    return f"{terminated[:position]}{' ' * node.start_mark.column}{entry}{terminated[position:]}"
 
 
 def _last(node: Any) -> Any:

@@ -81,7 +81,7 @@ def load_trusted(environ: Mapping[str, str] = os.environ) -> LoadedConfig:
 
 
 def load_agent(named: str, environ: Mapping[str, str] = os.environ) -> LoadedConfig | None:
-    """Load the settings of an agent, whose block is the origin of each deviation, or None. Raises ConfigError."""
+    """Load the settings of an agent, whose block is the origin of each override, or None. Raises ConfigError."""
     loaded = load_trusted(environ)
     agent = loaded.config.agents.agent(named)
     if agent is None:
@@ -108,12 +108,12 @@ def _checked(values: Values) -> LoadedConfig:
 
 def _nested(values: Values) -> dict[str, Any]:
     tree: dict[str, Any] = {}
-    for identifier, given in values.items():
+    for identifier, layer_value in values.items():
         *blocks, name = identifier.split(".")
         node = tree
         for block in blocks:
             node = node.setdefault(block, {})
-        node[name] = given.value
+        node[name] = layer_value.value
     return tree
 
 
@@ -142,14 +142,14 @@ def _split(location: KeyPath) -> tuple[str, KeyPath]:
 def _problem(error: ErrorDetails) -> str:
     if error["type"] == "secret":  # the given value must not be shown
         return error["msg"]
-    given = shown(error["input"])
+    value = shown(error["input"])
     if error["type"] == "literal_error":
         choices = re.findall(r"'([^']*)'", error["ctx"]["expected"])
-        nearest = difflib.get_close_matches(given, choices, n=1)
+        nearest = difflib.get_close_matches(value, choices, n=1)
         question = f"; did you mean {nearest[0]}?" if nearest else ""
-        return f"must be {' or '.join(choices)}, not {given}{question}"
+        return f"must be {' or '.join(choices)}, not {value}{question}"
     words = _PLAIN.get(error["type"]) or re.sub(r"^\w+ should ", "must ", error["msg"].removeprefix("Value error, "))
-    return f"{words}, not {given}"
+    return f"{words}, not {value}"
 
 
 PREFIX = "DONNA_"
@@ -185,8 +185,8 @@ Values = dict[str, LayerValue]
 def _from_document(document: Document) -> Values:
     """Return the values set by a file. Raises ConfigError for names that do not exist or are set twice."""
     values: Values = {}
-    for place, identifier, value in _leaves(document, ROOT, document.data, ()):
-        _add(values, identifier, LayerValue(value, document.at(place), _inner(document, place, value)))
+    for path, identifier, value in _leaves(document, ROOT, document.data, ()):
+        _add(values, identifier, LayerValue(value, document.at(path), _inner(document, path, value)))
     return values
 
 
@@ -207,8 +207,8 @@ def _from_environment(environ: Mapping[str, str]) -> Values:
             continue
         for block in ROOT.names:
             if name.lower().startswith(f"{block}_"):
-                meant = f"{PREFIX}{name[: len(block)]}__{name[len(block) + 1 :]}"
-                raise invalid(origin, f"not a setting; did you mean {meant}, with two underscores?")
+                suggestion = f"{PREFIX}{name[: len(block)]}__{name[len(block) + 1 :]}"
+                raise invalid(origin, f"not a setting; did you mean {suggestion}, with two underscores?")
     return values
 
 
@@ -223,63 +223,63 @@ def _from_overrides(overrides: Mapping[str, object]) -> Values:
 def _with_space(base: Values, space: Values) -> Values:
     """Apply the file in the space to `base`. Raises ConfigError for a change that an untrusted vault may not make."""
     merged = dict(base)
-    for identifier, given in space.items():
+    for identifier, layer_value in space.items():
         match SETTINGS[identifier].from_space:
             case None:
                 raise invalid(
-                    given.origin,
+                    layer_value.origin,
                     f"a file in the vault may not set {identifier}",
                     hint="Set it in your own file; `donna config path` names it.",
                 )
             case FromSpace.REPLACE:
-                merged[identifier] = given
+                merged[identifier] = layer_value
             case FromSpace.APPEND:
                 below = base[identifier]
-                items = [*_items(below, identifier), *_items(given, identifier)]
-                merged[identifier] = LayerValue(items, given.origin, given.inner, below)
+                items = [*_items(below, identifier), *_items(layer_value, identifier)]
+                merged[identifier] = LayerValue(items, layer_value.origin, layer_value.inner, below)
             case FromSpace.NARROW:
                 allowed = _items(base[identifier], identifier)
-                for index, item in enumerate(_items(given, identifier)):
+                for index, item in enumerate(_items(layer_value, identifier)):
                     if item not in allowed:
                         problem = f"a file in the vault may only shorten {identifier}, and {shown(item)} is not in it"
-                        raise invalid(given.place_of((index,)), problem)
-                merged[identifier] = given
+                        raise invalid(layer_value.place_of((index,)), problem)
+                merged[identifier] = layer_value
     return merged
 
 
-def _add(values: Values, identifier: str, given: LayerValue) -> None:
+def _add(values: Values, identifier: str, layer_value: LayerValue) -> None:
     if identifier in values:
-        raise invalid(given.origin, f"{identifier} is set twice, here and in {values[identifier].origin}")
-    values[identifier] = given
+        raise invalid(layer_value.origin, f"{identifier} is set twice, here and in {values[identifier].origin}")
+    values[identifier] = layer_value
 
 
-def _inner(document: Document, place: KeyPath, value: object) -> dict[KeyPath, Origin]:
+def _inner(document: Document, path: KeyPath, value: object) -> dict[KeyPath, Origin]:
     if not isinstance(value, list | dict):
         return {}
-    depth = len(place)
-    return {line[depth:]: document.at(line) for line in document.lines if line[:depth] == place}
+    depth = len(path)
+    return {line[depth:]: document.at(line) for line in document.lines if line[:depth] == path}
 
 
-def _items(given: LayerValue, identifier: str) -> list[object]:
-    if not isinstance(given.value, list):
-        raise invalid(given.origin, f"{identifier} must be a list, not {shown(given.value)}")
-    return given.value
+def _items(layer_value: LayerValue, identifier: str) -> list[object]:
+    if not isinstance(layer_value.value, list):
+        raise invalid(layer_value.origin, f"{identifier} must be a list, not {shown(layer_value.value)}")
+    return layer_value.value
 
 
 def _leaves(
     document: Document, group: Group, data: Mapping[str, object], around: KeyPath
 ) -> Iterator[tuple[KeyPath, str, object]]:
     for name, value in data.items():
-        place = (*around, name)
-        member = _member(group, name, document.at(place))
+        path = (*around, name)
+        member = _member(group, name, document.at(path))
         if isinstance(member, Setting):
-            yield place, member.id, value
+            yield path, member.id, value
         elif isinstance(value, bool) and member.is_switch:
-            yield place, f"{member.id}.enabled", value
+            yield path, f"{member.id}.enabled", value
         elif isinstance(value, dict):
-            yield from _leaves(document, member, value, place)
+            yield from _leaves(document, member, value, path)
         elif value is not None:
-            raise invalid(document.at(place), f"{member.id} is a block of settings, not {shown(value)}")
+            raise invalid(document.at(path), f"{member.id} is a block of settings, not {shown(value)}")
 
 
 def _single(path: Sequence[str], value: object, origin: Origin) -> tuple[str, LayerValue]:
@@ -319,5 +319,5 @@ def _member(group: Group, name: str, origin: Origin) -> Setting | Group:
     full = shown(f"{group.id}.{name}" if group.id else name)
     nearest = group.nearest(name)
     question = f"; did you mean {nearest}?" if nearest else ""
-    known = ", ".join(member.id.rpartition(".")[2] for member in group.members)
-    raise invalid(origin, f"{full} is not a setting{question}", hint=f"Known here: {known}.")
+    names = ", ".join(member.id.rpartition(".")[2] for member in group.members)
+    raise invalid(origin, f"{full} is not a setting{question}", hint=f"Known here: {names}.")

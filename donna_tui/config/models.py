@@ -165,7 +165,7 @@ class PersonProfileConfig(WeeklySkill):
 
 
 class SkillsConfig(Block):
-    """Skills that draft notes. Each can also be switched with a plain true or false."""
+    """Skills that draft notes. Each can also be turned on or off with a plain true or false."""
 
     meeting_note: MeetingNoteConfig = Field(default_factory=MeetingNoteConfig)
     daily_reflection: DailyReflectionConfig = Field(default_factory=DailyReflectionConfig)
@@ -351,7 +351,7 @@ class CorrectionSourceConfig(Switch):
 
 
 class SourcesConfig(Block):
-    """Sources of memories. Each source can also be switched with a plain true or false."""
+    """Sources of memories. Each source can also be turned on or off with a plain true or false."""
 
     vault: VaultSourceConfig = Field(default_factory=VaultSourceConfig)
     chat: ChatSourceConfig = Field(default_factory=ChatSourceConfig)

@@ -124,8 +124,8 @@ def models_file(environ: Mapping[str, str] = os.environ) -> Path:
 
 def load_routes(environ: Mapping[str, str] = os.environ) -> Routes:
     """Load the packaged models and those of the user. Raises ConfigError with file, line and name of a setting."""
-    packaged, own = resource("config", MODELS_NAME), models_file(environ)
-    documents = [document for document in (read_file(packaged, "default"), read_file(own, "user")) if document]
+    packaged, user_file = resource("config", MODELS_NAME), models_file(environ)
+    documents = [document for document in (read_file(packaged, "default"), read_file(user_file, "user")) if document]
     data = {name: value for document in documents for name, value in document.data.items()}
     try:
         return Routes.model_validate(data)
@@ -136,23 +136,23 @@ def load_routes(environ: Mapping[str, str] = os.environ) -> Routes:
         raise _explained(problem, _source(documents, problem["loc"])) from None
 
 
-def _source(documents: list[Document], place: KeyPath) -> Document:
+def _source(documents: list[Document], path: KeyPath) -> Document:
     """Return the file that set a value last."""
-    return next((document for document in reversed(documents) if place and place[0] in document.data), documents[-1])
+    return next((document for document in reversed(documents) if path and path[0] in document.data), documents[-1])
 
 
 def _explained(error: ErrorDetails, document: Document) -> ConfigError:
-    place = error["loc"]
-    name = shown(".".join(str(part) for part in place))
-    origin = document.at(place)
+    path = error["loc"]
+    name = shown(".".join(str(part) for part in path))
+    origin = document.at(path)
     if error["type"] == "extra_forbidden":
-        known = list(Routes.model_fields if len(place) == 1 else Route.model_fields)
-        near = difflib.get_close_matches(str(place[-1]), known, n=1)
-        question = f"; did you mean {near[0]}?" if near else ""
-        return invalid(origin, f"{name} is not a setting{question}", hint=f"Known here: {', '.join(known)}.")
-    given, words = error["input"], _words(error)
-    hidden = place[-1] in _SECRET or isinstance(given, dict | Route)
-    problem = words if hidden or error["type"] == "missing" else f"{words}, not {shown(given)}"
+        names = list(Routes.model_fields if len(path) == 1 else Route.model_fields)
+        matches = difflib.get_close_matches(str(path[-1]), names, n=1)
+        question = f"; did you mean {matches[0]}?" if matches else ""
+        return invalid(origin, f"{name} is not a setting{question}", hint=f"Known here: {', '.join(names)}.")
+    value, words = error["input"], _words(error)
+    hidden = path[-1] in _SECRET or isinstance(value, dict | Route)
+    problem = words if hidden or error["type"] == "missing" else f"{words}, not {shown(value)}"
     return invalid(origin, f"{name} {problem}")
 
 

@@ -59,7 +59,7 @@ class Group:
             return self.names[close[0]].id
         settings = SETTINGS.values()
         elsewhere = {
-            known: setting.id for setting in settings for known in (setting.id.rpartition(".")[2], *setting.aliases)
+            alias: setting.id for setting in settings for alias in (setting.id.rpartition(".")[2], *setting.aliases)
         }
         close = difflib.get_close_matches(name, list(elsewhere), n=1, cutoff=0.8)
         return elsewhere[close[0]] if close else None
@@ -84,13 +84,13 @@ def _group(model: type[Block], identifier: str) -> Group:
     return Group(identifier, model, names)
 
 
-def nearest_inside(setting: Setting, place: Sequence[str | int]) -> str | None:
+def nearest_inside(setting: Setting, path: Sequence[str | int]) -> str | None:
     """Return the known name closest to the last part of a path inside a list of blocks, or None."""
     group: Setting | Group | None = _group(model, setting.id) if (model := item_model(setting)) else None
-    *around, wrong = [part for part in place if isinstance(part, str)]
+    *around, unknown = [part for part in path if isinstance(part, str)]
     for name in around:
         group = group.names.get(name) if isinstance(group, Group) else None
-    close = difflib.get_close_matches(wrong, list(group.names), n=1) if isinstance(group, Group) else []
+    close = difflib.get_close_matches(unknown, list(group.names), n=1) if isinstance(group, Group) else []
     return close[0] if close else None
 
 

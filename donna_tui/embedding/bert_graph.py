@@ -96,23 +96,23 @@ class _Graph:
         return self._node("Gather", self._constant(f"embeddings.{kind}", table), indices)
 
     def _layer(self, hidden: str, name: str) -> str:
-        attended = self._linear(self._attend(hidden, f"{name}.attention.self"), f"{name}.attention.output.dense")
+        attended = self._linear(self._attention(hidden, f"{name}.attention.self"), f"{name}.attention.output.dense")
         hidden = self._normalise(self._node("Add", attended, hidden), f"{name}.attention.output.LayerNorm")
         inner = self._gelu(self._linear(hidden, f"{name}.intermediate.dense", outputs=INNER_WIDTH))
         outer = self._linear(inner, f"{name}.output.dense", inputs=INNER_WIDTH)
         return self._normalise(self._node("Add", outer, hidden), f"{name}.output.LayerNorm")
 
-    def _attend(self, hidden: str, name: str) -> str:
-        query = self._heads(self._linear(hidden, f"{name}.query"), [0, 2, 1, 3])
-        key = self._heads(self._linear(hidden, f"{name}.key"), [0, 2, 3, 1])
-        value = self._heads(self._linear(hidden, f"{name}.value"), [0, 2, 1, 3])
+    def _attention(self, hidden: str, name: str) -> str:
+        query = self._split_heads(self._linear(hidden, f"{name}.query"), [0, 2, 1, 3])
+        key = self._split_heads(self._linear(hidden, f"{name}.key"), [0, 2, 3, 1])
+        value = self._split_heads(self._linear(hidden, f"{name}.value"), [0, 2, 1, 3])
         scale = self._constant("scale", np.array(math.sqrt(HEAD_WIDTH), dtype=np.float32))
         scores = self._node("Div", self._node("MatMul", query, key), scale)
         mixed = self._node("MatMul", self._node("Softmax", scores, axis=-1), value)
         joined = self._node("Transpose", mixed, perm=[0, 2, 1, 3])
         return self._node("Reshape", joined, self._integers("joined", [0, 0, WIDTH]))
 
-    def _heads(self, hidden: str, order: list[int]) -> str:
+    def _split_heads(self, hidden: str, order: list[int]) -> str:
         split = self._node("Reshape", hidden, self._integers("heads", [0, 0, HEADS, HEAD_WIDTH]))
         return self._node("Transpose", split, perm=order)
 
@@ -138,8 +138,8 @@ class _Graph:
     def _weight(self, name: str, shape: tuple[int, ...]) -> NDArray[np.float32]:
         tensor = self._weights.get(name)
         if tensor is None or tensor.shape != shape or tensor.dtype != np.float32:
-            found = "missing" if tensor is None else f"{tensor.dtype} of shape {tensor.shape}"
-            raise ModelError(Reason.MODEL_INVALID, f"The weights are not those of all-MiniLM-L6-v2: {name} is {found}.")
+            state = "missing" if tensor is None else f"{tensor.dtype} of shape {tensor.shape}"
+            raise ModelError(Reason.MODEL_INVALID, f"The weights are not those of all-MiniLM-L6-v2: {name} is {state}.")
         return tensor
 
     def _constant(self, name: str, value: NDArray[Any]) -> str:

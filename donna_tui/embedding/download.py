@@ -99,16 +99,16 @@ def configured_sources(index: str = "") -> Sources:
 
 def _configured_index() -> str:
     for variable in INDEX_VARIABLES:
-        if found := os.environ.get(variable, "").strip():
-            return found
-    for place in filter(None, (os.environ.get("PIP_CONFIG_FILE"), *PIP_FILES)):
+        if index := os.environ.get(variable, "").strip():
+            return index
+    for file in filter(None, (os.environ.get("PIP_CONFIG_FILE"), *PIP_FILES)):
         settings = configparser.RawConfigParser()
         try:
-            settings.read(Path(place).expanduser(), encoding="utf-8")
+            settings.read(Path(file).expanduser(), encoding="utf-8")
         except (configparser.Error, OSError, UnicodeDecodeError):
             continue
-        if found := settings.get("global", "index-url", fallback="").strip():
-            return found
+        if index := settings.get("global", "index-url", fallback="").strip():
+            return index
     return ""
 
 
@@ -247,8 +247,8 @@ class _Download:
                 raise httpx2.ReadError("the download starts again")
             response.raise_for_status()
             # `Content-Range: bytes 100-199/200` states the first byte of a partial response.
-            unit, _, rest = response.headers.get("content-range", "").partition(" ")
-            start = rest.partition("-")[0].strip()
+            unit, _, byte_range = response.headers.get("content-range", "").partition(" ")
+            start = byte_range.partition("-")[0].strip()
             is_partial = response.status_code == HTTPStatus.PARTIAL_CONTENT and unit.strip().lower() == "bytes"
             if not (is_partial and start.isascii() and start.isdigit() and int(start) == received):
                 received = 0
@@ -295,10 +295,10 @@ def _links(response: httpx2.Response) -> Iterator[str]:
     """Yield the addresses on a package index's page. Raises ValueError for JSON in another format."""
     if "json" in response.headers.get("content-type", ""):
         page = response.json()
-        found = page.get("files") if isinstance(page, dict) else None
-        if not isinstance(found, list):
+        files = page.get("files") if isinstance(page, dict) else None
+        if not isinstance(files, list):
             raise ValueError("its answer is not that of a package index")
-        yield from (str(file["url"]) for file in found if isinstance(file, dict) and "url" in file)
+        yield from (str(file["url"]) for file in files if isinstance(file, dict) and "url" in file)
         return
     parser = _Anchors()
     parser.feed(response.text)

@@ -86,7 +86,7 @@ class OpenAICompatible:
         except ValueError as error:
             raise ModelAwayError(Reason.MODEL_CALL_FAILED, str(error), passing=False) from None
         self._stop = stop or threading.Event()
-        first = self._requested(["A first sentence"])
+        first = self._request_vectors(["A first sentence"])
         self.dim = int(first.shape[1])
         self.version_tag = f"openai/{model}@{self.dim}"
         check_vectors(first, 1, self.dim)
@@ -101,7 +101,7 @@ class OpenAICompatible:
         return vector
 
     def embed_batch(self, texts: Sequence[str]) -> Matrix:
-        rows = [self._requested(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
+        rows = [self._request_vectors(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
         return check_vectors(np.concatenate(rows), len(texts), self.dim)
 
     def reads(self, text: str) -> float:
@@ -114,18 +114,18 @@ class OpenAICompatible:
     def close(self) -> None:
         self.interrupt()
 
-    def _requested(self, texts: Sequence[str]) -> Matrix:
+    def _request_vectors(self, texts: Sequence[str]) -> Matrix:
         clean = [text.encode("utf-8", "replace").decode() for text in texts]
         try:
-            body = asyncio.run(self._fetched(clean))
+            body = asyncio.run(self._fetch(clean))
         except asyncio.CancelledError:
             raise ModelAwayError(Reason.EMBEDDING_FAILED, "the embedding model is closed") from None
         return self._read(body, len(texts))
 
-    async def _fetched(self, texts: Sequence[str]) -> bytes:
+    async def _fetch(self, texts: Sequence[str]) -> bytes:
         """Fetch the answer within the deadline, until the model is closed."""
         seconds = self._remote.timeout_seconds
-        task = asyncio.ensure_future(self._until_answered(texts, time.monotonic() + seconds))
+        task = asyncio.ensure_future(self._retry(texts, time.monotonic() + seconds))
         try:
             async with asyncio.timeout(seconds):
                 while not (await asyncio.wait([task], timeout=STOP_SECONDS))[0]:
@@ -134,12 +134,12 @@ class OpenAICompatible:
                 return await task
         except TimeoutError:
             task.cancel()
-            raise self._away("did not answer in time", "raise memory_search.remote.timeout_seconds") from None
+            raise self._error("did not answer in time", "raise memory_search.remote.timeout_seconds") from None
 
-    async def _until_answered(self, texts: Sequence[str], until: float) -> bytes:
+    async def _retry(self, texts: Sequence[str], until: float) -> bytes:
         tries = 0
         while True:
-            response = await self._answered(texts)
+            response = await self._send(texts)
             if response.status_code == httpx2.codes.OK:
                 return response.content
             tries += 1
@@ -147,10 +147,10 @@ class OpenAICompatible:
             pause = backoff(tries - 1) if pause is None else pause
             room = min(MAX_WAIT_SECONDS, until - time.monotonic())
             if response.status_code not in _PASSING or tries >= MAX_TRIES or pause > room:
-                raise self._not_answered(response.status_code)
+                raise self._status_error(response.status_code)
             await self._pause(pause)
 
-    async def _answered(self, texts: Sequence[str]) -> httpx2.Response:
+    async def _send(self, texts: Sequence[str]) -> httpx2.Response:
         """Send one request. Only public text is sent to a model on another machine."""
         headers = {"authorization": f"Bearer {self._key}"} if self._key else {}
         payload = {"model": self.name, "input": list(texts), "encoding_format": "float"}
@@ -162,31 +162,31 @@ class OpenAICompatible:
                 with carrying(Sensitivity.PUBLIC):
                     return await http.post(f"{self._remote.base_url}/embeddings", json=payload, headers=headers)
         except httpx2.TimeoutException:
-            raise self._away("did not answer in time", "raise memory_search.remote.timeout_seconds") from None
+            raise self._error("did not answer in time", "raise memory_search.remote.timeout_seconds") from None
         except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError):
-            raise self._away("cannot be reached", "is it running, and are you online?") from None
+            raise self._error("cannot be reached", "is it running, and are you online?") from None
         except DonnaError as error:
             raise ModelAwayError(error.reason, error.message, hint=error.hint, passing=False) from None
 
-    def _not_answered(self, status: int) -> ModelError:
+    def _status_error(self, status: int) -> ModelError:
         match status:
             case 401 | 403:
                 hint = "check memory_search.remote.api_key_env"
-                return self._away("rejected the key", hint, passing=False)
+                return self._error("rejected the key", hint, passing=False)
             case 404 | 405:
                 hint = "check memory_search.model and remote.base_url"
-                return self._away("does not know the model, or has no embeddings", hint, passing=False)
+                return self._error("does not know the model, or has no embeddings", hint, passing=False)
             case 429:
-                return self._away("is over its rate limit", "it will be retried later")
+                return self._error("is over its rate limit", "it will be retried later")
             case _ if status in _PASSING or status >= 500:
-                return self._away("returned an error", "it will be retried later")
+                return self._error("returned an error", "it will be retried later")
             case _ if status not in _ABOUT_THE_TEXT:
-                return self._away(f"refused the request (status {status})", "check your account there", passing=False)
+                return self._error(f"refused the request (status {status})", "check your account there", passing=False)
             case _:
                 message = f"{self._host} rejected a passage (status {status})"
                 return ModelError(Reason.EMBEDDING_FAILED, message, hint="lower memory_search.chunking.tokens")
 
-    def _away(self, what: str, hint: str, *, passing: bool = True) -> ModelAwayError:
+    def _error(self, what: str, hint: str, *, passing: bool = True) -> ModelAwayError:
         return ModelAwayError(Reason.MODEL_CALL_FAILED, f"{self._host} {what}", hint=hint, passing=passing)
 
     def _read(self, body: bytes, count: int) -> Matrix:
@@ -195,12 +195,12 @@ class OpenAICompatible:
             rows = _Response.model_validate_json(body).data
         except (ValidationError, ValueError):
             raise self._unusable("is not a list of vectors") from None
-        stated = [place if row.index is None else row.index for place, row in enumerate(rows)]
+        stated = [position if row.index is None else row.index for position, row in enumerate(rows)]
         if sorted(stated) != list(range(count)):
             raise self._unusable("has not one vector for each passage")
         length = {len(row.embedding) for row in rows}
-        wanted = {getattr(self, "dim", next(iter(length), 0))}
-        if length != wanted or not 0 < next(iter(length)) <= MAX_DIM:
+        expected = {getattr(self, "dim", next(iter(length), 0))}
+        if length != expected or not 0 < next(iter(length)) <= MAX_DIM:
             raise self._unusable("has vectors of another length")
         ordered = [row.embedding for _, row in sorted(zip(stated, rows, strict=True), key=lambda pair: pair[0])]
         matrix = np.array(ordered, dtype=np.float64)

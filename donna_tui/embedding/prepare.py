@@ -76,11 +76,11 @@ def install_model(
             return ready
         if _usable_weights(models) is None:
             on_phase(ModelPhase.PREPARING, "Downloading the embedding model")
-            download_weights(cache, sources, on_progress or _by_tenths(on_phase), cancel)
+            download_weights(cache, sources, on_progress or _report_tenths(on_phase), cancel)
         return _export(cache, on_phase, cancel)
 
 
-def _by_tenths(on_phase: OnPhase) -> Callable[[Progress], None]:
+def _report_tenths(on_phase: OnPhase) -> Callable[[Progress], None]:
     reported = 0
 
     def report(progress: Progress) -> None:

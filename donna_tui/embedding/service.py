@@ -151,7 +151,7 @@ class EmbeddingService:
                     documents.future.set_result(documents.rows)
 
     def _may_embed(self) -> bool:
-        """Return whether a thread may embed documents now. Drops those of which all texts are taken."""
+        """Return whether a thread may embed documents now, after dropping calls whose texts are all taken."""
         while self._documents:
             first = self._documents[0]
             if first.taken < len(first.texts) and not first.future.done():

@@ -38,8 +38,8 @@ class ModelTokens:
     def load(cls, file: Path) -> ModelTokens:
         """Load a `tokenizer.json`, cached until it changes. Raises ModelError (model_invalid) if that fails."""
         try:
-            found = file.stat()
-            return _loaded(file, found.st_mtime_ns, found.st_size)
+            status = file.stat()
+            return _loaded(file, status.st_mtime_ns, status.st_size)
         except (OSError, ValueError) as error:
             raise unusable(file) from error
 

@@ -88,7 +88,7 @@ class CalendarService:
         known = {calendar.name for calendar in load_trusted().config.calendars}
         login = {"username": username} if username else {}
         config, _ = await add_calendar(
-            where, self.zone, state, now, file=user_file(), known=known, name=name, password=password, **login
+            where, self.zone, state, now, file=user_file(), names=known, name=name, password=password, **login
         )
         self._rules[config.name] = config.notes
         await self.following.follow(source_for(config, self.zone, state))

@@ -73,7 +73,7 @@ class ConnectionLimiter:
         """Admit a connection, closing another one if necessary, or the new one if all others are in use."""
         connection = TrackedConnection(network_of(address), close, self._clock())
         with self._lock:
-            leaving = self._without_place(connection)
+            leaving = self._to_evict(connection)
             if leaving is not connection:
                 self._connections[connection] = None
             if leaving is not None:
@@ -108,18 +108,18 @@ class ConnectionLimiter:
         """Close the connections that have not been authenticated in time."""
         until = self._clock() - self._limits.head_seconds
         with self._lock:
-            late = [each for each in self._connections if not each.trusted and each.since <= until]
-            for each in late:
-                del self._connections[each]
-        for each in late:
-            each.close()
+            late = [peer for peer in self._connections if not peer.trusted and peer.since <= until]
+            for peer in late:
+                del self._connections[peer]
+        for peer in late:
+            peer.close()
 
     async def sweep_forever(self) -> None:
         while True:
             await asyncio.sleep(1.0)
             self.sweep()
 
-    def _without_place(self, newcomer: TrackedConnection) -> TrackedConnection | None:
+    def _to_evict(self, newcomer: TrackedConnection) -> TrackedConnection | None:
         untrusted = [connection for connection in self._connections if not connection.trusted]
         same = [connection for connection in untrusted if connection.network == newcomer.network]
         if len(same) >= self._limits.per_address:
@@ -156,19 +156,19 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def is_own_host(given: Sequence[str], port: int) -> bool:
+def is_own_host(hosts: Sequence[str], port: int) -> bool:
     """Return whether exactly one host is named, and it is this machine, as a defence against DNS rebinding."""
-    return len(given) == 1 and given[0] in {f"{name}:{port}" for name in NAMES}
+    return len(hosts) == 1 and hosts[0] in {f"{name}:{port}" for name in NAMES}
 
 
-def is_own_origin(given: Sequence[str], port: int) -> bool:
-    """Return whether a request is from a page of this server, or has no origin, as those of programs."""
-    return not given or (len(given) == 1 and given[0] in {f"http://{name}:{port}" for name in NAMES})
+def is_own_origin(origins: Sequence[str], port: int) -> bool:
+    """Return whether a request is from a page of this server, or has no origin, as requests from programs do."""
+    return not origins or (len(origins) == 1 and origins[0] in {f"http://{name}:{port}" for name in NAMES})
 
 
-def is_secret(given: str, secret: str) -> bool:
+def is_secret(candidate: str, secret: str) -> bool:
     """Compare in constant time."""
-    return hmac.compare_digest(given.encode("utf-8", "replace"), secret.encode())
+    return hmac.compare_digest(candidate.encode("utf-8", "replace"), secret.encode())
 
 
 def has_long_header(values: Collection[str | bytes]) -> bool:
@@ -264,7 +264,7 @@ class SmallServer:
         limiter = ConnectionLimiter(self.limits)
 
         def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            task = asyncio.ensure_future(self._talk(limiter, reader, writer))
+            task = asyncio.ensure_future(self._handle(limiter, reader, writer))
             self._clients.add(task)
             task.add_done_callback(self._clients.discard)
 
@@ -278,7 +278,7 @@ class SmallServer:
                 client.cancel()
             await asyncio.gather(*self._clients, return_exceptions=True)
 
-    async def _talk(
+    async def _handle(
         self, limiter: ConnectionLimiter, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         connection = limiter.enter(writer.get_extra_info("peername", ("",))[0], writer.transport.abort)

@@ -94,9 +94,9 @@ def tokens(usage: object, name: str) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_TOKENS else None
 
 
-def value_at(value: object, *place: str | int) -> Any:
+def value_at(value: object, *path: str | int) -> Any:
     """Return the value at a path in JSON; None if there is none."""
-    for step in place:
+    for step in path:
         if isinstance(step, str):
             value = value.get(step) if isinstance(value, dict) else None
         else:
@@ -186,7 +186,7 @@ class OllamaChat:
     library = ""
 
     def body(self, route: Route, request: ModelRequest) -> dict[str, Any]:
-        needed = request.bytes // BYTES_PER_TOKEN + route.max_output_tokens
+        context_tokens = request.bytes // BYTES_PER_TOKEN + route.max_output_tokens
         return {
             "model": route.model,
             "messages": _messages(request),
@@ -194,7 +194,7 @@ class OllamaChat:
             "format": request.schema,
             "options": {
                 "num_predict": route.max_output_tokens,
-                "num_ctx": (needed // CONTEXT_STEP + 1) * CONTEXT_STEP,
+                "num_ctx": (context_tokens // CONTEXT_STEP + 1) * CONTEXT_STEP,
             },
         }
 

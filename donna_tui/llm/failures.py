@@ -129,15 +129,15 @@ class ModelCallError(DonnaError):
         refused = kind is FailureKind.EGRESS_REFUSED
         reason = Reason.EGRESS_REFUSED if refused else Reason.MODEL_CALL_FAILED
         filled = {"{host}": host, "{model}": clean_line(model), "{status}": f" ({status})" if status else ""}
-        for place, value in filled.items():
-            words = words.replace(place, value)
+        for placeholder, value in filled.items():
+            words = words.replace(placeholder, value)
         super().__init__(reason, message or words, hint=hint or usual_hint)
         self.kind, self.metadata = kind, metadata
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Token counts of a call; None if the server gave none or an invalid one."""
+    """Token counts of a call; None if the server reported none, or an invalid one."""
 
     tokens_in: int | None = None
     tokens_out: int | None = None

@@ -63,6 +63,6 @@ def _names(response: httpx2.Response) -> set[str]:
     except (ValueError, RecursionError):
         return set()
     lists = (value_at(listed, name) for name in ("models", "data"))
-    rows = (row for each in lists if isinstance(each, list) for row in each)
-    found = (value_at(row, field) for row in rows for field in ("name", "model", "id"))
-    return {name for name in found if isinstance(name, str)}
+    rows = (row for items in lists if isinstance(items, list) for row in items)
+    names = (value_at(row, field) for row in rows for field in ("name", "model", "id"))
+    return {name for name in names if isinstance(name, str)}

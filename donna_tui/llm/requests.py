@@ -107,7 +107,7 @@ def parse_answer(text: str, schema: type[T]) -> T:
     problem = ValueError("there is no JSON object")
     # The answer may start with the first brace, with one after the reasoning, or with one that begins a line.
     starts = [text.find("{"), text.find("{", text.find(_THOUGHTS) + 1)]
-    starts += [found.start() for found in islice(_BRACE_ON_A_LINE.finditer(text), MAX_STARTS)]
+    starts += [match.start() for match in islice(_BRACE_ON_A_LINE.finditer(text), MAX_STARTS)]
     for start in dict.fromkeys(starts):
         if start < 0:
             continue
@@ -136,10 +136,10 @@ def _decoded(text: str, start: int) -> tuple[dict[str, Any], int]:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
         raise ValueError("a key is set twice")
-    return found
+    return mapping
 
 
 def _no_constant(name: str) -> float:

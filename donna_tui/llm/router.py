@@ -87,9 +87,9 @@ async def _attempt(send: Send) -> bytes:
         raise CallError(kind, charged=kind is FailureKind.TOO_LARGE, cause=error) from None
     if response.status_code == httpx2.codes.OK:
         return response.content
-    rest = FailureKind.UNAVAILABLE if response.status_code >= 500 else FailureKind.REJECTED
+    default_kind = FailureKind.UNAVAILABLE if response.status_code >= 500 else FailureKind.REJECTED
     raise CallError(
-        _KINDS.get(response.status_code, rest),
+        _KINDS.get(response.status_code, default_kind),
         charged=False,
         retries=_RETRIES.get(response.status_code, 0),
         retry_after=stated_pause(response.headers.get("retry-after", "")),
@@ -133,10 +133,10 @@ class _Call:
 
     def estimated(self, usage: Usage) -> Usage:
         """Return the stated token counts, replacing missing ones by upper bounds, so that the daily limit holds."""
-        most = self.request.most_tokens(self.route)
+        upper_bound = self.request.most_tokens(self.route)
         return Usage(
-            most.tokens_in if usage.tokens_in is None else usage.tokens_in,
-            most.tokens_out if usage.tokens_out is None else usage.tokens_out,
+            upper_bound.tokens_in if usage.tokens_in is None else usage.tokens_in,
+            upper_bound.tokens_out if usage.tokens_out is None else usage.tokens_out,
         )
 
 
@@ -188,8 +188,8 @@ class ModelRouter:
     @asynccontextmanager
     async def _within_daily_limit(self, call: _Call) -> AsyncIterator[None]:
         """Reserve the maximum cost of the call, so that concurrent calls cannot exceed the limit together."""
-        most = call.request.most_tokens(call.route)
-        worst = call.route.cost(most.tokens_in or 0, most.tokens_out or 0)
+        upper_bound = call.request.most_tokens(call.route)
+        worst = call.route.cost(upper_bound.tokens_in or 0, upper_bound.tokens_out or 0)
         self._reserved += worst
         try:
             if worst and await self._ledger.spent_today() + self._reserved > self._routes.day_limit_usd:

@@ -37,15 +37,15 @@ class SessionSummary(BaseModel):
     )
 
 
-async def summarize(router: ModelRouter, found: Material) -> str:
+async def summarize(router: ModelRouter, material: Material) -> str:
     """Return the title with the model's summary; empty if none may be called, or it gave no answer."""
-    sensitivity = Sensitivity.LOCAL_ONLY if found.session.sensitive else Sensitivity.PUBLIC
+    sensitivity = Sensitivity.LOCAL_ONLY if material.session.sensitive else Sensitivity.PUBLIC
     if not router.may_read(sensitivity, ALIAS):
         return ""
-    text = "\n".join(f"{turn.speaker}: {turn.text}" for turn in found.turns)[-MAX_CHARS:]
+    text = "\n".join(f"{turn.speaker}: {turn.text}" for turn in material.turns)[-MAX_CHARS:]
     question = Payload(system=_RULES, segments=(Segment(text=text, sensitivity=sensitivity),))
     try:
         answer = await router.complete(question, task_type=TASK_TYPE, schema=SessionSummary, alias=ALIAS)
     except DonnaError:
         return ""  # the failed call was reported; the caller extracts a summary
-    return f"{found.title}. {_SPACE.sub(' ', answer.output.summary)}"
+    return f"{material.title}. {_SPACE.sub(' ', answer.output.summary)}"

@@ -205,8 +205,8 @@ def _mismatches(database: Database) -> Iterator[tuple[str, int, str]]:
     yield "chunks", database.value(_WITHOUT_NOTE), "passages without a note"
     yield "embeddings", database.value(_WITHOUT_VECTOR), "passages without a vector"
     if database.vec_available and has_vector_table(database):
-        held, wanted = vector_counts(database)
-        yield "vector table", abs(held - wanted), "missing or superfluous vectors"
+        actual, expected = vector_counts(database)
+        yield "vector table", abs(actual - expected), "missing or superfluous vectors"
 
 
 _WITHOUT_NOTE = "SELECT count(*) FROM memory_chunks WHERE document_id NOT IN (SELECT id FROM memory_documents)"
@@ -264,7 +264,7 @@ def repair(space: Space) -> Finding:
 
 
 def examine_data(space: Space, config: MemoryConfig) -> Iterator[Finding]:
-    """Report about writing and history, then about index and vault."""
+    """Examine writing and history, then index and vault."""
     yield from _history(space, config)
     for path in find_orphans(space.root):
         message = f"{path} is from an unfinished write, and may contain the only copy of a text"
@@ -287,8 +287,8 @@ def examine_data(space: Space, config: MemoryConfig) -> Iterator[Finding]:
 def _history(space: Space, config: MemoryConfig) -> Iterator[Finding]:
     writer = open_writer(config, space)
     try:
-        place = writer.repo.find()
-        if place is None:
+        location = writer.repo.find()
+        if location is None:
             yield Finding("history", "ok", "the vault has no git repository; Donna asks before creating one")
             return
         if trouble := writer.recover():
@@ -297,7 +297,7 @@ def _history(space: Space, config: MemoryConfig) -> Iterator[Finding]:
         else:
             yield Finding("writes", "ok", "there are no interrupted writes")
         yield from _operations(writer.repo)
-        if any(place.git_dir.glob("*.sync-conflict-*")) or any(place.git_dir.glob("refs/**/*.sync-conflict-*")):
+        if any(location.git_dir.glob("*.sync-conflict-*")) or any(location.git_dir.glob("refs/**/*.sync-conflict-*")):
             # which copies the repository file by file, and so corrupts it sooner or later
             hint = "exclude .git from the sync program"
             yield Finding("sync", "warn", "a sync program writes into the .git folder", hint)
@@ -310,9 +310,9 @@ def _operations(repo: GitRepo) -> Iterator[Finding]:
     records = list(each_operation(repo, repo.record()))
     records_kept = [record for record in records if record.kind is OperationKind.KEPT]
     operations = [record for record in records if record.kind is not OperationKind.KEPT]
-    blobs = [{b for change in one.changes for b in (change.before, change.after) if b} for one in operations]
-    known = repo.existing(sorted(set().union(*blobs)))
-    lost = sum(not needed <= known for needed in blobs)
+    blobs = [{b for change in op.changes for b in (change.before, change.after) if b} for op in operations]
+    existing = repo.existing(sorted(set().union(*blobs)))
+    lost = sum(not needed <= existing for needed in blobs)
     if lost:
         hint = "their notes are not affected, but these operations cannot be undone"
         message = f"git lost data of {plural(lost, 'operation')}"
@@ -326,7 +326,7 @@ def _operations(repo: GitRepo) -> Iterator[Finding]:
 
 
 def restore_orphans(space: Space, config: MemoryConfig) -> Iterator[Finding]:
-    """Restore the text of such files to the name of its note if that is free, or else to a copy next to it."""
+    """Restore the text of interrupted writes to the name of its note if that is free, or else to a copy next to it."""
     try:
         for orphan in open_writer(config, space).restore_orphans():
             yield _restored(orphan)
@@ -353,8 +353,8 @@ def _unsaved_edits(space: Space) -> Iterator[Finding]:
         yield Finding("edits", "warn", f"unsaved edit of {edit.path}", hint)
     for copy in unsaved.copies():
         if not copy.is_open and (copy.text is None or copy.other_files):
-            beside = f", with {', '.join(copy.other_files)}" if copy.other_files else ""
-            message = f"an editor left a copy of {copy.begun.path} that it did not finish{beside}"
+            others = f", with {', '.join(copy.other_files)}" if copy.other_files else ""
+            message = f"an editor left a copy of {copy.begun.path} that it did not finish{others}"
             yield Finding("edits", "warn", message, f"open it in the same editor: {copy.file}")
 
 
@@ -362,13 +362,13 @@ def _index_matches(client: VaultClient, database: Database) -> Iterator[Finding]
     """Check that the index matches the notes of the vault, and marks the private ones."""
     states = file_states(database)
     private = {path for (path,) in database.rows("SELECT source_id FROM memory_documents WHERE sensitive")}
-    known = {path for path, state in states.items() if state.state == "indexed"}
-    outdated, private_now = set(known), set[str]()
+    indexed = {path for path, state in states.items() if state.state == "indexed"}
+    outdated, private_now = set(indexed), set[str]()
     for path in client.list():
         outdated.discard(path)
         with contextlib.suppress(VaultReadError):
             note = client.read(path)
-            if path not in known or states[path].etag != note.etag:
+            if path not in indexed or states[path].etag != note.etag:
                 outdated.add(path)
             if note.sensitivity is not Sensitivity.PUBLIC:
                 private_now.add(path)
@@ -376,8 +376,8 @@ def _index_matches(client: VaultClient, database: Database) -> Iterator[Finding]
         differ = plural(len(outdated), "note differs", "notes differ")
         yield Finding("notes", "warn", f"{differ} from the index", "donna index")
     else:
-        yield Finding("notes", "ok", f"the index is up to date with {plural(len(known), 'note')}")
-    unknown = (private_now & known) - private - outdated
+        yield Finding("notes", "ok", f"the index is up to date with {plural(len(indexed), 'note')}")
+    unknown = (private_now & indexed) - private - outdated
     if unknown:
         are = plural(len(unknown), "private note is", "private notes are")
         yield Finding("private", "fail", f"{are} not marked as private in the index", "donna index --full")

@@ -97,8 +97,8 @@ def own_questions(client: VaultClient) -> list[Question]:
     """Return questions whose gold is known: headings for sections, aliases for notes, link texts for targets."""
     notes = list(_notes(client))
     targets = {Path(note.path).stem.casefold(): note.path for note in notes}
-    made = [question for note in notes for question in _questions_of(note, targets)]
-    return sorted(made, key=lambda each: hashlib.sha256(each.id.encode()).digest())[:OWN_QUESTIONS]
+    questions = [question for note in notes for question in _questions_of(note, targets)]
+    return sorted(questions, key=lambda question: hashlib.sha256(question.id.encode()).digest())[:OWN_QUESTIONS]
 
 
 def _notes(client: VaultClient) -> Iterator[VaultNote]:
@@ -118,29 +118,29 @@ def _questions_of(note: VaultNote, targets: dict[str, str]) -> Iterator[Question
             gold = Gold(note.path, section.heading_path)
             yield Question(f"heading {note.path} {section.start_line}", heading, (gold,), "heading")
     for target, words in _LINK.findall(note.content):
-        found = targets.get(target.rsplit("/", 1)[-1].strip().casefold())
-        if found and found != note.path:
-            yield Question(f"link {note.path} {words}", words, (Gold(found),), "link", exclude=(note.path,))
+        target_path = targets.get(target.rsplit("/", 1)[-1].strip().casefold())
+        if target_path and target_path != note.path:
+            yield Question(f"link {note.path} {words}", words, (Gold(target_path),), "link", exclude=(note.path,))
 
 
 class Grep:
     """A baseline search: ranks chunks of lines by the number of query words they contain, then by frequency."""
 
     def __init__(self, client: VaultClient) -> None:
-        self._stretches = [stretch for note in _notes(client) for stretch in _stretches(note)]
+        self._chunks = [chunk for note in _notes(client) for chunk in _chunks(note)]
 
     def search(self, question: Question, k: int) -> list[ResultRange]:
         words = {word for term in parse_query(question.text).terms for word in _WORD.findall(term.casefold())}
-        found: list[tuple[int, int, ResultRange]] = []
-        for place, text in self._stretches:
+        candidates: list[tuple[int, int, ResultRange]] = []
+        for place, text in self._chunks:
             counts = [count for word in words if (count := text.count(word))]
             if counts and place.path not in question.exclude and question.within in ("", place.path):
-                found.append((len(counts), sum(counts), place))
-        found.sort(key=lambda each: (-each[0], -each[1], each[2].path, each[2].start_line))
-        return [place for _, _, place in found[:k]]
+                candidates.append((len(counts), sum(counts), place))
+        candidates.sort(key=lambda row: (-row[0], -row[1], row[2].path, row[2].start_line))
+        return [place for _, _, place in candidates[:k]]
 
 
-def _stretches(note: VaultNote) -> Iterator[tuple[ResultRange, str]]:
+def _chunks(note: VaultNote) -> Iterator[tuple[ResultRange, str]]:
     lines = note.text.split("\n")
     for section in split_sections(note.text, note.body_start):
         for start in range(section.start_line, section.end_line + 1, STRETCH):
@@ -211,9 +211,9 @@ def read_turn_set(folder: Path) -> TurnSet:
 
 def with_turns_around(places: Sequence[ResultRange], turns: int) -> list[ResultRange]:
     """Widen each hit by this number of turns before and after. A hit within an earlier one is removed."""
-    seen: list[ResultRange] = []
+    widened: list[ResultRange] = []
     for place in places:
         first, last = place.start_line, place.end_line
-        if not any(each.path == place.path and each.start_line <= first and last <= each.end_line for each in seen):
-            seen.append(replace(place, start_line=max(1, first - turns), end_line=last + turns))
-    return seen
+        if not any(hit.path == place.path and hit.start_line <= first and last <= hit.end_line for hit in widened):
+            widened.append(replace(place, start_line=max(1, first - turns), end_line=last + turns))
+    return widened

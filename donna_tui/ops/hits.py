@@ -51,8 +51,8 @@ def grouped_lines(hits: Sequence[Hit]) -> Iterator[str]:
         notes.setdefault((hit.space, hit.document_id), []).append(hit)
     for first, *others in notes.values():
         marks = [first.dated_at and iso_date(first.dated_at), first.draft and "draft", first.sensitive and "local only"]
-        shown = ", ".join(str(mark) for mark in marks if mark)
-        yield f"{first.rank_score:.2f}  {first.title}{f'  ({shown})' if shown else ''}"
+        labels = ", ".join(str(mark) for mark in marks if mark)
+        yield f"{first.rank_score:.2f}  {first.title}{f'  ({labels})' if labels else ''}"
         yield f"      {citation(first)}"
         if first.snippet.text:
             yield f"      {first.snippet.text}"
@@ -64,23 +64,23 @@ def grouped_lines(hits: Sequence[Hit]) -> Iterator[str]:
             yield f"      … {hidden} more in this note"
 
 
-def why_not_fields(found: WhyNot, question: str) -> dict[str, Any]:
+def why_not_fields(explanation: WhyNot, question: str) -> dict[str, Any]:
     """Return the explanation as JSON. `cause` is a stable code; ranks are 1-based, and null if the note has none."""
     return {
-        "path": found.path,
+        "path": explanation.path,
         "query": question,
-        "cause": found.cause.value,
-        "detail": found.detail,
-        "rank": found.rank,
-        "keyword_rank": found.keyword_rank,
-        "vector_rank": found.vector_rank,
-        "score": None if found.cosine is None else round(found.cosine, 4),
+        "cause": explanation.cause.value,
+        "detail": explanation.detail,
+        "rank": explanation.rank,
+        "keyword_rank": explanation.keyword_rank,
+        "vector_rank": explanation.vector_rank,
+        "score": None if explanation.cosine is None else round(explanation.cosine, 4),
     }
 
 
-def why_not_lines(found: WhyNot) -> Iterator[str]:
+def why_not_lines(explanation: WhyNot) -> Iterator[str]:
     """Format the explanation for reading: the reason, and the ranks of the best passages in each leg."""
-    yield f"{found.path}: {found.detail}"
-    if found.keyword_rank or found.vector_rank or found.cosine is not None:
-        cosine = "" if found.cosine is None else f", cosine {found.cosine:.2f}"
-        yield f"rank: keyword {found.keyword_rank or '–'}, semantic {found.vector_rank or '–'}{cosine}"
+    yield f"{explanation.path}: {explanation.detail}"
+    if explanation.keyword_rank or explanation.vector_rank or explanation.cosine is not None:
+        cosine = "" if explanation.cosine is None else f", cosine {explanation.cosine:.2f}"
+        yield f"rank: keyword {explanation.keyword_rank or '–'}, semantic {explanation.vector_rank or '–'}{cosine}"

@@ -63,19 +63,19 @@ def record_contents(folder: Path, drafts: Drafts = no_drafts) -> None:
 
 def _is_unchanged(folder: Path, drafts: Drafts) -> bool:
     if not has_record(folder):
-        return _same(filecmp.dircmp(_template(), folder, ignore=[".git"]))
+        return _is_same(filecmp.dircmp(_template(), folder, ignore=[".git"]))
     try:
-        known = json.loads(_record(folder).read_text(encoding="utf-8", errors="surrogateescape"))
-        own, template = dict(known["files"]), known["template"]
+        recorded = json.loads(_record(folder).read_text(encoding="utf-8", errors="surrogateescape"))
+        recorded_files, template = dict(recorded["files"]), recorded["template"]
     except (OSError, ValueError, KeyError, TypeError):
         return False
     waiting = drafts(folder)
     if waiting is None or template != _digest_of_template():
         return False
-    there = dict(_files(folder))
-    return own.keys() <= there.keys() and all(
-        _digest(file) == own[path] if path in own else _is_draft(file, waiting.get(path))
-        for path, file in there.items()
+    current = dict(_files(folder))
+    return recorded_files.keys() <= current.keys() and all(
+        _digest(file) == recorded_files[path] if path in recorded_files else _is_draft(file, waiting.get(path))
+        for path, file in current.items()
     )
 
 
@@ -100,10 +100,10 @@ def _digest(file: Path) -> str:
 
 
 def _digest_of_template() -> str:
-    whole = hashlib.sha256()
+    digest = hashlib.sha256()
     for path, file in _files(_template()):
-        whole.update(f"{path}\0{_digest(file)}\0".encode("utf-8", "surrogateescape"))
-    return whole.hexdigest()
+        digest.update(f"{path}\0{_digest(file)}\0".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()
 
 
 def _template() -> Path:
@@ -114,6 +114,6 @@ def _record(folder: Path) -> Path:
     return folder.with_name(f"{folder.name}.json")
 
 
-def _same(comparison: filecmp.dircmp[str]) -> bool:
+def _is_same(comparison: filecmp.dircmp[str]) -> bool:
     differs = comparison.left_only or comparison.right_only or comparison.diff_files or comparison.funny_files
-    return not differs and all(_same(subdir) for subdir in comparison.subdirs.values())
+    return not differs and all(_is_same(subdir) for subdir in comparison.subdirs.values())

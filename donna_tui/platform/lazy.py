@@ -35,9 +35,9 @@ else:
         """A proxy with every attribute of the module, each looked up once."""
 
         def __getattr__(self, name: str) -> Any:
-            found = getattr(import_numpy(), name)
-            setattr(self, name, found)
-            return found
+            attribute = getattr(import_numpy(), name)
+            setattr(self, name, attribute)
+            return attribute
 
     np = _NumPy()
 

@@ -36,16 +36,16 @@ class LogFile:
         self._handler = _Handler(path, maxBytes=MAX_BYTES, backupCount=KEPT_FILES, delay=True)
         self._logger = logging.Logger(f"donna:{path}")  # not in the registry: each engine closes its own
         self._logger.addHandler(self._handler)
-        self._waiting: SimpleQueue[EngineEvent | None] = SimpleQueue()
+        self._queue: SimpleQueue[EngineEvent | None] = SimpleQueue()
         self._writer = threading.Thread(target=self._write, name="donna-log", daemon=True)
         self._writer.start()
 
     def __call__(self, event: EngineEvent) -> None:
         if not isinstance(event, IndexProgress):
-            self._waiting.put(event)
+            self._queue.put(event)
 
     def close(self) -> None:
-        self._waiting.put(None)
+        self._queue.put(None)
         self._writer.join()
         self._handler.close()
 
@@ -56,7 +56,7 @@ class LogFile:
             processors=[structlog.processors.JSONRenderer(ensure_ascii=True)],
             wrapper_class=structlog.BoundLogger,
         )
-        while (event := self._waiting.get()) is not None:
+        while (event := self._queue.get()) is not None:
             log.info(
                 event.name,
                 timestamp=datetime.fromtimestamp(event.at, UTC).isoformat().replace("+00:00", "Z"),

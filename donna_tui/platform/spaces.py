@@ -41,9 +41,9 @@ def _check_apart(root: Path, paths: AppPaths) -> None:
     The index would be synced, committed and served with the notes, and its own changes would be seen as theirs.
     """
     for folder in (paths.config, paths.state, paths.cache, paths.log):
-        own = folder.resolve()
-        if own == root or root in own.parents:
-            message = f"Donna's own folder {own} is inside the vault {root}"
+        own_folder = folder.resolve()
+        if own_folder == root or root in own_folder.parents:
+            message = f"Donna's own folder {own_folder} is inside the vault {root}"
             hint = "set DONNA_HOME to a folder outside of it, and move its contents"
             raise SpaceError(Reason.CONFIG_INVALID, message, hint=hint)
     for folder in (paths.state / "spaces", paths.state / "agents"):
@@ -66,28 +66,28 @@ def find_space(named: str | None, configured: Path | None, paths: AppPaths) -> S
     known vault whose root is missing is still a space, as its index can be searched.
     """
     if named:
-        given = expanded(Path(named)).absolute()
-        if not os.path.exists(given):  # noqa: PTH110 - unlike Path.exists, it never raises
+        folder = expanded(Path(named)).absolute()
+        if not os.path.exists(folder):  # noqa: PTH110 - unlike Path.exists, it never raises
             for space in known_spaces(paths):
-                if named == space.name or given == space.root:
+                if named == space.name or folder == space.root:
                     return space
-        return space_at(given, paths)
+        return space_at(folder, paths)
     if configured:
         return space_at(configured, paths)
-    for known in known_spaces(paths):
-        _check_apart(known.root, paths)
-        return known
+    for latest in known_spaces(paths):
+        _check_apart(latest.root, paths)
+        return latest
     return None
 
 
 def known_spaces(paths: AppPaths) -> list[Space]:
     """Return the spaces that were open before, the latest first."""
-    found: list[tuple[float, Space]] = []
+    dated_spaces: list[tuple[float, Space]] = []
     for record in (paths.state / "spaces").glob("*/space.json"):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             root = Path(json.loads(record.read_text(encoding="utf-8"))["root"])
-            found.append((record.stat().st_mtime, Space(root.name or "vault", root, record.parent)))
-    return [space for _, space in sorted(found, key=lambda pair: -pair[0])]
+            dated_spaces.append((record.stat().st_mtime, Space(root.name or "vault", root, record.parent)))
+    return [space for _, space in sorted(dated_spaces, key=lambda pair: -pair[0])]
 
 
 def remember(space: Space) -> None:
@@ -124,8 +124,8 @@ class SpaceLock:
 
     def owner(self) -> str:
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            known = json.loads(self._path.read_text(encoding="utf-8"))
-            return f"{known['what']} (process {int(known['pid'])})"
+            record = json.loads(self._path.read_text(encoding="utf-8"))
+            return f"{record['what']} (process {int(record['pid'])})"
         return ""
 
     def release(self) -> None:

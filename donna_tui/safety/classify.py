@@ -54,8 +54,8 @@ def classify(
 
 def _flagged(metadata: Mapping[str, Any] | None, key: str) -> bool:
     """Return whether any spelling of `key` has a value other than a clear no."""
-    wanted = _letters(key)
-    return any(_letters(name) == wanted and not _is_no(value) for name, value in (metadata or {}).items())
+    normalised_key = _letters(key)
+    return any(_letters(name) == normalised_key and not _is_no(value) for name, value in (metadata or {}).items())
 
 
 def _is_no(value: object) -> bool:
@@ -78,19 +78,19 @@ def _unparsed_flag(head: str, key: str) -> Sensitivity:
     fence = next((fence for fence in _FENCES if lines[0].startswith(fence)), "")
     if fence:  # all lines, if the block is unterminated
         closing = (number for number, line in enumerate(lines) if number and line.rstrip() in _FENCES[fence])
-        found = lines[: next(closing, len(lines))]
+        candidates = lines[: next(closing, len(lines))]
     else:
-        found = list(takewhile(str.strip, lines))
-    if any(_asserts(line, key, r"[\w-]++", whole=not fence) for line in found):
+        candidates = list(takewhile(str.strip, lines))
+    if any(_asserts(line, key, r"[\w-]++", is_full_line=not fence) for line in candidates):
         return Sensitivity.DONNA_SENSITIVE
-    if any(_asserts(line, _LOCAL_ONLY_KEY, r"local[-_ ]?only", whole=not fence) for line in found):
+    if any(_asserts(line, _LOCAL_ONLY_KEY, r"local[-_ ]?only", is_full_line=not fence) for line in candidates):
         return Sensitivity.LOCAL_ONLY
     return Sensitivity.PUBLIC
 
 
-def _asserts(line: str, key: str, value: str, *, whole: bool) -> bool:
-    """Return whether the line sets `key` to a value other than a clear no; `whole` lines must contain nothing else."""
+def _asserts(line: str, key: str, value: str, *, is_full_line: bool) -> bool:
+    """Return whether the line sets `key` to a value other than a clear no, and, for `is_full_line`, nothing else."""
     name = r"[-_ ]?".join(re.escape(part) for part in re.split(r"[-_ ]", key))
     pattern = rf"(?<![\w-]){name}{_ASSIGNED}(?P<value>{value})"
-    match = re.fullmatch(rf"\s*+{pattern}\s*+", line, re.I) if whole else re.search(pattern, line, re.I)
+    match = re.fullmatch(rf"\s*+{pattern}\s*+", line, re.I) if is_full_line else re.search(pattern, line, re.I)
     return match is not None and not _is_no(match["value"])

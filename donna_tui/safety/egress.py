@@ -43,13 +43,13 @@ class BoundedBody(httpx2.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         stream = self._response.stream
         assert isinstance(stream, httpx2.AsyncByteStream)
-        received = given = 0
+        received = unpacked = 0
         source = aiter(stream)
         while (chunk := await self._next(source)) is not None:
             received += len(chunk)
-            plain = self._unpacked(chunk, self._max_bytes - given)
-            given += len(plain)
-            if max(received, given) > self._max_bytes:
+            plain = self._unpacked(chunk, self._max_bytes - unpacked)
+            unpacked += len(plain)
+            if max(received, unpacked) > self._max_bytes:
                 raise self._too_large()
             if plain:
                 yield plain
@@ -114,8 +114,8 @@ def key_in(environ: Mapping[str, str], variable: str | None) -> str:
 
 
 async def system_addresses(host: str, port: int) -> Sequence[str]:
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(each[4][0]) for each in found))
+    infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(info[4][0]) for info in infos))
 
 
 def open_client(
@@ -206,10 +206,10 @@ class _CheckedTransport(httpx2.AsyncBaseTransport):
             names = await self._resolve(url.host, url.port or _PORTS.get(url.scheme, 0))
         except (OSError, UnicodeError):
             raise httpx2.ConnectError(f"unknown host {url.host}") from None
-        found = [address for name in names if (address := address_of(name))]
-        if not found:
+        addresses = [address for name in names if (address := address_of(name))]
+        if not addresses:
             raise httpx2.ConnectError(f"the host {url.host} has no address")
-        return found
+        return addresses
 
     async def _send(self, request: httpx2.Request, addresses: list[Address]) -> httpx2.Response:
         *others, last = addresses[:MAX_ADDRESSES]

@@ -30,8 +30,8 @@ class Payload:
     @property
     def sensitivity(self) -> Sensitivity:
         """Return the sensitivity of the most private segment; public if there are none."""
-        found = (segment.sensitivity for segment in self.segments)
-        return max(found, key=tuple(Sensitivity).index, default=Sensitivity.PUBLIC)
+        levels = (segment.sensitivity for segment in self.segments)
+        return max(levels, key=tuple(Sensitivity).index, default=Sensitivity.PUBLIC)
 
 
 @contextlib.contextmanager

@@ -161,7 +161,7 @@ class SearchOutcome:
     """The answer to a `SearchRequest`.
 
     `hits` may be empty although `near_misses` is not: then nothing was judged relevant. `mode` is the mode that was
-    really used and `note` says in one plain line why it differs from the one asked for, or what else limits the answer;
+    used, and `note` says in one plain line why it differs from the one asked for, or what else limits the answer;
     `reason` is its code where there is one. `stale` says that the index was not up to date; without `indexed` there is
     none. `filter_problems` are filters in the question that are invalid or, if there is no hit, that match nothing.
     `searched_notes` counts the notes that pass the filters if there is no hit. `total` is how many passages were found,

@@ -38,20 +38,20 @@ class PrivateFiles:
 
     def __init__(self, root: VaultRoot, *, max_bytes: int, key: str) -> None:
         self._root, self._max_bytes, self._key = root, max_bytes, key
-        self._known: dict[tuple[str, str], bool] = {}
+        self._results: dict[tuple[str, str], bool] = {}
         self._lock = Lock()
 
     def __call__(self, item: Item) -> bool:
         version = item.path, item.etag
         with self._lock:
-            known = self._known.get(version)
-        if known is None:
-            known = self._is_private(item)
+            is_private = self._results.get(version)
+        if is_private is None:
+            is_private = self._is_private(item)
             with self._lock:
-                if len(self._known) >= MAX_KNOWN:
-                    self._known.clear()
-                self._known[version] = known
-        return known
+                if len(self._results) >= MAX_KNOWN:
+                    self._results.clear()
+                self._results[version] = is_private
+        return is_private
 
     def _is_private(self, item: Item) -> bool:
         in_doubt = item.path.lower().endswith(NOTE_ENDINGS)
@@ -97,7 +97,7 @@ class ServedTree:
         try:
             *parts, name = self._checked(path)
             with self._root.open_folder(parts) as folder:
-                return self._seen(path, os.stat(name, dir_fd=folder, follow_symlinks=False))
+                return self._visible_item(path, os.stat(name, dir_fd=folder, follow_symlinks=False))
         except FileNotFoundError:
             return None
         except DonnaError as error:
@@ -109,8 +109,8 @@ class ServedTree:
         """Return the items of a folder, sorted by name. Raises VaultReadError."""
         parts = path.split("/") if path else []
         try:
-            with self._root.open_folder(parts) as folder, os.scandir(folder) as found:
-                entries = sorted(found, key=lambda each: each.name)
+            with self._root.open_folder(parts) as folder, os.scandir(folder) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name)
                 return [item for entry in entries if (item := self._listed(path, entry))]
         except OSError as error:
             raise refused(error) from error
@@ -189,10 +189,10 @@ class ServedTree:
             message = f"“{twin}” differs only in case or Unicode form, which some systems do not distinguish"
             raise VaultWriteError(Reason.CONFLICT, message, path=path)
         try:
-            there = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            existing = os.stat(name, dir_fd=folder, follow_symlinks=False)
         except FileNotFoundError:
             return
-        if not (besides and _is_same(self.find(besides), there)):
+        if not (besides and _is_same(self.find(besides), existing)):
             raise VaultWriteError(Reason.CONFLICT, "a file with that name exists, but is not served", path=path)
 
     def _checked(self, path: str) -> list[str]:
@@ -201,20 +201,20 @@ class ServedTree:
             raise VaultWriteError(Reason.IGNORED, "the path is ignored", path=path)
         return parts
 
-    def _listed(self, folder: str, each: os.DirEntry[str]) -> Item | None:
-        path = f"{folder}/{each.name}" if folder else each.name
+    def _listed(self, folder: str, entry: os.DirEntry[str]) -> Item | None:
+        path = f"{folder}/{entry.name}" if folder else entry.name
         try:
             self._checked(path)
-            return self._seen(path, each.stat(follow_symlinks=False))
+            return self._visible_item(path, entry.stat(follow_symlinks=False))
         except (DonnaError, FileNotFoundError):
             return None
 
-    def _seen(self, path: str, found: os.stat_result) -> Item | None:
-        if stat.S_ISDIR(found.st_mode):
-            return Item.of(path, found, is_folder=True)
-        if not stat.S_ISREG(found.st_mode):
+    def _visible_item(self, path: str, status: os.stat_result) -> Item | None:
+        if stat.S_ISDIR(status.st_mode):
+            return Item.of(path, status, is_folder=True)
+        if not stat.S_ISREG(status.st_mode):
             return None
-        item = Item.of(path, found, is_folder=False)
+        item = Item.of(path, status, is_folder=False)
         return None if self._withheld(item) else item
 
 
@@ -243,6 +243,6 @@ def _rename_file(item: Item, old_folder: int, old: str, new_folder: int, new: st
     os.rename(old, new, src_dir_fd=old_folder, dst_dir_fd=new_folder)
 
 
-def _is_same(item: Item | None, there: os.stat_result) -> bool:
+def _is_same(item: Item | None, existing: os.stat_result) -> bool:
     """Return whether two names refer to one file, such as names that differ in case on a case-insensitive disk."""
-    return item is not None and item.inode == there.st_ino
+    return item is not None and item.inode == existing.st_ino

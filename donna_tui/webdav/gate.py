@@ -43,21 +43,21 @@ class Password:
     def __init__(self, salt: bytes, digest: bytes) -> None:
         self._salt, self._digest = salt, digest
         self._key = secrets.token_bytes(32)
-        self._known = b""
+        self._last_right = b""
 
     @classmethod
     def of(cls, text: str) -> Password:
         salt = secrets.token_bytes(16)
         return cls(salt, _hash(text, salt))
 
-    def matches(self, given: str) -> bool:
+    def matches(self, password: str) -> bool:
         """Return whether a password is right. The right one is cached, as clients send it with each request."""
-        quick = hmac.digest(self._key, given.encode("utf-8", "replace"), "sha256")
-        if hmac.compare_digest(quick, self._known):
+        quick = hmac.digest(self._key, password.encode("utf-8", "replace"), "sha256")
+        if hmac.compare_digest(quick, self._last_right):
             return True
-        if len(given) > MAX_BYTES or not hmac.compare_digest(_hash(given, self._salt), self._digest):
+        if len(password) > MAX_BYTES or not hmac.compare_digest(_hash(password, self._salt), self._digest):
             return False
-        self._known = quick
+        self._last_right = quick
         return True
 
     def as_json(self) -> str:
@@ -185,8 +185,8 @@ class Gate:
             return _refuse(refusal, environ, start_response)
         environ["wsgidav.auth.user_name"] = USER
 
-        def start(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
-            return start_response(status, [*headers, *_HEADERS], *rest)
+        def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
+            return start_response(status, [*headers, *_HEADERS], *exc_info)
 
         return self._inner(environ, start)
 
@@ -202,8 +202,8 @@ class Gate:
         if self._local_names and _name_of(host) not in self._local_names:
             return _Refusal("403 Forbidden", "this address is for this machine only")
         origin = environ.get("HTTP_ORIGIN")
-        own = f"{environ.get('wsgi.url_scheme', 'http')}://{host}"
-        if origin is not None and origin != own and origin not in OBSIDIAN:
+        own_origin = f"{environ.get('wsgi.url_scheme', 'http')}://{host}"
+        if origin is not None and origin != own_origin and origin not in OBSIDIAN:
             return _Refusal("403 Forbidden", "requests of web pages are refused")
         return None
 
@@ -231,9 +231,9 @@ class Gate:
         length = environ.get("CONTENT_LENGTH") or "0"
         if not _is_length(environ):
             return _Refusal("400 Bad Request", "the length is not a number")
-        most = self._max_bytes if environ["REQUEST_METHOD"] == "PUT" else MAX_XML_BYTES
-        if int(length) > most:
-            return _Refusal("413 Content Too Large", f"up to {most:,} bytes are accepted")
+        max_bytes = self._max_bytes if environ["REQUEST_METHOD"] == "PUT" else MAX_XML_BYTES
+        if int(length) > max_bytes:
+            return _Refusal("413 Content Too Large", f"up to {max_bytes:,} bytes are accepted")
         if environ["REQUEST_METHOD"] == "PROPFIND" and environ.setdefault("HTTP_DEPTH", "1") not in ("0", "1"):
             return _Refusal("403 Forbidden", "one folder is listed at a time (Depth: 1)")
         try:  # WSGI passes the bytes of the path as Latin-1

@@ -68,7 +68,7 @@ class _VaultResource:
         return self._item.mtime_ns / 1e9
 
     def delete(self) -> None:
-        """Remove the file, or the folder, which by now contains at most files that are not served."""
+        """Remove the file, or the folder, from which wsgidav has already removed every served file."""
         self._check_removable()
         with _answered():
             self.provider.tree.remove(self._item)
@@ -92,12 +92,12 @@ class _VaultResource:
             raise DAVError(HTTP_FORBIDDEN, "the vault itself cannot be moved or deleted")
 
     def _refuse_existing(self, dest_path: str, *, but_file: bool = False) -> Item | None:
-        """Return the file at a destination. Raises DAVError if a folder would be replaced, or would replace."""
+        """Return the file at a destination. Raises DAVError if a folder would be replaced, or would replace a file."""
         with _answered():
-            there: Item | None = self.provider.tree.find(_relative(dest_path))
-        if there is not None and (there.is_folder or not but_file):
+            existing: Item | None = self.provider.tree.find(_relative(dest_path))
+        if existing is not None and (existing.is_folder or not but_file):
             raise DAVError(HTTP_FORBIDDEN, "a folder can neither be replaced nor replace something")
-        return there
+        return existing
 
 
 class VaultFolder(_VaultResource, DAVCollection):  # type: ignore[misc]
@@ -125,15 +125,15 @@ class VaultFolder(_VaultResource, DAVCollection):  # type: ignore[misc]
             if self.environ["REQUEST_METHOD"] == "PUT":
                 return VaultFile(Item(path, False, 0, 0, 0), self.environ, is_new=True)
             self._tree.begin_upload(path, None).keep()
-        made: VaultFile = self.provider.get_resource_inst(path, self.environ)
-        return made
+        resource: VaultFile = self.provider.get_resource_inst(path, self.environ)
+        return resource
 
     def create_collection(self, name: str) -> None:
         with _answered():
             self._tree.make_folder(posixpath.join(self._item.path, name))
 
     def handle_delete(self) -> bool:
-        """Refuse for the vault itself before anything in it is removed; else let wsgidav remove one by one."""
+        """Refuse to delete the vault itself; let wsgidav delete any other folder file by file."""
         self._check_removable()
         return False
 

@@ -104,11 +104,11 @@ class Connection(HTTPConnection):
     @contextlib.contextmanager
     def verifying(self) -> Iterator[None]:
         """Keep the connection open while its password is checked."""
-        with contextlib.ExitStack() as held:
+        with contextlib.ExitStack() as stack:
             if self.tracked:
-                held.enter_context(self.server.limiter.answering(self.tracked))
+                stack.enter_context(self.server.limiter.answering(self.tracked))
             if self.reading:
-                held.enter_context(self.server.readers.answering(self.reading))
+                stack.enter_context(self.server.readers.answering(self.reading))
             yield
 
     def trust(self) -> None:
@@ -189,7 +189,7 @@ class WebdavServer:
         self._server.max_request_body_size = max_bytes
         self._server.max_request_header_size = MAX_HEADER_BYTES
         self._server.on_trouble = OncePerMinute(on_trouble)
-        self._ended = threading.Event()
+        self._stopped = threading.Event()
 
     def open(self) -> str:
         certificate, key = self._address.certificate, self._address.key
@@ -214,11 +214,11 @@ class WebdavServer:
         try:
             self._server.serve()
         finally:
-            self._ended.set()
+            self._stopped.set()
             sweeper.join()
 
     def _sweep(self) -> None:
-        while not self._ended.wait(1.0):
+        while not self._stopped.wait(1.0):
             self._server.limiter.sweep()
             self._server.readers.sweep()
 

@@ -69,8 +69,8 @@ class Preimages:
             max(file.size or 0, file.new_size) > MAX_RECORDED_BYTES for file in touched
         ):
             with contextlib.ExitStack() as stack:
-                for each in lost:
-                    stack.enter_context(self._in_trash(each))
+                for file in lost:
+                    stack.enter_context(self._in_trash(file))
                 yield
         else:
             changes = tuple(change for file in touched if (change := _change(file)).before != change.after)
@@ -79,7 +79,7 @@ class Preimages:
 
     @contextlib.contextmanager
     def _in_trash(self, lost: ChangedFile) -> Iterator[None]:
-        """Link the file into the trash. That is its only name once the block has ended."""
+        """Link the file into the trash, where it stays when the block removes or replaces it."""
         with self._root.open_folder() as root, contextlib.suppress(FileExistsError):
             os.mkdir(TRASH, dir_fd=root)
         with self._root.open_folder([TRASH]) as trash:
@@ -161,9 +161,9 @@ class Upload:
     def __init__(self, folder: int, path: str, expected: Item | None, keep: Keep = preserve_nothing) -> None:
         self._path, self._expected, self._keep = path, expected, keep
         self._name = path.rpartition("/")[2]
-        self._waiting = f"{UPLOAD}{secrets.token_hex(8)}"
+        self._temporary = f"{UPLOAD}{secrets.token_hex(8)}"
         with vault_errors(path):
-            self._file = os.fdopen(os.open(self._waiting, NEW_FILE, 0o666, dir_fd=folder), "wb")
+            self._file = os.fdopen(os.open(self._temporary, NEW_FILE, 0o666, dir_fd=folder), "wb")
         self._folder: int | None = os.dup(folder)
         self.size = 0
 
@@ -174,30 +174,30 @@ class Upload:
 
     def keep(self) -> None:
         """Move the file to its destination. Raises VaultWriteError: `conflict` if that is not the expected version."""
-        with self._ended() as folder:
+        with self._end() as folder:
             if folder is None:
                 return
             self._file.flush()
             copy_metadata(folder, self._name if self._expected else None, self._file.fileno(), REGULAR_FILE)
             os.fsync(self._file.fileno())
             if self._expected is None:
-                if not rename_new(folder, self._waiting, folder, self._name):
+                if not rename_new(folder, self._temporary, folder, self._name):
                     raise changed_meanwhile(self._path)
             else:
                 self._expect(folder, self._expected)
-                new = partial(read_at, folder, self._waiting)
+                new = partial(read_at, folder, self._temporary)
                 touched = ChangedFile(folder, self._name, self._path, self._expected.size, self.size, new)
                 with self._keep(OperationKind.WRITE, (touched,)):
                     self._replace(folder, self._expected)
             os.fsync(folder)
 
     def drop(self) -> None:
-        with self._ended():
+        with self._end():
             pass
 
     @contextlib.contextmanager
-    def _ended(self) -> Iterator[int | None]:
-        """Yield the open folder a last time; the temporary file is always removed."""
+    def _end(self) -> Iterator[int | None]:
+        """Yield the open folder for the last step, then close it and remove the temporary file."""
         folder, self._folder = self._folder, None
         if folder is None:
             yield None
@@ -209,16 +209,16 @@ class Upload:
             with contextlib.suppress(OSError):  # a full disk raises once more on close
                 self._file.close()
             with contextlib.suppress(OSError):
-                remove(folder, self._waiting)
+                remove(folder, self._temporary)
             os.close(folder)
 
     def _replace(self, folder: int, expected: Item) -> None:
         """Exchange the two files and check the displaced one: if it was saved meanwhile, exchange them back."""
         self._expect(folder, expected)
-        if not exchange(folder, self._waiting, self._name):
-            os.rename(self._waiting, self._name, src_dir_fd=folder, dst_dir_fd=folder)
-        elif not expected.is_still(os.stat(self._waiting, dir_fd=folder, follow_symlinks=False)):
-            exchange(folder, self._waiting, self._name)
+        if not exchange(folder, self._temporary, self._name):
+            os.rename(self._temporary, self._name, src_dir_fd=folder, dst_dir_fd=folder)
+        elif not expected.is_still(os.stat(self._temporary, dir_fd=folder, follow_symlinks=False)):
+            exchange(folder, self._temporary, self._name)
             raise changed_meanwhile(self._path)
 
     def _expect(self, folder: int, expected: Item) -> None:

@@ -106,7 +106,7 @@ def test_spaces_are_listed_with_their_state(donna: Donna, agents: Path, vault: P
 
 def test_spaces_lists_nothing_before_any_space_exists(donna: Donna) -> None:
     assert donna("spaces", "--json").json["spaces"] == []
-    assert "No space yet" in donna("spaces").out
+    assert "No spaces yet" in donna("spaces").out
     assert not donna.home.exists()
 
 

@@ -60,7 +60,7 @@ class Home:
     def state(self, space: str) -> Path:
         return self._paths.space_state(self._folder / space)
 
-    def kept(self, space: str) -> dict[str, bytes]:
+    def stored_files(self, space: str) -> dict[str, bytes]:
         """Return everything stored of a space, except for SQLite's files beside an open index."""
         files = (file for file in self.state(space).iterdir() if not file.name.endswith(("-wal", "-shm")))
         return {file.name: file.read_bytes() for file in files if file.is_file()}
@@ -153,11 +153,11 @@ async def test_a_damaged_index_is_left_out_and_named(home: Home) -> None:
 
 
 async def test_nothing_is_written_in_the_other_spaces(home: Home) -> None:
-    before = home.kept("work")
+    before = home.stored_files("work")
     async with home.open("notes") as engine:
         await engine.search(EVERYWHERE)
     assert before
-    assert home.kept("work") == before
+    assert home.stored_files("work") == before
 
 
 def test_unique_space_names_avoid_existing_suffixes() -> None:

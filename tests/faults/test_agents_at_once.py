@@ -106,7 +106,7 @@ def search_from_a_shell(donna: Donna, done: threading.Event) -> Iterator[str]:
                 yield f"{agent}: {ran}"
 
 
-def look(installation: Installation, done: threading.Event) -> str:
+def search_in_the_app(installation: Installation, done: threading.Event) -> str:
     """Type questions on the screens of peter. Return everything that was drawn."""
     with python_in_terminal("-m", "tests.cli.without_model", "peter", **installation.environ) as terminal:
         terminal.wait_for("Search")
@@ -125,7 +125,7 @@ async def test_agents_app_and_shell_work_concurrently(installation: Installation
         Donna(installation.home, installation.root, environ={"HOME": str(installation.root.parent)}),
         threading.Event(),
     )
-    screens = asyncio.create_task(asyncio.to_thread(look, installation, done))
+    screens = asyncio.create_task(asyncio.to_thread(search_in_the_app, installation, done))
     shell = asyncio.create_task(asyncio.to_thread(lambda: list(search_from_a_shell(donna, done))))
     until = time.monotonic() + seconds
     try:

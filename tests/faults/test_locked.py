@@ -27,7 +27,7 @@ def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
 
 
 @contextlib.contextmanager
-def held(path: Path) -> Iterator[None]:
+def write_locked(path: Path) -> Iterator[None]:
     """Hold a write lock on the index."""
     connection = apsw.Connection(str(path))
     connection.execute("BEGIN IMMEDIATE")
@@ -41,7 +41,7 @@ def held(path: Path) -> Iterator[None]:
 async def test_a_locked_index_is_read_until_it_is_free(sandbox: Sandbox) -> None:
     await index_once(sandbox)
     sandbox.write("late.md", "# Late\n\nokapi\n")
-    with held(sandbox.database):
+    with write_locked(sandbox.database):
         async with open_engine(sandbox) as running:
             assert running.engine.read_only
             assert Reason.DATABASE_LOCKED in running.problems()
@@ -57,7 +57,7 @@ async def test_a_locked_index_is_read_until_it_is_free(sandbox: Sandbox) -> None
 async def test_released_database_lock_is_acquired(sandbox: Sandbox) -> None:
     await index_once(sandbox)
     with contextlib.ExitStack() as other:
-        other.enter_context(held(sandbox.database))
+        other.enter_context(write_locked(sandbox.database))
         async with open_engine(sandbox) as running:
             assert running.engine.read_only
             sandbox.write("late.md", "# Late\n\nokapi\n")
@@ -71,7 +71,7 @@ async def test_index_lock_during_work_is_a_temporary_problem(sandbox: Sandbox, m
     monkeypatch.setattr("donna_tui.ingest.worker.PAUSE_SECONDS", 0.1)
     async with open_engine(sandbox) as running:
         await running.wait_until_indexed(vectors=False)
-        with held(sandbox.database):
+        with write_locked(sandbox.database):
             sandbox.write("late.md", "# Late\n\nokapi\n")
             await eventually(lambda: Reason.DATABASE_LOCKED in running.problems(), "the lock is a problem")
             assert await running.found("marmot") == ["early.md"]
@@ -95,7 +95,7 @@ async def test_the_second_donna_takes_over_when_the_first_ends(sandbox: Sandbox)
 async def test_an_index_without_tables_is_not_ready_rather_than_broken(sandbox: Sandbox) -> None:
     sandbox.space.state.mkdir(parents=True)
     open_database(sandbox.database).close()
-    with held(sandbox.database):
+    with write_locked(sandbox.database):
         async with open_engine(sandbox) as running:
             with pytest.raises(DatabaseError) as refused:
                 await running.search("marmot")

@@ -169,7 +169,7 @@ class Editor:
             time.sleep(0)
 
 
-def kept(sandbox: Sandbox, data: bytes) -> bool:
+def is_preserved(sandbox: Sandbox, data: bytes) -> bool:
     """Return whether these bytes are a note, or a version of one in the history."""
     messages = sandbox.git("log", "--all", "--format=%B").decode()
     return data in sandbox.notes().values() or (
@@ -206,7 +206,7 @@ def test_no_version_that_was_saved_is_lost(tmp_path: Path, rounds: int, in_place
         with running(save):
             answers.append(attempt(lambda: hand.do(call)))  # noqa: B023
             start.set()
-        assert kept(sandbox, editor.saved), (number, call, answers[-1])
+        assert is_preserved(sandbox, editor.saved), (number, call, answers[-1])
         assert sandbox.writer().recover() is None
         assert not litter(sandbox), (number, call, answers[-1])
         (sandbox.vault / MOVED).unlink(missing_ok=True)

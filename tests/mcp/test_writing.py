@@ -412,7 +412,7 @@ async def test_vault_write_without_a_repository_tells_the_agent_to_ask_the_owner
     answer = await harness("vault_undo_last")
     assert (answer["reason"], answer["hint"]) == (
         "nothing_to_undo",
-        "everything: true also undoes its changes of the memory",
+        "everything: true also undoes its changes to the memory",
     )
     assert (await harness.fine("vault_undo_last", everything=True))["forgotten"] == 1
 

@@ -142,7 +142,7 @@ class FakeMemory:
         await self._enter("recall", query, token_budget, remote, key=query)
         budget = self.token_budget if token_budget is None else token_budget
         memories, cut, used = [], [], 0
-        for place, memory in enumerate(self._found(query, remote=remote)):
+        for place, memory in enumerate(self._matches(query, remote=remote)):
             tokens = 9 + len(memory.content.split())
             scored = replace(memory, score=round(0.9 / (1 + place / 4), 2), tokens=tokens)
             why = self._omitted_reason(scored, used + tokens > budget)
@@ -177,7 +177,7 @@ class FakeMemory:
         ]
         return sorted(found, key=lambda each: -each.at)
 
-    def _found(self, query: str, *, remote: bool) -> list[MemoryChunk]:
+    def _matches(self, query: str, *, remote: bool) -> list[MemoryChunk]:
         words = set(query.lower().split())
         return [
             each

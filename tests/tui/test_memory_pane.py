@@ -88,7 +88,7 @@ async def test_the_latest_is_first_and_each_row_has_its_text_time_source_and_mar
         assert "pinned" in row_with(donna, "Priya is on leave")
         assert "local only" in row_with(donna, "Blood test")
         assert "summary" in row_with(donna, "We talked about the flaky")
-        assert "summed up" in row_with(donna, "Tomas: The end-to-end")
+        assert "summarised" in row_with(donna, "Tomas: The end-to-end")
         assert "━━━─" in row_with(donna, "I prefer short answers with the number first.")
 
 
@@ -592,7 +592,7 @@ async def test_what_was_forgotten_stays_visible_and_can_be_restored() -> None:
         assert ids(donna) == before
         assert "forgotten" not in row_with(donna, "assistant: The failover")
         await donna.press("z")
-        await donna.until(lambda: backend.called("plan_undo"), "the last change of a note is shown")
+        await donna.until(lambda: backend.called("plan_undo"), "the last change to a note is shown")
 
 
 @pytest.mark.slow

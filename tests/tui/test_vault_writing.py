@@ -418,7 +418,7 @@ async def test_a_note_is_deleted_after_a_look_and_comes_back_with_undo() -> None
         await plan(donna)
         text = donna.screen_text()
         assert "7 lines removed" in text
-        assert "Your own edits of this note are not in the history yet; they are recorded there first" in text
+        assert "Your own edits to this note are not in the history yet; they are recorded there first" in text
         await donna.press("escape")
         await back(donna)
         assert GARDEN in backend.vault.files

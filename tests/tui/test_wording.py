@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,6 +10,7 @@ from typing import get_args
 
 import pytest
 
+from donna_tui.config.schema import SETTINGS
 from donna_tui.tui.activity.figures import (
     coverage_figures,
     doing,
@@ -76,6 +78,12 @@ def test_every_reason_has_its_own_message() -> None:
     assert set(REASONS) == set(Reason)
     assert len({words.name for words in REASONS.values()}) == len(REASONS)
     assert reason_title("too_large") == "Too large"
+
+
+def test_settings_named_in_messages_exist() -> None:
+    named = {name for words in REASONS.values() for text in words for name in re.findall(r"\b[a-z]+\.[a-z_]+\b", text)}
+    assert "safety.max_note_bytes" in named
+    assert named <= set(SETTINGS)
 
 
 def test_an_unknown_reason_is_made_readable_and_safe() -> None:

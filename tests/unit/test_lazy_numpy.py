@@ -19,15 +19,15 @@ print(len(os.listdir(tasks)) if os.path.exists(tasks) else 1, os.environ.get({BL
 """
 
 
-def said(**environ: str) -> list[str]:
+def run_program(**environ: str) -> list[str]:
     clean = {name: value for name, value in os.environ.items() if name != BLAS_THREADS}
     command = [sys.executable, "-c", PROGRAM]
     return subprocess.run(command, env=clean | environ, check=True, capture_output=True, text=True).stdout.split()
 
 
 def test_lazy_numpy_uses_one_blas_thread() -> None:
-    assert said() == ["1", "None"]
+    assert run_program() == ["1", "None"]
 
 
 def test_lazy_numpy_keeps_a_configured_thread_count() -> None:
-    assert said(**{BLAS_THREADS: "2"})[1] == "2"
+    assert run_program(**{BLAS_THREADS: "2"})[1] == "2"

@@ -133,7 +133,7 @@ TOOLS = (
     _define(
         notes.vault_undo_last,
         "Undo your own writes",
-        "Undo the last writes of this session, or everything that it did. Changes of others stay.",
+        "Undo the last writes of this session, or everything that it did. Changes by others stay.",
         writes=True,
         destroys=True,
         repeats=False,

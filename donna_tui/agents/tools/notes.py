@@ -240,7 +240,7 @@ async def vault_undo_last(context: ToolContext, args: schemas.UndoArgs) -> schem
         if args.everything:
             memories = await undo_or_redo_memories(context.engine.memory, session.id)
         if plan is None and memories == SessionChange():
-            hint = None if args.everything else "everything: true also undoes its changes of the memory"
+            hint = None if args.everything else "everything: true also undoes its changes to the memory"
             raise DonnaError(Reason.NOTHING_TO_UNDO, "there is nothing of this session to undo", hint=hint)
     undone, paths = (plan.undoes, plan.paths) if plan else ((), ())
     return schemas.UndoOutput(undone=undone, paths=paths, **dataclasses.asdict(memories))

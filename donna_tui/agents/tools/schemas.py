@@ -268,7 +268,7 @@ class ListArgs(ToolArgs):
     """Filters and page of a list of notes."""
 
     folder: Folder = ""
-    recursive: bool = Field(default=True, description="Also those in folders below it.")
+    recursive: bool = Field(default=True, description="Include notes in the folders below it.")
     offset: Offset = 0
     limit: Annotated[int, Field(ge=1, le=MAX_LISTED, description="The maximum number of rows.")] = 200
 
@@ -353,7 +353,9 @@ class UndoArgs(ToolArgs):
     """The part of this session to undo."""
 
     n: int = Field(default=1, ge=1, le=1_000, description="The number of operations to undo, from the last.")
-    everything: bool = Field(default=False, description="All of this session, also its changes of the memory.")
+    everything: bool = Field(
+        default=False, description="Undo everything that this session did, its changes to the memory included."
+    )
 
 
 class UndoOutput(ToolOutput):
@@ -476,7 +478,7 @@ class MemoryForgetOutput(ToolOutput):
 class TaskListArgs(ToolArgs):
     """Filters and page of a list of tasks."""
 
-    done: bool = Field(default=False, description="Also tasks that are done or cancelled.")
+    done: bool = Field(default=False, description="Include tasks that are done or cancelled.")
     due_before: str = Field(
         default="", max_length=10, description="Only tasks due before this day, such as 2026-03-12."
     )

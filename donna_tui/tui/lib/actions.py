@@ -38,7 +38,7 @@ _SEARCH = (
         help="Search in one folder or one source only."),
     Action("search.near", "n,alt+n", "near misses", "Show or hide near misses.", needs="question", footer=True),
     Action("search.mode", "s,ctrl+t", "mode", "Switch between hybrid, semantic and keyword search.", footer=True),
-    Action("search.undo", "z", "undo", "Preview and undo the last change of Donna in the vault.", needs="running"),
+    Action("search.undo", "z", "undo", "Preview and undo Donna's last change in the vault.", needs="running"),
     Action("search.redo", "Z", "redo", "Preview and redo the last undone change in the vault.", needs="running"),
     Action("search.refresh", "r,f5", "refresh", "Search again, with the index as it is now.", needs="question"),
 )  # fmt: skip
@@ -77,7 +77,7 @@ _VIEWS = (
     Action("view.backward", "ctrl+left", "go back",
         help="Go back to the note, question or screen before; in a text box, at its beginning."),
     Action("view.forward", "ctrl+right", "go forward", "Go forward again after going back; in a text box, at its end."),
-    Action("view.back", "escape", "back", "Back one level. It never quits."),
+    Action("view.back", "escape", "back", "Go back one level; it never quits Donna."),
 )  # fmt: skip
 
 _APP = (

@@ -72,7 +72,7 @@ def importance_lines(importance: Importance | None) -> Iterator[Content]:
         yield Content.assemble(("importance ", "$text-disabled"), (f"{importance.value:.2f}", "bold"))
     parts = [_SIGNALS[signal] for signal in importance.signals] or ["no name, number, preference or rare word"]
     if (novelty := importance.novelty) is not None:
-        new = "new" if novelty >= _NEW else "similar to what was known" if novelty < _KNOWN else "partly new"
+        new = "new" if novelty >= _NEW else "similar to earlier memories" if novelty < _KNOWN else "partly new"
         parts = [new, *parts]
     yield Content.styled(" · ".join(parts), "$text-muted")
 

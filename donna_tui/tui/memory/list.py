@@ -37,8 +37,8 @@ TYPES = {
 }  # fmt: skip
 OMITTED_WORDS = {
     OmittedReason.BUDGET: ("too long for what is left", "too long"),
-    OmittedReason.COUNT: ("enough others fit better", "enough others"),
-    OmittedReason.COMPRESSED: ("part of a summary", "summed up"),
+    OmittedReason.COUNT: ("over the limit of memories", "over the limit"),
+    OmittedReason.COMPRESSED: ("part of a summary", "summarised"),
     OmittedReason.DUPLICATE: ("same text as another", "same text"),
     OmittedReason.TYPE: ("of another type", "other type"),
 }
@@ -66,7 +66,7 @@ def marks_of(memory: MemoryChunk) -> Content:
         (memory.forgotten, "forgotten", "warning"),
         (memory.pinned, "pinned", "accent"),
         (memory.is_summary, "summary", "muted"),
-        (memory.compressed, "summed up", "quiet"),
+        (memory.compressed, "summarised", "quiet"),
         (memory.sensitive, "local only", "warning"),
     )
     return Content(" ").join(Content.styled(word, style) for on, word, style in marks if on)

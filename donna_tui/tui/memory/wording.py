@@ -97,7 +97,7 @@ def _next(values: tuple[T, ...], value: T) -> T:
 
 LOADING = NoticeText("Loading memories …")
 NOTHING_YET = NoticeText(
-    "Nothing is remembered beside your notes yet.",
+    "Nothing is remembered besides your notes yet.",
     "Chats, and what you ask Donna to remember, appear here.",
     actions=(
         ("memory.remember", "remember a fact"),

@@ -154,7 +154,7 @@ def approval_words(plan: Plan, row: DraftRow) -> str:
         if removed
         else "",
         plural(len(made), "more new note") if made else "",
-        f"{plural(changed, 'note')} changed beside it" if changed else "",
+        f"{plural(changed, 'other note')} changed" if changed else "",
     )
     return f"{', '.join(filter(None, parts))}, one commit"
 

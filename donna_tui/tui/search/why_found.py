@@ -23,9 +23,9 @@ _HELP = {
     "draft": "in:draft in the question finds drafts; approved in Review, it is a note.",
     "lacks_demanded_words": "Remove the quotation marks or the excluded word from the question.",
     "not_among_the_candidates": "Use words that this note has and others do not, or search in its folder.",
-    "below_threshold": "Use a word of the note, or say more of what it is about.",
-    "nothing_relevant": "Show near misses, or add a word of the note.",
-    "behind_others": "Say more of what this note is about, or search in its folder.",
+    "below_threshold": "Use a word from the note, or say more about its subject.",
+    "nothing_relevant": "Show near misses, or add a word from the note.",
+    "behind_others": "Say more about the subject of this note, or search in its folder.",
 }
 
 

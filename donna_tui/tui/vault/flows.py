@@ -488,12 +488,12 @@ class VaultFlows(PlanFlow):
             if kind is OperationKind.UNDO:
                 by_agents = [operation.id for operation in chosen if operation.session]
                 if by_agents and await memory.undo_redone(by_agents):
-                    self._report("The agent's changes of the memory are undone too.")
+                    self._report("The agent's changes to the memory are undone too.")
                 return
             for session in whole_sessions(operations, steps):
                 redone = [operation.id for operation in chosen if operation.session == session]
                 if await memory.redo_session(session, redone) != SessionChange():
-                    self._report("The agent's changes of the memory are redone too.")
+                    self._report("The agent's changes to the memory are redone too.")
         except DonnaError as error:
             self._report(f"The memory was not changed: {refusal_of(error).what}")
 

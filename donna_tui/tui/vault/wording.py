@@ -198,7 +198,7 @@ def outside_remark(row: TreeRow | None) -> tuple[str, ...]:
     if row is None or row.note is None or NoteState.OUTSIDE not in row.note.states:
         return ()
     return (
-        "Your own edits of this note are not in the history yet; they are recorded there first, and undo restores them",
+        "Your own edits to this note are not in the history yet; they are recorded there first, and undo restores them",
     )
 
 
