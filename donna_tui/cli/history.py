@@ -48,7 +48,7 @@ def log(
 
 @app.command("diff")
 def diff(
-    what: Annotated[str, typer.Argument(metavar="[OP|PATH]", help="An operation, a commit or a note.")] = "",
+    what: Annotated[str, typer.Argument(metavar="OP|PATH", help="An operation, a commit or a note.")] = "",
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -120,7 +120,7 @@ def _change(change: Change) -> dict[str, Any]:
 
 INDEX_WAIT_SECONDS = 10.0
 
-Steps = Annotated[int, typer.Argument(metavar="[N]", help="The number of operations, as one step.", min=1)]
+Steps = Annotated[int, typer.Argument(metavar="N", help="The number of operations, as one step.", min=1)]
 AgentSession = Annotated[
     str,
     typer.Option(
