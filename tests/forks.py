@@ -41,17 +41,17 @@ def run_module(
     timeout: float,
     given: str | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a module and wait for it, like `subprocess.run`; `given` is its standard input."""
+    """Run a module and wait for it, like `subprocess.run`; `given` is its standard input, with the bytes of `surrogateescape`."""
     if sys.platform == "darwin":  # its libraries do not survive a fork
         return subprocess.run(
             [sys.executable, "-m", module, *arguments],
-            input=(given or "").encode(), capture_output=True, cwd=cwd, env=env, timeout=timeout, check=False,
+            input=(given or "").encode(errors="surrogateescape"), capture_output=True, cwd=cwd, env=env, timeout=timeout, check=False,
         )  # fmt: skip
     start = tuple(sorted((name, value) for name, value in env.items() if name.startswith(OF_THE_START)))
     with ExitStack() as opened:
         order, stdin, out, err = (opened.enter_context(tempfile.TemporaryFile()) for _ in range(4))
         order.write(json.dumps([module, *arguments, str(cwd), dict(env)]).encode())
-        stdin.write((given or "").encode())
+        stdin.write((given or "").encode(errors="surrogateescape"))
         if given is None:
             stdin = opened.enter_context(open(os.devnull, "rb"))
         status = _server(start).run([order, stdin, out, err], timeout)

@@ -44,7 +44,7 @@ def chat_import(
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILE…",
+            metavar="FILE",
             help="Turns as JSON lines, exports of ChatGPT or Claude, Claude Code logs, or folders of them.",
         ),
     ],

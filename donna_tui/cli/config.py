@@ -69,7 +69,7 @@ def _load(space: Path | None) -> LoadedConfig:
         return agent
     root = expanded(space).absolute()
     if not is_folder(root):
-        raise SpaceError(Reason.ROOT_MISSING, f"There is no folder {root}.")
+        raise SpaceError(Reason.ROOT_MISSING, f"there is no folder {root}")
     return load_config(overrides={"vault.root": str(root)})
 
 

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from donna_tui.cli.options import AsJson, AssumeYes, SpaceOption, new_app
-from donna_tui.cli.output import emit, require_found
-from donna_tui.cli.write import carry_out_if_agreed, open_writer_of
+from donna_tui.cli.output import emit, print_message, require_found
+from donna_tui.cli.write import agreed_to, carry_out, open_writer_of
 from donna_tui.vault.conflicts import Keep
 
 app = new_app("List the conflict copies of sync programs, each with its note.")
@@ -36,4 +36,6 @@ def resolve(
     """Keep one version or both and drop the copy, as one operation, after showing the diff."""
     writer = open_writer_of(space)
     plan = writer.resolver.plan(writer.resolver.conflict(path), keep)
-    carry_out_if_agreed(writer, plan, agreed=agreed, as_json=as_json)
+    if not agreed_to(plan, agreed=agreed, as_json=as_json):
+        return print_message("Nothing was changed.")
+    carry_out(writer, plan, agreed=agreed, as_json=as_json)

@@ -146,10 +146,12 @@ def draft_new(
     from donna_tui.engine.skill_runner import skill_names
 
     if skill not in (known := skill_names()):
-        raise DonnaError(Reason.USAGE, f"there is no skill {skill}", hint=", ".join(known))
+        raise DonnaError(Reason.USAGE, f"there is no skill {skill}", hint=f"the skills are {', '.join(known)}")
     if person and skill != "person_profile":
         raise DonnaError(Reason.USAGE, "--person applies to person_profile only")
     wanted = named_day(day) if day else datetime.date.today()
+    if wanted.year in (datetime.MINYEAR, datetime.MAXYEAR):  # the week around it would be outside the calendar
+        raise DonnaError(Reason.USAGE, f"no draft can be written for {wanted}")
     session = open_session(space)
 
     async def write(engine: Engine) -> tuple[DraftRow, ...]:

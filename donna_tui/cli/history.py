@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,13 +12,13 @@ import typer
 from donna_tui.cli.options import AsJson, AssumeYes, SpaceOption, new_app
 from donna_tui.cli.output import emit, print_message, require_found
 from donna_tui.cli.session import open_session, run_with_engine
-from donna_tui.cli.write import agreed_to, carry_out, carry_out_if_agreed, diff_lines, open_writer_of
+from donna_tui.cli.write import agreed_to, apply, diff_lines, open_writer_of, outcome_fields, summary_lines
 from donna_tui.text.plural import plural
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.types.memory import SessionChange
 from donna_tui.vault.client import NOTE_ENDINGS
 from donna_tui.vault.note.read import DRAFT_KEY
-from donna_tui.vault.write.changes import Change, Plan, Revision, etag_of, whole_sessions
+from donna_tui.vault.write.changes import Change, OperationKind, Plan, Revision, etag_of, whole_sessions
 from donna_tui.vault.write.file_names import EVERYWHERE
 from donna_tui.vault.write.writer import VaultWriter
 
@@ -48,7 +48,7 @@ def log(
 
 @app.command("diff")
 def diff(
-    what: Annotated[str, typer.Argument(metavar="[OP|PATH]", help="An operation, a commit or a note.")] = "",
+    what: Annotated[str, typer.Argument(metavar="OP|PATH", help="An operation, a commit or a note.")] = "",
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -62,6 +62,7 @@ def diff(
 
 def _changes(writer: VaultWriter, what: str) -> Sequence[Change]:
     if not what:
+        writer.repo.location()  # raises without a repository
         found = (writer.history.outside_change(path) for path in sorted(writer.history.outside()))
         return [change for change in found if change]
     if what.lower().endswith(NOTE_ENDINGS):
@@ -120,9 +121,9 @@ def _change(change: Change) -> dict[str, Any]:
 
 INDEX_WAIT_SECONDS = 10.0
 
-Steps = Annotated[int, typer.Argument(metavar="[N]", help="The number of operations, as one step.", min=1)]
+Steps = Annotated[int, typer.Argument(metavar="N", help="The number of operations, as one step.", min=1)]
 AgentSession = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--session", metavar="ID", help="Everything that this session of an agent did; `donna log` shows sessions."
     ),
@@ -132,14 +133,14 @@ AgentSession = Annotated[
 @app.command("undo")
 def undo(
     n: Steps = 1,
-    session: AgentSession = "",
+    session: AgentSession = None,
     agreed: AssumeYes = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Undo Donna's last operations, or all of an agent's session, after showing the diff."""
-    if session:
-        return _restore_session(session, space, redo=False, agreed=agreed, as_json=as_json)
+    if session is not None:
+        return _restore_session(OperationKind.UNDO, session, space, agreed=agreed, as_json=as_json)
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
     _restore(writer, writer.undo_planner.undo(n), space, agreed=agreed, as_json=as_json)
 
@@ -147,83 +148,72 @@ def undo(
 @app.command("redo")
 def redo(
     n: Steps = 1,
-    session: AgentSession = "",
+    session: AgentSession = None,
     agreed: AssumeYes = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Redo the last undone operations, or all of an agent's session, after showing the diff."""
-    if session:
-        return _restore_session(session, space, redo=True, agreed=agreed, as_json=as_json)
+    if session is not None:
+        return _restore_session(OperationKind.REDO, session, space, agreed=agreed, as_json=as_json)
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
     plan = writer.undo_planner.redo(n)
-    sessions = whole_sessions(writer.redoable(), n)
-    if _restore(writer, plan, space, agreed=agreed, as_json=as_json):
-        for identity in sorted(sessions):
-            _report(_change_memories(space, identity, redo=True), redo=True)
+    sessions = sorted(whole_sessions(writer.redoable(), n))
+    _restore(writer, plan, space, sessions, agreed=agreed, as_json=as_json)
 
 
-def _restore(writer: VaultWriter, plan: Plan, space: str | None, *, agreed: bool, as_json: bool) -> bool:
-    """Apply an undo or redo after showing its diff, and let drafts follow; return whether it was applied."""
-
-    async def follow_drafts(engine: Engine) -> None:
-        """Update the list of drafts, and the corrections from their approvals, to the vault."""
-        await engine.drafts.drafts()
-        await engine.memory.wait_until_indexed(INDEX_WAIT_SECONDS)
-
+def _restore(
+    writer: VaultWriter, plan: Plan, space: str | None, sessions: Sequence[str] = (), *, agreed: bool, as_json: bool
+) -> None:
+    """Apply an undo or redo after showing its diff, let drafts and the memory of `sessions` follow, and report it."""
+    if not agreed_to(plan, agreed=agreed, as_json=as_json):
+        return print_message("Nothing was changed.")
+    outcome = apply(writer, plan, agreed=agreed, as_json=as_json)
     sides = (side for change in plan.changes for side in (change.before, change.after))
-    applied = carry_out_if_agreed(writer, plan, agreed=agreed, as_json=as_json)
-    if applied and any(data is not None and DRAFT_KEY.encode() in data for data in sides):
-        run_with_engine(open_session(space), f"donna {plan.kind}", follow_drafts, semantic=False)
-    return applied
+    change = SessionChange()
+    if sessions or any(data is not None and DRAFT_KEY.encode() in data for data in sides):
+        try:
+            change = _follow(plan.kind, space, sessions)
+        except DonnaError as error:
+            message = f"the notes are restored, but the drafts and memories are not: {error.message}"
+            raise DonnaError(error.reason, message, hint=error.hint) from error
+    emit(outcome_fields(plan, outcome), summary_lines(plan, outcome), as_json=as_json)
+    _report(plan.kind, change)
 
 
-def _restore_session(identity: str, space: str | None, *, redo: bool, agreed: bool, as_json: bool) -> None:
+def _restore_session(kind: OperationKind, identity: str, space: str | None, *, agreed: bool, as_json: bool) -> None:
     """Undo or redo an agent's session: its writes and its changes to the memory. Raises DonnaError without consent."""
-    writer = open_writer_of(space)
-    plan = _session_plan(writer, identity, redo=redo)
-    if plan and not agreed_to(plan, agreed=agreed, as_json=as_json):
-        print_message("Nothing was changed.")
-        return
-    verb = "redo" if redo else "undo"
-    if plan is None and not agreed:
-        message = f"no note of this session can be {verb}ne"
-        raise DonnaError(Reason.USAGE, message, hint=f"--yes {verb}es its changes to the memory")
-    if plan:
-        carry_out(writer, plan, agreed=False, as_json=as_json)
-    change = _change_memories(space, identity, redo=redo)
-    _report(change, redo=redo)
-    if plan is None and change == SessionChange():
-        reason = Reason.NOTHING_TO_REDO if redo else Reason.NOTHING_TO_UNDO
-        raise VaultWriteError(reason, f"nothing of this session can be {verb}ne")
-    if plan is None:
-        emit({"session": identity, **asdict(change)}, (), as_json=as_json)
+    writer = open_writer_of(space, allowlist=(EVERYWHERE,))
+    if plan := writer.undo_planner.session_plan(kind, identity):
+        return _restore(writer, plan, space, [identity], agreed=agreed, as_json=as_json)
+    if not agreed:
+        message = f"no note of this session can be {kind}ne"
+        raise DonnaError(Reason.USAGE, message, hint=f"--yes {kind}es its changes to the memory")
+    change = _follow(kind, space, [identity])
+    if change == SessionChange():
+        reason = Reason.NOTHING_TO_REDO if kind is OperationKind.REDO else Reason.NOTHING_TO_UNDO
+        raise VaultWriteError(reason, f"nothing of this session can be {kind}ne")
+    emit({"session": identity, **asdict(change)}, (), as_json=as_json)
+    _report(kind, change)
 
 
-def _session_plan(writer: VaultWriter, identity: str, *, redo: bool) -> Plan | None:
-    try:
-        return writer.undo_planner.redo_session(identity) if redo else writer.undo_planner.undo_session(identity)
-    except VaultWriteError as error:
-        if error.reason not in (Reason.NOTHING_TO_UNDO, Reason.NOTHING_TO_REDO, Reason.NO_REPOSITORY):
-            raise
-        return None
+def _follow(kind: OperationKind, space: str | None, sessions: Sequence[str]) -> SessionChange:
+    """Let the memory of these sessions follow an undo or redo, and the drafts with the corrections from approvals."""
+
+    async def follow(engine: Engine) -> SessionChange:
+        await engine.drafts.drafts()
+        restore = engine.memory.redo_session if kind is OperationKind.REDO else engine.memory.undo_session
+        changes = [astuple(await restore(session)) for session in sessions]
+        await engine.memory.wait_until_indexed(INDEX_WAIT_SECONDS)
+        return SessionChange(*map(sum, zip(*changes, strict=True)))
+
+    return run_with_engine(open_session(space), f"donna {kind}", follow, semantic=False)
 
 
-def _change_memories(space: str | None, identity: str, *, redo: bool) -> SessionChange:
-    from donna_tui.agents.tools.memory import undo_or_redo_memories
-
-    return run_with_engine(
-        open_session(space),
-        "donna redo" if redo else "donna undo",
-        lambda engine: undo_or_redo_memories(engine.memory, identity, redo=redo),
-        semantic=False,
-    )
-
-
-def _report(change: SessionChange, *, redo: bool) -> None:
+def _report(kind: OperationKind, change: SessionChange) -> None:
     forgotten, restored, messages = (
         ("forgotten again", "of this session remembered again", "restored that it had stored")
-        if redo
+        if kind is OperationKind.REDO
         else ("of this session forgotten", "restored that it had forgotten", "removed that it had stored")
     )
     for number, noun, many, done in (

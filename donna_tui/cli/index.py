@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
-from donna_tui.cli.output import ExitCode, emit, print_message, print_problem
+from donna_tui.cli.output import ExitCode, emit, print_problem
 from donna_tui.cli.progress import shown_progress
 from donna_tui.cli.session import open_session, run_with_engine
 from donna_tui.text.plural import plural
@@ -42,9 +42,10 @@ def index(
     started = time.perf_counter()
     status, read_only = run_with_engine(session, "donna index", work, semantic=False)
     seconds = time.perf_counter() - started
-    emit(_index_fields(status, seconds), _index_lines(status, seconds), as_json=as_json)
     if read_only:
-        print_message(f"donna: {status.state_detail}")
+        hint = "it keeps the index up to date; donna status shows the progress"
+        raise DonnaError(Reason.BUSY, status.state_detail, hint=hint)
+    emit(_index_fields(status, seconds), _index_lines(status, seconds), as_json=as_json)
     for problem in status.problems:
         if not problem.path:
             print_problem(problem.message, problem.hint)

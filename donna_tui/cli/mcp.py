@@ -94,7 +94,7 @@ def mcp(
     skill: Annotated[bool, typer.Option("--skill", help="Print the skill file for agents.")] = False,
     call: Annotated[str, typer.Option("--call", metavar="TOOL", help="Call one tool and print its result.")] = "",
     arguments: Annotated[
-        str, typer.Argument(metavar="[JSON]", help="The arguments of the tool; plain words are its first.")
+        str, typer.Argument(metavar="JSON", help="The arguments of the tool; plain words are its first.")
     ] = "",
     demo: Annotated[bool, typer.Option("--demo", help="Use a fresh demo vault.")] = False,
     space: SpaceOption = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import os
@@ -99,7 +100,8 @@ def print_problem(message: str, hint: str | None) -> None:
 def fail(error: DonnaError, as_json: bool) -> NoReturn:
     if as_json:
         fields = {"ok": False, "reason": error.reason, "message": error.message, "hint": error.hint or ""}
-        emit_lines([json_text(fields)])
+        with contextlib.suppress(SystemExit):  # nobody reads it: the exit code still says that it failed
+            emit_lines([json_text(fields)])
     else:
         print_problem(error.message, error.hint)
     raise SystemExit(exit_code(error.reason))

@@ -12,6 +12,7 @@ from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import emit, emit_lines, print_message, require_found
 from donna_tui.cli.search import run_with_index
 from donna_tui.cli.session import open_session, run_with_engine
+from donna_tui.cli.write import given_text
 from donna_tui.text.plural import plural
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import MemoryChunk, MemoryFilter, MemoryType, RecallResult
@@ -41,7 +42,7 @@ def remember(
     """Remember something that is not in a note."""
     hint = type_named(kind) if kind else None
     session = open_session(space)
-    to_remember = sys.stdin.read() if text == ["-"] else " ".join(text)
+    to_remember = given_text() if text == ["-"] else " ".join(text)
 
     async def work(engine: Engine) -> tuple[MemoryChunk, ...]:
         service = engine.memory

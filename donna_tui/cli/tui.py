@@ -41,7 +41,7 @@ of keys a fifth sooner.
 @app.command("open")
 def open_space(
     where: Annotated[
-        str | None, typer.Argument(metavar="[SPACE]", help="A folder of notes, or the name of a space.")
+        str | None, typer.Argument(metavar="SPACE", help="A folder of notes, or the name of a space.")
     ] = None,
     space: SpaceOption = None,
 ) -> None:

@@ -31,7 +31,9 @@ UNCHANGED, UNMOVED = "no change: the note already has this text", "no change: it
 @app.command("write")
 def write(
     path: Annotated[str, typer.Argument(help="The path of the note within the vault.")],
-    source: Annotated[str, typer.Option("--from", metavar="FILE", help="Read the text from a file, not stdin.")] = "",
+    source: Annotated[
+        str | None, typer.Option("--from", metavar="FILE", help="Read the text from a file, not stdin.")
+    ] = None,
     etag: Etag = None,
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace the whole note: frontmatter that the text omits is removed.")
@@ -45,7 +47,7 @@ def write(
 ) -> None:
     """Write a note: one commit, one undo step. Frontmatter keys that the text omits are preserved."""
     writer = open_writer_of(space)
-    content = _content(source)
+    content = given_text(source)
     try:
         plan = writer.planner.write(path, content, expected=has_etag(etag), replace=replace)
     except VaultWriteError as error:
@@ -114,8 +116,14 @@ def writer_for(session: Session, *, allowlist: Sequence[str] | None = None) -> V
 
 
 def carry_out(writer: VaultWriter, plan: Plan, *, agreed: bool, as_json: bool) -> None:
+    outcome = apply(writer, plan, agreed=agreed, as_json=as_json)
+    emit(outcome_fields(plan, outcome), summary_lines(plan, outcome), as_json=as_json)
+
+
+def apply(writer: VaultWriter, plan: Plan, *, agreed: bool, as_json: bool) -> Outcome:
+    """Apply a plan, after asking for the consent that it needs. Raises VaultWriteError without it."""
     try:
-        outcome = writer.apply(plan)
+        return writer.apply(plan)
     except VaultWriteError as error:
         if error.reason is Reason.WOULD_TRACK:
             plan = _with_consent(plan, error, as_json)
@@ -123,17 +131,7 @@ def carry_out(writer: VaultWriter, plan: Plan, *, agreed: bool, as_json: bool) -
             writer.init_if_missing()
         else:
             raise
-        outcome = writer.apply(plan)
-    emit(outcome_fields(plan, outcome), _summary_lines(plan, outcome), as_json=as_json)
-
-
-def carry_out_if_agreed(writer: VaultWriter, plan: Plan, *, agreed: bool, as_json: bool) -> bool:
-    """Apply one operation after showing its diff; return whether the user agreed, as `agreed_to` does."""
-    if not agreed_to(plan, agreed=agreed, as_json=as_json):
-        print_message("Nothing was changed.")
-        return False
-    carry_out(writer, plan, agreed=agreed, as_json=as_json)
-    return True
+        return writer.apply(plan)
 
 
 def agreed_to(plan: Plan, *, agreed: bool, as_json: bool) -> bool:
@@ -141,9 +139,7 @@ def agreed_to(plan: Plan, *, agreed: bool, as_json: bool) -> bool:
     if agreed:
         return True
     if not _can_ask(as_json):
-        raise DonnaError(
-            Reason.USAGE, f"{plan.subject}: needs confirmation: add --yes", hint="--yes does it without asking"
-        )
+        raise DonnaError(Reason.USAGE, f"{plan.subject}: needs confirmation", hint="--yes confirms it without asking")
     emit_lines(clean_line(line) for change in plan.changes for line in diff_lines(change))
     return _confirmed(f"{clean_line(plan.subject)}? [y/N] ")
 
@@ -182,9 +178,10 @@ def _confirmed(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def _content(source: str) -> str:
+def given_text(source: str | None = None) -> str:
+    """Read the text for a command from a file, or from stdin. Raises DonnaError unless it is readable and UTF-8."""
     try:
-        data = Path(source).read_bytes() if source else sys.stdin.buffer.read()
+        data = sys.stdin.buffer.read() if source is None else Path(source).read_bytes()
     except OSError as error:
         raise DonnaError(Reason.USAGE, f"{source} cannot be read ({error.strerror})") from error
     try:
@@ -213,7 +210,7 @@ def outcome_fields(plan: Plan, outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _summary_lines(plan: Plan, outcome: Outcome) -> list[str]:
+def summary_lines(plan: Plan, outcome: Outcome) -> list[str]:
     if not outcome.changed:
         return [UNMOVED if outcome.kind is OperationKind.MOVE else UNCHANGED]
     where = "record" if len(outcome.record_only) == len(outcome.paths) > 0 else "commit"

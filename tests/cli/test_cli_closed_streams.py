@@ -36,6 +36,12 @@ def test_a_result_that_cannot_be_written_is_an_error(arguments: tuple[str, ...],
     assert len(ran.stderr.splitlines()) == 1
 
 
+def test_a_refusal_that_cannot_be_written_keeps_its_exit_code(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    assert run_closed(tmp_path, 1, arguments=("get", "x.md", "--space", str(vault), "--json")).returncode == 3
+
+
 @pytest.mark.parametrize("descriptor", [0, 1])
 def test_app_requires_open_stdin_and_stdout(descriptor: int, tmp_path: Path) -> None:
     ran = run_closed(tmp_path, descriptor, arguments=(str(tmp_path),))

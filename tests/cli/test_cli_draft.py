@@ -88,7 +88,9 @@ def test_draft_new_without_material_exits_with_1(donna: Donna, kept: Path) -> No
     assert (ran.code, ran.json["count"]) == (1, 0)
 
 
-@pytest.mark.parametrize("words", [("nonsense",), ("daily_reflection", "--day", "yesterday")])
+@pytest.mark.parametrize(
+    "words", [("nonsense",), ("daily_reflection", "--day", "yesterday"), ("weekly_review", "--day", "9999-12-31")]
+)
 def test_draft_new_rejects_invalid_arguments(donna: Donna, kept: Path, words: tuple[str, ...]) -> None:
     ran = donna("draft", "new", *words, "--space", kept, "--json")
     assert (ran.code, ran.json["ok"], ran.json["reason"]) == (2, False, "usage")

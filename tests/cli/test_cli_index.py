@@ -74,6 +74,8 @@ def test_status_names_the_process_that_holds_the_index_lock(donna: Donna, vault:
     with SpaceLock(folder) as lock:
         assert lock.acquire("the Donna app")
         assert f"the Donna app (process {os.getpid()})" in donna("status", "--space", vault).out
+        refused = donna("index", "--full", "--json", "--space", vault)
+        assert (refused.code, refused.json["reason"]) == (3, "busy")
         busy = donna("doctor", "--repair", "--json", "--space", vault)
         assert busy.json["ok"] is True
         read_only = donna("search", "kestrel", "--json", "--space", vault)

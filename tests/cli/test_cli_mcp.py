@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import sqlite3
 import subprocess
 import sys
 import tomllib
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -90,12 +93,21 @@ def test_the_owner_undoes_a_session(donna: Donna, history: Path) -> None:
     assert (newest["session"], agents["session"], agents["actor"]) == ("", session, "mcp:donna mcp")
     assert f"(session {session})" in donna("log", "--space", history).out
     assert donna("undo", "--session", session, "--space", history, "--json").json["reason"] == "usage"
-    ran = donna("undo", "--session", session, "--yes", "--space", history, "--json")
+    unset = donna("undo", "--session", "", "--yes", "--space", history, "--json")
+    assert (unset.json["reason"], (history / "Inbox/mine.md").exists()) == ("nothing_to_undo", True)
+    narrowed = {"DONNA_SAFETY__PATH_ALLOWLIST": '["Projects"]'}
+    ran = donna("undo", "--session", session, "--yes", "--space", history, "--json", **narrowed)
     assert (ran.code, ran.json["paths"]) == (0, ["Inbox/new.md"])
     assert (history / "Inbox/mine.md").exists()
     assert not (history / "Inbox/new.md").exists()
     again = donna("undo", "--session", session, "--yes", "--space", history, "--json")
     assert (again.code, again.json["reason"]) == (3, "nothing_to_undo")
+    (memory,) = donna.home.rglob("memory.db")
+    with closing(sqlite3.connect(memory)) as database, database:
+        database.execute("INSERT INTO migrations VALUES ('of a newer Donna')")
+    half = donna("redo", "--session", session, "--yes", "--space", history, "--json")
+    assert half.json["message"].startswith("the notes are restored, but the drafts and memories are not: ")
+    assert (half.json["reason"], (history / "Inbox/new.md").exists()) == ("database_newer", True)
 
 
 def test_the_owner_makes_an_agent_forget(donna: Donna, vault: Path) -> None:
@@ -125,6 +137,10 @@ def test_redo_of_all_writes_of_a_session_redoes_its_memories(donna: Donna, histo
     assert "1 memory of this session remembered again" in donna("redo", "--yes", "--space", history).err
     assert (history / "Inbox/new.md").read_text() == "x\n"
     assert donna("memories", "--space", history, "--json").json["total"] == 1
+    command = f"'{sys.executable}' -m {donna.module} undo --session {session} --yes --space '{history}' | true"
+    subprocess.run(["sh", "-c", command], env={**os.environ, "DONNA_HOME": str(donna.home)}, timeout=60, check=True)
+    assert not (history / "Inbox/new.md").exists()
+    assert donna("memories", "--space", history, "--json").json["total"] == 0
 
 
 def test_each_client_gets_a_setup_that_says_exactly_this_command(donna: Donna, vault: Path) -> None:

@@ -54,6 +54,14 @@ def test_words_need_not_be_in_quotation_marks(donna: Donna, vault: Path) -> None
     assert "- [ ] call the bank" in (vault / "Inbox/Tasks.md").read_text()
 
 
+def test_what_is_remembered_from_stdin_must_be_utf_8(donna: Donna, vault: Path) -> None:
+    ran = donna("remember", "-", "--json", "--space", vault, stdin="Oolong \udcff in the evening")
+    assert (ran.code, ran.json["reason"]) == (3, "encoding")
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    ran = donna("remember", "-", "--json", "--space", vault, stdin="A café opens", **ascii_only)
+    assert [memory["content"] for memory in ran.json["memories"]] == ["A café opens"]
+
+
 def test_an_import_is_one_json_object_and_repeats_without_duplicates(donna: Donna, vault: Path, talk: Path) -> None:
     first = donna("chat", "import", talk, "--json", "--space", vault).json
     assert (first["ok"], first["format"], first["sessions"], first["turns"], first["known"]) == (True, "turns", 1, 2, 0)

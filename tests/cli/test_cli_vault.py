@@ -78,6 +78,7 @@ def test_a_repository_is_made_only_after_consent(donna: Donna, vault: Path) -> N
     ran = donna("write", "Inbox/hello.md", "--space", vault, "--json", stdin=HELLO)
     assert (ran.code, ran.json["reason"]) == (3, "no_repository")
     assert "--yes" in ran.json["hint"]
+    assert donna("diff", "--space", vault, "--json").json["reason"] == "no_repository"
     assert not (vault / ".git").exists()
     assert not (vault / "Inbox").exists()
     assert donna("write", "Inbox/hello.md", "--space", vault, "--yes", stdin=HELLO).code == 0

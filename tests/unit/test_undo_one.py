@@ -8,7 +8,7 @@ import pytest
 
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.operations import new_session_id
-from donna_tui.vault.write.changes import any_version
+from donna_tui.vault.write.changes import OperationKind, any_version
 from donna_tui.vault.write.writer import VaultWriter
 from tests.git_vaults import User, new_writer
 
@@ -54,7 +54,9 @@ def test_the_last_change_of_a_session_is_undone_without_the_earlier_ones(writer:
         plan = writer.planner.write(path, "by the agent\n", expected=any_version, replace=True)
         writer.apply(plan, session=session)
     writer.write("Inbox/old.md", "by the user\n", replace=True)
-    writer.apply(writer.undo_planner.undo_session(session, 1))
+    plan = writer.undo_planner.session_plan(OperationKind.UNDO, session, 1)
+    assert plan
+    writer.apply(plan)
     assert text(writer, ONE) == b"by the agent\n"
     assert text(writer, TWO) == before
     assert text(writer, "Inbox/old.md") == b"by the user\n"

@@ -8,7 +8,7 @@ from collections import Counter
 from donna_tui.agents.tools import schemas
 from donna_tui.agents.tools.context import ToolContext
 from donna_tui.calendar.values import beginning, days_later, local, local_zone
-from donna_tui.engine.memory_service import MemoryService, session_name
+from donna_tui.engine.memory_service import session_name
 from donna_tui.memory.conversations import NewTurn
 from donna_tui.memory.importers import SkippedValue, made_turn, moment_of, name_of
 from donna_tui.memory.recall import assemble
@@ -16,7 +16,7 @@ from donna_tui.safety.terminal import clean, clean_line
 from donna_tui.search.citations import citation
 from donna_tui.search.query import readable
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.memory import BadLine, MemoryChunk, MemoryFilter, SessionChange
+from donna_tui.types.memory import BadLine, MemoryChunk, MemoryFilter
 from donna_tui.types.search import Filters, Hit, MemorySource, SearchRequest, note_containing
 from donna_tui.vault.note.read import iso_date
 
@@ -232,13 +232,6 @@ async def remember(context: ToolContext, args: schemas.RememberArgs) -> schemas.
         session=session.id,
         writes_left=session.quota.left,
     )
-
-
-async def undo_or_redo_memories(service: MemoryService, session: str, *, redo: bool = False) -> SessionChange:
-    """Undo or redo what a session remembered, forgot and stored."""
-    change = await (service.redo_session if redo else service.undo_session)(session)
-    await service.wait_until_indexed(INDEX_WAIT_SECONDS)
-    return change
 
 
 async def memory_search(context: ToolContext, args: schemas.SearchArgs) -> schemas.SearchOutput:

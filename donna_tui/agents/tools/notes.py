@@ -8,7 +8,7 @@ import dataclasses
 
 from donna_tui.agents.tools import schemas
 from donna_tui.agents.tools.context import Access, Known, ToolContext, missing, public_notes
-from donna_tui.agents.tools.memory import undo_or_redo_memories
+from donna_tui.agents.tools.memory import INDEX_WAIT_SECONDS
 from donna_tui.engine.passages import LONGEST_PASSAGE, Passage, RememberedPassage, read_remembered
 from donna_tui.index.database import Database
 from donna_tui.index.documents import draft_paths, link_key
@@ -26,7 +26,7 @@ from donna_tui.vault.client import VaultNote, decode
 from donna_tui.vault.links.resolve import LinkIndex
 from donna_tui.vault.links.spans import LinkKind, find_links
 from donna_tui.vault.note.read import parse_frontmatter
-from donna_tui.vault.write.changes import Change, Outcome, Plan, has_etag
+from donna_tui.vault.write.changes import Change, OperationKind, Outcome, Plan, has_etag
 from donna_tui.vault.write.writer import VaultWriter
 
 
@@ -230,7 +230,7 @@ def with_section(text: str, body_start: int, args: schemas.SectionArgs) -> str:
 
 async def vault_undo_last(context: ToolContext, args: schemas.UndoArgs) -> schemas.UndoOutput:
     """Undo the last operations of this session, and of no other. Raises DonnaError."""
-    session, writer = context.session, _writer(context)
+    session, writer, memory = context.session, _writer(context), context.engine.memory
     wanted = None if args.everything else args.n
     async with session.turn:
         plan = await asyncio.to_thread(_undoing, writer, session.id, wanted)
@@ -238,7 +238,8 @@ async def vault_undo_last(context: ToolContext, args: schemas.UndoArgs) -> schem
             await _applied(context, writer, plan)
         memories = SessionChange()
         if args.everything:
-            memories = await undo_or_redo_memories(context.engine.memory, session.id)
+            memories = await memory.undo_session(session.id)
+            await memory.wait_until_indexed(INDEX_WAIT_SECONDS)
         if plan is None and memories == SessionChange():
             hint = None if args.everything else "everything: true also undoes its changes to the memory"
             raise DonnaError(Reason.NOTHING_TO_UNDO, "there is nothing of this session to undo", hint=hint)
@@ -249,10 +250,8 @@ async def vault_undo_last(context: ToolContext, args: schemas.UndoArgs) -> schem
 def _undoing(writer: VaultWriter, session: str, wanted: int | None) -> Plan | None:
     """Return the plan, or None if there is nothing to undo. Raises VaultWriteError on a conflict."""
     try:
-        return writer.undo_planner.undo_session(session, wanted)
+        return writer.undo_planner.session_plan(OperationKind.UNDO, session, wanted)
     except VaultWriteError as error:
-        if error.reason in (Reason.NOTHING_TO_UNDO, Reason.NO_REPOSITORY):
-            return None
         # name the conflicting note: the notes of this session's operations are its own
         message = f"{error.message} ({error.path})" if error.path else error.message
         hint = WHO_COMPARES if error.reason is Reason.UNDO_CONFLICT else error.hint

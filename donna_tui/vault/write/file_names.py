@@ -149,11 +149,11 @@ def _check_allowed(path: str, parts: list[str], allowlist: Sequence[str]) -> Non
     top, *below = parts
     if EVERYWHERE in allowlist or path in allowlist or (below and top in allowlist):
         return
-    where = f"the folder “{top}”" if below else "the top of the vault"
-    message = f"Donna is not allowed to write in {where}"
+    where = f"in the folder “{top}”" if below else "at the top of the vault"
+    message = f"Donna is not allowed to write {where}"
     allowed = ", ".join(allowlist[:NAMED_FOLDERS]) or "nowhere"
     more = f" and {len(allowlist) - NAMED_FOLDERS} more" if len(allowlist) > NAMED_FOLDERS else ""
-    hint = f"allowed are: {allowed}{more} (safety.path_allowlist)"
+    hint = f"allowed: {allowed}{more} (safety.path_allowlist)"
     raise _refusal(Reason.OUTSIDE_ALLOWLIST, path, message, hint=hint)
 
 

@@ -37,20 +37,16 @@ class UndoPlanner:
             raise VaultWriteError(Reason.NOTHING_TO_UNDO, "this change was already undone, or is too old to undo")
         return self._plan(OperationKind.UNDO, chosen)
 
-    def undo_session(self, session: str, n: int | None = None) -> Plan:
-        """Plan to undo a session, or its last `n` operations. Raises `undo_conflict` if others changed its notes."""
-        return self._plan_session(OperationKind.UNDO, session, n)
+    def session_plan(self, kind: OperationKind, session: str, n: int | None = None) -> Plan | None:
+        """Plan to undo or redo a session, or its last `n` operations; None if there are none to undo or redo.
 
-    def redo_session(self, session: str) -> Plan:
-        return self._plan_session(OperationKind.REDO, session)
-
-    def _plan_session(self, kind: OperationKind, session: str, n: int | None = None) -> Plan:
-        self._repo.location()
+        Raises `undo_conflict` if others changed its notes.
+        """
+        if self._repo.find() is None:
+            return None
         self._plan_context.recover()
         chosen = tuple(operation for operation in self.available(kind) if session and operation.session == session)[:n]
-        if not chosen:
-            raise VaultWriteError(_NOTHING[kind], f"nothing of this session can be {kind}ne")
-        return self._plan(kind, chosen)
+        return self._plan(kind, chosen) if chosen else None
 
     def redo(self, n: int = 1) -> Plan:
         self._plan_context.recover()
