@@ -141,7 +141,10 @@ def undo(
     if session:
         return _restore_session(session, space, redo=False, agreed=agreed, as_json=as_json)
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
-    _restore(writer, writer.undo_planner.undo(n), space, agreed=agreed, as_json=as_json)
+    plan = writer.undo_planner.undo(n)
+    by_agents = [operation.id for operation in writer.undoable()[:n] if operation.session]
+    if _restore(writer, plan, space, agreed=agreed, as_json=as_json) and by_agents:
+        _undo_redone(space, by_agents)
 
 
 @app.command("redo")
@@ -157,10 +160,11 @@ def redo(
         return _restore_session(session, space, redo=True, agreed=agreed, as_json=as_json)
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
     plan = writer.undo_planner.redo(n)
-    sessions = whole_sessions(writer.redoable(), n)
+    redoable = writer.redoable()
     if _restore(writer, plan, space, agreed=agreed, as_json=as_json):
-        for identity in sorted(sessions):
-            _report(_change_memories(space, identity, redo=True), redo=True)
+        for identity in sorted(whole_sessions(redoable, n)):
+            redone = [operation.id for operation in redoable[:n] if operation.session == identity]
+            _report(_change_memories(space, identity, redo=True, operations=redone), redo=True)
 
 
 def _restore(writer: VaultWriter, plan: Plan, space: str | None, *, agreed: bool, as_json: bool) -> bool:
@@ -191,7 +195,7 @@ def _restore_session(identity: str, space: str | None, *, redo: bool, agreed: bo
         raise DonnaError(Reason.USAGE, message, hint=f"--yes {verb}es its changes of the memory")
     if plan:
         carry_out(writer, plan, agreed=False, as_json=as_json)
-    change = _change_memories(space, identity, redo=redo)
+    change = _change_memories(space, identity, redo=redo, operations=plan.redoes if plan else ())
     _report(change, redo=redo)
     if plan is None and change == SessionChange():
         reason = Reason.NOTHING_TO_REDO if redo else Reason.NOTHING_TO_UNDO
@@ -209,15 +213,27 @@ def _session_plan(writer: VaultWriter, identity: str, *, redo: bool) -> Plan | N
         return None
 
 
-def _change_memories(space: str | None, identity: str, *, redo: bool) -> SessionChange:
+def _change_memories(space: str | None, identity: str, *, redo: bool, operations: Sequence[str] = ()) -> SessionChange:
     from donna_tui.agents.tools.memory import undo_or_redo_memories
 
     return run_with_engine(
         open_session(space),
         "donna redo" if redo else "donna undo",
-        lambda engine: undo_or_redo_memories(engine.memory, identity, redo=redo),
+        lambda engine: undo_or_redo_memories(engine.memory, identity, redo=redo, operations=operations),
         semantic=False,
     )
+
+
+def _undo_redone(space: str | None, operations: Sequence[str]) -> None:
+    """Undo the changes of the memory that were redone with these operations."""
+
+    async def undo_memories(engine: Engine) -> bool:
+        undone = await engine.memory.undo_redone(operations)
+        await engine.memory.wait_until_indexed(INDEX_WAIT_SECONDS)
+        return undone
+
+    if run_with_engine(open_session(space), "donna undo", undo_memories, semantic=False):
+        print_message("donna: the agent's changes of the memory are undone too")
 
 
 def _report(change: SessionChange, *, redo: bool) -> None:

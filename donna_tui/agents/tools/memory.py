@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
+from collections.abc import Sequence
 
 from donna_tui.agents.tools import schemas
 from donna_tui.agents.tools.context import ToolContext
@@ -234,9 +235,11 @@ async def remember(context: ToolContext, args: schemas.RememberArgs) -> schemas.
     )
 
 
-async def undo_or_redo_memories(service: MemoryService, session: str, *, redo: bool = False) -> SessionChange:
-    """Undo or redo what a session remembered, forgot and stored."""
-    change = await (service.redo_session if redo else service.undo_session)(session)
+async def undo_or_redo_memories(
+    service: MemoryService, session: str, *, redo: bool = False, operations: Sequence[str] = ()
+) -> SessionChange:
+    """Undo what a session remembered, forgot and stored, or redo it with these operations on notes."""
+    change = await (service.redo_session(session, operations) if redo else service.undo_session(session))
     await service.wait_until_indexed(INDEX_WAIT_SECONDS)
     return change
 
