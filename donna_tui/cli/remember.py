@@ -177,13 +177,13 @@ def memory_fields(memory: MemoryChunk) -> dict[str, Any]:
 
 def memory_lines(memory: MemoryChunk) -> Iterator[str]:
     """Format a memory for reading: type, content, id, day and importance."""
-    from donna_tui.memory.listing import iso_day
+    from donna_tui.vault.note.read import iso_date
 
     known = memory.importance.value if memory.importance else None
     importance = "" if known is None else f"  importance {known:.2f}"
     marks = "".join(f"  ({word})" for word, on in (("pinned", memory.pinned), ("local only", memory.sensitive)) if on)
     yield f"[{memory.memory_type.upper()}] {' '.join(memory.content.split())}"
-    yield f"      {memory.id}  {iso_day(memory.at)}{importance}{marks}".rstrip()
+    yield f"      {memory.id}  {iso_date(memory.at)}{importance}{marks}".rstrip()
 
 
 MAX_OMITTED = 10

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from donna_tui.memory.indexer import MemoryIndexerParts
     from donna_tui.memory.tasks import TaskSource
 
-DERIVER_VERSION = "6"
+DERIVER_VERSION = "7"
 """Increment when the derived documents change."""
 
 TASKS_VERSION = "2"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from donna_tui.index.database import Database
 from donna_tui.memory.facts import Fact
 from donna_tui.types.memory import Importance, MemoryChunk, MemoryFilter, MemoryType, Signal
 from donna_tui.types.search import ME, Hit, MemorySource
+from donna_tui.vault.note.read import iso_date
 
 _COLUMNS = (
     "d.source_type, d.source_id, d.title, d.dated_at, d.sensitive, d.metadata_json, c.content, c.heading_path,"
@@ -131,15 +131,7 @@ def _content(hit: Hit, source: MemorySource, at: float) -> str:
         return f"{hit.path}: {hit.content}"
     if source is not MemorySource.CHAT:
         return hit.content
-    day = iso_day(at)
+    day = iso_date(at)
     speaker = hit.heading_path[0] if hit.heading_path else ""
     before = " ".join(filter(None, (day, speaker)))
     return f"{before}: {hit.content}" if before else hit.content
-
-
-def iso_day(at: float) -> str:
-    """Format a moment's day in UTC as `2024-01-20`; empty if it is unknown."""
-    try:
-        return datetime.fromtimestamp(at, UTC).date().isoformat() if at else ""
-    except (ValueError, OverflowError, OSError):
-        return ""
