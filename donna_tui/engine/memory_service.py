@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,7 +25,9 @@ from donna_tui.memory.facts import (
     erase_corrections,
     new_id,
     procedural,
+    read_correction,
     remember,
+    replace_correction,
     replace_fact,
     would_replace,
 )
@@ -257,22 +260,35 @@ class MemoryService:
 
         await self._in_transaction(put)
 
+    async def correction(self, identity: str) -> Correction | None:
+        """Return the correction with this id; None if the id is of something else."""
+        source, _, item = identity.partition(":")
+        is_one = source == MemorySource.CORRECTION
+        return await self.db.run(lambda db: read_correction(db.database, item)) if is_one else None
+
     async def correct(self, identity: str, corrected: str, *, query: str = "", original: str = "") -> Correction:
-        """Correct a memory or a passage of it, `original`. A remembered fact is replaced; no note is written."""
+        """Correct a memory or a passage of it, `original`. A remembered fact or correction is replaced; no note is
+        written.
+        """
         memory = await self.memory(identity)
         if memory is None:
             raise DonnaError(Reason.MISSING, f"there is no memory {identity}")
-        correction = Correction(
-            id=new_id(),
-            field=WHOLE_MEMORY,
-            original=original or memory.content,
-            corrected=corrected,
-            input=query,
-            task_type=MEMORY_SEARCH,
-            created_at=time.time(),
-            sensitive=memory.sensitive,
+        held = await self.correction(identity)
+        correction = (
+            replace(held, id=new_id(), corrected=corrected, created_at=time.time())
+            if held
+            else Correction(
+                id=new_id(),
+                field=WHOLE_MEMORY,
+                original=original or memory.content,
+                corrected=corrected,
+                input=query,
+                task_type=MEMORY_SEARCH,
+                created_at=time.time(),
+                sensitive=memory.sensitive,
+            )
         )
-        await self._in_transaction(lambda db: add_correction(db, correction))
+        await self._in_transaction(lambda db: replace_correction(db, correction, held.id if held else ""))
         if identity.startswith("memory:"):
             splitter = await self._splitter()
             await self.db.change(

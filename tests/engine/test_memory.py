@@ -324,6 +324,27 @@ async def test_a_correction_of_a_passage_is_of_that_passage_and_leaves_the_note_
     assert (sandbox.root / "Ports.md").read_text(encoding="utf-8") == text
 
 
+async def test_a_later_correction_replaces_an_earlier_one(sandbox: Sandbox) -> None:
+    wrong = "The gate code is 4711."
+    sandbox.write("Gate.md", f"# Gate\n\n{wrong}\n")
+    async with open_engine(sandbox) as running:
+        await running.wait_until_indexed()
+        memory = running.engine.memory
+
+        async def corrections() -> list[str]:
+            await memory.wait_until_indexed()
+            return [each.content for each in await memory.memories()]
+
+        for right in ("The gate code is 9020.", "The gate code is 1234."):
+            last = await memory.correct("vault:Gate.md", right, query="gate code", original=wrong)
+        changed = f"In the answer to “gate code”, “{wrong}” was changed to “The gate code is"
+        assert await corrections() == [f"{changed} 1234.”."]
+        identity = f"correction:{last.id}"
+        assert (await memory.correction(identity), await memory.correction("vault:Gate.md")) == (last, None)
+        await memory.correct(identity, "The gate code is 5555.", original=last.corrected)
+        assert await corrections() == [f"{changed} 5555.”."]
+
+
 @pytest.mark.slow
 async def test_maintaining_engine_indexes_memories_of_another_process(sandbox: Sandbox, tmp_path: Path) -> None:
     async with open_engine(sandbox) as maintainer, open_engine(sandbox, watch=False) as guest:
