@@ -110,6 +110,7 @@ def forget(
         typer.Option("--for-good", help="Erase the text of the memory, also from the backups. This cannot be undone."),
     ] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Restore what was forgotten.")] = False,
+    user: Annotated[str, typer.Option("--user", help="A memory of this user; your own by default.")] = "",
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -120,7 +121,11 @@ def forget(
 
     async def work(engine: Engine) -> bool:
         service = engine.memory
-        changed = await (service.restore(identity) if undo else service.forget(identity, for_good=for_good))
+        owner = user or ME
+        if undo:
+            changed = await service.restore(identity, user_id=owner)
+        else:
+            changed = await service.forget(identity, user_id=owner, for_good=for_good)
         if not await service.wait_until_indexed() and engine.read_only:
             print_message(f"donna: {FOLLOWS}")
         return changed

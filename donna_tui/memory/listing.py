@@ -46,15 +46,15 @@ def one_memory(database: Database, source: str, source_id: str, user_id: str = M
     return _memory(rows[0]) if rows else None
 
 
-def id_of_passage(database: Database, identity: str) -> str | None:
-    """Return the id of the memory to which a passage or document id belongs, or None."""
+def memory_of_passage(database: Database, identity: str) -> tuple[str, str] | None:
+    """Return the id and the user of the memory to which a passage or document id belongs, or None."""
     rows = database.rows(
-        "SELECT source_type, source_id FROM memory_documents WHERE id = ?1"
-        " UNION SELECT d.source_type, d.source_id FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
-        " WHERE c.chunk_id = ?1",
+        "SELECT source_type, source_id, user_id FROM memory_documents WHERE id = ?1"
+        " UNION SELECT d.source_type, d.source_id, d.user_id"
+        " FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id WHERE c.chunk_id = ?1",
         (identity,),
     )
-    return f"{rows[0][0]}:{rows[0][1]}" if rows else None
+    return (f"{rows[0][0]}:{rows[0][1]}", rows[0][2]) if rows else None
 
 
 def _conditions(wanted: MemoryFilter) -> tuple[str, list[object]]:
