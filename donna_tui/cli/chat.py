@@ -256,12 +256,12 @@ def chat_suggestions(
 
 
 def _suggestion_lines(one: Suggestion, replaced: Sequence[str], done: str) -> Iterator[str]:
-    from donna_tui.memory.listing import iso_day
+    from donna_tui.vault.note.read import iso_date
 
     yield f"{one.id:>4}  {one.text}" if not done else f"{done}: {one.text}"
     for text in replaced:
         yield f"      {'replaced' if done else 'replaces'} “{' '.join(text.split())}”"
-    yield f"      chat:{one.session}:{one.turn}  {iso_day(one.at or 0.0)}".rstrip()
+    yield f"      chat:{one.session}:{one.turn}  {iso_date(one.at)}".rstrip()
 
 
 @app.command("list")
@@ -274,10 +274,10 @@ def chat_list(space: SpaceOption = None, as_json: AsJson = False) -> None:
 
 
 def _session_line(session: SessionRow) -> str:
-    from donna_tui.memory.listing import iso_day
+    from donna_tui.vault.note.read import iso_date
 
     summed = "  (summarised)" if session.summary else ""
-    day = iso_day(session.started_at or 0.0)
+    day = iso_date(session.started_at)
     user = f"  ({session.user_id})" if session.user_id != ME else ""
     return f"{day:10}  {session.turns:>5}  {session.name}  {session.title}{user}{summed}".rstrip()
 

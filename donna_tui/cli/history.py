@@ -142,7 +142,10 @@ def undo(
     if session is not None:
         return _restore_session(OperationKind.UNDO, session, space, agreed=agreed, as_json=as_json)
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
-    _restore(writer, writer.undo_planner.undo(n), space, agreed=agreed, as_json=as_json)
+    plan = writer.undo_planner.undo(n)
+    by_agents = [operation.id for operation in writer.undoable()[:n] if operation.session]
+    if _restore(writer, plan, space, {}, agreed=agreed, as_json=as_json) and by_agents:
+        _undo_redone(space, by_agents)
 
 
 @app.command("redo")
@@ -158,16 +161,30 @@ def redo(
         return _restore_session(OperationKind.REDO, session, space, agreed=agreed, as_json=as_json)
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
     plan = writer.undo_planner.redo(n)
-    sessions = sorted(whole_sessions(writer.redoable(), n))
+    redoable = writer.redoable()
+    sessions = {
+        session: [operation.id for operation in redoable[:n] if operation.session == session]
+        for session in sorted(whole_sessions(redoable, n))
+    }
     _restore(writer, plan, space, sessions, agreed=agreed, as_json=as_json)
 
 
 def _restore(
-    writer: VaultWriter, plan: Plan, space: str | None, sessions: Sequence[str] = (), *, agreed: bool, as_json: bool
-) -> None:
-    """Apply an undo or redo after showing its diff, let drafts and the memory of `sessions` follow, and report it."""
+    writer: VaultWriter,
+    plan: Plan,
+    space: str | None,
+    sessions: Mapping[str, Sequence[str]],
+    *,
+    agreed: bool,
+    as_json: bool,
+) -> bool:
+    """Apply an undo or redo after showing its diff, and report it; return whether it was applied.
+
+    Drafts follow it, and the memory of these sessions, with the operations of each that are redone.
+    """
     if not agreed_to(plan, agreed=agreed, as_json=as_json):
-        return print_message("Nothing was changed.")
+        print_message("Nothing was changed.")
+        return False
     outcome = apply(writer, plan, agreed=agreed, as_json=as_json)
     sides = (side for change in plan.changes for side in (change.before, change.after))
     change = SessionChange()
@@ -179,17 +196,19 @@ def _restore(
             raise DonnaError(error.reason, message, hint=error.hint) from error
     emit(outcome_fields(plan, outcome), summary_lines(plan, outcome), as_json=as_json)
     _report(plan.kind, change)
+    return True
 
 
 def _restore_session(kind: OperationKind, identity: str, space: str | None, *, agreed: bool, as_json: bool) -> None:
     """Undo or redo an agent's session: its writes and its changes to the memory. Raises DonnaError without consent."""
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
     if plan := writer.undo_planner.session_plan(kind, identity):
-        return _restore(writer, plan, space, [identity], agreed=agreed, as_json=as_json)
+        _restore(writer, plan, space, {identity: plan.redoes}, agreed=agreed, as_json=as_json)
+        return
     if not agreed:
         message = f"no note of this session can be {kind}ne"
         raise DonnaError(Reason.USAGE, message, hint=f"--yes {kind}es its changes to the memory")
-    change = _follow(kind, space, [identity])
+    change = _follow(kind, space, {identity: ()})
     if change == SessionChange():
         reason = Reason.NOTHING_TO_REDO if kind is OperationKind.REDO else Reason.NOTHING_TO_UNDO
         raise VaultWriteError(reason, f"nothing of this session can be {kind}ne")
@@ -197,17 +216,32 @@ def _restore_session(kind: OperationKind, identity: str, space: str | None, *, a
     _report(kind, change)
 
 
-def _follow(kind: OperationKind, space: str | None, sessions: Sequence[str]) -> SessionChange:
+def _follow(kind: OperationKind, space: str | None, sessions: Mapping[str, Sequence[str]]) -> SessionChange:
     """Let the memory of these sessions follow an undo or redo, and the drafts with the corrections from approvals."""
 
     async def follow(engine: Engine) -> SessionChange:
         await engine.drafts.drafts()
-        restore = engine.memory.redo_session if kind is OperationKind.REDO else engine.memory.undo_session
-        changes = [astuple(await restore(session)) for session in sessions]
-        await engine.memory.wait_until_indexed(INDEX_WAIT_SECONDS)
+        memory, is_redo = engine.memory, kind is OperationKind.REDO
+        changes = [
+            astuple(await (memory.redo_session(session, redone) if is_redo else memory.undo_session(session)))
+            for session, redone in sessions.items()
+        ]
+        await memory.wait_until_indexed(INDEX_WAIT_SECONDS)
         return SessionChange(*map(sum, zip(*changes, strict=True)))
 
     return run_with_engine(open_session(space), f"donna {kind}", follow, semantic=False)
+
+
+def _undo_redone(space: str | None, operations: Sequence[str]) -> None:
+    """Undo the changes to the memory that were redone with these operations."""
+
+    async def undo_memories(engine: Engine) -> bool:
+        undone = await engine.memory.undo_redone(operations)
+        await engine.memory.wait_until_indexed(INDEX_WAIT_SECONDS)
+        return undone
+
+    if run_with_engine(open_session(space), "donna undo", undo_memories, semantic=False):
+        print_message("donna: the agent's changes to the memory are undone too")
 
 
 def _report(kind: OperationKind, change: SessionChange) -> None:

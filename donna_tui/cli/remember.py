@@ -111,6 +111,7 @@ def forget(
         typer.Option("--for-good", help="Erase the text of the memory, also from the backups. This cannot be undone."),
     ] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Restore what was forgotten.")] = False,
+    user: Annotated[str, typer.Option("--user", help="A memory of this user; your own by default.")] = "",
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -121,7 +122,11 @@ def forget(
 
     async def work(engine: Engine) -> bool:
         service = engine.memory
-        changed = await (service.restore(identity) if undo else service.forget(identity, for_good=for_good))
+        owner = user or ME
+        if undo:
+            changed = await service.restore(identity, user_id=owner)
+        else:
+            changed = await service.forget(identity, user_id=owner, for_good=for_good)
         if not await service.wait_until_indexed() and engine.read_only:
             print_message(f"donna: {FOLLOWS}")
         return changed
@@ -178,13 +183,13 @@ def memory_fields(memory: MemoryChunk) -> dict[str, Any]:
 
 def memory_lines(memory: MemoryChunk) -> Iterator[str]:
     """Format a memory for reading: type, content, id, day and importance."""
-    from donna_tui.memory.listing import iso_day
+    from donna_tui.vault.note.read import iso_date
 
     known = memory.importance.value if memory.importance else None
     importance = "" if known is None else f"  importance {known:.2f}"
     marks = "".join(f"  ({word})" for word, on in (("pinned", memory.pinned), ("local only", memory.sensitive)) if on)
     yield f"[{memory.memory_type.upper()}] {' '.join(memory.content.split())}"
-    yield f"      {memory.id}  {iso_day(memory.at)}{importance}{marks}".rstrip()
+    yield f"      {memory.id}  {iso_date(memory.at)}{importance}{marks}".rstrip()
 
 
 MAX_OMITTED = 10

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,7 +25,9 @@ from donna_tui.memory.facts import (
     erase_corrections,
     new_id,
     procedural,
+    read_correction,
     remember,
+    replace_correction,
     replace_fact,
     would_replace,
 )
@@ -40,7 +43,7 @@ from donna_tui.memory.forgetting import (
 )
 from donna_tui.memory.importers import Import, LogFolder, Progress
 from donna_tui.memory.indexer import backfill, request_check, wait_until_indexed
-from donna_tui.memory.listing import count_memories, id_of_passage, list_memories, memory_of_fact, one_memory
+from donna_tui.memory.listing import count_memories, list_memories, memory_of_fact, memory_of_passage, one_memory
 from donna_tui.memory.recall import Recaller, RecallRequest, assemble
 from donna_tui.memory.splitter import TextSplitter
 from donna_tui.memory.suggestions import ACCEPTED, DISMISSED, answer_suggestion, list_suggestions
@@ -257,22 +260,35 @@ class MemoryService:
 
         await self._in_transaction(put)
 
+    async def correction(self, identity: str) -> Correction | None:
+        """Return the correction with this id; None if the id is of something else."""
+        source, _, item = identity.partition(":")
+        is_one = source == MemorySource.CORRECTION
+        return await self.db.run(lambda db: read_correction(db.database, item)) if is_one else None
+
     async def correct(self, identity: str, corrected: str, *, query: str = "", original: str = "") -> Correction:
-        """Correct a memory or a passage of it, `original`. A remembered fact is replaced; no note is written."""
+        """Correct a memory or a passage of it, `original`. A remembered fact or correction is replaced; no note is
+        written.
+        """
         memory = await self.memory(identity)
         if memory is None:
             raise DonnaError(Reason.MISSING, f"there is no memory {identity}")
-        correction = Correction(
-            id=new_id(),
-            field=WHOLE_MEMORY,
-            original=original or memory.content,
-            corrected=corrected,
-            input=query,
-            task_type=MEMORY_SEARCH,
-            created_at=time.time(),
-            sensitive=memory.sensitive,
+        held = await self.correction(identity)
+        correction = (
+            replace(held, id=new_id(), corrected=corrected, created_at=time.time())
+            if held
+            else Correction(
+                id=new_id(),
+                field=WHOLE_MEMORY,
+                original=original or memory.content,
+                corrected=corrected,
+                input=query,
+                task_type=MEMORY_SEARCH,
+                created_at=time.time(),
+                sensitive=memory.sensitive,
+            )
         )
-        await self._in_transaction(lambda db: add_correction(db, correction))
+        await self._in_transaction(lambda db: replace_correction(db, correction, held.id if held else ""))
         if identity.startswith("memory:"):
             splitter = await self._splitter()
             await self.db.change(
@@ -282,13 +298,13 @@ class MemoryService:
 
     # Forgetting
 
-    async def forget(self, identity: str, *, for_good: bool = False, by: str = "") -> bool:
+    async def forget(self, identity: str, *, user_id: str = ME, for_good: bool = False, by: str = "") -> bool:
         """Forget a memory, so that it is neither found nor recalled. `for_good` erases its text, also from the backups.
 
         Return whether anything changed; `by` is the session of the agent that forgets it. Raises DonnaError for an
         unknown id, or for the content of a note.
         """
-        target = await self._target(identity)
+        target = await self._target(identity, user_id)
         now = time.time()
         if not for_good:
             return await self.db.change(lambda db: forget(db, target, now, by))
@@ -311,8 +327,8 @@ class MemoryService:
         """Undo what was redone with any of these operations on notes. Return whether there was anything."""
         return await self.db.change(lambda db: undo_redone(db, operations, time.time()))
 
-    async def restore(self, identity: str) -> bool:
-        target = await self._target(identity)
+    async def restore(self, identity: str, *, user_id: str = ME) -> bool:
+        target = await self._target(identity, user_id)
         return await self.db.change(lambda db: forget(db, target, None))
 
     async def pin(self, identity: str, *, pinned: bool = True) -> bool:
@@ -320,9 +336,10 @@ class MemoryService:
         target = await self._target(identity)
         return await self.db.change(lambda db: pin(db, target, pinned=pinned))
 
-    async def _target(self, identity: str) -> Target:
-        named = await self._context.read(lambda index: id_of_passage(index, identity))
-        return await self.db.run(lambda db: find_target(db.database, named or identity))
+    async def _target(self, identity: str, user_id: str = ME) -> Target:
+        found = await self._context.read(lambda index: memory_of_passage(index, identity))
+        item, owner = found or (identity, user_id)
+        return await self.db.run(lambda db: find_target(db.database, item, owner))
 
     # Recalling
 

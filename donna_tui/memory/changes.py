@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from donna_tui.memory.indexer import MemoryIndexerParts
     from donna_tui.memory.tasks import TaskSource
 
-DERIVER_VERSION = "6"
+DERIVER_VERSION = "7"
 """Increment when the derived documents change."""
 
-TASKS_VERSION = "2"
+TASKS_VERSION = "3"
 """Increment when the documents of tasks change."""
 
 PAGE = 200

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import accumulate
 
 from donna_tui.config.models import ChatSourceConfig
@@ -141,11 +141,11 @@ def title_of(session: SessionRow, speakers: Sequence[str]) -> str:
 
 
 def day_of(at: float | None) -> str:
-    """Format a moment's day as `8 May 2023`; empty for None or a time outside the calendar's range."""
+    """Format a moment's local day as `8 May 2023`; empty for None or a time outside the calendar's range."""
     if at is None:
         return ""
     try:
-        moment = datetime.fromtimestamp(at, UTC)
+        moment = datetime.fromtimestamp(at)
     except (ValueError, OverflowError, OSError):
         return ""
     return f"{moment.day} {MONTHS[moment.month - 1]} {moment.year}"

@@ -43,6 +43,7 @@ _INLINE = re.compile(
 )
 _TAG = re.compile(r"(?<!\S)#([^\s#.,;:!?()\[\]'\"]*[^\W\d][^\s#.,;:!?()\[\]'\"]*)")
 _BLOCK = re.compile(r"[ \t]\^([\w-]+)[ \t]*$")
+_STRUCK = re.compile(r"\s*(?:~~(?=[^\s~])[^~]*~~\s*)+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +110,7 @@ def line_of_task(text: str, key_hash: str) -> int | None:
 
 
 def parse_task(mark: str, line: str) -> Task:
-    """Parse a check box with this mark and text; the task's lines are not set."""
+    """Parse a check box with this mark and text; the task's lines are not set. Struck-through text is cancelled."""
     fields = {DATES[mark]: day for mark, day in _DATE.findall(line) if _is_day(day)}
     priority = _PRIORITY.search(line)
     recurrence = _RECURRENCE.search(line)
@@ -129,9 +130,13 @@ def parse_task(mark: str, line: str) -> Task:
     title = line
     for pattern in (_INLINE, _DATE, _RECURRENCE, _ID, _OTHER, _PRIORITY, _BLOCK):
         title = pattern.sub(" ", title)
+    status = STATUS.get(mark, "todo")
+    if _STRUCK.fullmatch(_TAG.sub("", title)):
+        title = title.replace("~~", "")
+        status = status if status == "done" else "cancelled"
     return Task(
         title=" ".join(title.split()),
-        status=STATUS.get(mark, "todo"),
+        status=status,
         line=1,
         end_line=1,
         tags=tuple(_TAG.findall(title)),

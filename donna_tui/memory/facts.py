@@ -239,6 +239,20 @@ def add_correction(db: MemoryDb, correction: Correction) -> bool:
     return True
 
 
+def replace_correction(db: MemoryDb, correction: Correction, replaced: str = "") -> None:
+    """Store a correction of a memory, and forget the one that it replaces and earlier ones of the same words.
+
+    Call within a transaction.
+    """
+    earlier = (
+        "SELECT id FROM corrections WHERE forgotten_at IS NULL"
+        " AND (id = ? OR user_id = ? AND task_type = ? AND original = ?)"
+    )
+    for identity in db.database.column(earlier, (replaced, correction.user_id, MEMORY_SEARCH, correction.original)):
+        mark_forgotten(db, "correction", identity, correction.created_at)
+    add_correction(db, correction)
+
+
 def erase_corrections(db: MemoryDb, draft: str) -> None:
     """Erase the corrections of an approved draft. Call within a transaction."""
     for identity in db.database.column("SELECT id FROM corrections WHERE id LIKE ? || '-%'", (draft,)):

@@ -12,6 +12,7 @@ from donna_tui.memory.compression import drop_summary, link, release
 from donna_tui.memory.conversations import (
     erase_turns,
     find_anyones_session,
+    find_session,
     mark_turns,
     pin_turns,
     redo_turns_of,
@@ -56,7 +57,8 @@ class Target:
 def find_target(database: Database, identity: str, user_id: str = ME) -> Target:
     """Resolve an id such as `memory:4f1c…`, `correction:…`, `chat:session:3-4` or `chat:session`.
 
-    The source may be omitted. Raises DonnaError if there is no such item, or it belongs to a note.
+    The source may be omitted. An id that no session of the owner has may be of another user's. Raises DonnaError if
+    there is no such item, or it belongs to a note.
     """
     source, _, item = identity.partition(":")
     if source in (MemorySource.VAULT, MemorySource.TASK):
@@ -75,10 +77,11 @@ def _find(database: Database, source: str, item: str, user_id: str) -> Target | 
             return Target(kind, item)
     if source not in ("", MemorySource.CHAT):
         return None
+    find = find_anyones_session if user_id == ME else find_session
     run = _RUN.fullmatch(item)
-    if run and (session := find_anyones_session(database, run[1], user_id)):
+    if run and (session := find(database, run[1], user_id)):
         return Target(MemorySource.CHAT, item, session, int(run[2]), int(run[3]))
-    session = find_anyones_session(database, item, user_id)
+    session = find(database, item, user_id)
     return Target(MemorySource.CHAT, item, session) if session else None
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from donna_tui.index.database import Database
 from donna_tui.memory.facts import Fact
 from donna_tui.types.memory import Importance, MemoryChunk, MemoryFilter, MemoryType, Signal
 from donna_tui.types.search import ME, Hit, MemorySource
+from donna_tui.vault.note.read import iso_date
 
 _COLUMNS = (
     "d.source_type, d.source_id, d.title, d.dated_at, d.sensitive, d.metadata_json, c.content, c.heading_path,"
@@ -46,15 +46,15 @@ def one_memory(database: Database, source: str, source_id: str, user_id: str = M
     return _memory(rows[0]) if rows else None
 
 
-def id_of_passage(database: Database, identity: str) -> str | None:
-    """Return the id of the memory to which a passage or document id belongs, or None."""
+def memory_of_passage(database: Database, identity: str) -> tuple[str, str] | None:
+    """Return the id and the user of the memory to which a passage or document id belongs, or None."""
     rows = database.rows(
-        "SELECT source_type, source_id FROM memory_documents WHERE id = ?1"
-        " UNION SELECT d.source_type, d.source_id FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
-        " WHERE c.chunk_id = ?1",
+        "SELECT source_type, source_id, user_id FROM memory_documents WHERE id = ?1"
+        " UNION SELECT d.source_type, d.source_id, d.user_id"
+        " FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id WHERE c.chunk_id = ?1",
         (identity,),
     )
-    return f"{rows[0][0]}:{rows[0][1]}" if rows else None
+    return (f"{rows[0][0]}:{rows[0][1]}", rows[0][2]) if rows else None
 
 
 def _conditions(wanted: MemoryFilter) -> tuple[str, list[object]]:
@@ -129,15 +129,7 @@ def _content(hit: Hit, source: MemorySource, at: float) -> str:
         return f"{hit.path}: {hit.content}"
     if source is not MemorySource.CHAT:
         return hit.content
-    day = iso_day(at)
+    day = iso_date(at)
     speaker = hit.heading_path[0] if hit.heading_path else ""
     before = " ".join(filter(None, (day, speaker)))
     return f"{before}: {hit.content}" if before else hit.content
-
-
-def iso_day(at: float) -> str:
-    """Format a moment's day in UTC as `2024-01-20`; empty if it is unknown."""
-    try:
-        return datetime.fromtimestamp(at, UTC).date().isoformat() if at else ""
-    except (ValueError, OverflowError, OSError):
-        return ""

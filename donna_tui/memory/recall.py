@@ -12,7 +12,7 @@ from typing import Any
 
 from donna_tui.index.database import Database
 from donna_tui.memory.facts import Fact
-from donna_tui.memory.listing import iso_day, memory_of_fact, memory_of_hit
+from donna_tui.memory.listing import memory_of_fact, memory_of_hit
 from donna_tui.memory.scores import importance_of
 from donna_tui.memory.tokens import PromptTokens
 from donna_tui.safety.terminal import clean
@@ -21,6 +21,7 @@ from donna_tui.text.sentences import sentences_by_line
 from donna_tui.types.errors import ModelError
 from donna_tui.types.memory import Importance, MemoryChunk, MemoryType, Omitted, OmittedReason, RecallResult
 from donna_tui.types.search import ME, Filters, MemorySource, SearchOutcome, SearchRequest
+from donna_tui.vault.note.read import iso_date
 
 SPEAKER_WEIGHT = 0.15
 """Bonus for a turn whose speaker the question names: facts about a person are mostly stated by that person."""
@@ -157,7 +158,7 @@ def _prefix(memory: MemoryChunk) -> str:
     """Return the beginning that passages of a note and turns of the same day share: its path, or their day."""
     if memory.source is MemorySource.VAULT:
         return f"{memory.source_id}: "
-    return f"{iso_day(memory.at)} " if memory.source is MemorySource.CHAT else ""
+    return f"{iso_date(memory.at)} " if memory.source is MemorySource.CHAT else ""
 
 
 def _shared(memory: MemoryChunk) -> tuple[str, str] | None:

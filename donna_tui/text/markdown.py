@@ -368,6 +368,15 @@ def _code(match: re.Match[str]) -> str:
     return _literal(match["text"])
 
 
+BOXES = {" ": "☐", "x": "☑", "X": "☑", "/": "◩", "-": "☒"}
+"""Check boxes by their marks: open, done, in progress and cancelled."""
+
+
+def _box(match: re.Match[str]) -> str:
+    """Show a check box; a custom mark counts as open."""
+    return f"{BOXES.get(match['mark'], BOXES[' '])} "
+
+
 def _comment(match: re.Match[str]) -> str:
     """Remove a comment, unless it is code."""
     return match[0] if match["ticks"] else " "
@@ -384,8 +393,7 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         (r"^[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+$", " ", re.MULTILINE),
         (r"^[ \t]*(?:[-*_][ \t]*){3,}$|^[ \t]*=+[ \t]*$", " ", re.MULTILINE),
         (r"^[ \t]*#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$", r"\1", re.MULTILINE),
-        (r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ \t]\][ \t]+", "☐ ", re.MULTILINE),
-        (r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[\S\][ \t]+", "☑ ", re.MULTILINE),
+        (r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[(?P<mark>[^\r\n])\][ \t]+", _box, re.MULTILINE),
         (r"^[ \t]*[-*+][ \t]+", "• ", re.MULTILINE),
         (r"(?:^|[ \t]+)\^[A-Za-z0-9-]+[ \t]*$", "", re.MULTILINE),
         (r"^(?:[ \t]*\|.*(?:\n|\Z))+", _table_cells, re.MULTILINE),
@@ -402,7 +410,7 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         (r"\[([^\[\]\n]+)\]\[[^\[\]\n]*\]", r"\1", 0),
         (r"(?<!\\)<((?:https?://|mailto:)[^<>\s]+)>", r"\1", 0),
         (r"(?<!\\)</?[A-Za-z][^<>\n]*>", " ", 0),
-        (r"(\*\*\*|\*\*|~~|==)(?=\S)([^\n]{1,500}?)(?<=\S)\1", r"\2", 0),
+        (r"(\*\*\*|\*\*|==)(?=\S)([^\n]{1,500}?)(?<=\S)\1", r"\2", 0),
         (r"(?<!\w)__(?=\S)([^\n]{1,500}?)(?<=\S)__(?!\w)", r"\1", 0),
         (r"(?<![\w*\\])\*(?=[^\s*])([^*\n]+?)(?<=[^\s\\])\*(?![\w*])", r"\1", 0),
         (r"(?<![\w_\\])_(?=[^\s_])([^_\n]+?)(?<=[^\s\\])_(?![\w_])", r"\1", 0),
@@ -424,6 +432,7 @@ _EMPTY_CELLS = re.compile(r"·(?: ·)+")
 def plain_text(markdown: str) -> str:
     """Convert Markdown to one line of plain text. It is for reading only: the result is not sanitised.
 
+    Struck-through text keeps its marks, since it no longer holds.
     Names of embedded images are left out, unless there is no other text.
     """
     text = markdown[:LONGEST]

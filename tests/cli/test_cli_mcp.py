@@ -125,7 +125,7 @@ def test_the_owner_makes_an_agent_forget(donna: Donna, vault: Path) -> None:
 
 
 @pytest.mark.slow
-def test_redo_of_all_writes_of_a_session_redoes_its_memories(donna: Donna, history: Path) -> None:
+def test_the_memories_of_a_session_are_redone_and_undone_with_its_writes(donna: Donna, history: Path) -> None:
     written = json.dumps({"path": "Inbox/new.md", "content": "x\n"})
     session = donna("mcp", "--write", "--call", "vault_write", written, "--space", history).json["session"]
     donna("remember", "We deploy the kestrel on Mondays.", "--space", history)
@@ -134,9 +134,13 @@ def test_redo_of_all_writes_of_a_session_redoes_its_memories(donna: Donna, histo
     db.database.run("UPDATE memories SET session_id = ?", (f"mcp:{session}",))
     db.close()
     assert "1 memory of this session forgotten" in donna("undo", "--session", session, "--yes", "--space", history).err
-    assert "1 memory of this session remembered again" in donna("redo", "--yes", "--space", history).err
-    assert (history / "Inbox/new.md").read_text() == "x\n"
-    assert donna("memories", "--space", history, "--json").json["total"] == 1
+    for words in (("--yes",), ("--yes", "--session", session)):
+        assert "1 memory of this session remembered again" in donna("redo", *words, "--space", history).err
+        assert (history / "Inbox/new.md").read_text() == "x\n"
+        assert donna("memories", "--space", history, "--json").json["total"] == 1
+        assert "changes to the memory are undone too" in donna("undo", "--yes", "--space", history).err
+        assert donna("memories", "--space", history, "--json").json["total"] == 0
+    donna("redo", "--yes", "--space", history)
     command = f"'{sys.executable}' -m {donna.module} undo --session {session} --yes --space '{history}' | true"
     subprocess.run(["sh", "-c", command], env={**os.environ, "DONNA_HOME": str(donna.home)}, timeout=60, check=True)
     assert not (history / "Inbox/new.md").exists()

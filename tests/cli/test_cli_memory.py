@@ -359,6 +359,10 @@ def test_a_folder_is_imported_users_are_kept_and_a_bad_file_costs_only_itself(
     bob = donna("recall", "kestrel", "--user", "bob", "--json", "--space", vault).json["memories"]
     assert ["bob likes" in each["content"] for each in bob] == [True]
     assert "likes" not in donna("recall", "kestrel", "--json", "--space", vault).out
+    for user, options, words in (("bob", (), "bob"), ("ann", (), "ann"), ("bob", ("--undo",), "bob")):
+        assert donna("forget", "chat:s:1-1", "--user", user, *options, "--space", vault).code == 0
+        assert (f"{words} likes" in donna("memories", "--user", user, "--space", vault).out) == bool(options)
+    assert donna("forget", "chat:s:1-1", "--user", "carol", "--space", vault).code == 3
 
 
 def test_a_log_is_followed_and_preferences_in_it_are_offered(donna: Donna, vault: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -323,6 +324,27 @@ async def test_a_correction_of_a_passage_is_of_that_passage_and_leaves_the_note_
     assert (sandbox.root / "Ports.md").read_text(encoding="utf-8") == text
 
 
+async def test_a_later_correction_replaces_an_earlier_one(sandbox: Sandbox) -> None:
+    wrong = "The gate code is 4711."
+    sandbox.write("Gate.md", f"# Gate\n\n{wrong}\n")
+    async with open_engine(sandbox) as running:
+        await running.wait_until_indexed()
+        memory = running.engine.memory
+
+        async def corrections() -> list[str]:
+            await memory.wait_until_indexed()
+            return [each.content for each in await memory.memories()]
+
+        for right in ("The gate code is 9020.", "The gate code is 1234."):
+            last = await memory.correct("vault:Gate.md", right, query="gate code", original=wrong)
+        changed = f"In the answer to “gate code”, “{wrong}” was changed to “The gate code is"
+        assert await corrections() == [f"{changed} 1234.”."]
+        identity = f"correction:{last.id}"
+        assert (await memory.correction(identity), await memory.correction("vault:Gate.md")) == (last, None)
+        await memory.correct(identity, "The gate code is 5555.", original=last.corrected)
+        assert await corrections() == [f"{changed} 5555.”."]
+
+
 @pytest.mark.slow
 async def test_maintaining_engine_indexes_memories_of_another_process(sandbox: Sandbox) -> None:
     async with open_engine(sandbox) as maintainer, open_engine(sandbox, watch=False) as guest:
@@ -447,6 +469,25 @@ async def test_open_session_is_indexed_turn_by_turn(sandbox: Sandbox) -> None:
             await memory.add_turns([NewTurn(session="live", role=role, speaker=role, text=text, at=1.7e9)])
         await eventually_listed(memory, "chat:live:1-1")
         assert [each.closed for each in await memory.sessions()] == [False]
+
+
+async def test_the_day_of_a_message_is_the_local_day(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "The kestrels have laid four eggs in the church tower."
+    turn = NewTurn(session="talk", role="user", speaker="user", text=text, at=1_700_000_000)
+    monkeypatch.setenv("TZ", "Asia/Tokyo")  # where it is 07:13 on the next day
+    time.tzset()
+    try:
+        async with open_engine(sandbox, watch=False) as running:
+            memory = running.engine.memory
+            await memory.add_turns([turn], closed=True)
+            assert await memory.wait_until_indexed()
+            (listed,) = await memory.memories()
+            assert listed.title == "Chat, 15 November 2023"
+            prompt = memory.prompt(await memory.recall("where did the kestrels lay eggs"))
+            assert f"[EPISODIC] 2023-11-15 user: {text}" in prompt
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 async def eventually_listed(memory: MemoryService, identity: str) -> None:

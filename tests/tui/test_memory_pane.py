@@ -309,6 +309,13 @@ def test_a_task_has_its_deadline_in_every_width() -> None:
             assert [each.style for each in line.spans if each.start == start] == [style]
 
 
+def test_a_cancelled_task_is_not_listed_as_done() -> None:
+    for status, box in (("done", "☑"), ("cancelled", "☒")):
+        kind = MemoryType.EPISODIC
+        task = memory(MemorySource.TASK, "a.md#1", f"Call\nstatus: {status}\ndomain: a", 0.0, memory_type=kind)
+        assert f"{box} Call" in memory_line(task, 120, task.at).plain
+
+
 @pytest.mark.slow
 async def test_a_task_is_added_with_its_deadline() -> None:
     backend = scenarios.normal()

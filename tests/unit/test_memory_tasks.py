@@ -49,6 +49,21 @@ def test_dataview_fields_are_read_too() -> None:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("mark", "line", "status", "title"),
+    [
+        (" ", "~~Order the marquee~~ 📅 2026-02-01", "cancelled", "Order the marquee"),
+        ("/", "~~Order the~~ ~~marquee~~ #party ^id", "cancelled", "Order the marquee #party"),
+        ("x", "~~Order the marquee~~", "done", "Order the marquee"),
+        (" ", "Order ~~blue~~ red napkins", "todo", "Order ~~blue~~ red napkins"),
+        (" ", "~~~~", "todo", "~~~~"),
+    ],
+)
+def test_a_task_that_is_struck_through_is_cancelled(mark: str, line: str, status: str, title: str) -> None:
+    task = parse_task(mark, line)
+    assert (task.status, task.title) == (status, title)
+
+
 def test_a_day_that_does_not_exist_is_not_a_date() -> None:
     assert parse_task(" ", "Party 📅 2026-02-30").due == ""
 

@@ -10,7 +10,10 @@ from donna_tui.text.markdown import plain_text
 @pytest.mark.parametrize(
     ("markdown", "text"),
     [
-        ("## Head ##\n\nSome **bold**, *it*, _und_, ~~gone~~ and ==lit==.", "Head Some bold, it, und, gone and lit."),
+        (
+            "## Head ##\n\nSome **bold**, *it*, _und_, ~~gone~~ and ==lit==.",
+            "Head Some bold, it, und, ~~gone~~ and lit.",
+        ),
         ("snake_case_x, 2 * 3 * 4, a__b__c", "snake_case_x, 2 * 3 * 4, a__b__c"),
         ("[text](https://x.y/(z) 'title') and [[note|alias]], [[note#part]]", "text and alias, note#part"),
         ("![[image.png|100]] ![alt|100](a.png) <https://e.org> [a][ref] b[^1]", "alt https://e.org a b"),
@@ -26,6 +29,7 @@ from donna_tui.text.markdown import plain_text
         ("| a | <br> | b |\n|---|---|---|\n| 1 | [^1] | 2 |", "a · b · 1 · 2"),
         ("code `that ends\nelsewhere` and \\` is a backtick", "code that ends elsewhere and ` is a backtick"),
         ("- [ ] todo\n- [x] done\n* item\n---\n```python\nx = `1`\n```", "☐ todo ☑ done • item x = `1`"),
+        ("- [-] no longer\n- [/] begun\n1. [?] a question", "☒ no longer ◩ begun ☐ a question"),
         ("note|the end]] of a [[link]]", "the end of a link"),
         ("the end](https://e.org/) of a [link](x)", "the end of a link"),
         ("A line of text. ^block-id", "A line of text."),

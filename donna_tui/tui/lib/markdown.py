@@ -18,7 +18,7 @@ from textual.style import Style
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.lines import each_line
-from donna_tui.text.markdown import IMAGE_SIZE
+from donna_tui.text.markdown import BOXES, IMAGE_SIZE
 
 LinkForm = Literal["wiki", "url", "note"]
 
@@ -165,9 +165,6 @@ quotation marks takes quadratic time.
 _PROPERTY = re.compile(r"([^\s:#-][^:]{0,60}):[ \t]*(.*)$")
 _LONGEST_VALUE = 60
 _MAX_PROPERTIES = 60
-
-_BOXES = {" ": "☐ ", "x": "☑ ", "X": "☑ ", "/": "◩ ", "-": "☒ "}
-
 
 HARD_WRAPPED = 60
 """A line of prose at least this long is considered hard-wrapped, and is joined with the next one."""
@@ -388,7 +385,7 @@ def _item_or_prose(line: str) -> tuple[Content, int]:
 
 def _list_item(line: str) -> tuple[Content, int] | None:
     if bullet := _BULLET.match(line):
-        box = _BOXES.get(bullet[3] or "", "• ")
+        box = f"{BOXES.get(bullet[3] or '', '•')} "
         content = inline(line[bullet.end() :])
         if bullet[3] in ("x", "X", "-"):
             content = content.stylize_before("dim")

@@ -131,7 +131,9 @@ def _due(memory: MemoryChunk) -> Content:
 
 def _content_line(memory: MemoryChunk) -> str:
     if memory.source is MemorySource.TASK:
-        return ("☐ " if is_open(memory) else "☑ ") + one_line(plain_text(memory.content.lstrip().partition("\n")[0]))
+        title, _, rest = memory.content.lstrip().partition("\n")
+        box = "☐" if is_open(memory) else "☒" if rest.startswith("status: cancelled") else "☑"
+        return f"{box} {one_line(plain_text(title))}"
     speaker = f"{' '.join(memory.heading_path)}: " if memory.source is MemorySource.CHAT and memory.heading_path else ""
     return one_line(speaker + plain_text(memory.content[:_LONGEST]))
 

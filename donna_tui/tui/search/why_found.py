@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from textual.app import App
@@ -75,6 +76,8 @@ def correction_effect(source: MemorySource) -> str:
         return "Donna uses this text from now on; the old text is stored in the correction."
     if source in (MemorySource.VAULT, MemorySource.TASK):
         return "It is stored as a correction beside the note. The note itself is not changed."
+    if source is MemorySource.CORRECTION:
+        return "It replaces this correction."
     return "It is stored as a correction; the chat itself is not changed."
 
 
@@ -94,6 +97,9 @@ async def correct(
     """
     from donna_tui.tui.lib.edit_dialog import CorrectScreen
 
+    with suppress(DonnaError):
+        held = await service.correction(identity)
+        text = held.corrected if held else text
     typed = ""
     while (right := await app.push_screen_wait(CorrectScreen(citation, text, becomes, keys, typed))) is not None:
         try:
