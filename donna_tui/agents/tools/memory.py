@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Sequence
 
 from donna_tui.agents.tools import schemas
 from donna_tui.agents.tools.context import ToolContext
