@@ -120,6 +120,9 @@ def _change(change: Change) -> dict[str, Any]:
 
 INDEX_WAIT_SECONDS = 10.0
 
+MAX_CHANGES = 100_000
+"""Maximum number of changes in which a session is looked up."""
+
 Steps = Annotated[int, typer.Argument(metavar="[N]", help="The number of operations, as one step.", min=1)]
 AgentSession = Annotated[
     str,
@@ -186,6 +189,9 @@ def _restore_session(identity: str, space: str | None, *, redo: bool, agreed: bo
         print_message("Nothing was changed.")
         return
     verb = "redo" if redo else "undo"
+    if plan is None and not _is_session(writer, identity, space):
+        message = f"there is no session {identity}"
+        raise DonnaError(Reason.MISSING, message, hint="`donna log` shows those that changed notes")
     if plan is None and not agreed:
         message = f"no note of this session can be {verb}ne"
         raise DonnaError(Reason.USAGE, message, hint=f"--yes {verb}es its changes of the memory")
@@ -198,6 +204,16 @@ def _restore_session(identity: str, space: str | None, *, redo: bool, agreed: bo
         raise VaultWriteError(reason, f"nothing of this session can be {verb}ne")
     if plan is None:
         emit({"session": identity, **asdict(change)}, (), as_json=as_json)
+
+
+def _is_session(writer: VaultWriter, identity: str, space: str | None) -> bool:
+    """Check whether a session of an agent changed notes or the memory."""
+    changes = writer.history.revisions("", limit=MAX_CHANGES)
+    if any(change.operation and change.operation.session == identity for change in changes):
+        return True
+    return run_with_engine(
+        open_session(space), "donna undo", lambda engine: engine.memory.has_session(identity), semantic=False
+    )
 
 
 def _session_plan(writer: VaultWriter, identity: str, *, redo: bool) -> Plan | None:
