@@ -402,7 +402,7 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         (r"\[([^\[\]\n]+)\]\[[^\[\]\n]*\]", r"\1", 0),
         (r"(?<!\\)<((?:https?://|mailto:)[^<>\s]+)>", r"\1", 0),
         (r"(?<!\\)</?[A-Za-z][^<>\n]*>", " ", 0),
-        (r"(\*\*\*|\*\*|~~|==)(?=\S)([^\n]{1,500}?)(?<=\S)\1", r"\2", 0),
+        (r"(\*\*\*|\*\*|==)(?=\S)([^\n]{1,500}?)(?<=\S)\1", r"\2", 0),
         (r"(?<!\w)__(?=\S)([^\n]{1,500}?)(?<=\S)__(?!\w)", r"\1", 0),
         (r"(?<![\w*\\])\*(?=[^\s*])([^*\n]+?)(?<=[^\s\\])\*(?![\w*])", r"\1", 0),
         (r"(?<![\w_\\])_(?=[^\s_])([^_\n]+?)(?<=[^\s\\])_(?![\w_])", r"\1", 0),
@@ -424,7 +424,8 @@ _EMPTY_CELLS = re.compile(r"·(?: ·)+")
 def plain_text(markdown: str) -> str:
     """Convert Markdown to one line of plain text. It is for reading only: the result is not sanitised.
 
-    Names of embedded images are left out, unless there is no other text.
+    Names of embedded images are left out, unless there is no other text. Struck-through text keeps its tildes, since it
+    no longer holds.
     """
     text = markdown[:LONGEST]
     return _converted(text) or " ".join(_EMBEDDED.findall(text))

@@ -10,7 +10,10 @@ from donna_tui.text.markdown import plain_text
 @pytest.mark.parametrize(
     ("markdown", "text"),
     [
-        ("## Head ##\n\nSome **bold**, *it*, _und_, ~~gone~~ and ==lit==.", "Head Some bold, it, und, gone and lit."),
+        (
+            "## Head ##\n\nSome **bold**, *it*, _und_, ~~gone~~ and ==lit==.",
+            "Head Some bold, it, und, ~~gone~~ and lit.",
+        ),
         ("snake_case_x, 2 * 3 * 4, a__b__c", "snake_case_x, 2 * 3 * 4, a__b__c"),
         ("[text](https://x.y/(z) 'title') and [[note|alias]], [[note#part]]", "text and alias, note#part"),
         ("![[image.png|100]] ![alt|100](a.png) <https://e.org> [a][ref] b[^1]", "alt https://e.org a b"),
