@@ -121,6 +121,9 @@ def _change(change: Change) -> dict[str, Any]:
 
 INDEX_WAIT_SECONDS = 10.0
 
+MAX_CHANGES = 100_000
+"""Maximum number of changes in which a session is looked up."""
+
 Steps = Annotated[int, typer.Argument(metavar="N", help="The number of operations, as one step.", min=1)]
 AgentSession = Annotated[
     str | None,
@@ -205,6 +208,9 @@ def _restore_session(kind: OperationKind, identity: str, space: str | None, *, a
     if plan := writer.undo_planner.session_plan(kind, identity):
         _restore(writer, plan, space, {identity: plan.redoes}, agreed=agreed, as_json=as_json)
         return
+    if not _is_session(writer, identity, space):
+        message = f"there is no session {identity}"
+        raise DonnaError(Reason.MISSING, message, hint="`donna log` shows those that changed notes")
     if not agreed:
         message = f"no note of this session can be {kind}ne"
         raise DonnaError(Reason.USAGE, message, hint=f"--yes {kind}es its changes to the memory")
@@ -214,6 +220,16 @@ def _restore_session(kind: OperationKind, identity: str, space: str | None, *, a
         raise VaultWriteError(reason, f"nothing of this session can be {kind}ne")
     emit({"session": identity, **asdict(change)}, (), as_json=as_json)
     _report(kind, change)
+
+
+def _is_session(writer: VaultWriter, identity: str, space: str | None) -> bool:
+    """Check whether a session of an agent changed notes or the memory."""
+    revisions = writer.history.revisions("", limit=MAX_CHANGES)
+    if any(revision.operation and revision.operation.session == identity for revision in revisions):
+        return True
+    return run_with_engine(
+        open_session(space), "donna undo", lambda engine: engine.memory.has_session(identity), semantic=False
+    )
 
 
 def _follow(kind: OperationKind, space: str | None, sessions: Mapping[str, Sequence[str]]) -> SessionChange:

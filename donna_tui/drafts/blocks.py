@@ -246,7 +246,7 @@ SPEAKER = re.compile(r"^[A-ZÀ-Þ][\w.'’-]*(?: [A-ZÀ-Þ][\w.'’-]*){0,2}(?::
 """The name of a speaker at the beginning of a line."""
 
 _NOTHING = re.compile(
-    r"^(?:none|nothing|n/?a|tbd|tba|todo|skip(?:ped)?|same|done|yes|no|ok|okay|presenter|slides?|notes?)\W*$"
+    r"^(?:none|nothing|n/?a|tbd|tba|todo|skip(?:ped)?|same|done|yes|no|ok|okay|keine?|nichts|presenter|slides?|notes?)\W*$"
     r"|^(?:none|nothing|n/?a|tbd|tba|skip(?:ped)?|same|done|ok|okay)"
     r" (?:for|until|till|this|next|last|today|now|yet|so far|here|new|to (?:add|discuss|report|share|see)|at|from|as"
     r"|left|else|really|much|specific|in the (?:public|private|meeting))\b[^,;:]{0,60}$"
@@ -260,6 +260,22 @@ _NOTHING = re.compile(
     r"|(?:^|^\w+, )not? (?:discussed|enough time)\b|\bno updates?(?: this week)?\W*$|\byes ?/ ?no\W*$",
     re.IGNORECASE,
 )
+_DECIDE = (
+    r"decisions?|decided?|agreements?|agreed?|conclusions?|concluded?|resolutions?|resolved?|commitments?|committed"
+    r"|promised?|promises|action items?|actions|questions?|entscheidung(?:en)?|entschieden|beschl(?:uss|üsse|ossen)"
+    r"|vereinbar(?:t|ung|ungen)|versprochen|zugesagt|aufgaben|fragen"
+)
+_NO_POINT = re.compile(
+    r"^(?=.*\b(?:no|not|none|nothing|nobody|never|\w+n['’]t|keine?[nmrs]?|nichts?|niemand)\b)"
+    rf"(?=.*\b(?:{_DECIDE})\b)(?:\W*\b(?:{_DECIDE}|no|not|one|none|nothing|nobody|never|\w+n['’]t|there|anything|anyone"
+    r"|anybody|we|it|was|were|is|are|has|have|had|been|did|do|made|taken|reached|make|take|any|other|others|else|more"
+    r"|further|new|open|formal|specific|additional|and|or|at|in|on|to|the|this|that|meeting|call|session|today|yet|so|far"
+    r"|now|week|time|keine?[nmrs]?|nichts?|niemand|es|gab|gibt|wir|hat|haben|wurde|wurden|worden|ist|sind|sonst|noch"
+    r"|weitere[nrs]?|neue[nrs]?|andere[nrs]?|offene[nrs]?|getroffen|gefasst|heute|bisher|und|in|der|dieser|sitzung)\b)+\W*$",
+    re.IGNORECASE,
+)
+"""A statement that nothing was decided, promised or asked, without a subject."""
+
 _CODE = re.compile(
     r"^(?:SELECT\b.+\bFROM\b|INSERT INTO\b|UPDATE \w+ SET\b|DELETE FROM\b|CREATE (?:TABLE|INDEX)\b|ALTER TABLE\b"
     r"|(?:sudo|git|curl|docker|kubectl|npm|pip|ssh|cd|psql) (?:-|[\w.-]*[/=@]|(?:add|apply|build|checkout|clone|commit"
@@ -359,7 +375,9 @@ class _Parser:
                 self.blocks.pop()
             is_box = bool(_BOX.match(self._text, low))  # a label hides no task
             index = self._item(low, high, section, role if is_box else here, parent)
-            self._items.append((indent, index if index >= 0 else parent, named or here))
+            is_gone = "~~" in self._text[low:high] and not bare(self._text[low:high].replace(HIDDEN, ""))
+            below = Role.SKIPPED if is_gone else named or here  # what is below struck-through text no longer holds
+            self._items.append((indent, index if index >= 0 else parent, below))
         elif _quotable_section(here) and not (
             self._text.startswith(("|", "<", "[!", "[^", "!["), low)
             or (self._own and _OWN_WHEN.match(self._text[low:high]))
@@ -441,7 +459,7 @@ class _Parser:
                 (
                     named
                     for named, label in _LABEL_PATTERNS
-                    if (role is Role.NOTES or named is not Role.SKIPPED) and label.match(words)
+                    if (role is not Role.DECISIONS or named is not Role.SKIPPED) and label.match(words)
                 ),
                 role,
             ),
@@ -468,7 +486,11 @@ def is_quotable(block: Block) -> bool:
     said = text if is_whole else SPEAKER.sub("", text)  # “Redis: no” can be a decision, “Ana: no” is no note
     if _NOTHING.search(said) or any(pattern.search(text) for pattern in (_CODE, _LOG_LEVEL, _DIAL_IN)):
         return False
+    if not block.topic and _NO_POINT.search(said):
+        return False
     if block.role is Role.SKIPPED or _ADDRESS.fullmatch(text) or len(text) > LONGEST_BLOCK or not stems_of(text):
+        return False
+    if not any(map(str.isalnum, SPEAKER.sub("", text))):
         return False
     if is_point:
         return True

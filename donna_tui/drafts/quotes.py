@@ -50,7 +50,8 @@ _NO_ACTOR = (
 """Words that begin a line with “to” in which nobody is asked to do anything."""
 
 _OUTCOME = re.compile(
-    rf"\b(?i:{_DECIDED}|(?:we|all) agree|decision|concluded?|(?<!being )(?:landed|merged|closed|shipped|released)"
+    rf"\b(?i:{_DECIDED}|(?:we|all) agree|(?<!the )decision|the decision (?:is|was)|concluded?"
+    r"|(?<!being )(?:landed|merged|closed|shipped|released)"
     r"|postponed|cancelled|deferred|moved to|moves to|deadline|next steps?|volunteered|action item|blocked"
     r"|plan(?:s|s? is)? to|by (?:mon|tues|wednes|thurs|fri)day)\b"
     rf"|^\W*(?:{_NO_ACTOR}[A-ZÀ-Þ][\w.'’-]*(?:,? (?:and )?{_NO_ACTOR}[A-ZÀ-Þ][\w.'’-]*){{0,3}}[:,]? (?:-+ |– )?)?"
@@ -89,7 +90,7 @@ _OPENS = re.compile(
 """The end of a bullet that only introduces those below it."""
 
 _MAYBE = re.compile(
-    rf"\b(?:not?|\w+n['’]t|if|whether|until|needs? to|should|to be|maybe|perhaps"
+    rf"\b(?:not?|\w+n['’]t|if|whether|until|needs? to|requires?|should|to be|maybe|perhaps"
     rf"|probably|assum\w+)\b[^.,;:]{{0,60}}\b(?:{_DECIDED})\b|\?\W*$",
     re.IGNORECASE,
 )

@@ -35,7 +35,7 @@ Up to `SMALL_GROUP` people, `SAME_GROUP` of all of them must be at both; in a la
 one.
 """
 
-PEOPLE_KEYS = ("attendees", "participants", "people", "with")
+PEOPLE_KEYS = ("attendees", "participants", "teilnehmer", "people", "with")
 
 _ONE_ON_ONE = re.compile(r"\b(?:1\s?[:/\-–xo]\s?1|1\s?on\s?1|one[- ]?(?:on|to)[- ]?one)\b", re.IGNORECASE)
 _DATES = re.compile(
@@ -50,7 +50,7 @@ _DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12
 _POSSESSIVE = re.compile(r"(?<=\w)['’]s\b", re.IGNORECASE)
 _WORD = re.compile(r"1:1|\w+")
 _FILLER = frozenset({"meeting", "meetings", "notes", "note", "minutes", "re", "fwd"})
-_LITTLE = frozenset({"the", "a", "an", "of", "with", "and", "for", "on", "at", "to", "und", "mit", "de"})
+_LITTLE = frozenset({"the", "a", "an", "of", "with", "and", "for", "on", "at", "to", "me", "und", "mit", "de"})
 _PERSONAL = frozenset(
     {
         "1:1", "interview", "interviews", "candidate", "screening", "performance", "appraisal", "feedback", "coaching",
@@ -69,6 +69,9 @@ _DIARY = frozenset(
     {"daily", "dailies", "dailynotes", "journal", "journals", "diary", "diaries", "log", "logbuch", "tagebuch"}
 )
 """Words in the names of folders of daily notes, which are not those of a meeting called “Daily”."""
+
+_TEAM = frozenset({"team", "teams", "standup", "standups", "scrum"})
+"""Words in the names of a team's daily meetings, and of the folders of their notes."""
 
 _WITH = re.compile(r"(?:^|[\W_])(?:with|mit)[\W_]+(.+)", re.IGNORECASE)
 """The end of a title that names with whom the meeting is."""
@@ -280,11 +283,14 @@ def match_of(note: IndexedNote, invited: Invited) -> Match | None:
 
 
 def _is_in_diary(note: IndexedNote) -> bool:
-    """Check whether a note is in a folder of daily notes, or is named only by its day and in no folder with a name."""
+    """Check whether a note is in a folder of daily notes, or is named only by its day and in no folder with a name.
+
+    A folder of a team, as `Team daily`, has the notes of its meetings.
+    """
     path = PurePosixPath(note.path)
     folders = title_key(" ".join(path.parent.parts))
     is_unnamed = all(word.isdigit() or word.title() in WEEKDAYS for word in folders | title_key(path.stem))
-    return is_unnamed or bool(folders & _DIARY)
+    return is_unnamed or bool(folders & _DIARY and not folders & _TEAM)
 
 
 def _title_keys(note: IndexedNote) -> Iterator[frozenset[str]]:
@@ -297,6 +303,8 @@ def _title_keys(note: IndexedNote) -> Iterator[frozenset[str]]:
         key = title_key(title)
         if key:
             yield key
+            if key - _TEAM <= _DIARY:
+                yield key - _TEAM
 
 
 def _is_same_meeting(invited: Invited, people: frozenset[str]) -> bool:
@@ -320,16 +328,18 @@ def _are_the_same(invited: Invited, people: frozenset[str]) -> bool:
 
 
 def is_meeting_note(note: IndexedNote, me: Collection[str] = ()) -> bool:
-    """Check whether the frontmatter of a note is that of a meeting, or its path: in `Meetings`, with a day in its name.
+    """Check whether the frontmatter of a note is that of a meeting, or its path: with a day in its name, in `Meetings`
+    or a 1:1.
 
     A list of people makes it one if somebody else than the user (`me`: names and addresses) is in it.
     """
     front, path = note.front, PurePosixPath(note.path)
     if front.get("type") == "meeting" or front.get("calendar_event_id") or front.get("event_start"):
         return True
-    if (front.get("attendees") or front.get("participants")) and people_of(front) - {"me", *map(person_key, me)}:
+    is_listed = any(front.get(key) for key in ("attendees", "participants", "teilnehmer"))
+    if is_listed and people_of(front) - {"me", *map(person_key, me)}:
         return True
-    is_filed = any(part.casefold() == "meetings" for part in path.parts[:-1])
+    is_filed = "1:1" in title_key(note.path) or any(part.casefold() == "meetings" for part in path.parts[:-1])
     return is_filed and day_in(path.name, {}) is not None
 
 

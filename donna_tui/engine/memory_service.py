@@ -36,6 +36,7 @@ from donna_tui.memory.forgetting import (
     find_target,
     forget,
     forget_for_good,
+    has_session,
     pin,
     redo_session,
     undo_redone,
@@ -311,6 +312,10 @@ class MemoryService:
         erased = await self.db.change(lambda db: forget_for_good(db, target, now))
         await self.db.renew_backups()
         return erased
+
+    async def has_session(self, session: str) -> bool:
+        """Check whether a session of an agent remembered, forgot or stored anything."""
+        return await self.db.run(lambda db: has_session(db.database, session_name(session)))
 
     async def undo_session(self, session: str) -> SessionChange:
         """Undo what a session of an agent remembered, forgot and stored. What it had replaced is valid again."""

@@ -133,6 +133,16 @@ def _forgotten_with(db: MemoryDb, target: Target) -> str:
     return str(found or "")
 
 
+def has_session(database: Database, session: str) -> bool:
+    """Check whether a session of an agent remembered, forgot or stored anything."""
+    sql = (
+        "SELECT 1 FROM memories WHERE ?1 IN (session_id, forgotten_by)"
+        " UNION ALL SELECT 1 FROM corrections WHERE forgotten_by = ?1"
+        " UNION ALL SELECT 1 FROM turns WHERE ?1 IN (added_by, forgotten_by) LIMIT 1"
+    )
+    return bool(database.value(sql, (session,)))
+
+
 def undo_session(db: MemoryDb, session: str, now: float) -> SessionChange:
     """Restore what a session of an agent forgot, and forget what it remembered and the messages that it stored.
 

@@ -147,6 +147,12 @@ def test_the_memories_of_a_session_are_redone_and_undone_with_its_writes(donna: 
     assert donna("memories", "--space", history, "--json").json["total"] == 0
 
 
+def test_undo_and_redo_of_an_unknown_session_report_that_there_is_none(donna: Donna, vault: Path) -> None:
+    for words in (("undo",), ("undo", "--yes"), ("redo",)):
+        ran = donna(*words, "--session", "nosuch", "--space", vault, "--json")
+        assert (ran.json["reason"], ran.json["message"]) == ("missing", "there is no session nosuch")
+
+
 def test_each_client_gets_a_setup_that_says_exactly_this_command(donna: Donna, vault: Path) -> None:
     command = Command(WORDS, {"DONNA_HOME": '/home/me/a "b"'})
     words = shlex.split(setup_for("claude-code", command).text)

@@ -410,7 +410,7 @@ async def test_the_frontmatter_of_a_template_is_merged_into_one_block(tmp_path: 
 
 # Days and weeks
 
-DAILY = "# Wednesday\n\n- Painted the door with Ana\n- [ ] Buy brushes\n"
+DAILY = "# Wednesday\n\n- Painted the door with Ana\n- [ ] Buy ~~paint and~~ brushes\n- [ ] ~~Call Bo~~\n"
 MINUTES = "---\ntype: meeting\ndate: 2024-01-16\n---\n# Board\n\n## Decisions\n\n- The board meets in May\n"
 REVIEW = "# Week 2\n\n- It rained\n\n## Next week\n\n- Paint the door\n\n### Garden\n\n- [ ] Plant a tree\n- [x] Rest\n"
 
@@ -419,6 +419,7 @@ async def test_daily_reflection_uses_only_notes_of_its_day(tmp_path: Path) -> No
     notes = {
         "Daily/2024-01-17.md": DAILY,
         "Daily/2024-01-18.md": "- Flew to the moon and back\n",
+        "Taxes/2024-01-17 Tax.md": "- Flew to the moon and back\n",
         "Meetings/2024-01-17 Roof.md": MINUTES.replace("2024-01-16", "2024-01-17"),
     }
     async with draft_engine(tmp_path, notes=notes) as here:
@@ -549,15 +550,17 @@ async def test_a_meeting_is_listed_once_with_its_outcome(tmp_path: Path) -> None
         "Meetings/Gateway team/2024-01-17 notes.md": "---\ntype: meeting\n---\n# Notes\n\n- Redis\n  - Bo spoke of it\n"
         "  - Ana will measure Redis\n- Costs\n  - Bo asked for more\n",
         "Meetings/2024-01-17 Roof.md": MINUTES.replace("2024-01-16", "2024-01-17"),
+        "Meetings/Choir/2024-01-17 meeting.md": "We sang.\n",
     }
     async with draft_engine(tmp_path, notes=notes) as here:
         noon = datetime.datetime(2024, 1, 17, 12, tzinfo=datetime.UTC)
         await here.hold(meeting(), meeting("Dentist", "dentist-1", start=noon, end=noon))
         (day,) = await here.engine.drafts.write_new("daily_reflection", THIS_WEEK)
         met = [
-            "[[Meetings/Gateway team/2024-01-17 notes|2024-01-17 notes]]: Redis: Ana will measure Redis",
+            "[[Meetings/Gateway team/2024-01-17 notes|Gateway team]]: Redis: Ana will measure Redis",
             "Dentist",
             "[[Meetings/2024-01-17 Roof|2024-01-17 Roof]]",
+            "[[Meetings/Choir/2024-01-17 meeting|Choir 2024-01-17 meeting]]",
         ]
         assert section(here.text(day.path), "Met") == [f"- {line}" for line in met]
         (week,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
@@ -678,16 +681,21 @@ async def test_a_profile_has_no_line_about_somebody_unnamed(tmp_path: Path) -> N
 
 async def test_a_profile_has_no_line_that_somebody_else_says(tmp_path: Path) -> None:
     lines = "## Alice\n- Moves to Lisbon\n- Ben: I go to Rome\n- Tea\n  - Alice, green tea is best\n  - Ben, I like coffee\n"
+    said = "TL: Who pays? I am in Rome.\nAL: We do.\n\nA dog, too.\n\n"
     both = "## Alice and Ben\n- My sister lives in Porto\n- Alice has a dog\n"
     month = "## Alice, May 2026: what she will do\n- Learn Dutch\n"
     people = "participants: [Alice, Ben Long, May Wong, Will Smith]"
-    notes = {f"Daily/{recently()}.md": f"---\n{people}\n---\n{lines}{both}{month}"}
+    later = f"Daily/{datetime.date.today() + datetime.timedelta(days=3)}.md"
+    text = f"---\n{people}\n---\n{lines}\n{said}{both}{month}"
+    notes = {f"Daily/{recently()}.md": text, later: "- Alice comes to tea\n"}
     async with draft_engine(tmp_path, notes=notes) as here:
         (result,) = await here.engine.drafts.write_new("person_profile", datetime.date.today(), person="Alice")
         assert [line.partition(" (")[0] for line in section(here.text(result.path), "What I know")] == [
             "- Moves to Lisbon",
             "- Tea",
             "- Alice, green tea is best",
+            "- AL: We do.",
+            "- A dog, too.",
             "- Alice has a dog",
             "- Learn Dutch",
         ]

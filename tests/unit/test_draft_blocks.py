@@ -101,7 +101,10 @@ def test_a_later_decision_about_the_same_replaces_an_earlier_one(earlier: str, l
 
 
 def test_what_was_struck_out_and_comments_and_footnotes_are_not_quoted() -> None:
-    text = "## Decisions\n- ~~Three hires~~\n- One ~~or two~~ hire for support[^1]: Ben %%or not%%\n\n[^1]: A note. In May.\n"
+    text = (
+        "## Decisions\n- ~~Three hires~~\n  - Ana pays them\n    - from May\n"
+        "- One ~~or two~~ hire for support[^1]: Ben %%or not%%\n\n[^1]: A note. In May.\n"
+    )
     assert texts(quoted(text).decisions) == ["One hire for support: Ben"]
 
 
@@ -155,6 +158,11 @@ def test_a_statement_that_begins_as_a_list_of_people_is_quoted(heading: str, lin
     points = quoted(f"## {heading}\n- {line}\n{skipped}")
     assert line in texts(points.decisions or points.notes)
     assert points.decisions or len(points.notes) == 1
+
+
+def test_the_day_of_the_next_meeting_is_no_open_question() -> None:
+    text = "## Open questions\n- Who pays?\n- Keine\n\nNext meeting: 10 November\n"
+    assert texts(quoted(text).questions) == ["Who pays?"]
 
 
 def test_only_the_names_below_attendees_are_skipped() -> None:
@@ -234,6 +242,12 @@ def test_a_nested_bullet_is_quoted_below_its_own() -> None:
         "No updates from the board",
         "None",
         "N/A",
+        "Nobody promised anything else.",
+        "There were no other decisions.",
+        "No further decisions were made at this meeting",
+        "Sonst wurde nichts beschlossen.",
+        "Keine weiteren Beschlüsse",
+        "Tom: –",
     ],
 )
 def test_decision_lines_without_content_are_not_quoted(line: str) -> None:
@@ -263,6 +277,12 @@ def test_decision_lines_without_content_are_not_quoted(line: str) -> None:
         "Budget 2026: 120,000.00",
         "Redis: no",
         "Entscheidung: kein neues Auto",
+        "We will not support Python 3.9 any more",
+        "Nobody gets a discount",
+        "Keine Rabatte für Neukunden",
+        "No decision on the budget before May",
+        "No action",
+        "No meeting this week",
         "Offer to the second candidate => Ben calls her",
     ],
 )

@@ -79,6 +79,7 @@ def test_the_series_counts_whatever_the_title_says() -> None:
         ("2026-01-05-platform-weekly", "Platform weekly (W07)"),
         ("Platform weekly, 5 January 2026", "Platform Weekly meeting"),
         ("20260105 platform_weekly notes", "platform weekly 10 February 2026"),
+        ("2026-01-05 Budget", "Budget / me"),
     ],
 )
 def test_the_same_title_is_known_without_dates(name: str, title: str) -> None:
@@ -129,6 +130,9 @@ def test_a_daily_note_is_not_of_the_meeting_called_daily() -> None:
         ("Standups/2026-02-05.md", {"_heading": "Daily"}, False),
         ("Standups/Daily 2026-02-05.md", {}, False),
         ("Work/2026-02-05.md", {"series": "Daily"}, False),
+        ("Team daily/2026-02-05.md", {}, False),
+        ("Team daily/2026-02-05.md", {"_heading": "Daily"}, False),
+        ("Daily/2026-02-05.md", {}, True),
         ("Daily/2026-02-05.md", {"attendees": ["Ana", "Ben"]}, False),
         ("Daily/2026-02-05.md", {"attendees": ["Mara"]}, True),
         ("01 - Daily Notes/2026/02/2026-02-05.md", {"_heading": "Daily"}, True),
@@ -242,6 +246,8 @@ def test_a_template_is_no_note_of_a_meeting(tmp_path: Path, path: str, text: str
         ("Meetings/Template.md", {"created": "2026-11-26"}, False),
         ("Meetings/2026-11-26 Roof.md", {}, True),
         ("Work/2026-11-26.md", {"participants": ["Ana", "me"]}, True),
+        ("Arbeit/2026-11-26.md", {"teilnehmer": ["Ana"]}, True),
+        ("1on1/2026-11-26 Ana.md", {}, True),
         ("Daily/2026-11-26.md", {"participants": ["me"]}, False),
         ("Daily/2026-11-26.md", {"attendees": ["[[Kim Lee]]"]}, False),
     ],

@@ -15,13 +15,13 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from donna_tui.config.models import MemoryConfig
-from donna_tui.drafts.blocks import Block, is_quotable
+from donna_tui.drafts.blocks import Block, bare, is_quotable
 from donna_tui.drafts.drafters import Answer, Corrected, Task, correcting
 from donna_tui.drafts.page import Context
 from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, is_template, paths_of_keys
 from donna_tui.drafts.quotes import LONG_PAST, outcome_of, points_of
 from donna_tui.drafts.quotes import Read as ReadNote
-from donna_tui.drafts.series import Gatherer, Match, Read, day_in, is_meeting_note, match_of
+from donna_tui.drafts.series import Gatherer, Match, Read, day_in, is_meeting_note, match_of, title_key
 from donna_tui.drafts.text import inline, wikilink, words_only
 from donna_tui.drafts.writer import MemoryInformedWriter
 from donna_tui.memory.checkboxes import tasks_in
@@ -222,13 +222,12 @@ def _promises(text: str) -> bool:
 
 
 def _is_daily(note: IndexedNote, me: Collection[str]) -> bool:
-    """Check whether a note is a daily note: its name is the day, perhaps with the weekday, and not a week."""
+    """Check whether a note is a daily note: its name is the day, perhaps with the weekday."""
     stem = PurePosixPath(note.path).stem
     rest = "".join(char for char in stem if char.isalpha()).casefold()
     return (
-        rest not in ("w", "kw", "cw")
-        and day_in(stem, {}) is not None
-        and (len(rest) <= 3 or rest in _WEEKDAYS)
+        day_in(stem, {}) is not None
+        and (not rest or (len(rest) > 1 and any(day.startswith(rest) for day in _WEEKDAYS)))
         and note.front.get("type") not in _NOT_QUOTED
         and not is_meeting_note(note, me)
     )
@@ -267,7 +266,7 @@ async def done_in(parts: CadenceParts, span: Span, most: int, material: Material
     done = [task for task in allowed_tasks(found, remote=parts.gatherer.remote) if task.status == "done"]
     undated = [task for task in done if not task.done]
     ticked = await asyncio.to_thread(_ticked, parts, span, undated)
-    return [task_line(task, material) for task in done if span.holds(task.done) or task.id in ticked][:most]
+    return task_lines([task for task in done if span.holds(task.done) or task.id in ticked], most, material)
 
 
 def _ticked(parts: CadenceParts, span: Span, tasks: Sequence[TaskRow]) -> set[str]:
@@ -326,7 +325,7 @@ async def open_in(parts: CadenceParts, span: Span, most: int, material: Material
         and not (days[task.note] and days[task.note] > last)
         and (long_past <= task.due <= last or span.holds(days[task.note]) or task.note in busy)
     ]
-    return [task_line(task, material) for task in wanted[:most]]
+    return task_lines(wanted, most, material)
 
 
 def allowed_tasks(tasks: Iterable[TaskRow], *, remote: bool) -> list[TaskRow]:
@@ -355,11 +354,17 @@ async def meetings_of(
         free.pop(path, None)
         found.append((each.title, each.day, path))
     unplanned = [read.note for read in free.values() if is_meeting_note(read.note, parts.gatherer.me)]
-    titles = [(note.heading or note.title, day_in(note.path, note.front), note.path) for note in unplanned]
+    titles = [(_title_of(note), day_in(note.path, note.front), note.path) for note in unplanned]
     found += titles[: most - len(found)]
     await will_link(parts, [path for _, _, path in found], material)
     lines = [_meeting_line(title, day, path, by_path.get(path), material) for title, day, path in found]
     return sorted(lines, key=lambda line: line["day"])
+
+
+def _title_of(note: IndexedNote) -> str:
+    """Return the title of a meeting's note; of one that is only a date and “meeting”, with the name of its folder."""
+    title = note.heading or note.title
+    return title if title_key(title) else f"{PurePosixPath(note.path).parent.name} {title}".strip()
 
 
 def _note_of(meeting: Meeting, reads: Iterable[ReadNote], parts: CadenceParts) -> str:
@@ -377,7 +382,7 @@ def _meeting_line(
 ) -> dict[str, str]:
     """Return a meeting for a template, with its outcome, unless the decisions of its note are listed."""
     outcome = material.quote(read, outcome_of(read.blocks)) if read else []
-    has_words = any(map(str.isalpha, PurePosixPath(path).stem))
+    has_words = bool(title_key(PurePosixPath(path).stem))
     return {
         "title": inline(title) or "Meeting",
         "day": str(day or ""),
@@ -397,12 +402,17 @@ def link_to(path: str) -> str:
     return wikilink(path, path.rsplit("/", 1)[-1].removesuffix(".md"))
 
 
-def task_line(task: TaskRow, material: Material) -> dict[str, str]:
-    """Return a task for a template, with a link to its note."""
-    evidence = Evidence(
-        number=0, source_type=MemorySource.TASK.value, path=task.id.removeprefix("task:"), title=task.note,
-        heading_path=(), start_line=task.line, end_line=task.line, text=task.title,
-    )  # fmt: skip
-    passage = material.passages.add(evidence, sensitive=task.sensitive)
-    material.listed.append((words_only(task.title), (passage.number,)))
-    return {"text": inline(task.title), "due": task.due, "link": link_to(task.note)}
+def task_lines(tasks: Iterable[TaskRow], most: int, material: Material) -> list[dict[str, str]]:
+    """Return tasks for a template, each with a link to its note, without those that are struck through."""
+    lines: list[dict[str, str]] = []
+    for task, words in ((task, bare(task.title)) for task in tasks):
+        if not words or len(lines) == most:
+            continue
+        evidence = Evidence(
+            number=0, source_type=MemorySource.TASK.value, path=task.id.removeprefix("task:"), title=task.note,
+            heading_path=(), start_line=task.line, end_line=task.line, text=task.title,
+        )  # fmt: skip
+        passage = material.passages.add(evidence, sensitive=task.sensitive)
+        material.listed.append((words, (passage.number,)))
+        lines.append({"text": inline(words), "due": task.due, "link": link_to(task.note)})
+    return lines

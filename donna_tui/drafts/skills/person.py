@@ -16,7 +16,7 @@ from donna_tui.drafts.passages import IndexedNote, approved_notes, is_template
 from donna_tui.drafts.people import FOLDER
 from donna_tui.drafts.quotes import Read
 from donna_tui.drafts.series import day_in, people_in
-from donna_tui.drafts.skills.cadence import CadenceParts, new_material, read_notes, task_line
+from donna_tui.drafts.skills.cadence import CadenceParts, new_material, read_notes, task_lines
 from donna_tui.drafts.text import can_be_linked, inline, iso_week, words_only
 from donna_tui.index.database import Database
 from donna_tui.index.documents import link_key
@@ -51,6 +51,9 @@ _COURTESY = re.compile(
 )
 """Words of courtesy, and the name of somebody who is addressed."""
 
+_INITIALS = re.compile(r"([A-ZÀ-Þ]{2,3}): ")
+"""The initials of the speaker of a paragraph in a transcript. In a list, “DOB: 3 May” is a field."""
+
 _LINK = re.compile(r"(?<!!)\[\[([^\[\]|#^\n]{1,200})")
 
 
@@ -60,7 +63,7 @@ def profile(parts: CadenceParts, name: str, day: datetime.date) -> Run:
     return Run(
         template=TEMPLATE,
         task_type=TASK_TYPE,
-        gather=lambda: _gather(parts, name, week),
+        gather=lambda: _gather(parts, name, day),
         target_path=f"{FOLDER}/{name}.md",
         key=f"{name}@{week}",
         title=name,
@@ -144,7 +147,7 @@ def _text_of(body: str) -> str:
     return "\n".join(line for line in body.splitlines() if not line.startswith("# ")).strip()
 
 
-async def _gather(parts: CadenceParts, name: str, week: str) -> Context:
+async def _gather(parts: CadenceParts, name: str, day: datetime.date) -> Context:
     limits = parts.config.skills.person_profile.context_limits
     material, corrections = await new_material(parts, TASK_TYPE)
     templates = parts.gatherer.templates
@@ -154,7 +157,7 @@ async def _gather(parts: CadenceParts, name: str, week: str) -> Context:
         return _Named.of(name, known_people(index, parts.client, templates) | people)
 
     names = await parts.read(named)
-    reads = await _notes_about(parts, name, names)
+    reads = await _notes_about(parts, name, names, day)
     facts: list[dict[str, str]] = []
     for read in reads:
         found = _about(read.blocks, names)
@@ -163,7 +166,7 @@ async def _gather(parts: CadenceParts, name: str, week: str) -> Context:
             material.passages.add(read.evidence(block), sensitive=read.note.sensitive) for block in found
         ]
     tasks = [
-        task_line(task, material)
+        task
         for task in await parts.read(list_tasks)
         if names.are_in(task.title)
         and not (parts.gatherer.remote and task.sensitive)
@@ -178,8 +181,8 @@ async def _gather(parts: CadenceParts, name: str, week: str) -> Context:
             if names.are_in(sentence) and not _PRONOUN.match(sentence) and not _is_greeting(sentence):
                 material.listed.append((sentence, (passage.number,)))
                 facts.append({"text": inline(sentence), "indent": "", "topic": "", "link": where})
-    data = {"name": inline(name), "facts": facts[: limits.vault], "tasks": tasks[: limits.task]}
-    front = {"type": "person", "name": name, "stub": None, "week": week}
+    data = {"name": inline(name), "facts": facts[: limits.vault], "tasks": task_lines(tasks, limits.task, material)}
+    front = {"type": "person", "name": name, "stub": None, "week": iso_week(day)}
     corrections = corrections[: limits.corrections]
     return material.context(parts, TASK_TYPE, PersonProfileAnswer, name, data, front, corrections)
 
@@ -188,12 +191,13 @@ async def _gather(parts: CadenceParts, name: str, week: str) -> Context:
 class _Named:
     """Match the full name of a person, and the first name if it is unique and not part of another full name.
 
-    `others` matches the full and first names of the other people.
+    `others` matches the full and first names of the other people; `initials` are the letters of the person's own.
     """
 
     full: re.Pattern[str]
     first: re.Pattern[str] | None
     others: re.Pattern[str]
+    initials: frozenset[str]
 
     @classmethod
     def of(cls, name: str, people: Collection[str]) -> _Named:
@@ -206,13 +210,17 @@ class _Named:
             _words(name),
             _words(first, r"(?!\s+[A-ZÀ-Þ]\w)") if is_unambiguous else None,
             re.compile(rf"(?<!\w)(?![a-z])(?i:{listed or '(?!)'})(?!\w|\s+\d)"),  # neither “will” nor “May 2026”
+            frozenset(word[0].upper() for word in name.split()),
         )
 
     def are_in(self, text: str) -> bool:
         return bool(self.full.search(text) or (self.first and self.first.search(text)))
 
-    def is_said_by_others(self, text: str) -> bool:
+    def is_said_by_others(self, block: Block) -> bool:
         """Check whether a line begins with the name of another person who says it, as in “Ben: …” or “Ben, …”."""
+        text, initials = block.text, _INITIALS.match(block.text)
+        if initials and not block.is_bullet and not self.initials <= set(initials[1]):
+            return True
         said = self.others.match(text)
         return bool(said and re.match(r"\s*[:,]|\s+[-–>]", text[said.end() :]))
 
@@ -239,8 +247,8 @@ def _words(name: str, after: str = "") -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){words}(?!\w){after}")
 
 
-async def _notes_about(parts: CadenceParts, name: str, names: _Named) -> list[Read]:
-    """Return the notes that name the person, latest first."""
+async def _notes_about(parts: CadenceParts, name: str, names: _Named, day: datetime.date) -> list[Read]:
+    """Return the notes that name the person, latest first, without those with a date after a day."""
     limits = parts.config.skills.person_profile.context_limits
     hits = {hit.path for hit in await parts.gatherer.hits(name, MemorySource.VAULT, 2 * limits.vault)}
     linking = (
@@ -250,7 +258,9 @@ async def _notes_about(parts: CadenceParts, name: str, names: _Named) -> list[Re
 
     def found(index: Database) -> list[IndexedNote]:
         linked = {path for (path,) in index.rows(linking, (link_key(name),))}
-        notes = [note for note in approved_notes(index, parts.gatherer.templates) if note.path != f"{FOLDER}/{name}.md"]
+        known = approved_notes(index, parts.gatherer.templates)
+        notes = [note for note in known if note.path != f"{FOLDER}/{name}.md"]
+        notes = [note for note in notes if (day_in(note.path, note.front) or day) <= day]
         return [note for note in notes if note.path in linked] + [note for note in notes if note.path in hits - linked]
 
     ordered = sorted(await parts.read(found), key=_written_at, reverse=True)[:MAX_NOTES]
@@ -264,10 +274,13 @@ def _about(blocks: Sequence[Block], names: _Named) -> list[Block]:
     and one below the name that somebody else says.
     """
     found: dict[int, Block] = {}
+    by_others, last = False, 0
     for number, block in enumerate(blocks):
+        continues = by_others and not (block.is_bullet or SPEAKER.match(block.text)) and block.start_line <= last + 1
+        by_others, last = continues or names.is_said_by_others(block), block.end_line
         heading = words_only(block.heading_path[-1]) if block.heading_path else ""
         is_below = block.parent in found or (names.full.search(heading) and not names.others.search(heading))
-        is_about = names.are_in(block.text) or (is_below and not names.is_said_by_others(block.text))
+        is_about = names.are_in(block.text) or (is_below and not by_others)
         is_clear = names.are_all_of(blocks[block.parent].text if block.parent >= 0 else heading)
         if (
             is_about
