@@ -10,7 +10,10 @@ from donna_tui.text.markdown import plain_text
 @pytest.mark.parametrize(
     ("markdown", "text"),
     [
-        ("## Head ##\n\nSome **bold**, *it*, _und_, ~~gone~~ and ==lit==.", "Head Some bold, it, und, gone and lit."),
+        (
+            "## Head ##\n\nSome **bold**, *it*, _und_, ~~gone~~ and ==lit==.",
+            "Head Some bold, it, und, ~~gone~~ and lit.",
+        ),
         ("snake_case_x, 2 * 3 * 4, a__b__c", "snake_case_x, 2 * 3 * 4, a__b__c"),
         ("[text](https://x.y/(z) 'title') and [[note|alias]], [[note#part]]", "text and alias, note#part"),
         ("![[image.png|100]] ![alt|100](a.png) <https://e.org> [a][ref] b[^1]", "alt https://e.org a b"),
@@ -26,6 +29,8 @@ from donna_tui.text.markdown import plain_text
         ("| a | <br> | b |\n|---|---|---|\n| 1 | [^1] | 2 |", "a · b · 1 · 2"),
         ("code `that ends\nelsewhere` and \\` is a backtick", "code that ends elsewhere and ` is a backtick"),
         ("- [ ] todo\n- [x] done\n* item\n---\n```python\nx = `1`\n```", "☐ todo ☑ done • item x = `1`"),
+        ("kept for a year^[by *law*], then deleted", "kept for a year (by law), then deleted"),
+        ('class="a" id="b">the end</span> of a <b>tag</b>', "the end of a tag"),
         ("note|the end]] of a [[link]]", "the end of a link"),
         ("the end](https://e.org/) of a [link](x)", "the end of a link"),
         ("A line of text. ^block-id", "A line of text."),
@@ -55,7 +60,11 @@ def test_marks_are_left_out_and_words_are_kept(markdown: str, text: str) -> None
 
 
 @pytest.mark.parametrize(
-    "part", ["*", "[", "[[a", "<a", "`", "**a", "| ", "- ", "> ", "_a ", "==a ", "[a](", "<!--", "![[a.png", "~~~a\n"]
-)
+    "part",
+    [
+        "*", "[", "[[a", "<a", "`", "**a", "| ", "- ", "> ", "_a ", "==a ", "[a](", "<!--", "![[a.png", "~~~a\n",
+        'a="b" ', "^[a",
+    ],
+)  # fmt: skip
 def test_hostile_repetition_ends(part: str) -> None:
     assert len(plain_text(part * 3_000)) <= 9_000
