@@ -83,7 +83,8 @@ def candidates_for(k: int) -> int:
 
 def both_legs(database: Database, vectors: VectorIndex, question: Question, limit: int) -> Legs:
     """Run both legs, one after the other."""
-    return Legs(keyword_leg(database, question, limit), semantic_leg(database, vectors, question, limit))
+    keyword = keyword_leg(database, question, limit)
+    return Legs(keyword, semantic_leg(database, vectors, replace(question, query=keyword.query), limit))
 
 
 def keyword_leg(
@@ -130,12 +131,10 @@ def _best_coverage(database: Database, query: Query, best: Sequence[int], *, hal
 
 
 def semantic_leg(database: Database, vectors: VectorIndex, question: Question, limit: int) -> dict[int, float]:
-    """Run the semantic leg."""
+    """Run the semantic leg; excluded words are in the spelling of the index."""
     if question.vector is None or question.mode == "keyword":
         return {}
-    without = question.query.without
-    scope = replace(question, query=_respelt(database, question.query)).scope if without else question.scope
-    return {match.id: match.score for match in vectors.search(database, question.vector, scope, limit)}
+    return {match.id: match.score for match in vectors.search(database, question.vector, question.scope, limit)}
 
 
 def matches(

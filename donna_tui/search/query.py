@@ -130,11 +130,12 @@ def _month_in(parts: Mapping[str, str | None]) -> int:
 _NEAR_DAYS = {"yesterday": -1, "gestern": -1, "today": 0, "heute": 0, "tomorrow": 1}
 _WEEKDAYS = tuple(map(str.lower, WEEKDAYS))
 _SHIFTS = {"l": -1, "n": 1}
-"""The offsets of “last” and “next” in weeks or months, in English and German, by their first letters."""
+"""The offsets of “last” and “next” in weeks, months or years, in English and German, by their first letters."""
 
 _RELATIVE = re.compile(
     rf"\b(?:(?P<near>(?a:{'|'.join(_NEAR_DAYS)}))"
-    r"|(?P<which>last|this|next|letzte[mnrs]?|diese[mnrs]?|nächste[mnrs]?)\s+(?P<period>week|month|woche|monat)"
+    r"|(?P<which>last|this|next|letzte[mnrs]?|diese[mnrs]?|nächste[mnrs]?)"
+    r"\s+(?P<period>week|month|year|woche|monat|jahr)"
     rf"|(?P<turn>last|this|next|on)\s+(?P<weekday>(?a:{'|'.join(_WEEKDAYS)}))"
     rf"|(?:in|during|(?P<past>last))\s+{_MONTH}(?![\w'’-]))\b(?!\s+of\b)",
     re.IGNORECASE,
@@ -157,7 +158,7 @@ def relative_dates(text: str, today: date) -> tuple[tuple[str, ...], str]:
 
 
 def _iso_dates(match: re.Match[str], today: date) -> list[str]:
-    """Return the days or the month that an expression names.
+    """Return the days or the months that an expression names.
 
     A week begins on Monday. A weekday is the last and the next one, with “this” only today if it is today. A month by
     its name is the latest, with “last” the latest before this month.
@@ -167,6 +168,8 @@ def _iso_dates(match: re.Match[str], today: date) -> list[str]:
     if parts["month"]:
         month = _month_in(parts)
         return [f"{today.year - (month > today.month - bool(parts['past']))}-{month:02}"]
+    if parts["period"] in ("year", "jahr"):
+        return [f"{today.year + shift}-{month:02}" for month in range(1, 13)]
     if parts["period"].startswith("mo"):
         months = 12 * today.year + today.month - 1 + shift
         return [f"{months // 12}-{months % 12 + 1:02}"]

@@ -116,9 +116,12 @@ class SearchService:
 
         def work(database: Database, vectors: VectorIndex) -> SearchOutcome:
             compared = comparable(database, question, version)
-            semantic = semantic_leg(database, vectors, compared, limit)
+            found = keyword() if compared.query.without else None  # it finds the spelling of excluded words
+            respelt = replace(compared, query=found.query) if found else compared
+            semantic = semantic_leg(database, vectors, respelt, limit)
             fell_back = asked.mode == "semantic" and compared.mode == "keyword"  # then words were not looked for
-            return search(database, vectors, compared, settings, None if fell_back else Legs(keyword(), semantic))
+            legs = None if fell_back else Legs(found or keyword(), semantic)
+            return search(database, vectors, compared, settings, legs)
 
         try:
             question, version = await self._with_vector(asked), self._version

@@ -170,7 +170,7 @@ def _cost(text: str) -> int:
     return len(_ESTIMATE.spans(text))
 
 
-CHUNKER_VERSION = "markdown_heading-3"
+CHUNKER_VERSION = "markdown_heading-4"
 MIN_TOKENS = 32
 SPECIAL_TOKENS = 2
 """Special tokens that models of the BERT family add to a text."""
@@ -232,9 +232,11 @@ def chunk_markdown(
         bare.clear()
         context = context_of(title, path, max_tokens)
         cutter = _Cutter(text, begin, section.end, context, counter, max_tokens)
+        fresh = body
         for low, high, tokens in cutter.passages(overlap):
-            if not _TEXT.search(text, max(low, body), high):  # a heading, or the delimiter row of a table
+            if not _TEXT.search(text, fresh, high):  # only a heading or the delimiter row of a table, or repeated text
                 continue
+            fresh = max(body, high)
             chunks.append(
                 Chunk(
                     index=len(chunks),

@@ -406,10 +406,11 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         (r"!?\[\[#?\^?([^\[\]\n]+)\]\]", r"\1", 0),
         (r"[ \t]\|[ \t]", " · ", 0),
         (r"\[\^[^\]\s]+\]:?", "", 0),
+        (r"\^\[([^\[\]\n]+)\]", r" (\1)", 0),
         (rf"!?\[([^\[\]\n]*?)(?:{IMAGE_SIZE})?\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)", r"\1", 0),
         (r"\[([^\[\]\n]+)\]\[[^\[\]\n]*\]", r"\1", 0),
         (r"(?<!\\)<((?:https?://|mailto:)[^<>\s]+)>", r"\1", 0),
-        (r"(?<!\\)</?[A-Za-z][^<>\n]*>", " ", 0),
+        (r'(?<!\\)</?[A-Za-z][^<>\n]*>|\A(?:[\w-]+="[^"<>\n]*"[ \t]*)+/?>', " ", 0),
         (r"(\*\*\*|\*\*|==)(?=\S)([^\n]{1,500}?)(?<=\S)\1", r"\2", 0),
         (r"(?<!\w)__(?=\S)([^\n]{1,500}?)(?<=\S)__(?!\w)", r"\1", 0),
         (r"(?<![\w*\\])\*(?=[^\s*])([^*\n]+?)(?<=[^\s\\])\*(?![\w*])", r"\1", 0),
@@ -420,8 +421,9 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
 )
 """Rules in order: quotes and callouts, code blocks, comments, delimiter rows of tables without outer pipes, rules;
 headings, lists, block ids, tables, ends of rows that are cut off; code, images without a caption, the end of a link
-that began before the passage, links and embeds, cells, footnotes, HTML; emphasis, backticks of code that is cut off,
-escapes.
+that began before the passage, links and embeds, cells, footnotes, HTML and the end of a tag that began before the
+passage; emphasis, backticks of code that is cut off, escapes. Struck text keeps its marks, since without them it would
+read as valid.
 """
 
 

@@ -73,6 +73,12 @@ def test_the_delimiter_row_of_a_wide_table_is_no_passage() -> None:
     assert all(re.search("[a-z]", each.text) for each in chunks)
 
 
+def test_no_passage_only_repeats_the_header_of_an_aligned_table() -> None:
+    table = f"| Supplier | Terms |\n| {'-' * 10} | {'-' * 11} |\n| Umbrella Corporation | thirty days |\n"
+    chunks = chunks_of(f"## Overview\n\n{table}", max_tokens=32, overlap=8)
+    assert ["Supplier" in each.text for each in chunks] == [True, False]
+
+
 def test_the_body_begins_after_the_frontmatter() -> None:
     text = "---\na: 1\n---\nwords\n"
     (chunk,) = chunks_of(text, start=13)

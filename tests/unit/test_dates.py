@@ -88,6 +88,8 @@ def test_the_rest_of_a_question_is_without_its_dates() -> None:
         ("this Monday", "2026-11-23 2026-11-30"),
         ("in diesem Monat, in letztem Monat", "2026-11 2026-10"),
         ("How can we meet next month", "2026-12"),
+        ("what did we decide last year?", " ".join(f"2025-{month:02}" for month in range(1, 13))),
+        ("im nächsten Jahr", " ".join(f"2027-{month:02}" for month in range(1, 13))),
     ],
 )
 def test_relative_dates_are_those_of_today(text: str, days: str) -> None:

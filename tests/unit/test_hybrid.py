@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from donna_tui.index.database import Database
-from donna_tui.index.keyword import MAX_COMPLETIONS
+from donna_tui.index.keyword import MAX_COMPLETIONS, holds_word
 from donna_tui.index.store import MemoryStore
 from donna_tui.index.vectors import Vector
 from donna_tui.search import hybrid
@@ -265,10 +265,20 @@ def test_umlauts_are_found_in_either_spelling(store: MemoryStore, text: str, fou
     assert [hit.snippet.marks for hit in outcome.hits] != [()]
 
 
-def test_an_excluded_word_is_respelt_too_but_no_word_of_a_relative_date(store: MemoryStore) -> None:
+def test_an_excluded_word_is_respelt_once_but_no_word_of_a_relative_date(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     add(store, "a", "Frau Müller wohnt hier. Naechste Tür.", leaning(0.9))
     add(store, "b", "Frau Schmidt wohnt hier.", leaning(0.8, axis=2))
+    looked_up: list[str] = []
+
+    def spy(database: Database, word: str, words: str) -> bool:
+        looked_up.append(word)
+        return holds_word(database, word, words)
+
+    monkeypatch.setattr("donna_tui.search.legs.holds_word", spy)
     assert paths(asked(store, "frau -mueller")) == ["b"]
+    assert looked_up == ["mueller"]
     assert keyword_leg(store.database, ask(SearchRequest(text="nächste Woche")), 10).query.words == ("nächste", "Woche")
 
 

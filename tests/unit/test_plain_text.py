@@ -30,6 +30,8 @@ from donna_tui.text.markdown import plain_text
         ("code `that ends\nelsewhere` and \\` is a backtick", "code that ends elsewhere and ` is a backtick"),
         ("- [ ] todo\n- [x] done\n* item\n---\n```python\nx = `1`\n```", "☐ todo ☑ done • item x = `1`"),
         ("- [-] no longer\n- [/] begun\n1. [?] a question", "☒ no longer ◩ begun ☐ a question"),
+        ("kept for a year^[by *law*], then deleted", "kept for a year (by law), then deleted"),
+        ('class="a" id="b">the end</span> of a <b>tag</b>', "the end of a tag"),
         ("note|the end]] of a [[link]]", "the end of a link"),
         ("the end](https://e.org/) of a [link](x)", "the end of a link"),
         ("A line of text. ^block-id", "A line of text."),
@@ -59,7 +61,11 @@ def test_marks_are_left_out_and_words_are_kept(markdown: str, text: str) -> None
 
 
 @pytest.mark.parametrize(
-    "part", ["*", "[", "[[a", "<a", "`", "**a", "| ", "- ", "> ", "_a ", "==a ", "[a](", "<!--", "![[a.png", "~~~a\n"]
-)
+    "part",
+    [
+        "*", "[", "[[a", "<a", "`", "**a", "| ", "- ", "> ", "_a ", "==a ", "[a](", "<!--", "![[a.png", "~~~a\n",
+        'a="b" ', "^[a",
+    ],
+)  # fmt: skip
 def test_hostile_repetition_ends(part: str) -> None:
     assert len(plain_text(part * 3_000)) <= 9_000
