@@ -24,6 +24,7 @@ from donna_tui.index.filters import (
 )
 from donna_tui.index.sampling import Range, halves, span
 from donna_tui.index.scope import ScopeMembership, estimate_scope
+from donna_tui.text.words import is_one_character
 
 CANDIDATES_PER_RESULT = 2
 """Candidates ranked per chunk wanted in a scope of all passages; proportionally more in a smaller scope."""
@@ -238,6 +239,8 @@ def holds_spelling(database: Database, word: str, words: str = ALL_WORDS) -> boo
 def begun_word(database: Database, word: str, words: str = ALL_WORDS) -> str:
     """Build an FTS5 expression for a half-typed word: the words of the index that complete it."""
     begun = word.casefold()
+    if is_one_character(word):
+        return f"{quoted(word)}*"
     if len(begun) < SHORTEST_STEM:
         return quoted(word)
     terms = database.column(

@@ -13,7 +13,7 @@ from donna_tui.index.vectors import Vector, VectorIndex, stored_vectors
 from donna_tui.search.names import Named, named_by
 from donna_tui.search.query import Query, parse_query
 from donna_tui.search.ranking import TOP_CANDIDATES, query_content
-from donna_tui.text.words import other_spellings
+from donna_tui.text.words import is_one_character, other_spellings
 from donna_tui.types.search import Filters, Mode, SearchRequest
 
 CANDIDATES = 100
@@ -156,6 +156,11 @@ def _terms(database: Database, query: Query, *, half_typed: bool) -> list[str]:
 
 
 def is_half_typed(database: Database, question: Question) -> bool:
-    """Return whether the last word is incomplete: no passage contains it, and the user is still typing."""
-    begun = question.query.begun if question.request.partial else ""
-    return bool(begun) and not holds_word(database, begun, words_of(question.query.filters))
+    """Return whether the last word is incomplete: no passage contains it, and the user is still typing. A single
+    character of a script without spaces always is, because such scripts are indexed by pairs of characters.
+    """
+    begun = question.query.begun
+    if is_one_character(begun):
+        return True
+    typing = bool(begun) and question.request.partial
+    return typing and not holds_word(database, begun, words_of(question.query.filters))

@@ -38,6 +38,11 @@ def is_unspaced(char: str) -> bool:
     return bool(_UNSPACED.match(char) or _EMOJI.match(char))
 
 
+def is_one_character(word: str) -> bool:
+    """Return whether a word is a single character of a script without spaces, which is half of an indexed pair."""
+    return len(word) == 1 and bool(_UNSPACED.match(word))
+
+
 def spaced(text: str) -> str:
     """Remove unspaced scripts and emoji."""
     return text if text.isascii() else _EMOJI.sub(" ", _UNSPACED.sub(" ", text))

@@ -296,6 +296,14 @@ def test_a_half_typed_word_finds_words_whose_stem_is_shorter(store: MemoryStore,
     assert paths(asked(store, typed, partial=True, vector=None)) == ["a.md"]
 
 
+def test_a_character_of_a_script_without_spaces_finds_the_words_that_it_begins(store: MemoryStore) -> None:
+    add(store, "a.md", "来週の会議は月曜日です。", leaning(0.3))
+    add(store, "b.md", "天気", leaning(0.2))
+    outcome = asked(store, "会")
+    assert paths(outcome) == ["a.md"]
+    assert outcome.hits[0].snippet.marks == ((3, 4),)
+
+
 def test_filters_alone_list_the_notes_that_they_let_through(store: MemoryStore) -> None:
     for number in range(3):
         store.upsert(replace(note(f"P/{number}.md", "kestrel\n\n# More\nof it"), modified_at=100.0 + number))
