@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestContext:
-    """What the pipelines of a space share; `extra_source` creates the sources other than notes."""
+    """The context that the pipelines of a space share. `extra_source` creates the sources other than notes."""
 
     space: Space
     config: MemoryConfig
