@@ -68,7 +68,7 @@ def memories(
     kinds: Annotated[list[str] | None, typer.Option("--type", help="Only memories of this type.")] = None,
     user: Annotated[str, typer.Option("--user", help="Memories of this user; your own by default.")] = "",
     limit: Annotated[int, typer.Option("--limit", help="The number of memories per page.", min=1, max=1_000)] = 50,
-    offset: Annotated[int, typer.Option("--offset", help="The number of memories to skip.", min=0)] = 0,
+    offset: Annotated[int, typer.Option("--offset", help="The number of memories to skip.", min=0, max=10**9)] = 0,
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:

@@ -341,6 +341,9 @@ def test_a_list_without_memories_says_so(donna: Donna, vault: Path) -> None:
     donna("remember", "My favourite colour is blue.", "--space", vault)
     assert donna("memories", "kestrel", "--space", vault).err == "no memories match\n"
     assert donna("memories", "--offset", "5", "--space", vault).err == "no more than 1 memory\n"
+    beyond = donna("mcp", "--call", "memory_list", json.dumps({"offset": 10**20}), "--space", vault)
+    assert (beyond.code, beyond.json["reason"]) == (2, "usage")
+    assert donna("memories", "--offset", str(10**20), "--space", vault, "--json").json["reason"] == "usage"
 
 
 def test_a_folder_is_imported_users_are_kept_and_a_bad_file_costs_only_itself(

@@ -21,6 +21,7 @@ MAX_LISTED = 1_000
 MAX_TURNS = 200
 LONGEST_TEXT = 200_000
 MAX_DAYS = 31
+MAX_OFFSET = 1_000_000_000
 
 Count = Annotated[int, Field(ge=0)]
 InVault = AfterValidator(lambda path: path.removeprefix("vault:"))
@@ -40,7 +41,7 @@ Folder = Annotated[
     Field(max_length=LONGEST_PATH, description="Only notes below this folder, vault-relative, such as Projects."),
     AfterValidator(lambda folder: "" if folder in (".", "./") else folder.removeprefix("vault:")),
 ]
-Offset = Annotated[int, Field(ge=0, description="The number of rows to skip: 0 for the first page.")]
+Offset = Annotated[int, Field(ge=0, le=MAX_OFFSET, description="The number of rows to skip: 0 for the first page.")]
 IsoTime = Annotated[str, Field(description="ISO 8601 in UTC, such as 2026-03-12T09:30:00Z; empty if unknown.")]
 Question = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION, description="The question, in any words.")]
 
