@@ -27,6 +27,7 @@ from donna_tui.types.errors import Reason, SpaceError
 from donna_tui.types.events import EventHub
 from donna_tui.types.search import SearchOutcome, SearchRequest
 from donna_tui.vault.client import VaultClient
+from donna_tui.vault.obsidian import template_folders
 from donna_tui.vault.open import included, indexed_client
 
 if TYPE_CHECKING:
@@ -121,6 +122,7 @@ class SpaceContext:
             client=self.client,
             splitter=self.splitter,
             hub=self.hub,
+            templates=template_folders(self.space.root),
         )
         return Parts(
             root=self.space.root,
