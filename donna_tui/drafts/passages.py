@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
 from typing import Any
 
 from donna_tui.index.database import Database
 from donna_tui.types.drafts import Evidence
 from donna_tui.types.search import ME, Hit, MemorySource
-from donna_tui.vault.note.read import DRAFT_KEY, note_date
+from donna_tui.vault.note.read import DRAFT_KEY
+from donna_tui.vault.obsidian import is_template
 
 LONGEST_TEXT = 4_000
 
@@ -76,20 +75,8 @@ class IndexedNote:
     heading: str = ""
 
 
-_TEMPLATES = re.compile(r"(?:^|/)(?:[^/]*[\W\d_])?(?:templates?|vorlagen?)/", re.IGNORECASE)
-_TEMPLATE = re.compile(r"(?:(?:daily|meeting|note|person|project)[\W_]*)?(?:template|vorlage)", re.IGNORECASE)
 _FIELDS = " OR ".join(f"content GLOB '*{field}*'" for field in ("{{date", "{{time", "{{title", "<% tp.", "<%[*] "))
 """The condition for a passage with fields of Obsidian's templates or of Templater."""
-
-
-def is_template(path: str, folders: Collection[str], *, has_fields: bool = False) -> bool:
-    """Check whether a note is a template: in one of these folders, or in one called Templates.
-
-    A note without a day in its name is one, too, if it is called Template or has fields of templates.
-    """
-    if _TEMPLATES.search(path) or path.startswith(tuple(f"{folder}/" for folder in folders)):
-        return True
-    return bool(has_fields or _TEMPLATE.fullmatch(PurePosixPath(path).stem)) and not note_date({}, path, 0.0)
 
 
 def approved_notes(database: Database, templates: Collection[str] = ()) -> Iterator[IndexedNote]:

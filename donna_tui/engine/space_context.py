@@ -26,6 +26,7 @@ from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.errors import Reason, SpaceError
 from donna_tui.types.events import EventHub
 from donna_tui.vault.client import VaultClient
+from donna_tui.vault.obsidian import template_folders
 from donna_tui.vault.open import indexed_client
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ class SpaceContext:
             client=self.client,
             splitter=self.splitter,
             hub=self.hub,
+            templates=template_folders(self.space.root),
         )
         return IngestContext(
             space=self.space,

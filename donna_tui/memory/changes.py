@@ -55,7 +55,8 @@ class ChangeFollower:
     def tasks(self) -> TaskSource:
         from donna_tui.memory.tasks import TaskSource
 
-        return TaskSource(self._parts.sources.tasks, self._store, self._parts.splitter, self._hub)
+        parts = self._parts
+        return TaskSource(parts.sources.tasks, self._store, parts.splitter, self._hub, parts.templates)
 
     @cached_property
     def _deriver(self) -> Deriver:
@@ -88,7 +89,8 @@ class ChangeFollower:
         finish_erasures(database)
 
     def _tasks_version(self) -> str:
-        return f"{TASKS_VERSION}:{self._parts.sources.tasks.enabled}:{self._version}"
+        parts = self._parts
+        return f"{TASKS_VERSION}:{parts.sources.tasks.enabled}:{parts.templates}:{self._version}"
 
     def _begin_anew(self, db: MemoryDb) -> Iterator[int]:
         """Follow a memory other than the indexed one, such as a restored backup: delete what it lacks."""

@@ -33,13 +33,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryIndexerParts:
-    """The dependencies of a memory indexer. `folder` is the space's state folder."""
+    """The dependencies of a memory indexer. `folder` is the space's state folder, `templates` are folders of templates
+    in Obsidian's settings.
+    """
 
     folder: Path
     sources: SourcesConfig
     client: VaultClient
     splitter: TextSplitter
     hub: EventHub
+    templates: tuple[str, ...] = ()
 
 
 POLL_SECONDS = 1.0

@@ -20,6 +20,10 @@ _FROM = "memory_documents d JOIN memory_chunks c ON c.document_id = d.id LEFT JO
 _IMPORTANCE = "(0.6 * s.novelty + 0.4 * s.salience)"
 
 
+_OF_A_TIME = (MemoryType.WORKING, MemoryType.EPISODIC)
+"""The types of memories in which words such as “now” and “yesterday” depend on the day when they were stored."""
+
+
 def list_memories(database: Database, wanted: MemoryFilter, limit: int, skip: int) -> tuple[MemoryChunk, ...]:
     """List the memories of an index, the latest first; a longer one is listed passage by passage."""
     where, parameters = _conditions(wanted)
@@ -127,7 +131,8 @@ def _built(
 def _content(hit: Hit, source: MemorySource, at: float) -> str:
     if source is MemorySource.VAULT:
         return f"{hit.path}: {hit.content}"
-    if source is not MemorySource.CHAT:
+    is_told = source is MemorySource.MEMORY and hit.metadata["type"] in _OF_A_TIME
+    if source is not MemorySource.CHAT and (not is_told or hit.metadata.get("compression_source")):
         return hit.content
     day = iso_date(at)
     speaker = hit.heading_path[0] if hit.heading_path else ""

@@ -24,6 +24,7 @@ from donna_tui.types.memory import MemoryType, TaskRow
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient, VaultNote
 from donna_tui.vault.note.read import DRAFT_KEY
+from donna_tui.vault.obsidian import is_template
 
 KIND = MemorySource.TASK.value
 
@@ -76,8 +77,16 @@ class TaskSource:
     reported and affects only that note's tasks.
     """
 
-    def __init__(self, config: TaskSourceConfig, store: MemoryStore, splitter: TextSplitter, hub: EventHub) -> None:
+    def __init__(
+        self,
+        config: TaskSourceConfig,
+        store: MemoryStore,
+        splitter: TextSplitter,
+        hub: EventHub,
+        templates: tuple[str, ...] = (),
+    ) -> None:
         self._config, self._store, self._splitter, self._hub = config, store, splitter, hub
+        self._templates = templates
 
     def stored(self, note: VaultNote) -> None:
         if self._config.enabled:
@@ -90,9 +99,11 @@ class TaskSource:
         """Store the tasks of a note, delete those it no longer has, and return how many it has. Raises DatabaseError.
 
         A draft has no tasks until it is approved, so that generated check boxes are not taken for the user's tasks.
+        Those of a template are of the notes made from it.
         """
         started = time.perf_counter()
-        found = () if note.frontmatter.data.get(DRAFT_KEY) else tasks_in(note.text)
+        has_none = note.frontmatter.data.get(DRAFT_KEY) or is_template(note.path, self._templates)
+        found = () if has_none else tasks_in(note.text)
         documents = [task_document(task, note, self._splitter) for task in found]
         self._delete_others(note.path, {document.source_id for document, _ in documents})
         changed = sum(self._store_one(document, chunks) for document, chunks in documents)

@@ -6,13 +6,14 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
+from donna_tui.vault.note.read import note_date
 from donna_tui.vault.paths import VaultRoot
 from donna_tui.vault.write.file_names import check_new_name, check_place
 
@@ -139,6 +140,20 @@ def template_folders(root: Path) -> tuple[str, ...]:
         with contextlib.suppress(DonnaError):
             folders.append((_settings(root, path) or {}).get(key, "").strip("/"))
     return tuple(filter(None, folders))
+
+
+_TEMPLATES = re.compile(r"(?:^|/)(?:[^/]*[\W\d_])?(?:templates?|vorlagen?)/", re.IGNORECASE)
+_TEMPLATE = re.compile(r"(?:(?:daily|meeting|note|person|project)[\W_]*)?(?:template|vorlage)", re.IGNORECASE)
+
+
+def is_template(path: str, folders: Collection[str], *, has_fields: bool = False) -> bool:
+    """Check whether a note is a template: in one of these folders, or in one called Templates.
+
+    A note without a day in its name is one, too, if it is called Template or has fields of templates.
+    """
+    if _TEMPLATES.search(path) or path.startswith(tuple(f"{folder}/" for folder in folders)):
+        return True
+    return bool(has_fields or _TEMPLATE.fullmatch(PurePosixPath(path).stem)) and not note_date({}, path, 0.0)
 
 
 def _settings(root: Path, path: str) -> dict[str, str] | None:

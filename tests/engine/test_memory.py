@@ -16,6 +16,7 @@ from donna_tui.platform.paths import app_paths
 from donna_tui.types.events import EngineEvent, MemoryIngestFailed, NoteDeleted
 from donna_tui.types.memory import MemoryFilter, MemoryType, OmittedReason, RecallResult
 from donna_tui.types.search import Filters, MemorySource, SearchRequest
+from donna_tui.vault.note.read import iso_date
 from tests.engine.helpers import Sandbox, eventually, hide_model, index_once, new_sandbox, open_engine, quick_config
 from tests.model_server import Behaviour, ModelServer, text
 from tests.unit.memory_parts import chat_rows, jsonl
@@ -170,7 +171,8 @@ async def test_a_paraphrased_fact_is_recalled_even_if_a_search_would_refuse(sand
             small = await memory.recall(question, token_budget=50)
             assert any(fact in each for each in contents(small)), question
         refused = await memory.recall("where did we eat")
-        assert contents(refused)[0] == FACTS["where did we eat"]
+        lunch = refused.memories[0]
+        assert lunch.content == f"{iso_date(lunch.at)}: {FACTS['where did we eat']}", "an event has its day"
 
 
 async def test_a_note_without_text_that_is_found_by_its_name_is_not_recalled(sandbox: Sandbox) -> None:

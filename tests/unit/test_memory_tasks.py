@@ -137,6 +137,14 @@ def test_tasks_follow_their_note(sandbox: Sandbox) -> None:
     assert sandbox.ids("task") == []
 
 
+def test_check_boxes_of_templates_are_no_tasks(sandbox: Sandbox) -> None:
+    for path in ("_templates/Daily.md", "Work/99 Templates/Daily.md", "Meeting template.md"):
+        follow(sandbox, path, "- [ ] Plan the day\n")
+    assert sandbox.ids("task") == []
+    follow(sandbox, "Contemplates/2026-03-12 template.md", "- [ ] Plan the day\n")
+    assert len(sandbox.ids("task")) == 1
+
+
 def test_a_move_within_the_note_changes_the_lines_and_embeds_nothing(sandbox: Sandbox) -> None:
     follow(sandbox, "a.md", "- [ ] One\n")
     embed_all(sandbox.store)

@@ -18,7 +18,7 @@ from donna_tui.config.models import MemoryConfig
 from donna_tui.drafts.blocks import Block, bare, is_quotable
 from donna_tui.drafts.drafters import Answer, Corrected, Task, correcting
 from donna_tui.drafts.page import Context
-from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, is_template, paths_of_keys
+from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, paths_of_keys
 from donna_tui.drafts.quotes import LONG_PAST, outcome_of, points_of
 from donna_tui.drafts.quotes import Read as ReadNote
 from donna_tui.drafts.series import Gatherer, Match, Read, day_in, is_meeting_note, match_of, title_key
@@ -32,6 +32,7 @@ from donna_tui.types.errors import DonnaError
 from donna_tui.types.memory import MemoryChunk, MemoryFilter, TaskRow
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
+from donna_tui.vault.obsidian import is_template
 
 MAX_NOTES = 60
 """Maximum number of notes of a span that are read."""

@@ -12,7 +12,7 @@ from donna_tui.config.models import PersonProfileConfig
 from donna_tui.drafts.blocks import SPEAKER, Block, bare, blocks_of, is_own, is_quotable
 from donna_tui.drafts.drafters import PersonProfileAnswer, stems_of
 from donna_tui.drafts.page import Context, Run
-from donna_tui.drafts.passages import IndexedNote, approved_notes, is_template
+from donna_tui.drafts.passages import IndexedNote, approved_notes
 from donna_tui.drafts.people import FOLDER
 from donna_tui.drafts.quotes import Read
 from donna_tui.drafts.series import day_in, people_in
@@ -25,6 +25,7 @@ from donna_tui.text.sentences import sentence_spans
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
+from donna_tui.vault.obsidian import is_template
 
 TEMPLATE, TASK_TYPE = "person_profile", "draft_person_profile"
 MAX_PEOPLE, MAX_NOTES = 50, 60
