@@ -213,8 +213,10 @@ _LABEL_PATTERNS = (
     (
         Role.SKIPPED,
         re.compile(
-            rf"^\W*(?:(?:attendees|participants|present|apologies|teilnehmer(?:innen)?)\W{{0,3}}:\W*{_NAMES}$"
-            rf"|(?:next meeting|nächster termin)\W{{0,3}}:\W*{_DAY})",
+            rf"^\W*(?:(?:(?:attendees|participants|present|apologies|absent|teilnehmer(?:innen)?)\W{{0,3}}:\W*"
+            rf"(?:none\b\W*|{_NAMES}))+$"
+            r"|(?:next meeting|nächster termin)(?:\W{0,3}:\W*| (?:(?:is|ist|will be) )?(?=(?:on|at|am|the|next) ))"
+            rf"{_DAY})",
             re.IGNORECASE,
         ),
     ),
@@ -239,21 +241,23 @@ _DIAL_IN = re.compile(
 _BOILERPLATE = re.compile(
     r"^(?:recording\b|github issue\b|minutes google doc|where\b\W{0,4}:|when\b\W{0,4}:|location\b\W{0,4}:"
     r"|extracted from\b|watch the (?:meeting|video|recording)|\W*calendar\W*:|(?:video )?recording of\b)"
-    r"|\bgoogle calendar\b",
+    r"|\bgoogle calendar\b|\bcalled (?:the meeting )?to order\b|\b(?:opened|closed|adjourned) the meeting\b"
+    r"|\bmeeting (?:was )?(?:opened|closed|adjourned)\b",
     re.IGNORECASE,
 )
 SPEAKER = re.compile(r"^[A-ZÀ-Þ][\w.'’-]*(?: [A-ZÀ-Þ][\w.'’-]*){0,2}(?::| [-–]) +")
 """The name of a speaker at the beginning of a line."""
 
 _NOTHING = re.compile(
-    r"^(?:none|nothing|n/?a|tbd|tba|todo|skip(?:ped)?|same|done|yes|no|ok|okay|keine?|nichts|presenter|slides?|notes?)\W*$"
+    r"^(?:none|nothing|n/?a|tbd|tba|todo|skip(?:ped)?|same|done|yes|no|ok|okay|nobody|keine?|nichts|niemand"
+    r"|presenter|slides?|notes?)\W*$"
     r"|^(?:none|nothing|n/?a|tbd|tba|skip(?:ped)?|same|done|ok|okay)"
     r" (?:for|until|till|this|next|last|today|now|yet|so far|here|new|to (?:add|discuss|report|share|see)|at|from|as"
     r"|left|else|really|much|specific|in the (?:public|private|meeting))\b[^,;:]{0,60}$"
     r"|^(?:skip(?:ped)? (?:not?|so|since|because|due)|(?:no discussion\W+)?(?:we )?ran out of time)\b[^;:]{0,60}$"
     r"|^(?:keine (?:neuigkeiten|neuen themen|updates)|nichts (?:neues|besonderes))\b[^,;:]{0,60}$"
     r"|^(?:(?:see|same)\b[^,;:]{0,30}|discussed) (?:above|below|earlier)\W*$"
-    r"|^(?:presenter|slides?)\b[^,;:]{0,60}$|^(?:see|slides) \S+$"
+    r"|^presenter\b[^,;:]{0,60}$|^(?:see|slides) \S+$|^slides? (?:\(see|by|from|here|can be found)\b[^,;:]{0,60}$"
     r"|^no (?:new |specific |other |major |board |staff |team |project )?"
     r"(?:announcements?|updates?|news|agenda|discussion|items?|changes?|time)"
     r"(?: (?:this|for|from|to|at|since|today|on|in)\b[^,;:]{0,60})?\W*$"
@@ -268,10 +272,10 @@ _DECIDE = (
 _NO_POINT = re.compile(
     r"^(?=.*\b(?:no|not|none|nothing|nobody|never|\w+n['’]t|keine?[nmrs]?|nichts?|niemand)\b)"
     rf"(?=.*\b(?:{_DECIDE})\b)(?:\W*\b(?:{_DECIDE}|no|not|one|none|nothing|nobody|never|\w+n['’]t|there|anything|anyone"
-    r"|anybody|we|it|was|were|is|are|has|have|had|been|did|do|made|taken|reached|make|take|any|other|others|else|more"
-    r"|further|new|open|formal|specific|additional|and|or|at|in|on|to|the|this|that|meeting|call|session|today|yet|so|far"
-    r"|now|week|time|keine?[nmrs]?|nichts?|niemand|es|gab|gibt|wir|hat|haben|wurde|wurden|worden|ist|sind|sonst|noch"
-    r"|weitere[nrs]?|neue[nrs]?|andere[nrs]?|offene[nrs]?|getroffen|gefasst|heute|bisher|und|in|der|dieser|sitzung)\b)+\W*$",
+    r"|anybody|I|we|it|was|were|is|are|has|have|had|been|did|do|made|taken|reached|make|take|any|others?|else|more"
+    r"|further|new|open|formal|specific|additional|and|or|at|in|on|to|the|this|that|meeting|call|session|today|yet|so"
+    r"|far|now|week|time|keine?[nmrs]?|nichts?|niemand|es|gab|gibt|wir|hat|haben|wurden?|worden|ist|sind|sonst|noch"
+    r"|weiter|mehr|(?:weitere|neue|andere|offene)[nrs]?|getroffen|gefasst|heute|bisher|und|der|dieser|sitzung)\b)+\W*$",
     re.IGNORECASE,
 )
 """A statement that nothing was decided, promised or asked, without a subject."""
@@ -290,6 +294,23 @@ _CODE = re.compile(
 )
 _ADDRESS = re.compile(r"\S+[./]\S+")
 _LOG_LEVEL = re.compile(r"(?:^|\s)(?:DEBUG|INFO|WARN|ERROR|FATAL|TRACE)(?:\s|:)")
+
+
+_GREETING = re.compile(
+    r"(?:hey|hi|hello|bye|goodbye|thanks|thank you|congrat\w*|wow|whoa|woohoo|yay|phew|oh|yeah|yes|yep|yup|nope|sorry"
+    r"|cool|glad|absolutely|totally|I (?:\w+ )?agree|I(?:['’]m| am) so (?:happy|sorry)"
+    r"|good (?:morning|afternoon|evening|night)|(?:good|great|nice|lovely) to (?:see|hear|meet)|take care|see you"
+    r"|talk to you|you(?:['’]re| are) welcome)\b",
+    re.IGNORECASE,
+)
+"""The beginning of a greeting, of thanks or of mere approval."""
+
+_COURTESY = re.compile(
+    rf"{_GREETING.pattern}|\b(?:agree|right|true|glad|happy|good|great|nice|cool|sweet|awesome|amazing|sounds?|looks?"
+    r"|sorry|see|hear|soon|later|lot|much)\b|[,\s]+(?-i:[A-ZÀ-Þ])[\w'’-]*(?=[,.!?]|$)",
+    re.IGNORECASE,
+)
+"""Words of courtesy, and the name of somebody who is addressed."""
 
 
 def is_own(front: Mapping[str, Any]) -> bool:
@@ -495,7 +516,13 @@ def is_quotable(block: Block) -> bool:
     if is_point:
         return True
     letters = sum(char.isalpha() or char.isspace() for char in text)
-    return letters >= 0.6 * len(text) and not _BOILERPLATE.search(text)
+    return letters >= 0.6 * len(text) and not _BOILERPLATE.search(text) and not is_greeting(text)
+
+
+def is_greeting(text: str) -> bool:
+    """Check whether a line greets, thanks or approves, and has at most one other word with content."""
+    said = SPEAKER.sub("", text)
+    return bool(_GREETING.match(said)) and len(stems_of(_COURTESY.sub(" ", said))) < 2
 
 
 def _title(sections: Sequence[Section]) -> str:
@@ -508,7 +535,7 @@ def _title(sections: Sequence[Section]) -> str:
 def _topic(path: tuple[str, ...], title: str, label: str) -> str:
     """Return the headings below the title that do not name a part of minutes, and the label below them."""
     below = path[1:] if title and path[:1] == (title,) else path
-    named = [heading for heading in below if not (heading_role(heading) or _GENERIC.search(heading))]
+    named = [heading for heading in below if not is_generic(heading)]
     return ": ".join(filter(None, (words_only(_LEFT_OUT.sub("", each)).rstrip(":") for each in (*named, label))))
 
 
@@ -534,6 +561,11 @@ def heading_role(heading: str, *, own: bool = False) -> Role | None:
     return next((role for role, pattern in _ROLE_PATTERNS if pattern.fullmatch(words)), None)
 
 
+def is_generic(heading: str) -> bool:
+    """Check whether a heading says nothing about what is below it, or names a part of minutes."""
+    return bool(heading_role(heading) or _GENERIC.search(heading))
+
+
 def topics_of(blocks: Sequence[Block], most: int) -> list[tuple[str, ...]]:
     """Return the heading paths with the most notes, in order: the deepest ones, below the title."""
     counts = Counter(block.heading_path for block in blocks if block.role is Role.NOTES and block.heading_path)
@@ -547,7 +579,7 @@ def topics_of(blocks: Sequence[Block], most: int) -> list[tuple[str, ...]]:
 
 _GENERIC = re.compile(
     r"\bagenda\b|^\W*(?:discussions?|(?:meeting |daily )?notes|minutes|summary|log|journal|diary|today|general"
-    r"|misc(?:ellaneous)?|other|updates?|notizen|diskussion|protokoll|sonstiges|heute|tagebuch)\W*$",
+    r"|misc(?:ellaneous)?|other|topics|updates?|themen|notizen|diskussion|protokoll|sonstiges|heute|tagebuch)\W*$",
     re.IGNORECASE,
 )
 """Headings that say nothing about what is below them."""

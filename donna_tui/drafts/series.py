@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import re
 import unicodedata
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import PurePosixPath
@@ -73,6 +73,9 @@ _DIARY = frozenset(
 _TEAM = frozenset({"team", "teams", "standup", "standups", "scrum"})
 """Words in the names of a team's daily meetings, and of the folders of their notes."""
 
+_ANY_TEAM = frozenset({"inbox", "archive", "archiv"})
+"""Names of folders with the notes of several teams."""
+
 _WITH = re.compile(r"(?:^|[\W_])(?:with|mit)[\W_]+(.+)", re.IGNORECASE)
 """The end of a title that names with whom the meeting is."""
 
@@ -125,7 +128,7 @@ class Invited:
 def earlier_notes(index: Database, invited: Invited, templates: Collection[str] = ()) -> list[Earlier]:
     """Return the earlier notes of a meeting, latest first: of its series or title or, failing these, of its people.
 
-    Empty if the latest of them must not be quoted to the people of this meeting.
+    Empty if the latest of them must not be quoted to the people of this meeting, or is perhaps of another meeting.
     """
     found: dict[Match, list[Earlier]] = {match: [] for match in Match}
     notes = list(approved_notes(index, templates))
@@ -145,9 +148,23 @@ def earlier_notes(index: Database, invited: Invited, templates: Collection[str] 
             found[match].append(Earlier(note, day, match))
     best = [*found[Match.SERIES], *found[Match.TITLE]] or found[Match.PEOPLE]
     best.sort(key=lambda each: (each.day, str(each.note.front.get("event_start", "")), each.note.path), reverse=True)
-    if best and not _may_be_quoted(best[0], invited):
+    if best and not (_may_be_quoted(best[0], invited) and _is_one_series(best)):
         return []
     return [earlier for earlier in best if _may_be_quoted(earlier, invited)]
+
+
+def _is_one_series(best: Sequence[Earlier]) -> bool:
+    """Check whether notes, latest first, are of one meeting as far as their folders tell.
+
+    They may be of two teams, each with its stand-ups in its folder, if they name nobody and neither folder is older.
+    A folder such as Inbox or Meetings may have those of any team.
+    """
+    unclear = [each for each in best if each.match is Match.TITLE and not people_of(each.note.front)]
+    if not unclear or unclear[0] is not best[0]:
+        return True
+    folders = [(PurePosixPath(each.note.path).parent, each.day) for each in unclear]
+    last, first = folders[0][0], min(day for folder, day in folders if folder == folders[0][0])
+    return not any(folder != last and day >= first and title_key(folder.name) - _ANY_TEAM for folder, day in folders)
 
 
 def _may_be_quoted(earlier: Earlier, invited: Invited) -> bool:

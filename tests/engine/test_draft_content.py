@@ -442,6 +442,7 @@ async def test_a_week_reads_its_notes_its_boxes_and_the_last_review(tmp_path: Pa
         "Projects/Log.md": "---\ndate: 2024-01-16\n---\n# Log\n\n## Decisions\n\n- A long tale of how it came about\n",
         "Daily/2024-01-16.md": "- [x] Wash the car ✅ 2024-01-16\n",
         "Daily/2024-01-15.md": "- [ ] Wash the car 📅 2024-01-16\n",
+        "Projects/Paint.md": "---\ndate: 2024-01-17\n---\n- [ ] Buy brushes\n",
         "Projects/Old.md": f"---\ndate: 2023-05-01\n---\n{old}- [ ] Overdue thing 📅 2024-01-15\n",
         "Reviews/2024-W03.md": "---\ndate: 2024-01-21\n---\n# Week 3\n\n- A good week\n",
     }
@@ -551,6 +552,7 @@ async def test_a_meeting_is_listed_once_with_its_outcome(tmp_path: Path) -> None
         "  - Ana will measure Redis\n- Costs\n  - Bo asked for more\n",
         "Meetings/2024-01-17 Roof.md": MINUTES.replace("2024-01-16", "2024-01-17"),
         "Meetings/Choir/2024-01-17 meeting.md": "We sang.\n",
+        "Meetings/2024-01-17 Reading.md": "Cancelled\n",
     }
     async with draft_engine(tmp_path, notes=notes) as here:
         noon = datetime.datetime(2024, 1, 17, 12, tzinfo=datetime.UTC)
@@ -599,6 +601,18 @@ async def test_a_task_that_was_done_in_another_note_is_not_carried_over(tmp_path
         assert section(here.text(result.path), "Carried over") == [
             "- Pay the fee, due 2024-01-10 ([[Daily/2024-01-10|2024-01-10]])"
         ]
+
+
+async def test_the_tasks_of_a_week_are_not_those_of_its_monday(tmp_path: Path) -> None:
+    notes = {
+        "Plans/2024-W03.md": "- [ ] Call the bank\n- [x] Sow peas\n",
+        "Daily/2024-01-15.md": "- It rained all day\n",
+    }
+    async with draft_engine(tmp_path, notes=notes) as here:
+        (day,) = await here.engine.drafts.write_new("daily_reflection", datetime.date(2024, 1, 15))
+        assert "Plans" not in here.text(day.path)
+        (week,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
+        assert section(here.text(week.path), "Carried over") == ["- Call the bank ([[Plans/2024-W03|2024-W03]])"]
 
 
 async def test_reflection_and_review_are_skipped_without_relevant_notes(tmp_path: Path) -> None:
@@ -664,7 +678,7 @@ async def test_a_person_without_a_page_gets_one_with_only_what_is_about_them(tmp
 
 async def test_a_profile_has_no_line_about_somebody_unnamed(tmp_path: Path) -> None:
     lines = "- He said so to Alice\n- Alice leads the team\n  - She told Zoe\n- IT gave Alice a laptop\n"
-    lines += "- Alice: he is late\n- Called Alice: she is fine\n"
+    lines += "- Alice: he is late\n- Called Alice: she is fine\n\nAlice\n"
     notes = {
         f"Daily/{recently()}.md": f"It was Alice. This week Alice is away.\n\n{lines}\n## Alice\n- She likes tea\n"
     }

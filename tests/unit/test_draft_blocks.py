@@ -247,6 +247,8 @@ def test_a_nested_bullet_is_quoted_below_its_own() -> None:
         "No further decisions were made at this meeting",
         "Sonst wurde nichts beschlossen.",
         "Keine weiteren Beschlüsse",
+        "Es wurde nichts weiter entschieden",
+        "I decided nothing",
         "Tom: –",
     ],
 )
@@ -333,8 +335,12 @@ def test_a_day_that_means_another_one_at_the_next_meeting_is_not_quoted() -> Non
 
 
 def test_remarks_without_content_are_not_quoted() -> None:
-    text = "## Notes\n- Rafael: nothing to discuss in the public meeting\n- Costs went up by a tenth\n"
-    assert texts(quoted(text).notes) == ["Costs went up by a tenth"]
+    text = (
+        "**Attendees:** Ana, Ben\n**Apologies:** none\n\n## Notes\n- Rafael: nothing to discuss in the public meeting\n"
+        "- Thanks all!\n- Good morning, Ana\n- Karl opened the meeting at 10:05\n- Next meeting on Monday\n"
+        "- Slides (see agenda)\n- Slides are due on 3 May\n- Costs went up by a tenth\n"
+    )
+    assert texts(quoted(text).notes) == ["Slides are due on 3 May", "Costs went up by a tenth"]
 
 
 def test_a_line_with_a_reference_is_quoted_if_it_says_enough() -> None:

@@ -148,6 +148,18 @@ def test_a_note_outside_a_diary_is_of_the_meeting_called_daily(
     assert found(notes, invited("Daily", "Ana", "Ben", me=("Mara",))) == ([] if is_diary else ["note"])
 
 
+@pytest.mark.parametrize(
+    ("folder", "days", "quoted"),
+    [("Team Beta", (6, 8), 0), ("Kestrel", (2, 4), 4), ("Inbox", (6, 1), 4), ("Team Alpha", (6, 8), 4)],
+)
+def test_the_stand_ups_of_two_teams_are_not_mixed(folder: str, days: tuple[int, int], quoted: int) -> None:
+    paths = [f"Team Alpha/2026-01-0{day} Stand-up.md" for day in (5, 7)]
+    paths += [f"{folder}/2026-01-0{day} Stand-up.md" for day in days]
+    notes = Notes(**{path: {"_path": path} for path in paths})
+    assert len(found(notes, invited("Stand-up", "Ana", "Ben"))) == quoted
+    assert len(found(notes, invited("Team Alpha stand-up", "Ana", "Ben"))) == (4 if folder == "Team Alpha" else 2)
+
+
 def test_unrelated_notes_are_not_matched_to_a_meeting() -> None:
     notes = Notes(gateway=at(5, "Ana", "Ben"), notes_on_planning={"date": "2026-01-06"})
     assert found(notes, invited("Planning of the gateway", "Cleo", "Dana")) == []

@@ -15,11 +15,11 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from donna_tui.config.models import MemoryConfig
-from donna_tui.drafts.blocks import Block, bare, is_quotable
+from donna_tui.drafts.blocks import Block, bare, is_generic, is_quotable
 from donna_tui.drafts.drafters import Answer, Corrected, Task, correcting
 from donna_tui.drafts.page import Context
-from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, paths_of_keys
-from donna_tui.drafts.quotes import LONG_PAST, outcome_of, points_of
+from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, is_template, paths_of_keys
+from donna_tui.drafts.quotes import LONG_PAST, outcome_of, points_of, was_cancelled
 from donna_tui.drafts.quotes import Read as ReadNote
 from donna_tui.drafts.series import Gatherer, Match, Read, day_in, is_meeting_note, match_of, title_key
 from donna_tui.drafts.text import inline, wikilink, words_only
@@ -46,6 +46,9 @@ _WEEKDAYS = frozenset(
     " sábado domingo".split()
 )
 """Words that may stand beside the day in the name of a daily note."""
+
+_WEEK = re.compile(r"^\d{4}-?W\d\d\b", re.IGNORECASE)
+"""The name of the note of a week."""
 
 _PROMISE = re.compile(
     r"\b(?:promised|I promise|versprochen|verspreche|versprach|zugesagt)\b|\bI owe\b"
@@ -274,7 +277,7 @@ def _ticked(parts: CadenceParts, span: Span, tasks: Sequence[TaskRow]) -> set[st
     """Return the ids of the undated tasks that were done in a span."""
     start, end = span.bounds(parts.zone)
     paths = list(dict.fromkeys(task.note for task in tasks))
-    dated_in = {path for path in paths if span.holds(_own_day(parts.client, path))}
+    dated_in = {path for path in paths if span.holds(_own_day(parts.client, path, span))}
     try:
         before = parts.texts_at(paths, start)
         after = parts.texts_at(paths, end) if end < time.time() else None
@@ -288,7 +291,7 @@ def _ticked(parts: CadenceParts, span: Span, tasks: Sequence[TaskRow]) -> set[st
             is_new = task.title not in was[task.note] and (after is None or task.title in then.get(task.note, ()))
         else:
             is_new = task.note in dated_in or (
-                before is not None and task.note in then and not _own_day(parts.client, task.note)
+                before is not None and task.note in then and not _own_day(parts.client, task.note, span)
             )
         if is_new:
             found.add(task.id)
@@ -299,7 +302,10 @@ def _done_titles(text: str) -> set[str]:
     return {task.title for task in tasks_in(text) if task.status == "done"}
 
 
-def _own_day(client: VaultClient, path: str) -> str:
+def _own_day(client: VaultClient, path: str, span: Span) -> str:
+    """Return the day of a note, if it has one. That of a whole week is of no single day."""
+    if span.first == span.last and _WEEK.search(PurePosixPath(path).stem):
+        return ""
     note = client.try_read(path)
     day = day_in(path, note.frontmatter.data) if note else None
     return day.isoformat() if day else ""
@@ -314,7 +320,8 @@ async def open_in(parts: CadenceParts, span: Span, most: int, material: Material
     found: list[TaskRow] = await parts.read(lambda index: list_tasks(index, everything=True))
     tasks = allowed_tasks(found, remote=parts.gatherer.remote)
     tasks = [task for task in tasks if not is_template(task.note, parts.gatherer.templates)]
-    days = await asyncio.to_thread(lambda: {path: _own_day(parts.client, path) for path in {t.note for t in tasks}})
+    paths = {task.note for task in tasks}
+    days = await asyncio.to_thread(lambda: {path: _own_day(parts.client, path, span) for path in paths})
     busy = {task.note for task in tasks if span.holds(task.done)}
     first, last, long_past = (day.isoformat() for day in (span.first, span.last, span.first - LONG_PAST))
     done = {task.title: task.done for task in sorted(tasks, key=lambda task: task.done) if task.done <= last}
@@ -357,15 +364,17 @@ async def meetings_of(
     unplanned = [read.note for read in free.values() if is_meeting_note(read.note, parts.gatherer.me)]
     titles = [(_title_of(note), day_in(note.path, note.front), note.path) for note in unplanned]
     found += titles[: most - len(found)]
+    found = [each for each in found if not (each[2] in by_path and was_cancelled(by_path[each[2]].blocks))]
     await will_link(parts, [path for _, _, path in found], material)
     lines = [_meeting_line(title, day, path, by_path.get(path), material) for title, day, path in found]
     return sorted(lines, key=lambda line: line["day"])
 
 
 def _title_of(note: IndexedNote) -> str:
-    """Return the title of a meeting's note; of one that is only a date and “meeting”, with the name of its folder."""
-    title = note.heading or note.title
-    return title if title_key(title) else f"{PurePosixPath(note.path).parent.name} {title}".strip()
+    """Return the title of a meeting's note; with the name of its folder if it is only a date and “meeting”."""
+    if title_key(note.heading) and not is_generic(note.heading):
+        return note.heading
+    return note.title if title_key(note.title) else f"{PurePosixPath(note.path).parent.name} {note.title}".strip()
 
 
 def _note_of(meeting: Meeting, reads: Iterable[ReadNote], parts: CadenceParts) -> str:
@@ -404,16 +413,17 @@ def link_to(path: str) -> str:
 
 
 def task_lines(tasks: Iterable[TaskRow], most: int, material: Material) -> list[dict[str, str]]:
-    """Return tasks for a template, each with a link to its note, without those that are struck through."""
-    lines: list[dict[str, str]] = []
-    for task, words in ((task, bare(task.title)) for task in tasks):
-        if not words or len(lines) == most:
-            continue
+    """Return tasks for a template, each once with a link to its note, without those that are struck through."""
+    distinct: dict[tuple[str, str], TaskRow] = {}
+    for task in tasks:
+        distinct.setdefault((bare(task.title), task.due), task)
+    lines = []
+    for (words, due), task in [each for each in distinct.items() if each[0][0]][:most]:
         evidence = Evidence(
             number=0, source_type=MemorySource.TASK.value, path=task.id.removeprefix("task:"), title=task.note,
             heading_path=(), start_line=task.line, end_line=task.line, text=task.title,
         )  # fmt: skip
         passage = material.passages.add(evidence, sensitive=task.sensitive)
         material.listed.append((words, (passage.number,)))
-        lines.append({"text": inline(words), "due": task.due, "link": link_to(task.note)})
+        lines.append({"text": inline(words), "due": due, "link": link_to(task.note)})
     return lines

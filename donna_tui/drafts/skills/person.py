@@ -9,8 +9,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from donna_tui.config.models import PersonProfileConfig
-from donna_tui.drafts.blocks import SPEAKER, Block, bare, blocks_of, is_own, is_quotable
-from donna_tui.drafts.drafters import PersonProfileAnswer, stems_of
+from donna_tui.drafts.blocks import SPEAKER, Block, bare, blocks_of, is_greeting, is_own, is_quotable
+from donna_tui.drafts.drafters import PersonProfileAnswer
 from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import IndexedNote, approved_notes
 from donna_tui.drafts.people import FOLDER
@@ -35,22 +35,6 @@ _PRONOUN = re.compile(
     r"|(?:[Tt]his|[Tt]hat|[Tt]hese|[Tt]hose)(?:['’]s| (?:is|was|are|were|has|had|will))\b)"
 )
 """The beginning of a line about somebody or something that the line before it names."""
-
-_GREETING = re.compile(
-    r"(?:hey|hi|hello|bye|goodbye|thanks|thank you|congrat\w*|wow|whoa|woohoo|yay|phew|oh|yeah|yes|yep|yup|nope|sorry"
-    r"|cool|glad|absolutely|totally|I (?:\w+ )?agree|I(?:['’]m| am) so (?:happy|sorry)"
-    r"|good (?:morning|afternoon|evening|night)|(?:good|great|nice|lovely) to (?:see|hear|meet)|take care|see you"
-    r"|talk to you|you(?:['’]re| are) welcome)\b",
-    re.IGNORECASE,
-)
-"""The beginning of a greeting, of thanks or of mere approval."""
-
-_COURTESY = re.compile(
-    rf"{_GREETING.pattern}|\b(?:agree|right|true|glad|happy|good|great|nice|cool|sweet|awesome|amazing|sounds?|looks?"
-    r"|sorry|see|hear|soon|later|lot|much)\b|[,\s]+(?-i:[A-ZÀ-Þ])[\w'’-]*(?=[,.!?]|$)",
-    re.IGNORECASE,
-)
-"""Words of courtesy, and the name of somebody who is addressed."""
 
 _INITIALS = re.compile(r"([A-ZÀ-Þ]{2,3}): ")
 """The initials of the speaker of a paragraph in a transcript. In a list, “DOB: 3 May” is a field."""
@@ -162,7 +146,8 @@ async def _gather(parts: CadenceParts, name: str, day: datetime.date) -> Context
     facts: list[dict[str, str]] = []
     for read in reads:
         found = _about(read.blocks, names)
-        facts += material.quote(read, [block for block in found if not block.box][: limits.vault - len(facts)])
+        said = [block for block in found if not (block.box or names.are_all_of(block.text))]
+        facts += material.quote(read, said[: limits.vault - len(facts)])
         material.for_model += [
             material.passages.add(read.evidence(block), sensitive=read.note.sensitive) for block in found
         ]
@@ -179,7 +164,7 @@ async def _gather(parts: CadenceParts, name: str, day: datetime.date) -> Context
         text, where = passage.text, inline(f"chat {passage.title}", 80)
         sentences = (words_only(material.fixed(bare(text[start:end]))) for start, end in sentence_spans(text))
         for sentence in sentences:
-            if names.are_in(sentence) and not _PRONOUN.match(sentence) and not _is_greeting(sentence):
+            if names.are_in(sentence) and not _PRONOUN.match(sentence) and not is_greeting(sentence):
                 material.listed.append((sentence, (passage.number,)))
                 facts.append({"text": inline(sentence), "indent": "", "topic": "", "link": where})
     data = {"name": inline(name), "facts": facts[: limits.vault], "tasks": task_lines(tasks, limits.task, material)}
@@ -237,12 +222,6 @@ class _Named:
         return bool(self.full.fullmatch(words) or (self.first and self.first.fullmatch(words)))
 
 
-def _is_greeting(text: str) -> bool:
-    """Check whether a line greets, thanks or approves, and has at most one other word with content."""
-    said = SPEAKER.sub("", text)
-    return bool(_GREETING.match(said)) and len(stems_of(_COURTESY.sub(" ", said))) < 2
-
-
 def _words(name: str, after: str = "") -> re.Pattern[str]:
     words = r"\s+".join(map(re.escape, name.split()))
     return re.compile(rf"(?<!\w){words}(?!\w){after}")
@@ -286,7 +265,7 @@ def _about(blocks: Sequence[Block], names: _Named) -> list[Block]:
         if (
             is_about
             and is_quotable(block)
-            and not _is_greeting(block.text)
+            and not is_greeting(block.text)
             and (is_clear or not _PRONOUN.match(names.without_speaker(block.text)))
         ):
             found[number] = replace(block, depth=0, topic="" if names.are_in(block.topic) else block.topic)
