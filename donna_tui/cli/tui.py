@@ -82,6 +82,7 @@ def _open(session: Session | None, *, is_demo: bool = False) -> None:
     from donna_tui.tui.lib.keymap import load_keymap
     from donna_tui.tui.terminal import restored_terminal
     from donna_tui.tui.themes import ThemeMemory
+    from donna_tui.vault.git.command import is_running
 
     gc.freeze()  # what is imported stays
     tuning = GcTuning()
@@ -98,6 +99,7 @@ def _open(session: Session | None, *, is_demo: bool = False) -> None:
         pressed=tuning.pressed,
         save_theme=themes.save,
         first_notes=demo_notes(session.space.root) if session and is_demo else (),
+        is_git_running=is_running,
     )
     sys.setswitchinterval(SWITCH_SECONDS)
     with restored_terminal():

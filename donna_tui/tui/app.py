@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -57,7 +58,8 @@ class DonnaApp(App[None], inherit_bindings=False):
 
     `space_name` is shown in the header until the engine reports the name; with `first_run` the user is asked for a
     vault first. An unknown `theme` is replaced by the default. `external` lists the available programs; `pressed` is
-    called for each key. `first_notes` are listed until the engine reports notes.
+    called for each key. `first_notes` are listed until the engine reports notes. `is_git_running` is asked when the app
+    takes long to end.
     """
 
     TITLE = "Donna"
@@ -77,6 +79,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         pressed: Callable[[], None] = lambda: None,
         save_theme: Callable[[str], None] = lambda theme: None,
         first_notes: tuple[NameMatch, ...] = (),
+        is_git_running: Callable[[], bool] = lambda: False,
     ) -> None:
         super().__init__(css_path=[style_sheet(name) for name in _STYLES])
         self._make_backend = make_backend
@@ -94,6 +97,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         self._pressed = pressed
         self._save_theme = save_theme
         self._first_notes = first_notes
+        self._is_git_running = is_git_running
         self._tty_watchdog = terminal.TtyWatchdog()
         self._signals = ExitStack()
         self._unsaved: tuple[terminal.Unsaved, ...] = ()
@@ -232,11 +236,19 @@ class DonnaApp(App[None], inherit_bindings=False):
 
     async def on_unmount(self) -> None:
         """Save unsaved text and stop the engine cleanly, however the app ends."""
+        if not self.is_headless:
+            asyncio.get_running_loop().call_later(terminal.SILENT_SECONDS, self._explain_wait)
         if self._main is not None:
             self._main.disconnect()
         self.last_words += await terminal.save_unsaved(self._unsaved)
         await self._close()
         self._signals.close()
+
+    def _explain_wait(self) -> None:
+        """Print that the end of the app waits for git, if it does. The screen is gone then."""
+        if self._is_git_running():
+            with suppress(OSError, ValueError):
+                print("Waiting for git to finish …", file=sys.__stderr__, flush=True)
 
     def _handle_exception(self, error: Exception) -> None:
         """End the app after an unhandled error. Textual would print it with the values of all variables, which may

@@ -42,6 +42,8 @@ for key in AltDigit:
 
 
 TTY_CHECK_SECONDS = 2.0
+SILENT_SECONDS = 0.5
+"""Seconds that the end of the app may take without a message."""
 
 
 class TtyWatchdog:

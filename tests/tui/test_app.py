@@ -27,6 +27,7 @@ from donna_tui.tui.shell.commands import KeyList
 from donna_tui.tui.shell.main import MainScreen
 from donna_tui.tui.shell.windows import HelpScreen, help_text
 from donna_tui.tui.themes import OWN_THEMES, THEME_NAMES
+from donna_tui.tui.vault.plan_dialog import PlanScreen
 from donna_tui.types.errors import DonnaError, Reason, SpaceError
 from donna_tui.types.events import NoteDeleted
 from tests.tui import hostile, scenarios
@@ -518,6 +519,22 @@ def test_escape_characters_in_a_paste_start_no_keys(size: int) -> None:
         "one␛[31mD\r␛",
         "up",
     ]
+
+
+async def test_the_newest_message_is_shown_below_a_dialog_as_high_as_the_screen() -> None:
+    async with driving(scenarios.normal(), size=(60, 20)) as donna:
+        await donna.press("escape", "2")
+        await donna.until(lambda: donna.vault.note_tree.items, "the vault is shown")
+        await donna.press("G", "D")
+        screen = await donna.window(PlanScreen)
+        for number in range(4):
+            donna.app.notify(f"Message {number}: {'words ' * 12}")
+        await donna.until(lambda: "Message 3" in donna.screen_text(), "the newest is shown")
+        box = screen.query_one(".plan-box")
+        assert box.region.y == 1
+        assert "Delete" in donna.screen_text().splitlines()[1]
+        assert "esc cancel" in donna.screen_text()
+        assert "Message 2" not in donna.screen_text()
 
 
 @pytest.mark.slow

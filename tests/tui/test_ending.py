@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import termios
 import time
 from collections.abc import Iterator
@@ -89,6 +90,28 @@ def test_a_signal_leaves_the_terminal_as_it_was_and_keeps_what_was_typed(
     assert ended(terminal) == 128 + number
     is_restored(terminal)
     assert any("kept whatever happens" in text for text in edits(tmp_path))
+
+
+@pytest.mark.slow
+def test_quitting_reports_that_it_waits_for_git(tmp_path: Path) -> None:
+    root, gate, waiting, git = (tmp_path / name for name in ("vault", "gate", "waiting", "bin/git"))
+    shutil.copytree(resource("vault_templates", "demo"), root)
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    git.parent.mkdir()
+    waits = f'test ! -p "{gate}" || {{ touch "{waiting}"; read -r line < "{gate}"; }}'
+    git.write_text(f'#!/bin/sh\n{waits}\nexec "{shutil.which("git")}" "$@"\n', encoding="utf-8")
+    git.chmod(0o700)
+    home = {"DONNA_HOME": str(tmp_path / "home"), "HOME": str(tmp_path), "PATH": f"{git.parent}:{os.environ['PATH']}"}
+    with python_in_terminal("-m", "tests.tui.crashing_app", str(root), **home) as terminal:
+        terminal.wait_for("all folders")
+        terminal.press(b"\x1b", until="keys")
+        terminal.press(b"2", until="45 notes")
+        os.mkfifo(gate)
+        os.write(terminal.descriptor, b"h")
+        terminal.until(lambda lines: waiting.exists())
+        terminal.press(b"\x11", until="Waiting for git to finish …")
+        gate.rename(tmp_path / "open").write_text("\n", encoding="utf-8")
+        assert ended(terminal) == 0
 
 
 @pytest.mark.slow

@@ -96,6 +96,7 @@ def test_preview_shows_frontmatter_as_chips() -> None:
     first, second = markdown_blocks(text)
     assert first.content.plain == "title Gateway   tags a · b   who Priya Raman"
     assert (first.line, len(first.starts), second.line) == (0, 7, 7)
+    assert [lines for _, lines in wrapped(first, 20)] == [range(7)] * 3
 
 
 def test_a_callout_has_an_icon_and_one_colour() -> None:

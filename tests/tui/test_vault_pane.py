@@ -468,8 +468,22 @@ async def test_the_cursor_and_the_selection_follow_a_note_that_is_renamed_outsid
         await donna.until(lambda: place.place is not None and place.place[0] == ORCHARD, "the same note is shown")
         assert place.note_tree.selected is not None
         assert place.note_tree.selected.path == ORCHARD
-        if not is_listed_first:
-            assert place.note_tree.marked == (ORCHARD,)
+        assert place.note_tree.marked == (ORCHARD,)
+
+
+@pytest.mark.slow
+async def test_a_note_that_replaces_a_deleted_one_is_not_selected() -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await donna.open_note(GARDEN)
+        await donna.press("space")
+        text = backend.vault.files.pop(GARDEN)
+        backend.post(NoteDeleted(path=GARDEN))
+        await donna.until(lambda: "Garden.md" not in names(donna), "it is gone")
+        backend.vault.files[GARDEN] = text
+        backend.post(NoteDeleted(path=SYNC))
+        await donna.until(lambda: "Garden.md" in names(donna), "there is a note again")
+        assert donna.vault.note_tree.marked == ()
 
 
 @pytest.mark.slow

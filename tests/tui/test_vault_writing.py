@@ -134,6 +134,20 @@ async def test_an_edit_is_dropped_only_with_a_second_key(monkeypatch: pytest.Mon
 
 
 @pytest.mark.slow
+async def test_a_sentence_in_place_of_the_keys_is_complete_in_a_narrow_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with driving(scenarios.normal(), size=(60, 20)) as donna:
+        editor(monkeypatch, donna, lambda text: text + "Mine.\n")
+        await donna.open_note(PRIYA)
+        await donna.press("E")
+        await plan(donna)
+        await donna.press("X")
+        await donna.until(lambda: "This discards your edit" in donna.screen_text(), "it warns")
+        assert "discard it, esc to keep it." in donna.screen_text()
+
+
+@pytest.mark.slow
 async def test_a_waiting_edit_is_dropped_from_the_tree_with_two_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -909,6 +923,42 @@ async def test_a_refusal_says_what_it_is_and_changes_nothing() -> None:
         backend.failures.clear()
         await donna.press("enter")
         await plan(donna)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["begin_edit", "edited_text"])
+async def test_a_failed_copy_for_the_editor_is_tried_again(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = scenarios.normal()
+    backend.fail(method, VaultWriteError(Reason.IO_ERROR, "the disk does not answer"))
+    async with driving(backend) as donna:
+        given = editor(monkeypatch, donna, lambda text: text + "Mine.\n")
+        await donna.open_note(PRIYA)
+        await donna.press("E")
+        await donna.window(RefusalScreen)
+        backend.failures.clear()
+        await donna.press("enter")
+        assert "Mine." in (await plan(donna)).view.text
+        assert len(given) == 1
+
+
+@pytest.mark.slow
+async def test_creating_a_repository_is_tried_again() -> None:
+    backend = scenarios.normal()
+    backend.vault.has_repository = False
+    backend.fail("undoable", VaultWriteError(Reason.NO_REPOSITORY, ""))
+    backend.fail("create_repository", VaultWriteError(Reason.IO_ERROR, "the disk does not answer"))
+    async with driving(backend) as donna:
+        await donna.open_note(PRIYA)
+        await donna.press("C")
+        await donna.window(RefusalScreen)
+        await donna.press("enter")
+        await donna.until(lambda: "Not created: " in donna.screen_text(), "the refusal is shown")
+        backend.failures.clear()
+        await donna.press("enter")
+        await donna.until(lambda: "Create a repository" in donna.screen_text(), "the question is asked again")
+        await donna.press("enter")
+        await donna.until(lambda: "first commit" in notices(donna.app), "it is created")
+    assert len(backend.called("create_repository")) == 2
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from donna_tui.config.models import MemoryConfig
 from donna_tui.drafts.blocks import Block, bare, is_generic, is_quotable
 from donna_tui.drafts.drafters import Answer, Corrected, Task, correcting
 from donna_tui.drafts.page import Context
-from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, is_template, paths_of_keys
+from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, paths_of_keys
 from donna_tui.drafts.quotes import LONG_PAST, outcome_of, points_of, was_cancelled
 from donna_tui.drafts.quotes import Read as ReadNote
 from donna_tui.drafts.series import Gatherer, Match, Read, day_in, is_meeting_note, match_of, title_key

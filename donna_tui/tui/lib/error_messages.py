@@ -47,7 +47,7 @@ REASONS: dict[Reason, ReasonText] = {
         "Permission denied: Donna cannot read or write here.",
         "Give yourself permission for the file and its folder."),
     Reason.TOO_LARGE: ReasonText("too large",
-        "The text is larger than Donna may write.", "Split the note, or raise safety.max_note_bytes."),
+        "The text is larger than Donna may read.", "Split the note, or raise safety.max_read_bytes."),
     Reason.TOO_LONG: ReasonText("name too long", "The name is too long for the file system.", "Choose a shorter name."),
     Reason.NOT_TEXT: ReasonText("not text", "The file is not text.", "Open it with the program that made it."),
     Reason.CONFLICT_COPY: ReasonText("sync conflict copy",

@@ -113,7 +113,7 @@ class KeyLine(Widget):
 
     def set_text(self, words: str) -> None:
         self._words = words
-        self.refresh()
+        self.refresh(layout=True)
 
     def render(self) -> Content:
         if self._words:

@@ -298,6 +298,7 @@ def _fitted(widths: tuple[int, ...], room: int) -> tuple[int, ...]:
 
 
 def _lines(block: Block, start: int, end: int) -> range:
-    first = bisect_right(block.starts, start) - 1
+    at = block.starts[bisect_right(block.starts, start) - 1]
+    first = bisect_left(block.starts, at)  # several lines of properties begin at the same offset
     last = bisect_left(block.starts, max(end, start + 1)) - 1
     return range(block.line + first, block.line + last + 1)

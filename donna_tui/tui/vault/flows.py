@@ -133,11 +133,7 @@ class VaultFlows(PlanFlow):
 
     async def edit_copy(self, note: NoteText, line: int, remarks: tuple[str, ...] = ()) -> Outcome | None:
         edit = self._begun(note)
-        try:
-            text = await self._in_editor(edit, line)
-        except DonnaError as error:
-            await self._refused(error)
-            return None
+        text = await self._in_editor(edit, line)
         return await self._write_if_changed(replace(edit, text=text), remarks) if text is not None else None
 
     async def edit_here(self, note: NoteText, line: int, remarks: tuple[str, ...] = ()) -> Outcome | None:
@@ -455,14 +451,10 @@ class VaultFlows(PlanFlow):
         """Edit a text with conflict markers in the editor, or on this screen if there is no editor."""
         await self._store(edit)
         line = edit.text[: edit.text.index(MARKER)].count("\n") + 1 if MARKER in edit.text else 1
-        try:
-            if self._programs.external.no_editor:
-                text = await self._prompt(EditScreen(edit, line, self._keys, self._store))
-            else:
-                text = await self._in_editor(edit, line)
-        except DonnaError as error:  # the edit is kept, and can be taken up again
-            await self._refused(error)
-            return None
+        if self._programs.external.no_editor:
+            text = await self._prompt(EditScreen(edit, line, self._keys, self._store))
+        else:
+            text = await self._in_editor(edit, line)
         return replace(edit, text=text) if text is not None else None
 
     async def _now(self, path: str) -> NoteText | None:
@@ -539,13 +531,23 @@ class VaultFlows(PlanFlow):
 
     async def _in_editor(self, edit: Edit, line: int) -> str | None:
         """Open a copy of an edit in the editor; return its text, or None if the user cancels meanwhile."""
-        copy = await self._backend.notes.begin_edit(edit)
+        copy = await self._begin_copy(edit)
+        if copy is None:
+            return None
         await self._programs.edit(copy, line)
         window = _in_window(
             f"A copy of {clean_line(edit.path)}", "Save and close it there, then continue here to see the diff."
         )
         if self._has_window(copy, line) and not await self._agrees(window, "continue"):
             return None
+        return await self._edited_text(copy)
+
+    @retried
+    async def _begin_copy(self, edit: Edit) -> Path | None:
+        return await self._backend.notes.begin_edit(edit)
+
+    @retried
+    async def _edited_text(self, copy: Path) -> str | None:
         return await self._backend.notes.edited_text(copy)
 
     def _has_window(self, file: Path, line: int) -> bool:

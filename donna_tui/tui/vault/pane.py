@@ -155,6 +155,8 @@ class VaultPane(PartsPane):
                 self.note_tree.renamed(posted.old_path, posted.path)
             elif isinstance(posted, events.NoteIndexed):
                 self.note_tree.indexed(posted.path)
+            elif isinstance(posted, events.NoteDeleted):
+                self.note_tree.deleted(posted.path)
             elif isinstance(posted, events.ProblemRaised) and posted.path and posted.reason in _OF_A_WRITE:
                 message = " ".join(
                     f"{clean_line(posted.path)}: {sentence(posted.message)} {sentence(posted.hint)}".split()

@@ -42,14 +42,14 @@ Do = Callable[[Plan], Awaitable[Outcome]]
 
 F = TypeVar("F", bound="PlanFlow")
 P = ParamSpec("P")
-Flow = Callable[Concatenate[F, P], Coroutine[None, None, Outcome | None]]
+Flow = Callable[Concatenate[F, P], Coroutine[None, None, T | None]]
 
 
-def retried(flow: Flow[F, P]) -> Flow[F, P]:
+def retried(flow: Flow[F, P, T]) -> Flow[F, P, T]:
     """Show a refusal to the user instead of raising DonnaError, and run the flow again if the user chooses to retry."""
 
     @wraps(flow)
-    async def run(flows: F, /, *args: P.args, **kwargs: P.kwargs) -> Outcome | None:
+    async def run(flows: F, /, *args: P.args, **kwargs: P.kwargs) -> T | None:
         while True:
             try:
                 return await flow(flows, *args, **kwargs)

@@ -190,6 +190,8 @@ class NoteTree(ItemList[TreeRow]):
         self._is_new = True
         self._empty: tuple[str, ...] = ()
         self._marked: set[str] = set()
+        self._lost: set[str] = set()
+        """Selected rows that are missing: a rename is reported only after its note is listed at the new path."""
         self._renamed: dict[str, str] = {}
         self._missing = ("", "")
         """The selected note, if it is missing, and the row that is selected in its place."""
@@ -214,13 +216,15 @@ class NoteTree(ItemList[TreeRow]):
     def unmark(self) -> bool:
         """Clear the selection. Return False if there was none."""
         had, self._marked = bool(self._marked), set()
+        self._lost.clear()
         self.refresh()
         return had
 
     def show(self, notes: tuple[NoteRow, ...], empty: tuple[str, ...] = ()) -> None:
         self.notes = notes
         self._empty = empty
-        self._marked &= {*(note.path for note in notes), *self.folders}
+        selected, there = self._marked | self._lost, {*(note.path for note in notes), *self.folders}
+        self._marked, self._lost = selected & there, selected - there
         if self._is_new and notes:
             self._is_new = False
             self._folded = folders_of(notes) if len(notes) > OPEN_AT_FIRST else set()
@@ -230,11 +234,19 @@ class NoteTree(ItemList[TreeRow]):
         """Let the cursor and the selection follow a note to its new path, once that is shown."""
         self._renamed.pop(new, None)
         self._renamed[old] = new
-        self._marked = {new if path == old else path for path in self._marked}
+        if old in self._marked | self._lost:
+            self._lost.discard(old)
+            self._marked = self._marked - {old} | {new}
+            self.refresh()
 
     def indexed(self, path: str) -> None:
         """Forget the rename of an earlier note at this path."""
         self._renamed.pop(path, None)
+
+    def deleted(self, path: str) -> None:
+        """Deselect a note: a later one at this path is another note."""
+        self._marked.discard(path)
+        self._lost.discard(path)
 
     def narrow(self, query: str) -> None:
         if query != self.query_text:

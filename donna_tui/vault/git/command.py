@@ -49,6 +49,9 @@ DEADLINE_SECONDS = 30.0
 HELD: ContextVar[tuple[int, ...]] = ContextVar("HELD", default=())
 """Descriptors that git inherits: a lock on one of them is held until git has ended, even if Donna is killed."""
 
+_running: set[int] = set()
+"""The processes of git that have not ended."""
+
 _SETTINGS = {
     "commit.gpgSign": "false",
     "core.alternateRefsCommand": "",
@@ -143,12 +146,15 @@ class GitCommand:
         """
         variables = _environment(as_configured) | ({"GIT_INDEX_FILE": str(index)} if index else {})
         process = self._start(("--literal-pathspecs", *arguments) if literal else arguments, variables)
+        _running.add(process.pid)
         try:
             output, first_error = process.communicate(given, timeout=DEADLINE_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
             raise failed(f"git {arguments[0]} did not answer within {DEADLINE_SECONDS:.0f} seconds") from None
+        finally:
+            _running.discard(process.pid)
         if process.returncode < 0:
             raise failed(f"git {arguments[0]} was killed before it finished")
         lines = first_error.decode("utf-8", "replace").strip().splitlines()
@@ -192,6 +198,11 @@ class GitCommand:
             raise _not_installed() from None
         except OSError as error:
             raise failed(f"git cannot be started: {(error.strerror or 'unknown error').lower()}") from error
+
+
+def is_running() -> bool:
+    """Return whether Donna waits for a git process."""
+    return bool(_running)
 
 
 def failed(message: str, hint: str | None = None) -> VaultWriteError:
