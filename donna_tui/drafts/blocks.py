@@ -261,7 +261,7 @@ _NOTHING = re.compile(
     r"|^no (?:new |specific |other |major |board |staff |team |project )?"
     r"(?:announcements?|updates?|news|agenda|discussion|items?|changes?|time)"
     r"(?: (?:this|for|from|to|at|since|today|on|in)\b[^,;:]{0,60})?\W*$"
-    r"|(?:^|^\w+, )not? (?:discussed|enough time)\b|\bno updates?(?: this week)?\W*$|\byes ?/ ?no\W*$",
+    r"|(?:^|^\w+, )not? (?:discussed|enough time)\b|\b(?:no updates?(?: this week)?|nothing new)\W*$|\byes ?/ ?no\W*$",
     re.IGNORECASE,
 )
 _DECIDE = (

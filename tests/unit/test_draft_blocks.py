@@ -337,7 +337,7 @@ def test_a_day_that_means_another_one_at_the_next_meeting_is_not_quoted() -> Non
 def test_remarks_without_content_are_not_quoted() -> None:
     text = (
         "**Attendees:** Ana, Ben\n**Apologies:** none\n\n## Notes\n- Rafael: nothing to discuss in the public meeting\n"
-        "- Thanks all!\n- Good morning, Ana\n- Karl opened the meeting at 10:05\n- Next meeting on Monday\n"
+        "- Thanks all!\n- Good morning, Ana\n- Antoine: parser, nothing new\n- Karl opened the meeting at 10:05\n- Next meeting on Monday\n"
         "- Slides (see agenda)\n- Slides are due on 3 May\n- Costs went up by a tenth\n"
     )
     assert texts(quoted(text).notes) == ["Slides are due on 3 May", "Costs went up by a tenth"]
