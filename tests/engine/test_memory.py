@@ -362,7 +362,7 @@ async def test_maintaining_engine_indexes_memories_of_another_process(sandbox: S
 async def test_rebuilt_index_contains_memories_before_it_becomes_current(sandbox: Sandbox, tmp_path: Path) -> None:
     async with open_engine(sandbox, watch=False) as running:
         await import_talk(running.engine.memory, tmp_path)
-        await running.engine.memory.remember("The gateway runs on port 8080.")
+        await running.engine.memory.remember("The gateway runs in Lisbon.")
         before = sandbox.rows("SELECT source_type, source_id FROM memory_documents ORDER BY 1, 2")
     smaller = quick_config(embedding={"max_tokens": 64, "chunk_overlap": 8})
     async with open_engine(sandbox, watch=False, config=smaller) as running:
@@ -445,11 +445,11 @@ async def test_memory_events_contain_no_text(sandbox: Sandbox, tmp_path: Path) -
     async with open_engine(sandbox, watch=False) as running:
         await running.engine.sync()
         await import_talk(running.engine.memory, tmp_path)
-        await running.engine.memory.remember("The gateway runs on port 8080.")
+        await running.engine.memory.remember("The gateway runs in Lisbon.")
         await running.engine.memory.backfill(MemorySource.CHAT)
     names = {event.name for event in running.events}
     assert {"memory_ingest_chat_turn", "memory_ingest_task", "memory_ingest_memory", "memory_backfill_done"} <= names
-    assert not any(_holds(event, "kestrel") or _holds(event, "8080") for event in running.events)
+    assert not any(_holds(event, "kestrel") or _holds(event, "Lisbon") for event in running.events)
     assert not running.events_of(MemoryIngestFailed)
 
 
