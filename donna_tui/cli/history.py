@@ -17,6 +17,7 @@ from donna_tui.text.plural import plural
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.types.memory import SessionChange
 from donna_tui.vault.client import NOTE_ENDINGS
+from donna_tui.vault.git.operations import each_operation
 from donna_tui.vault.note.read import DRAFT_KEY
 from donna_tui.vault.write.changes import Change, OperationKind, Plan, Revision, etag_of, whole_sessions
 from donna_tui.vault.write.file_names import EVERYWHERE
@@ -121,9 +122,6 @@ def _change(change: Change) -> dict[str, Any]:
 
 INDEX_WAIT_SECONDS = 10.0
 
-MAX_CHANGES = 100_000
-"""Maximum number of changes in which a session is looked up."""
-
 Steps = Annotated[int, typer.Argument(metavar="N", help="The number of operations, as one step.", min=1)]
 AgentSession = Annotated[
     str | None,
@@ -147,8 +145,7 @@ def undo(
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
     plan = writer.undo_planner.undo(n)
     by_agents = [operation.id for operation in writer.undoable()[:n] if operation.session]
-    if _restore(writer, plan, space, {}, agreed=agreed, as_json=as_json) and by_agents:
-        _undo_redone(space, by_agents)
+    _restore(writer, plan, space, {}, by_agents, agreed=agreed, as_json=as_json)
 
 
 @app.command("redo")
@@ -177,29 +174,29 @@ def _restore(
     plan: Plan,
     space: str | None,
     sessions: Mapping[str, Sequence[str]],
+    by_agents: Sequence[str] = (),
     *,
     agreed: bool,
     as_json: bool,
-) -> bool:
-    """Apply an undo or redo after showing its diff, and report it; return whether it was applied.
+) -> None:
+    """Apply an undo or redo after showing its diff, and report it.
 
-    Drafts follow it, and the memory of these sessions, with the operations of each that are redone.
+    Drafts follow it, and the memory of these sessions, with the operations of each that are redone. An undo of
+    operations `by_agents` also undoes what was redone with them.
     """
     if not agreed_to(plan, agreed=agreed, as_json=as_json):
-        print_message("Nothing was changed.")
-        return False
+        return print_message("Nothing was changed.")
     outcome = apply(writer, plan, agreed=agreed, as_json=as_json)
     sides = (side for change in plan.changes for side in (change.before, change.after))
     change = SessionChange()
-    if sessions or any(data is not None and DRAFT_KEY.encode() in data for data in sides):
+    if sessions or by_agents or any(data is not None and DRAFT_KEY.encode() in data for data in sides):
         try:
-            change = _follow(plan.kind, space, sessions)
+            change = _follow(plan.kind, space, sessions, by_agents)
         except DonnaError as error:
             message = f"the notes are restored, but the drafts and memories are not: {error.message}"
             raise DonnaError(error.reason, message, hint=error.hint) from error
     emit(outcome_fields(plan, outcome), summary_lines(plan, outcome), as_json=as_json)
     _report(plan.kind, change)
-    return True
 
 
 def _restore_session(kind: OperationKind, identity: str, space: str | None, *, agreed: bool, as_json: bool) -> None:
@@ -208,13 +205,16 @@ def _restore_session(kind: OperationKind, identity: str, space: str | None, *, a
     if plan := writer.undo_planner.session_plan(kind, identity):
         _restore(writer, plan, space, {identity: plan.redoes}, agreed=agreed, as_json=as_json)
         return
-    if not _is_session(writer, identity, space):
+    if not _is_session(kind, writer, identity, space):
         message = f"there is no session {identity}"
         raise DonnaError(Reason.MISSING, message, hint="`donna log` shows those that changed notes")
     if not agreed:
         message = f"no note of this session can be {kind}ne"
         raise DonnaError(Reason.USAGE, message, hint=f"--yes {kind}es its changes to the memory")
-    change = _follow(kind, space, {identity: ()})
+    # an earlier redo may have redone only the notes
+    undoable = writer.undoable() if kind is OperationKind.REDO and writer.repo.find() else ()
+    redone = [operation.id for operation in undoable if operation.session == identity]
+    change = _follow(kind, space, {identity: redone})
     if change == SessionChange():
         reason = Reason.NOTHING_TO_REDO if kind is OperationKind.REDO else Reason.NOTHING_TO_UNDO
         raise VaultWriteError(reason, f"nothing of this session can be {kind}ne")
@@ -222,17 +222,19 @@ def _restore_session(kind: OperationKind, identity: str, space: str | None, *, a
     _report(kind, change)
 
 
-def _is_session(writer: VaultWriter, identity: str, space: str | None) -> bool:
+def _is_session(kind: OperationKind, writer: VaultWriter, identity: str, space: str | None) -> bool:
     """Check whether a session of an agent changed notes or the memory."""
-    revisions = writer.history.revisions("", limit=MAX_CHANGES)
-    if any(revision.operation and revision.operation.session == identity for revision in revisions):
+    operations = each_operation(writer.repo, writer.repo.record()) if writer.repo.find() else ()
+    if any(operation.session == identity for operation in operations):
         return True
     return run_with_engine(
-        open_session(space), "donna undo", lambda engine: engine.memory.has_session(identity), semantic=False
+        open_session(space), f"donna {kind}", lambda engine: engine.memory.has_session(identity), semantic=False
     )
 
 
-def _follow(kind: OperationKind, space: str | None, sessions: Mapping[str, Sequence[str]]) -> SessionChange:
+def _follow(
+    kind: OperationKind, space: str | None, sessions: Mapping[str, Sequence[str]], by_agents: Sequence[str] = ()
+) -> SessionChange:
     """Let the memory of these sessions follow an undo or redo, and the drafts with the corrections from approvals."""
 
     async def follow(engine: Engine) -> SessionChange:
@@ -242,22 +244,12 @@ def _follow(kind: OperationKind, space: str | None, sessions: Mapping[str, Seque
             astuple(await (memory.redo_session(session, redone) if is_redo else memory.undo_session(session)))
             for session, redone in sessions.items()
         ]
+        if by_agents and await memory.undo_redone(by_agents):
+            print_message("donna: the agent's changes to the memory are undone too")
         await memory.wait_until_indexed(INDEX_WAIT_SECONDS)
-        return SessionChange(*map(sum, zip(*changes, strict=True)))
+        return SessionChange(*map(sum, zip((0, 0, 0), *changes, strict=True)))
 
     return run_with_engine(open_session(space), f"donna {kind}", follow, semantic=False)
-
-
-def _undo_redone(space: str | None, operations: Sequence[str]) -> None:
-    """Undo the changes to the memory that were redone with these operations."""
-
-    async def undo_memories(engine: Engine) -> bool:
-        undone = await engine.memory.undo_redone(operations)
-        await engine.memory.wait_until_indexed(INDEX_WAIT_SECONDS)
-        return undone
-
-    if run_with_engine(open_session(space), "donna undo", undo_memories, semantic=False):
-        print_message("donna: the agent's changes to the memory are undone too")
 
 
 def _report(kind: OperationKind, change: SessionChange) -> None:

@@ -229,7 +229,7 @@ def _turn_before(database: Database, user_id: str, source_id: str) -> bytes:
 
 
 EMBED_HASH_BYTES = 16
-"""Length of the hash of a passage's text, which the index has four times: 128 bits are unique in a file."""
+"""Length of the hash of a passage's text, stored four times per passage; 128 bits are enough to be unique."""
 
 
 def insert_chunks(

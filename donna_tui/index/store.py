@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from donna_tui.index.database import Database, release_free_pages
 from donna_tui.index.documents import (
@@ -72,6 +73,14 @@ class MemoryStore:
         self.version = version
         with self.database.transaction():
             set_meta(self.database, "embedding_version", version)
+
+    def copy_vectors(self, older: Path) -> None:
+        """Copy the cached vectors of an older index of the same model, so that unchanged text is not embedded again."""
+        self.database.run("ATTACH DATABASE ? AS older", (str(older),))
+        try:
+            self.database.run("INSERT OR IGNORE INTO embeddings SELECT embed_hash, vector FROM older.embeddings")
+        finally:
+            self.database.run("DETACH DATABASE older")
 
     def put(self, document: Document) -> str:
         """Insert a document that is not stored yet. Raises DatabaseError (`busy`) if it is."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.index.generations import (
@@ -116,6 +117,8 @@ class Indexes:
             await self._embed(self.building, service)
 
     async def _embed(self, pipeline: Pipeline, service: EmbeddingService) -> None:
+        if pipeline is self.building and self._built.embedding == service.version_tag:
+            await pipeline.write(partial(pipeline.store.copy_vectors, self.active.path))
         await pipeline.embed_with(service, self._input_hash)
         if pipeline is self._active:
             self._built = Recipe(self._built.chunking, service.version_tag)

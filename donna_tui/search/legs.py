@@ -148,11 +148,14 @@ def matches(
 
 
 def _terms(database: Database, query: Query, *, half_typed: bool) -> list[str]:
-    """Return the FTS5 expressions to search for, with the completions of a half-typed last word."""
-    if not half_typed:
-        return list(query.literals)
-    word, begun = quoted(query.begun), begun_word(database, query.begun, words_of(query.filters))
-    return [begun if literal == word else literal for literal in query.literals]
+    """Return the FTS5 expressions to search for, with the completions of a half-typed last word and of single
+    characters of scripts without spaces.
+    """
+    begun = {quoted(word): word for word in query.terms if is_one_character(word)}
+    if half_typed:
+        begun[quoted(query.begun)] = query.begun
+    words = words_of(query.filters)
+    return [begun_word(database, begun[literal], words) if literal in begun else literal for literal in query.literals]
 
 
 def is_half_typed(database: Database, question: Question) -> bool:

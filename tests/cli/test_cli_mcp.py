@@ -140,11 +140,12 @@ def test_the_memories_of_a_session_are_redone_and_undone_with_its_writes(donna: 
         assert donna("memories", "--space", history, "--json").json["total"] == 1
         assert "changes to the memory are undone too" in donna("undo", "--yes", "--space", history).err
         assert donna("memories", "--space", history, "--json").json["total"] == 0
-    donna("redo", "--yes", "--space", history)
-    command = f"'{sys.executable}' -m {donna.module} undo --session {session} --yes --space '{history}' | true"
-    subprocess.run(["sh", "-c", command], env={**os.environ, "DONNA_HOME": str(donna.home)}, timeout=60, check=True)
-    assert not (history / "Inbox/new.md").exists()
-    assert donna("memories", "--space", history, "--json").json["total"] == 0
+    for words in (f"--session {session}", ""):
+        donna("redo", "--yes", "--session", session, "--space", history)
+        command = f"'{sys.executable}' -m {donna.module} undo {words} --yes --space '{history}' | true"
+        subprocess.run(["sh", "-c", command], env={**os.environ, "DONNA_HOME": str(donna.home)}, timeout=60, check=True)
+        assert not (history / "Inbox/new.md").exists()
+        assert donna("memories", "--space", history, "--json").json["total"] == 0
 
 
 def test_undo_and_redo_of_an_unknown_session_report_that_there_is_none(donna: Donna, vault: Path) -> None:

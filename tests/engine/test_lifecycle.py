@@ -148,6 +148,7 @@ async def test_changed_chunk_settings_build_a_new_index_generation(
             assert await running.found("serval003") == ["3/3.md"]
             await asyncio.sleep(0.01)
         assert await running.found("serval003") == ["3/3.md"]
+        assert running.engine.status().embedded_this_run == 0
     assert not old.exists()
     assert current_generation(old.parent) == 2
 

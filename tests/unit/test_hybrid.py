@@ -302,6 +302,7 @@ def test_a_character_of_a_script_without_spaces_finds_the_words_that_it_begins(s
     outcome = asked(store, "会")
     assert paths(outcome) == ["a.md"]
     assert outcome.hits[0].snippet.marks == ((3, 4),)
+    assert paths(asked(store, "会 kestrel", mode="keyword")) == ["a.md"]
 
 
 def test_filters_alone_list_the_notes_that_they_let_through(store: MemoryStore) -> None:

@@ -15,6 +15,7 @@ from donna_tui.text.fuzzy import fuzzy_match
 from donna_tui.tui.lib.humanize import count
 from donna_tui.tui.lib.lines import ItemList, row_of
 from donna_tui.types.notes import NoteRow, NoteState
+from donna_tui.vault.client import NOTE_ENDINGS
 
 
 class StateLabel(NamedTuple):
@@ -224,7 +225,8 @@ class NoteTree(ItemList[TreeRow]):
         self.notes = notes
         self._empty = empty
         selected, there = self._marked | self._lost, {*(note.path for note in notes), *self.folders}
-        self._marked, self._lost = selected & there, selected - there
+        self._marked = selected & there
+        self._lost = {path for path in selected - there if path.lower().endswith(NOTE_ENDINGS)}  # no folder is renamed
         if self._is_new and notes:
             self._is_new = False
             self._folded = folders_of(notes) if len(notes) > OPEN_AT_FIRST else set()
