@@ -44,7 +44,14 @@ from donna_tui.memory.forgetting import (
 )
 from donna_tui.memory.importers import Import, LogFolder, Progress
 from donna_tui.memory.indexer import backfill, request_check, wait_until_indexed
-from donna_tui.memory.listing import count_memories, list_memories, memory_of_fact, memory_of_passage, one_memory
+from donna_tui.memory.listing import (
+    count_memories,
+    list_memories,
+    memory_of_fact,
+    memory_of_passage,
+    one_memory,
+    prompt_prefix,
+)
 from donna_tui.memory.recall import Recaller, RecallRequest, assemble
 from donna_tui.memory.splitter import TextSplitter
 from donna_tui.memory.suggestions import ACCEPTED, DISMISSED, answer_suggestion, list_suggestions
@@ -262,19 +269,34 @@ class MemoryService:
         await self._in_transaction(put)
 
     async def correction(self, identity: str) -> Correction | None:
-        """Return the correction with this id; None if the id is of something else."""
+        """Return the correction with this id; None if it is the id of something else."""
         source, _, item = identity.partition(":")
         is_one = source == MemorySource.CORRECTION
         return await self.db.run(lambda db: read_correction(db.database, item)) if is_one else None
 
+    async def text_to_correct(self, identity: str, shown: str) -> str:
+        """Return the text of a memory to edit in a correction, from the text that is shown.
+
+        This removes the path, or the day and speaker, that precede the memory in a prompt. For a correction, it is the
+        corrected text.
+        """
+        if held := await self.correction(identity):
+            return held.corrected
+        memory = await self.memory(identity)
+        if memory is None or shown in memory.content:
+            return shown
+        return shown.removeprefix(prompt_prefix(memory))
+
     async def correct(self, identity: str, corrected: str, *, query: str = "", original: str = "") -> Correction:
-        """Correct a memory or a passage of it, `original`. A remembered fact or correction is replaced; no note is
-        written.
+        """Correct a memory, or a passage of it, `original`. A fact or correction is replaced; no note is written.
+
+        `original` may begin with what precedes the memory in a prompt.
         """
         memory = await self.memory(identity)
         if memory is None:
             raise DonnaError(Reason.MISSING, f"there is no memory {identity}")
         held = await self.correction(identity)
+        original = await self.text_to_correct(identity, original)
         correction = (
             replace(held, id=new_id(), corrected=corrected, created_at=time.time())
             if held
@@ -287,6 +309,7 @@ class MemoryService:
                 task_type=MEMORY_SEARCH,
                 created_at=time.time(),
                 sensitive=memory.sensitive,
+                item=memory.id,
             )
         )
         await self._in_transaction(lambda db: replace_correction(db, correction, held.id if held else ""))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 DERIVER_VERSION = "7"
 """Increment when the derived documents change."""
 
-TASKS_VERSION = "3"
+TASKS_VERSION = "4"
 """Increment when the documents of tasks change."""
 
 PAGE = 200

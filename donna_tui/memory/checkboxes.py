@@ -41,7 +41,7 @@ _INLINE = re.compile(
     rf"[\[(](?:(due|scheduled|start|created|completion|cancelled)::[ \t]*{_DAY}"
     r"|(priority|repeat|id|dependsOn|onCompletion)::[ \t]*([^\])]*))[\])]"
 )
-_TAG = re.compile(r"(?<!\S)#([^\s#.,;:!?()\[\]'\"]*[^\W\d][^\s#.,;:!?()\[\]'\"]*)")
+_TAG = re.compile(r"(?<!\S)#([^\s#.,;:!?()\[\]'\"~]*[^\W\d][^\s#.,;:!?()\[\]'\"~]*)")
 _BLOCK = re.compile(r"[ \t]\^([\w-]+)[ \t]*$")
 _STRUCK = re.compile(r"\s*(?:~~(?=[^\s~])[^~]*~~\s*)+")
 
@@ -110,7 +110,10 @@ def line_of_task(text: str, key_hash: str) -> int | None:
 
 
 def parse_task(mark: str, line: str) -> Task:
-    """Parse a check box with this mark and text; the task's lines are not set. Struck-through text is cancelled."""
+    """Parse a check box with this mark and text; the task's lines are not set.
+
+    A task whose words are all struck through is cancelled.
+    """
     fields = {DATES[mark]: day for mark, day in _DATE.findall(line) if _is_day(day)}
     priority = _PRIORITY.search(line)
     recurrence = _RECURRENCE.search(line)
@@ -131,7 +134,7 @@ def parse_task(mark: str, line: str) -> Task:
     for pattern in (_INLINE, _DATE, _RECURRENCE, _ID, _OTHER, _PRIORITY, _BLOCK):
         title = pattern.sub(" ", title)
     status = STATUS.get(mark, "todo")
-    if _STRUCK.fullmatch(_TAG.sub("", title)):
+    if _STRUCK.fullmatch(_TAG.sub("", title).strip(" *_")):
         title = title.replace("~~", "")
         status = status if status == "done" else "cancelled"
     return Task(

@@ -221,6 +221,12 @@ UPDATE sessions SET title = '' WHERE (SELECT max(text) FROM turns WHERE session 
 """Conversations that were erased with all their words lose their title too."""
 
 
+CORRECTED_ITEMS = """
+ALTER TABLE corrections ADD COLUMN item TEXT NOT NULL DEFAULT '';
+"""
+"""The id of the corrected memory; empty for corrections of drafts, and for those stored before this migration."""
+
+
 def undone(session: str) -> str:
     """Return the `forgotten_by` of what was forgotten because this session of an agent was undone."""
     return f"undone {session}"
@@ -229,7 +235,7 @@ def undone(session: str) -> str:
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_base", BASE), ("0002_drafts", DRAFTS), ("0003_suggestions", SUGGESTIONS),
     ("0004_agent_sessions", AGENT_SESSIONS), ("0005_private_sessions", PRIVATE_SESSIONS),
-    ("0006_erased_titles", ERASED_TITLES),
+    ("0006_erased_titles", ERASED_TITLES), ("0007_corrected_items", CORRECTED_ITEMS),
 )  # fmt: skip
 """Ordered and append-only: a released migration never changes."""
 

@@ -129,7 +129,7 @@ class Fact:
 _FACT_COLUMNS = (
     "id, type, content, created_at, user_id, session_id, sensitive, pinned, source_session_id, compression_source"
 )
-_CORRECTION = "id, field, original, corrected, input, task_type, created_at, user_id, sensitive, pinned"
+_CORRECTION = "id, field, original, corrected, input, task_type, created_at, user_id, sensitive, pinned, item"
 _TABLES = {"memory": "memories", "correction": "corrections"}
 _LIVE = "forgotten_at IS NULL AND superseded_by = ''"
 
@@ -228,11 +228,11 @@ def add_correction(db: MemoryDb, correction: Correction) -> bool:
     if db.database.value("SELECT 1 FROM corrections WHERE id = ?", (correction.id,)):
         return False
     db.database.run(
-        f"INSERT INTO corrections ({_CORRECTION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+        f"INSERT INTO corrections ({_CORRECTION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
         (
             correction.id, correction.field, correction.original, correction.corrected, correction.input,
             correction.task_type, correction.created_at, correction.user_id, int(correction.sensitive),
-            int(correction.pinned),
+            int(correction.pinned), correction.item,
         ),
     )  # fmt: skip
     db.changed("correction", correction.id)
@@ -240,15 +240,15 @@ def add_correction(db: MemoryDb, correction: Correction) -> bool:
 
 
 def replace_correction(db: MemoryDb, correction: Correction, replaced: str = "") -> None:
-    """Store a correction of a memory, and forget the one that it replaces and earlier ones of the same words.
+    """Store a correction of a memory. Call within a transaction.
 
-    Call within a transaction.
+    The correction with the id `replaced` and earlier ones of the same words in this memory are forgotten.
     """
     earlier = (
         "SELECT id FROM corrections WHERE forgotten_at IS NULL"
-        " AND (id = ? OR user_id = ? AND task_type = ? AND original = ?)"
+        " AND (id = ? OR user_id = ? AND item <> '' AND item = ? AND original = ?)"
     )
-    for identity in db.database.column(earlier, (replaced, correction.user_id, MEMORY_SEARCH, correction.original)):
+    for identity in db.database.column(earlier, (replaced, correction.user_id, correction.item, correction.original)):
         mark_forgotten(db, "correction", identity, correction.created_at)
     add_correction(db, correction)
 

@@ -57,8 +57,8 @@ class Target:
 def find_target(database: Database, identity: str, user_id: str = ME) -> Target:
     """Resolve an id such as `memory:4f1c…`, `correction:…`, `chat:session:3-4` or `chat:session`.
 
-    The source may be omitted. An id that no session of the owner has may be of another user's. Raises DonnaError if
-    there is no such item, or it belongs to a note.
+    The source may be omitted. For the owner, a conversation of another user is found too if none of the owner's has
+    this name. Raises DonnaError if there is no such item, or it belongs to a note.
     """
     source, _, item = identity.partition(":")
     if source in (MemorySource.VAULT, MemorySource.TASK):

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryIndexerParts:
-    """The dependencies of a memory indexer. `folder` is the space's state folder, `templates` are folders of templates
-    in Obsidian's settings.
+    """The dependencies of a memory indexer. `folder` is the space's state folder; `templates` are the template folders
+    that are set in Obsidian.
     """
 
     folder: Path

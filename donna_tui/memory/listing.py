@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from donna_tui.index.database import Database
@@ -20,8 +21,8 @@ _FROM = "memory_documents d JOIN memory_chunks c ON c.document_id = d.id LEFT JO
 _IMPORTANCE = "(0.6 * s.novelty + 0.4 * s.salience)"
 
 
-_OF_A_TIME = (MemoryType.WORKING, MemoryType.EPISODIC)
-"""The types of memories in which words such as “now” and “yesterday” depend on the day when they were stored."""
+_DATED_TYPES = (MemoryType.WORKING, MemoryType.EPISODIC)
+"""Types of memories in which words such as “now” and “yesterday” refer to the day when they were stored."""
 
 
 def list_memories(database: Database, wanted: MemoryFilter, limit: int, skip: int) -> tuple[MemoryChunk, ...]:
@@ -94,11 +95,12 @@ def memory_of_hit(hit: Hit, importance: Importance | None) -> MemoryChunk:
     """Convert a hit to a memory for a prompt: with its day and speaker, or with the path of its note."""
     source = MemorySource(hit.source_type)
     at = hit.dated_at or hit.metadata.get("at") or 0.0
-    return _built(
-        source, hit.path, hit.metadata, importance, content=_content(hit, source, at), title=hit.title, at=at,
+    memory = _built(
+        source, hit.path, hit.metadata, importance, content=hit.content, title=hit.title, at=at,
         heading_path=hit.heading_path, start_line=hit.start_line, end_line=hit.end_line, sensitive=hit.sensitive,
         score=hit.rank_score,
     )  # fmt: skip
+    return replace(memory, content=prompt_prefix(memory) + memory.content)
 
 
 def memory_of_fact(fact: Fact, importance: Importance | None = None) -> MemoryChunk:
@@ -128,13 +130,13 @@ def _built(
     )
 
 
-def _content(hit: Hit, source: MemorySource, at: float) -> str:
-    if source is MemorySource.VAULT:
-        return f"{hit.path}: {hit.content}"
-    is_told = source is MemorySource.MEMORY and hit.metadata["type"] in _OF_A_TIME
-    if source is not MemorySource.CHAT and (not is_told or hit.metadata.get("compression_source")):
-        return hit.content
-    day = iso_date(at)
-    speaker = hit.heading_path[0] if hit.heading_path else ""
-    before = " ".join(filter(None, (day, speaker)))
-    return f"{before}: {hit.content}" if before else hit.content
+def prompt_prefix(memory: MemoryChunk) -> str:
+    """Return what precedes a memory in a prompt: the path of its note, or its day and speaker; may be empty."""
+    if memory.source is MemorySource.VAULT:
+        return f"{memory.source_id}: "
+    is_dated = memory.source is MemorySource.MEMORY and memory.memory_type in _DATED_TYPES
+    if memory.source is not MemorySource.CHAT and (not is_dated or memory.is_summary):
+        return ""
+    speaker = memory.heading_path[0] if memory.heading_path else ""
+    before = " ".join(filter(None, (iso_date(memory.at), speaker)))
+    return f"{before}: " if before else ""

@@ -99,7 +99,7 @@ class TaskSource:
         """Store the tasks of a note, delete those it no longer has, and return how many it has. Raises DatabaseError.
 
         A draft has no tasks until it is approved, so that generated check boxes are not taken for the user's tasks.
-        Those of a template are of the notes made from it.
+        Nor has a template: its check boxes are for the notes made from it.
         """
         started = time.perf_counter()
         has_none = note.frontmatter.data.get(DRAFT_KEY) or is_template(note.path, self._templates)

@@ -95,7 +95,10 @@ class MemoryFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correction:
-    """A correction by a person: the old and new value of a field, the input, and the kind of task."""
+    """A correction by a person: the old and new value of a field, the input, and the kind of task.
+
+    `item` is the id of the corrected memory; empty for a correction of a draft.
+    """
 
     id: str
     field: str
@@ -107,6 +110,7 @@ class Correction:
     user_id: str = ME
     sensitive: bool = False
     pinned: bool = False
+    item: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,12 +142,14 @@ def template_folders(root: Path) -> tuple[str, ...]:
     return tuple(filter(None, folders))
 
 
-_TEMPLATES = re.compile(r"(?:^|/)(?:[^/]*[\W\d_])?(?:templates?|vorlagen?)/", re.IGNORECASE)
+_TEMPLATES = re.compile(
+    r"(?:^|/)[\W\d_]*(?:(?:my|obsidian|notes?|meetings?|daily)[\W_]+)?(?:templates?|vorlagen?)/", re.IGNORECASE
+)
 _TEMPLATE = re.compile(r"(?:(?:daily|meeting|note|person|project)[\W_]*)?(?:template|vorlage)", re.IGNORECASE)
 
 
 def is_template(path: str, folders: Collection[str], *, has_fields: bool = False) -> bool:
-    """Check whether a note is a template: in one of these folders, or in one called Templates.
+    """Check whether a note is a template: in one of these folders, or in one called Templates or My Templates.
 
     A note without a day in its name is one, too, if it is called Template or has fields of templates.
     """

@@ -13,7 +13,7 @@ from donna_tui.config.models import MemoryConfig
 from donna_tui.engine.memory_service import MemoryService
 from donna_tui.memory.conversations import NewTurn
 from donna_tui.platform.paths import app_paths
-from donna_tui.types.events import EngineEvent, MemoryIngestFailed, NoteDeleted
+from donna_tui.types.events import EngineEvent, MemoryIngestFailed, MemoryRemembered, NoteDeleted
 from donna_tui.types.memory import MemoryFilter, MemoryType, OmittedReason, RecallResult
 from donna_tui.types.search import Filters, MemorySource, SearchRequest
 from donna_tui.vault.note.read import iso_date
@@ -329,6 +329,7 @@ async def test_a_correction_of_a_passage_is_of_that_passage_and_leaves_the_note_
 async def test_a_later_correction_replaces_an_earlier_one(sandbox: Sandbox) -> None:
     wrong = "The gate code is 4711."
     sandbox.write("Gate.md", f"# Gate\n\n{wrong}\n")
+    sandbox.write("Shed.md", f"# Shed\n\n{wrong}\n")
     async with open_engine(sandbox) as running:
         await running.wait_until_indexed()
         memory = running.engine.memory
@@ -342,9 +343,28 @@ async def test_a_later_correction_replaces_an_earlier_one(sandbox: Sandbox) -> N
         changed = f"In the answer to “gate code”, “{wrong}” was changed to “The gate code is"
         assert await corrections() == [f"{changed} 1234.”."]
         identity = f"correction:{last.id}"
-        assert (await memory.correction(identity), await memory.correction("vault:Gate.md")) == (last, None)
+        shown = [await memory.text_to_correct(each, f"Gate.md: {wrong}") for each in (identity, "vault:Gate.md")]
+        assert shown == ["The gate code is 1234.", wrong]
         await memory.correct(identity, "The gate code is 5555.", original=last.corrected)
         assert await corrections() == [f"{changed} 5555.”."]
+        await memory.correct("vault:Shed.md", "The gate code is 6666.", query="gate code", original=wrong)
+        assert await corrections() == [f"{changed} 6666.”.", f"{changed} 5555.”."]
+        await memory.correct("vault:Gate.md", "The gate code is 7777.", query="gate code", original=wrong)
+        assert await corrections() == [f"{changed} 7777.”.", f"{changed} 6666.”."]
+
+
+async def test_correcting_a_recalled_event_replaces_it(sandbox: Sandbox) -> None:
+    async with open_engine(sandbox, watch=False) as running:
+        memory = running.engine.memory
+        await memory.remember("Yesterday we ate at Luigi's.")
+        (recalled,) = (await memory.recall("Where did we eat?")).memories
+        assert recalled.content.endswith(": Yesterday we ate at Luigi's.")
+        await memory.correct(recalled.id, "Yesterday we ate at Mario's.", original=recalled.content)
+        await memory.wait_until_indexed()
+        assert sorted(each.content for each in await memory.memories()) == [
+            "Yesterday we ate at Mario's.",
+            "“Yesterday we ate at Luigi's.” was changed to “Yesterday we ate at Mario's.”.",
+        ]
 
 
 @pytest.mark.slow
@@ -352,8 +372,9 @@ async def test_maintaining_engine_indexes_memories_of_another_process(sandbox: S
     async with open_engine(sandbox) as maintainer, open_engine(sandbox, watch=False) as guest:
         await maintainer.wait_until_indexed()
         assert guest.engine.read_only
-        (said_here,) = await guest.engine.memory.remember("The gateway runs on port 8080.", patience=0.1)
-        assert said_here.importance is None
+        (said_here,) = await guest.engine.memory.remember("The gateway runs on port 8080.")
+        assert not await guest.engine.memory.wait_until_indexed()
+        await eventually(lambda: maintainer.events_of(MemoryRemembered), "the memory is indexed")
         await maintainer.until_found("gateway port in:memory", said_here.source_id, mode="hybrid")
         await guest.engine.memory.forget(said_here.id)
         await maintainer.until_lost("gateway port in:memory", said_here.source_id)

@@ -64,8 +64,8 @@ class FakeMemory:
         await self._enter("would_replace", text, key=text)
         return [(SimpleNamespace(content=held), text) for held in self.held]
 
-    async def correction(self, identity: str) -> Correction | None:
-        return next((each for each in self.corrections if f"correction:{each.id}" == identity), None)
+    async def text_to_correct(self, identity: str, shown: str) -> str:
+        return next((each.corrected for each in self.corrections if f"correction:{each.id}" == identity), shown)
 
     async def correct(
         self, identity: str, corrected: str, *, query: str = "", field_name: str = "content", original: str = ""

@@ -351,23 +351,13 @@ class MemoryPane(PartsPane):
             self.backend.memory,
             self._keys,
             identity=memory.id,
-            text=await self._words_to_correct(memory),
+            text=own_text(memory),
             citation=citation_of(memory),
             becomes=correction_effect(memory.source),
             query=self.recall.query_text if memory.score else "",
         )
         if stored:
             self.reload_soon()
-
-    async def _words_to_correct(self, memory: MemoryChunk) -> str:
-        """Return the text to correct. A recalled memory is prefixed by date and speaker, which the stored one lacks."""
-        if note_of(memory) or not memory.score:
-            return own_text(memory)
-        try:
-            known = await self.backend.memory.memory(memory.id)
-        except DonnaError:
-            return own_text(memory)
-        return known.content if known is not None and known.content in memory.content else own_text(memory)
 
     @one_dialog("forget")
     async def action_memory_forget(self) -> None:

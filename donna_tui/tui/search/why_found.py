@@ -98,8 +98,7 @@ async def correct(
     from donna_tui.tui.lib.edit_dialog import CorrectScreen
 
     with suppress(DonnaError):
-        held = await service.correction(identity)
-        text = held.corrected if held else text
+        text = await service.text_to_correct(identity, text)
     typed = ""
     while (right := await app.push_screen_wait(CorrectScreen(citation, text, becomes, keys, typed))) is not None:
         try:
