@@ -16,7 +16,7 @@ from typing import Any
 from donna_tui.drafts.drafters import stems_of
 from donna_tui.drafts.text import words_only
 from donna_tui.memory.checkboxes import parse_task
-from donna_tui.text.dates import MONTH
+from donna_tui.text.dates import MONTH, WEEKDAYS
 from donna_tui.text.lines import line_of, line_starts, split_lines
 from donna_tui.text.markdown import Section, split_sections
 from donna_tui.text.prose import HIDDEN, hidden, prose, without_comments
@@ -208,6 +208,12 @@ _DAY = (
     r"(?:(?:on|at|am|the|next|in) )*(?:\d|tb[ad]\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|mittwoch\b"
     rf"|(?:mon|diens|donners|frei|sams|sonn)tag\b|(?:{MONTH}|januar|februar|märz|mai|juni|juli|oktober|dezember)\.? \d)"
 )
+_ON_A_DAY = (
+    rf" (?:(?:is|ist|will be) )?(?=(?:on|at|am|the|next) ){_DAY}"
+    rf"(?:[\W\d]|(?:{MONTH}|{'|'.join(WEEKDAYS)}|st|nd|rd|th|of|at|am|pm|um|uhr)\b)*$"
+)
+"""A day without anything else that is said about it."""
+
 _LABEL_PATTERNS = (
     *((role, re.compile(rf"^\W*(?:{words})\W{{0,3}}:\W*\w", re.IGNORECASE)) for role, words in _LABELS),
     (
@@ -215,8 +221,7 @@ _LABEL_PATTERNS = (
         re.compile(
             rf"^\W*(?:(?:(?:attendees|participants|present|apologies|absent|teilnehmer(?:innen)?)\W{{0,3}}:\W*"
             rf"(?:none\b\W*|{_NAMES}))+$"
-            r"|(?:next meeting|nächster termin)(?:\W{0,3}:\W*| (?:(?:is|ist|will be) )?(?=(?:on|at|am|the|next) ))"
-            rf"{_DAY})",
+            rf"|(?:next meeting|nächster termin)(?!.*\?)(?:\W{{0,3}}:\W*{_DAY}|{_ON_A_DAY}))",
             re.IGNORECASE,
         ),
     ),
@@ -241,8 +246,8 @@ _DIAL_IN = re.compile(
 _BOILERPLATE = re.compile(
     r"^(?:recording\b|github issue\b|minutes google doc|where\b\W{0,4}:|when\b\W{0,4}:|location\b\W{0,4}:"
     r"|extracted from\b|watch the (?:meeting|video|recording)|\W*calendar\W*:|(?:video )?recording of\b)"
-    r"|\bgoogle calendar\b|\bcalled (?:the meeting )?to order\b|\b(?:opened|closed|adjourned) the meeting\b"
-    r"|\bmeeting (?:was )?(?:opened|closed|adjourned)\b",
+    r"|\bgoogle calendar\b|\bcalled (?:the meeting )?to order\b"
+    r"|\b(?:(?:opened|closed|adjourned) the meeting|meeting (?:was )?(?:opened|closed|adjourned))(?= at\b|\W*$)",
     re.IGNORECASE,
 )
 SPEAKER = re.compile(r"^[A-ZÀ-Þ][\w.'’-]*(?: [A-ZÀ-Þ][\w.'’-]*){0,2}(?::| [-–]) +")
@@ -270,7 +275,8 @@ _DECIDE = (
     r"|vereinbar(?:t|ung|ungen)|versprochen|zugesagt|aufgaben|fragen"
 )
 _NO_POINT = re.compile(
-    r"^(?=.*\b(?:no|not|none|nothing|nobody|never|\w+n['’]t|keine?[nmrs]?|nichts?|niemand)\b)"
+    r"^(?!.*\b(?:agreed|decided|resolved|promised|committed) (?:not )?(?:to|that)\b)"
+    r"(?=.*\b(?:no|not|none|nothing|nobody|never|\w+n['’]t|keine?[nmrs]?|nichts?|niemand)\b)"
     rf"(?=.*\b(?:{_DECIDE})\b)(?:\W*\b(?:{_DECIDE}|no|not|one|none|nothing|nobody|never|\w+n['’]t|there|anything|anyone"
     r"|anybody|I|we|it|was|were|is|are|has|have|had|been|did|do|made|taken|reached|make|take|any|others?|else|more"
     r"|further|new|open|formal|specific|additional|and|or|at|in|on|to|the|this|that|meeting|call|session|today|yet|so"
@@ -307,7 +313,7 @@ _GREETING = re.compile(
 
 _COURTESY = re.compile(
     rf"{_GREETING.pattern}|\b(?:agree|right|true|glad|happy|good|great|nice|cool|sweet|awesome|amazing|sounds?|looks?"
-    r"|sorry|see|hear|soon|later|lot|much)\b|[,\s]+(?-i:[A-ZÀ-Þ])[\w'’-]*(?=[,.!?]|$)",
+    r"|sorry|see|hear|soon|later|lot|much|all|everyone|everybody)\b|[,\s]+(?-i:[A-ZÀ-Þ])[\w'’-]*(?=[,.!?]|$)",
     re.IGNORECASE,
 )
 """Words of courtesy, and the name of somebody who is addressed."""
@@ -394,9 +400,10 @@ class _Parser:
             last = self.blocks[-1] if self.blocks else None
             if last and self._label and not last.is_bullet and last.text.rstrip(":") == self._label:
                 self.blocks.pop()
-            is_box = bool(_BOX.match(self._text, low))  # a label hides no task
-            index = self._item(low, high, section, role if is_box else here, parent)
-            is_gone = "~~" in self._text[low:high] and not bare(self._text[low:high].replace(HIDDEN, ""))
+            box = _BOX.match(self._text, low)
+            index = self._item(low, high, section, role if box else here, parent)  # a label hides no task
+            said = self._text[box.end() if box else low : high]
+            is_gone = "~~" in said and not bare(said.replace(HIDDEN, ""))
             below = Role.SKIPPED if is_gone else named or here  # what is below struck-through text no longer holds
             self._items.append((indent, index if index >= 0 else parent, below))
         elif _quotable_section(here) and not (
@@ -456,7 +463,7 @@ class _Parser:
             replace(
                 block,
                 is_bullet=True,
-                box=box[1] if box else "",
+                box=("-" if task and task.status == "cancelled" else box[1]) if box else "",
                 due=task.due if task else "",
                 parent=parent,
                 depth=self.blocks[parent].depth + 1 if parent >= 0 else 0,
@@ -480,7 +487,7 @@ class _Parser:
                 (
                     named
                     for named, label in _LABEL_PATTERNS
-                    if (role is not Role.DECISIONS or named is not Role.SKIPPED) and label.match(words)
+                    if (role in (Role.NOTES, Role.QUESTIONS) or named is not Role.SKIPPED) and label.match(words)
                 ),
                 role,
             ),
@@ -507,7 +514,7 @@ def is_quotable(block: Block) -> bool:
     said = text if is_whole else SPEAKER.sub("", text)  # “Redis: no” can be a decision, “Ana: no” is no note
     if _NOTHING.search(said) or any(pattern.search(text) for pattern in (_CODE, _LOG_LEVEL, _DIAL_IN)):
         return False
-    if not block.topic and _NO_POINT.search(said):
+    if not block.topic and block.parent < 0 and _NO_POINT.search(said):
         return False
     if block.role is Role.SKIPPED or _ADDRESS.fullmatch(text) or len(text) > LONGEST_BLOCK or not stems_of(text):
         return False
@@ -516,13 +523,15 @@ def is_quotable(block: Block) -> bool:
     if is_point:
         return True
     letters = sum(char.isalpha() or char.isspace() for char in text)
-    return letters >= 0.6 * len(text) and not _BOILERPLATE.search(text) and not is_greeting(text)
+    if letters < 0.6 * len(text) or _BOILERPLATE.search(text):
+        return False
+    return block.parent >= 0 or not is_greeting(text, 0)  # below a question, “Yes, on Friday” is its answer
 
 
-def is_greeting(text: str) -> bool:
-    """Check whether a line greets, thanks or approves, and has at most one other word with content."""
+def is_greeting(text: str, most: int = 1) -> bool:
+    """Check whether a line greets, thanks or approves, and has at most `most` other words with content."""
     said = SPEAKER.sub("", text)
-    return bool(_GREETING.match(said)) and len(stems_of(_COURTESY.sub(" ", said))) < 2
+    return bool(_GREETING.match(said)) and len(stems_of(_COURTESY.sub(" ", said))) <= most
 
 
 def _title(sections: Sequence[Section]) -> str:

@@ -47,6 +47,7 @@ _DATES = re.compile(
     re.IGNORECASE,
 )
 _DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])(?!\d)")
+_ONE_ON_ONE_FOLDER = re.compile(r"\b1(?::|[- ]?on[- ]?)1s?\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(?<=\w)['’]s\b", re.IGNORECASE)
 _WORD = re.compile(r"1:1|\w+")
 _FILLER = frozenset({"meeting", "meetings", "notes", "note", "minutes", "re", "fwd"})
@@ -72,6 +73,9 @@ _DIARY = frozenset(
 
 _TEAM = frozenset({"team", "teams", "standup", "standups", "scrum"})
 """Words in the names of a team's daily meetings, and of the folders of their notes."""
+
+_STAND_UP = _TEAM | _DIARY | {"stand", "up", "ups"}
+"""Title words of a team's daily meetings: a title of these alone does not tell which team it is."""
 
 _ANY_TEAM = frozenset({"inbox", "archive", "archiv"})
 """Names of folders with the notes of several teams."""
@@ -148,23 +152,29 @@ def earlier_notes(index: Database, invited: Invited, templates: Collection[str] 
             found[match].append(Earlier(note, day, match))
     best = [*found[Match.SERIES], *found[Match.TITLE]] or found[Match.PEOPLE]
     best.sort(key=lambda each: (each.day, str(each.note.front.get("event_start", "")), each.note.path), reverse=True)
-    if best and not (_may_be_quoted(best[0], invited) and _is_one_series(best)):
+    if best and not (_may_be_quoted(best[0], invited) and (not invited.key <= _STAND_UP or _is_one_team(best))):
         return []
     return [earlier for earlier in best if _may_be_quoted(earlier, invited)]
 
 
-def _is_one_series(best: Sequence[Earlier]) -> bool:
-    """Check whether notes, latest first, are of one meeting as far as their folders tell.
+def _is_one_team(best: Sequence[Earlier]) -> bool:
+    """Check by their folders whether the notes of stand-ups, latest first, are of one team.
 
-    They may be of two teams, each with its stand-ups in its folder, if they name nobody and neither folder is older.
-    A folder such as Inbox or Meetings may have those of any team.
+    Notes that name nobody are of two teams if they are from the same time and in two folders. A folder such as Inbox
+    or Meetings may have the notes of any team.
     """
     unclear = [each for each in best if each.match is Match.TITLE and not people_of(each.note.front)]
     if not unclear or unclear[0] is not best[0]:
         return True
     folders = [(PurePosixPath(each.note.path).parent, each.day) for each in unclear]
-    last, first = folders[0][0], min(day for folder, day in folders if folder == folders[0][0])
-    return not any(folder != last and day >= first and title_key(folder.name) - _ANY_TEAM for folder, day in folders)
+    named = [(folder, day) for folder, day in folders if _is_of_a_team(folder)]
+    days_of_last = [day for folder, day in named if folder == named[0][0]]
+    return all(folder == named[0][0] or day < min(days_of_last) for folder, day in named)
+
+
+def _is_of_a_team(folder: PurePosixPath) -> bool:
+    words = title_key(" ".join(folder.parts))
+    return bool(words) and not words & _ANY_TEAM
 
 
 def _may_be_quoted(earlier: Earlier, invited: Invited) -> bool:
@@ -356,7 +366,9 @@ def is_meeting_note(note: IndexedNote, me: Collection[str] = ()) -> bool:
     is_listed = any(front.get(key) for key in ("attendees", "participants", "teilnehmer"))
     if is_listed and people_of(front) - {"me", *map(person_key, me)}:
         return True
-    is_filed = "1:1" in title_key(note.path) or any(part.casefold() == "meetings" for part in path.parts[:-1])
+    is_filed = "1:1" in title_key(path.stem) or any(
+        part.casefold() == "meetings" or _ONE_ON_ONE_FOLDER.search(part) for part in path.parts[:-1]
+    )
     return is_filed and day_in(path.name, {}) is not None
 
 

@@ -419,7 +419,8 @@ async def test_daily_reflection_uses_only_notes_of_its_day(tmp_path: Path) -> No
     notes = {
         "Daily/2024-01-17.md": DAILY,
         "Daily/2024-01-18.md": "- Flew to the moon and back\n",
-        "Taxes/2024-01-17 Tax.md": "- Flew to the moon and back\n",
+        "Log/17 Jan 2024.md": "- It snowed in Rome\n",
+        "Taxes/2024-01-17 Taxes.md": "- Flew to the moon and back\n",
         "Meetings/2024-01-17 Roof.md": MINUTES.replace("2024-01-16", "2024-01-17"),
     }
     async with draft_engine(tmp_path, notes=notes) as here:
@@ -427,7 +428,10 @@ async def test_daily_reflection_uses_only_notes_of_its_day(tmp_path: Path) -> No
         text = here.text(result.path)
         assert section(text, "Met") == ["- [[Meetings/2024-01-17 Roof|2024-01-17 Roof]]"]
         assert section(text, "Decided") == ["- The board meets in May ([[Meetings/2024-01-17 Roof|2024-01-17 Roof]])"]
-        assert section(text, "Noted") == ["- Painted the door with Ana ([[Daily/2024-01-17|2024-01-17]])"]
+        assert section(text, "Noted") == [
+            "- Painted the door with Ana ([[Daily/2024-01-17|2024-01-17]])",
+            "- It snowed in Rome ([[Log/17 Jan 2024|17 Jan 2024]])",
+        ]
         assert section(text, "Still open") == ["- Buy brushes ([[Daily/2024-01-17|2024-01-17]])"]
         assert "moon" not in text
 
@@ -442,6 +446,8 @@ async def test_a_week_reads_its_notes_its_boxes_and_the_last_review(tmp_path: Pa
         "Projects/Log.md": "---\ndate: 2024-01-16\n---\n# Log\n\n## Decisions\n\n- A long tale of how it came about\n",
         "Daily/2024-01-16.md": "- [x] Wash the car ✅ 2024-01-16\n",
         "Daily/2024-01-15.md": "- [ ] Wash the car 📅 2024-01-16\n",
+        "Daily/2024-01-18.md": "- [ ] Buy brushes\n",
+        "Daily/2024-01-18 Shed.md": "- [ ] Buy brushes\n",
         "Projects/Paint.md": "---\ndate: 2024-01-17\n---\n- [ ] Buy brushes\n",
         "Projects/Old.md": f"---\ndate: 2023-05-01\n---\n{old}- [ ] Overdue thing 📅 2024-01-15\n",
         "Reviews/2024-W03.md": "---\ndate: 2024-01-21\n---\n# Week 3\n\n- A good week\n",
@@ -456,6 +462,8 @@ async def test_a_week_reads_its_notes_its_boxes_and_the_last_review(tmp_path: Pa
         assert section(text, "Carried over") == [
             "- Overdue thing, due 2024-01-15 ([[Projects/Old|Old]])",
             "- Buy brushes ([[Daily/2024-01-17|2024-01-17]])",
+            "- Buy brushes ([[Daily/2024-01-18 Shed|2024-01-18 Shed]])",
+            "- Buy brushes ([[Projects/Paint|Paint]])",
         ]
         assert "next week" not in text.partition("## Planned")[2].lower().replace("## next week", "")
 
@@ -554,7 +562,8 @@ async def test_a_meeting_is_listed_once_with_its_outcome(tmp_path: Path) -> None
         "Meetings/Choir/2024-01-17 meeting.md": "We sang.\n",
         "Meetings/2024-01-17 Reading.md": "Cancelled\n",
     }
-    async with draft_engine(tmp_path, notes=notes) as here:
+    limits = {"context_limits": {"meetings": 4}}
+    async with draft_engine(tmp_path, notes=notes, daily_reflection=limits) as here:
         noon = datetime.datetime(2024, 1, 17, 12, tzinfo=datetime.UTC)
         await here.hold(meeting(), meeting("Dentist", "dentist-1", start=noon, end=noon))
         (day,) = await here.engine.drafts.write_new("daily_reflection", THIS_WEEK)

@@ -102,10 +102,11 @@ def test_a_later_decision_about_the_same_replaces_an_earlier_one(earlier: str, l
 
 def test_what_was_struck_out_and_comments_and_footnotes_are_not_quoted() -> None:
     text = (
-        "## Decisions\n- ~~Three hires~~\n  - Ana pays them\n    - from May\n"
+        "## Decisions\n- ~~Three hires~~\n  - Ana pays them\n    - from May\n- [ ] ~~Call Bo~~\n  - about pay\n"
         "- One ~~or two~~ hire for support[^1]: Ben %%or not%%\n\n[^1]: A note. In May.\n"
     )
     assert texts(quoted(text).decisions) == ["One hire for support: Ben"]
+    assert not any(block.is_open_box for block in blocks_of(text))
 
 
 @pytest.mark.parametrize(
@@ -161,8 +162,9 @@ def test_a_statement_that_begins_as_a_list_of_people_is_quoted(heading: str, lin
 
 
 def test_the_day_of_the_next_meeting_is_no_open_question() -> None:
-    text = "## Open questions\n- Who pays?\n- Keine\n\nNext meeting: 10 November\n"
-    assert texts(quoted(text).questions) == ["Who pays?"]
+    text = "## Open questions\n- Who pays?\n- Keine\n\nNext meeting: 10 November\n\nNext meeting: Monday or Friday?\n"
+    assert texts(quoted(text).questions) == ["Who pays?", "Next meeting: Monday or Friday?"]
+    assert texts(quoted("## Actions\n- Next meeting: 3 May\n").actions) == ["Next meeting: 3 May"]
 
 
 def test_only_the_names_below_attendees_are_skipped() -> None:
@@ -285,6 +287,9 @@ def test_decision_lines_without_content_are_not_quoted(line: str) -> None:
         "No decision on the budget before May",
         "No action",
         "No meeting this week",
+        "We agreed to have no meeting this week",
+        "Decided not to do it",
+        "Agreed not to take on any more commitments",
         "Offer to the second candidate => Ben calls her",
     ],
 )
@@ -332,6 +337,24 @@ def test_a_paragraph_that_reports_a_decision_is_quoted_beside_bullets() -> None:
 def test_a_day_that_means_another_one_at_the_next_meeting_is_not_quoted() -> None:
     text = "## Notes\n- The vote on the logo ends this Friday\n- Out since yesterday\n- The queue was slow again\n- Costs went up by a tenth\n"
     assert texts(quoted(text).notes) == ["The queue was slow again", "Costs went up by a tenth"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Hire Bo\n  - Not agreed",
+        "Do we ship?\n  - Yes, on Friday",
+        "Nope, rejected",
+        "Good morning swim",
+        "Closed the meeting room booking account",
+        "The meeting opened with news that Ana resigns in May",
+        "Next meeting on Monday: bring the signed contract",
+        "Next meeting on Monday or Friday?",
+    ],
+)
+def test_a_line_with_content_is_quoted_whatever_it_begins_with(line: str) -> None:
+    said = [block.text for block in blocks_of(f"## Notes\n- {line}\n") if is_quotable(block)]
+    assert said == line.split("\n  - ")
 
 
 def test_remarks_without_content_are_not_quoted() -> None:

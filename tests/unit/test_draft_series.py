@@ -150,13 +150,22 @@ def test_a_note_outside_a_diary_is_of_the_meeting_called_daily(
 
 @pytest.mark.parametrize(
     ("folder", "days", "quoted"),
-    [("Team Beta", (6, 8), 0), ("Kestrel", (2, 4), 4), ("Inbox", (6, 1), 4), ("Team Alpha", (6, 8), 4)],
+    [
+        ("Team Beta", (6, 8), 0),
+        ("Kestrel", (2, 4), 4),
+        ("Inbox", (6, 1), 4),
+        ("Meetings", (6, 8), 4),
+        ("Archive/Old", (6, 8), 4),
+        ("Team Alpha", (6, 8), 4),
+    ],
 )
 def test_the_stand_ups_of_two_teams_are_not_mixed(folder: str, days: tuple[int, int], quoted: int) -> None:
     paths = [f"Team Alpha/2026-01-0{day} Stand-up.md" for day in (5, 7)]
     paths += [f"{folder}/2026-01-0{day} Stand-up.md" for day in days]
     notes = Notes(**{path: {"_path": path} for path in paths})
     assert len(found(notes, invited("Stand-up", "Ana", "Ben"))) == quoted
+    board = Notes(**{path: {"_path": path.replace("Stand-up", "Gateway review board")} for path in paths})
+    assert len(found(board, invited("Gateway review board", "Ana", "Ben"))) == 4
     assert len(found(notes, invited("Team Alpha stand-up", "Ana", "Ben"))) == (4 if folder == "Team Alpha" else 2)
 
 
@@ -260,6 +269,11 @@ def test_a_template_is_no_note_of_a_meeting(tmp_path: Path, path: str, text: str
         ("Work/2026-11-26.md", {"participants": ["Ana", "me"]}, True),
         ("Arbeit/2026-11-26.md", {"teilnehmer": ["Ana"]}, True),
         ("1on1/2026-11-26 Ana.md", {}, True),
+        ("1:1s/2026-11-26.md", {}, True),
+        ("Work/2026-11-26 1-1 Ana.md", {}, True),
+        ("Journal/2026/1/1 Berlin/2026-11-26 walk.md", {}, False),
+        ("Album 1x1/2026-11-26.md", {}, False),
+        ("Chapter 1-1/2026-11-26 x.md", {}, False),
         ("Daily/2026-11-26.md", {"participants": ["me"]}, False),
         ("Daily/2026-11-26.md", {"attendees": ["[[Kim Lee]]"]}, False),
     ],

@@ -226,12 +226,13 @@ def _promises(text: str) -> bool:
 
 
 def _is_daily(note: IndexedNote, me: Collection[str]) -> bool:
-    """Check whether a note is a daily note: its name is the day, perhaps with the weekday."""
+    """Check whether a note is a daily note: its name is the day, perhaps with the weekday, and not a week."""
     stem = PurePosixPath(note.path).stem
     rest = "".join(char for char in stem if char.isalpha()).casefold()
     return (
-        day_in(stem, {}) is not None
-        and (not rest or (len(rest) > 1 and any(day.startswith(rest) for day in _WEEKDAYS)))
+        rest not in ("w", "kw", "cw")
+        and day_in(stem, {}) is not None
+        and (len(rest) <= 3 or any(day.startswith(rest) for day in _WEEKDAYS))
         and note.front.get("type") not in _NOT_QUOTED
         and not is_meeting_note(note, me)
     )
@@ -303,7 +304,7 @@ def _done_titles(text: str) -> set[str]:
 
 
 def _own_day(client: VaultClient, path: str, span: Span) -> str:
-    """Return the day of a note, if it has one. That of a whole week is of no single day."""
+    """Return the day of a note; empty if it has none, or if it is the note of a week and the span is one day."""
     if span.first == span.last and _WEEK.search(PurePosixPath(path).stem):
         return ""
     note = client.try_read(path)
@@ -349,7 +350,7 @@ async def meetings_of(
     A note belongs to an event by its key, or else by its day and its series or title.
     """
     start, end = span.bounds(parts.zone)
-    held = [meeting for meeting in await parts.meetings(start, min(end, time.time())) if not meeting.cancelled][:most]
+    held = [meeting for meeting in await parts.meetings(start, min(end, time.time())) if not meeting.cancelled]
     keys = [meeting.event_id for meeting in held]
     notes: dict[str, str] = await parts.read(lambda index: paths_of_keys(index, keys))
     by_path = {read.note.path: read for read in reads}
@@ -362,9 +363,8 @@ async def meetings_of(
         free.pop(path, None)
         found.append((each.title, each.day, path))
     unplanned = [read.note for read in free.values() if is_meeting_note(read.note, parts.gatherer.me)]
-    titles = [(_title_of(note), day_in(note.path, note.front), note.path) for note in unplanned]
-    found += titles[: most - len(found)]
-    found = [each for each in found if not (each[2] in by_path and was_cancelled(by_path[each[2]].blocks))]
+    found += [(_title_of(note), day_in(note.path, note.front), note.path) for note in unplanned]
+    found = [each for each in found if not (each[2] in by_path and was_cancelled(by_path[each[2]].blocks))][:most]
     await will_link(parts, [path for _, _, path in found], material)
     lines = [_meeting_line(title, day, path, by_path.get(path), material) for title, day, path in found]
     return sorted(lines, key=lambda line: line["day"])
@@ -413,12 +413,17 @@ def link_to(path: str) -> str:
 
 
 def task_lines(tasks: Iterable[TaskRow], most: int, material: Material) -> list[dict[str, str]]:
-    """Return tasks for a template, each once with a link to its note, without those that are struck through."""
-    distinct: dict[tuple[str, str], TaskRow] = {}
+    """Return tasks for a template, each with a link to its note, without those that are struck through.
+
+    A task that was copied from one daily note, or one note of a series, to the next is returned once.
+    """
+    distinct: dict[tuple[str, str, object], TaskRow] = {}
     for task in tasks:
-        distinct.setdefault((bare(task.title), task.due), task)
+        path = PurePosixPath(task.note)
+        where = (path.parent, title_key(path.stem)) if day_in(task.note, {}) else task.note
+        distinct.setdefault((bare(task.title), task.due, where), task)
     lines = []
-    for (words, due), task in [each for each in distinct.items() if each[0][0]][:most]:
+    for (words, due, _), task in [each for each in distinct.items() if each[0][0]][:most]:
         evidence = Evidence(
             number=0, source_type=MemorySource.TASK.value, path=task.id.removeprefix("task:"), title=task.note,
             heading_path=(), start_line=task.line, end_line=task.line, text=task.title,
