@@ -39,7 +39,7 @@ class Empty(App):
 Empty().run()
 """
 
-READY = "keyword and semantic ready|keyword only"
+READY = "keyword and semantic ready|keyword only: (?:no model|the model failed)"
 
 
 @dataclass(frozen=True, slots=True)
