@@ -35,7 +35,8 @@ Up to `SMALL_GROUP` people, `SAME_GROUP` of all of them must be at both; in a la
 one.
 """
 
-PEOPLE_KEYS = ("attendees", "participants", "teilnehmer", "people", "with")
+_ATTENDEE_KEYS = ("attendees", "participants", "teilnehmer")
+PEOPLE_KEYS = (*_ATTENDEE_KEYS, "people", "with")
 
 _ONE_ON_ONE = re.compile(r"\b(?:1\s?[:/\-–xo]\s?1|1\s?on\s?1|one[- ]?(?:on|to)[- ]?one)\b", re.IGNORECASE)
 _DATES = re.compile(
@@ -363,7 +364,7 @@ def is_meeting_note(note: IndexedNote, me: Collection[str] = ()) -> bool:
     front, path = note.front, PurePosixPath(note.path)
     if front.get("type") == "meeting" or front.get("calendar_event_id") or front.get("event_start"):
         return True
-    is_listed = any(front.get(key) for key in ("attendees", "participants", "teilnehmer"))
+    is_listed = any(front.get(key) for key in _ATTENDEE_KEYS)
     if is_listed and people_of(front) - {"me", *map(person_key, me)}:
         return True
     is_filed = "1:1" in title_key(path.stem) or any(

@@ -84,6 +84,11 @@ def session_name(session: str) -> str:
     return f"mcp:{session}"
 
 
+def _without_prefix(shown: str, memory: MemoryChunk) -> str:
+    """Remove what precedes a memory in a prompt from its text, or a part of it, as it is shown."""
+    return shown if shown in memory.content else shown.removeprefix(prompt_prefix(memory))
+
+
 class MemoryService:
     """The API of the Memory screen and of the commands. Every method raises only DonnaError."""
 
@@ -283,9 +288,7 @@ class MemoryService:
         if held := await self.correction(identity):
             return held.corrected
         memory = await self.memory(identity)
-        if memory is None or shown in memory.content:
-            return shown
-        return shown.removeprefix(prompt_prefix(memory))
+        return _without_prefix(shown, memory) if memory else shown
 
     async def correct(self, identity: str, corrected: str, *, query: str = "", original: str = "") -> Correction:
         """Correct a memory, or a passage of it, `original`. A fact or correction is replaced; no note is written.
@@ -296,7 +299,7 @@ class MemoryService:
         if memory is None:
             raise DonnaError(Reason.MISSING, f"there is no memory {identity}")
         held = await self.correction(identity)
-        original = await self.text_to_correct(identity, original)
+        original = _without_prefix(original, memory)
         correction = (
             replace(held, id=new_id(), corrected=corrected, created_at=time.time())
             if held

@@ -26,7 +26,6 @@ from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.errors import Reason, SpaceError
 from donna_tui.types.events import EventHub
 from donna_tui.vault.client import VaultClient
-from donna_tui.vault.obsidian import template_folders
 from donna_tui.vault.open import indexed_client
 
 if TYPE_CHECKING:
@@ -112,11 +111,11 @@ class SpaceContext:
         """Return the context of the pipelines. Raises ModelError if the model's tokenizer cannot be read."""
         memory = MemoryIndexerParts(
             folder=self.space.state,
+            root=self.space.root,
             sources=self.config.sources,
             client=self.client,
             splitter=self.splitter,
             hub=self.hub,
-            templates=template_folders(self.space.root),
         )
         return IngestContext(
             space=self.space,

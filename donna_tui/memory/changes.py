@@ -22,6 +22,7 @@ from donna_tui.text.chunker import Chunk
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.events import BackfillDone, ChatIngested, CorrectionIngested, MemoryIngestFailed, MemoryRemembered
 from donna_tui.types.search import MemorySource
+from donna_tui.vault.obsidian import template_folders
 
 if TYPE_CHECKING:
     from donna_tui.memory.deriver import Deriver
@@ -56,7 +57,12 @@ class ChangeFollower:
         from donna_tui.memory.tasks import TaskSource
 
         parts = self._parts
-        return TaskSource(parts.sources.tasks, self._store, parts.splitter, self._hub, parts.templates)
+        return TaskSource(parts.sources.tasks, self._store, parts.splitter, self._hub, self._templates)
+
+    @cached_property
+    def _templates(self) -> tuple[str, ...]:
+        """The folders of templates that are set in Obsidian."""
+        return template_folders(self._parts.root)
 
     @cached_property
     def _deriver(self) -> Deriver:
@@ -89,8 +95,7 @@ class ChangeFollower:
         finish_erasures(database)
 
     def _tasks_version(self) -> str:
-        parts = self._parts
-        return f"{TASKS_VERSION}:{parts.sources.tasks.enabled}:{parts.templates}:{self._version}"
+        return f"{TASKS_VERSION}:{self._parts.sources.tasks.enabled}:{self._templates}:{self._version}"
 
     def _begin_anew(self, db: MemoryDb) -> Iterator[int]:
         """Follow a memory other than the indexed one, such as a restored backup: delete what it lacks."""

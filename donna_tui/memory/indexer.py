@@ -33,16 +33,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryIndexerParts:
-    """The dependencies of a memory indexer. `folder` is the space's state folder; `templates` are the template folders
-    that are set in Obsidian.
-    """
+    """The dependencies of a memory indexer. `folder` is the space's state folder, `root` that of the vault."""
 
     folder: Path
+    root: Path
     sources: SourcesConfig
     client: VaultClient
     splitter: TextSplitter
     hub: EventHub
-    templates: tuple[str, ...] = ()
 
 
 POLL_SECONDS = 1.0

@@ -12,7 +12,7 @@ from typing import Any
 
 from donna_tui.index.database import Database
 from donna_tui.memory.facts import Fact
-from donna_tui.memory.listing import memory_of_fact, memory_of_hit
+from donna_tui.memory.listing import memory_of_fact, memory_of_hit, prompt_prefix
 from donna_tui.memory.scores import importance_of
 from donna_tui.memory.tokens import PromptTokens
 from donna_tui.safety.terminal import clean
@@ -157,7 +157,7 @@ def _line(memory: MemoryChunk, *, follows: bool) -> str:
 def _prefix(memory: MemoryChunk) -> str:
     """Return the beginning that passages of a note and turns of the same day share: its path, or their day."""
     if memory.source is MemorySource.VAULT:
-        return f"{memory.source_id}: "
+        return prompt_prefix(memory)
     return f"{iso_date(memory.at)} " if memory.source is MemorySource.CHAT else ""
 
 

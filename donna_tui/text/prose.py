@@ -70,7 +70,7 @@ class _Scanner:
         self._fence = ""
         """The mark that closes the open code block."""
         self._unclosed = False
-        """Whether an unclosed comment is open, which ends with its container."""
+        """Set within a comment that is not closed; it ends with its container."""
         self.comments: list[Span] = []
         """The closed comments."""
         self._missing: set[str] = set()

@@ -93,7 +93,12 @@ class Sandbox:
         self.client = VaultClient(self.vault)
         self.follower = ChangeFollower(
             MemoryIndexerParts(
-                folder=self.folder, sources=SourcesConfig(**sources), client=self.client, splitter=CUT, hub=hub
+                folder=self.folder,
+                root=self.vault,
+                sources=SourcesConfig(**sources),
+                client=self.client,
+                splitter=CUT,
+                hub=hub,
             ),
             self.store,
         )

@@ -141,9 +141,10 @@ def test_a_deleted_task_leaves_no_trace_where_nothing_else_is_remembered(store: 
     put(store, "a", EAST, 1.0)
     score(store)
     store.delete("memory", "a")
-    (tmp_path / "vault").mkdir()
+    vault = tmp_path / "vault"
+    vault.mkdir()
     parts = MemoryIndexerParts(
-        folder=tmp_path, sources=SourcesConfig(), client=VaultClient(tmp_path / "vault"), splitter=CUT, hub=EventHub()
+        folder=tmp_path, root=vault, sources=SourcesConfig(), client=VaultClient(vault), splitter=CUT, hub=EventHub()
     )
     assert sum(ChangeFollower(parts, store).follow()) == 0  # memory.db is missing
     assert store.database.rows("SELECT * FROM memory_departed") == []
