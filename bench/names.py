@@ -83,7 +83,7 @@ def _by_kind(home: Home, vault: Path) -> dict[str, list[tuple[bool, bool]]]:
 
 def names_of(vault: Path) -> list[NameQuestion]:
     """Return every name of a vault once for each kind, with all notes that have it under any kind."""
-    config = load_config(overrides={"vault.root": str(vault)}).config
+    config = load_config(root=vault).config
     notes = list(_notes(indexed_client(config, vault)))  # without templates
     names: dict[str, set[str]] = defaultdict(set)
     tags: dict[str, set[str]] = defaultdict(set)

@@ -70,7 +70,7 @@ def _load(space: Path | None) -> LoadedConfig:
     root = expanded(space).absolute()
     if not is_folder(root):
         raise SpaceError(Reason.ROOT_MISSING, f"there is no folder {root}")
-    return load_config(overrides={"vault.root": str(root)})
+    return load_config(root=root)
 
 
 def _root_if_known(space: Path | None) -> Path | None:

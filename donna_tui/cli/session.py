@@ -50,7 +50,7 @@ def find_session(named: str | None) -> Session | None:
 
 def session_for(space: Space, paths: AppPaths) -> Session:
     """Return the session for the space of a vault. Raises ConfigError."""
-    return Session(space, load_config(overrides={"vault.root": str(space.root)}).config, paths)
+    return Session(space, load_config(root=space.root).config, paths)
 
 
 def open_session(named: str | None) -> Session:

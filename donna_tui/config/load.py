@@ -57,26 +57,29 @@ def user_file(environ: Mapping[str, str] = os.environ) -> Path:
     return app_paths(environ).config / FILE_NAME
 
 
-def load_config(
-    *, environ: Mapping[str, str] = os.environ, overrides: Mapping[str, object] | None = None
-) -> LoadedConfig:
-    """Load the effective settings: defaults, user file, file in the space, environment and `overrides`; later ones win.
+def load_config(*, environ: Mapping[str, str] = os.environ, root: Path | None = None) -> LoadedConfig:
+    """Load the effective settings: defaults, user file, file in the space and environment; later ones win.
 
-    `overrides` maps dotted names to values, which may be text as typed on a command line. The space is the one at
-    `vault.root`, if that is set. Raises ConfigError with file, line and name for any invalid setting.
+    The space is the one at `root`, an absolute path given on the command line, or else at `vault.root`, if that is set.
+    Raises ConfigError with file, line and name for any invalid setting.
     """
-    base, on_top = _trusted_layers(environ, overrides or {})
-    trusted = _checked(base | on_top)
-    root = trusted.config.vault.root
-    document = read_space_file(root) if root else None
-    if document is None:
-        return trusted
-    return _checked(_with_space(base, _from_document(document)) | on_top)
+    base, on_top = _trusted_layers(environ)
+    loaded = _checked(base | on_top)
+    space = root or loaded.config.vault.root
+    if document := read_space_file(space) if space else None:
+        loaded = _checked(_with_space(base, _from_document(document)) | on_top)
+    return _at(root, loaded) if root else loaded
+
+
+def _at(root: Path, loaded: LoadedConfig) -> LoadedConfig:
+    vault = loaded.config.vault.model_copy(update={"root": root})
+    origins = loaded.origins | {"vault.root": Origin("command line", str(root))}
+    return LoadedConfig(loaded.config.model_copy(update={"vault": vault}), origins)
 
 
 def load_trusted(environ: Mapping[str, str] = os.environ) -> LoadedConfig:
     """Load the user's own settings, without those of any vault. Raises ConfigError."""
-    base, on_top = _trusted_layers(environ, {})
+    base, on_top = _trusted_layers(environ)
     return _checked(base | on_top)
 
 
@@ -91,16 +94,21 @@ def load_agent(named: str, environ: Mapping[str, str] = os.environ) -> LoadedCon
     return LoadedConfig(settings, loaded.origins | dict.fromkeys(different, loaded.origins["agents.list"]))
 
 
-def _trusted_layers(environ: Mapping[str, str], overrides: Mapping[str, object]) -> tuple[Values, Values]:
+def _trusted_layers(environ: Mapping[str, str]) -> tuple[Values, Values]:
     """Return the values of the trusted files, and the values that override every file."""
     documents = (read_file(packaged_file(), "default"), read_file(user_file(environ), "user"))
     base = {name: value for document in documents if document for name, value in _from_document(document).items()}
-    return base, _from_environment(environ) | _from_overrides(overrides)
+    return base, _from_environment(environ)
 
 
 def _checked(values: Values) -> LoadedConfig:
+    is_set = any(value.origin.layer != "default" for value in values.values())
     try:
-        config = MemoryConfig.model_validate(_nested(values))
+        config = (
+            MemoryConfig.model_validate(_nested(values))
+            if is_set
+            else MemoryConfig.model_construct(**MemoryConfig.default_blocks())
+        )
     except ValidationError as error:
         raise _explained(error.errors(include_url=False)[0], values) from error
     return LoadedConfig(config, {setting: values[setting].origin for setting in SETTINGS if setting in values})
@@ -212,14 +220,6 @@ def _from_environment(environ: Mapping[str, str]) -> Values:
     return values
 
 
-def _from_overrides(overrides: Mapping[str, object]) -> Values:
-    """Return the values given on the command line, by dotted name, converted like variables. Raises ConfigError."""
-    values: Values = {}
-    for name, value in overrides.items():
-        _add(values, *_single(name.split("."), value, Origin("command line", shown(name))))
-    return values
-
-
 def _with_space(base: Values, space: Values) -> Values:
     """Apply the file in the space to `base`. Raises ConfigError for a change that an untrusted vault may not make."""
     merged = dict(base)
@@ -282,7 +282,7 @@ def _leaves(
             raise invalid(document.at(path), f"{member.id} is a block of settings, not {shown(value)}")
 
 
-def _single(path: Sequence[str], value: object, origin: Origin) -> tuple[str, LayerValue]:
+def _single(path: Sequence[str], text: str, origin: Origin) -> tuple[str, LayerValue]:
     member: Setting | Group = ROOT
     for name in path:
         if isinstance(member, Setting):
@@ -292,9 +292,7 @@ def _single(path: Sequence[str], value: object, origin: Origin) -> tuple[str, La
         if not member.is_switch:
             raise invalid(origin, f"{member.id} is a block of settings; name one of them")
         member = SETTINGS[f"{member.id}.enabled"]
-    if isinstance(value, str):
-        value = _converted(member.kind, value, origin)
-    return member.id, LayerValue(value, origin)
+    return member.id, LayerValue(_converted(member.kind, text, origin), origin)
 
 
 def _converted(kind: Any, text: str, origin: Origin) -> object:

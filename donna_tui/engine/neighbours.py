@@ -121,7 +121,7 @@ def _known(paths: AppPaths) -> Iterator[tuple[Space, MemoryConfig]]:
     trusted = load_trusted().config
     for space in known_spaces(paths)[:MAX_SPACES]:
         with contextlib.suppress(ConfigError):
-            yield space, load_config(overrides={"vault.root": str(space.root)}).config
+            yield space, load_config(root=space.root).config
     for agent in trusted.agents.resolved():
         settings = settings_of(agent, trusted)
         if not settings.not_indexed:

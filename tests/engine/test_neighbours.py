@@ -43,7 +43,7 @@ class Home:
     @contextlib.asynccontextmanager
     async def open(self, space: str) -> AsyncIterator[Engine]:
         root = self._folder / space
-        config = load_config(overrides={"vault.root": str(root)}).config
+        config = load_config(root=root).config
         engine = Engine(space_at(root, self._paths), config, self._paths, watch=False)
         await engine.start()
         try:

@@ -96,7 +96,7 @@ def test_a_file_in_the_vault_may_not_name_a_calendar(tmp_path: Path) -> None:
     file.parent.mkdir(parents=True)
     file.write_text("calendars: [{name: A, kind: ics, path: /etc}]\n")
     with pytest.raises(ConfigError, match="a file in the vault may not set calendars"):
-        load_config(environ={"DONNA_HOME": str(tmp_path)}, overrides={"vault.root": str(vault)})
+        load_config(environ={"DONNA_HOME": str(tmp_path)}, root=vault)
 
 
 def test_environment_variable_can_define_calendars() -> None:

@@ -58,7 +58,6 @@ skills:
 
 
 Names = Mapping[str, str]
-Values = Mapping[str, object]
 
 
 class Home:
@@ -72,13 +71,13 @@ class Home:
         self.file.parent.mkdir(parents=True, exist_ok=True)
         self.file.write_text(text)
 
-    def load(self, variables: Names = MappingProxyType({}), overrides: Values | None = None) -> LoadedConfig:
-        return load_config(environ=self.environ | dict(variables), overrides=overrides)
+    def load(self, variables: Names = MappingProxyType({}), root: Path | None = None) -> LoadedConfig:
+        return load_config(environ=self.environ | dict(variables), root=root)
 
-    def refusal(self, text: str = "", variables: Names = MappingProxyType({}), overrides: Values | None = None) -> str:
+    def refusal(self, text: str = "", variables: Names = MappingProxyType({})) -> str:
         self.write(text)
         with pytest.raises(ConfigError) as caught:
-            self.load(variables, overrides)
+            self.load(variables)
         assert caught.value.reason is Reason.CONFIG_INVALID
         return caught.value.message
 
@@ -108,17 +107,18 @@ def test_each_layer_wins_over_the_one_before(home: Home, tmp_path: Path) -> None
     root = tmp_path / "vault"
     (root / ".donna").mkdir(parents=True)
     (root / ".donna" / "memory.yaml").write_text("retrieval:\n  min_score: 0.3\n  max_k: 20\n  default_k: 5\n")
-    home.write(f"vault:\n  root: {root}\nretrieval:\n  min_score: 0.2\n  max_k: 19\n  default_k: 4\nui:\n  theme: x\n")
-    loaded = home.load(
-        {"DONNA_RETRIEVAL__DEFAULT_K": "6", "DONNA_RETRIEVAL__MAX_K": "21"}, overrides={"retrieval.default_k": 7}
+    home.write(
+        f"vault:\n  root: {tmp_path}\nretrieval:\n  min_score: 0.2\n  max_k: 19\n  default_k: 4\nui:\n  theme: x\n"
     )
+    loaded = home.load({"DONNA_RETRIEVAL__DEFAULT_K": "7", "DONNA_RETRIEVAL__MAX_K": "21"}, root)
     retrieval = loaded.config.retrieval
     assert (retrieval.min_score, retrieval.max_k, retrieval.default_k) == (0.3, 21, 7)
     assert loaded.origins["embedding.dim"].layer == "default"
     assert loaded.origins["ui.theme"] == Origin("user", str(home.file), 8)
     assert loaded.origins["retrieval.min_score"] == Origin("space", str(root / ".donna" / "memory.yaml"), 2)
     assert loaded.origins["retrieval.max_k"] == Origin("environment", "DONNA_RETRIEVAL__MAX_K")
-    assert loaded.origins["retrieval.default_k"] == Origin("command line", "retrieval.default_k")
+    assert loaded.config.vault.root == root
+    assert loaded.origins["vault.root"] == Origin("command line", str(root))
 
 
 def test_the_seed_file_with_its_older_names_still_parses(home: Home) -> None:
@@ -232,6 +232,7 @@ def test_mistakes_in_a_file_name_file_line_and_key(home: Home, text: str, line: 
         ("DONNA_RETRIEVAL__DEFAULT_K", "", "must be a whole number"),
         ("DONNA_RETRIEVAL__DEFAULT_K__X", "1", "retrieval.default_k is a setting, there is nothing below it"),
         ("DONNA_SOURCES__VAULT", "maybe", "sources.vault.enabled must be true or false, not maybe"),
+        ("DONNA_AGENTS__DEFAULTS", "3", "agents.defaults is a block of settings"),
         ("DONNA_WEATHER__TODAY", "1", "weather is not a setting"),
         ("DONNA_UI__KEYS", "{a: [", "not valid YAML"),
         ("DONNA_UI__KEYS", "{a: [\udcff]}", "the text is not Unicode"),
@@ -241,12 +242,6 @@ def test_mistakes_in_a_variable_name_the_variable(home: Home, variable: str, tex
     message = home.refusal(variables={variable: text})
     assert message.startswith(variable)
     assert words in message
-
-
-def test_mistakes_on_the_command_line_name_the_setting(home: Home) -> None:
-    message = home.refusal(overrides={"retrieval.max_kk": 3})
-    assert message == "retrieval.max_kk: retrieval.max_kk is not a setting; did you mean retrieval.max_k?"
-    assert "a block of settings" in home.refusal(overrides={"retrieval": 3})
 
 
 def test_two_names_of_one_setting_in_the_environment_are_refused(home: Home) -> None:
@@ -309,12 +304,15 @@ def test_loaded_config_is_immutable(home: Home) -> None:
 
 @pytest.mark.parametrize("model", ["/models/mine", "~/models/mine", "./mine"])
 def test_embedding_provider_may_be_a_model_folder(home: Path, model: str) -> None:
-    assert load_config(overrides={"embedding.provider": model}).config.embedding.provider == model
+    assert (
+        load_config(environ={"DONNA_HOME": "/nowhere", "DONNA_EMBEDDING__PROVIDER": model}).config.embedding.provider
+        == model
+    )
 
 
 def test_an_unknown_model_is_refused_with_the_nearest(home: Path) -> None:
     with pytest.raises(ConfigError, match="did you mean minilm-l6-v2"):
-        load_config(overrides={"embedding.provider": "minilm-l6"})
+        load_config(environ={"DONNA_HOME": "/nowhere", "DONNA_EMBEDDING__PROVIDER": "minilm-l6"})
 
 
 def test_the_names_of_donnas_own_settings_are_aliases(home: Home) -> None:

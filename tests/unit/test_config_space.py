@@ -34,7 +34,7 @@ class Space:
     def load(self, text: str | None = None, **variables: str) -> LoadedConfig:
         if text is not None:
             self.file.write_text(text)
-        return load_config(environ=self.environ | variables, overrides={"vault.root": str(self.root)})
+        return load_config(environ=self.environ | variables, root=self.root)
 
     def refusal(self, text: str | None = None) -> str:
         with pytest.raises(ConfigError) as caught:
@@ -59,7 +59,7 @@ def test_a_space_without_a_file_or_a_root_changes_nothing(space: Space) -> None:
 
 def test_a_root_that_no_file_system_can_hold_is_left_to_whoever_opens_it(space: Space) -> None:
     root = "/" + "x" * 5000
-    assert str(load_config(environ=space.environ, overrides={"vault.root": root}).config.vault.root) == root
+    assert str(load_config(environ=space.environ, root=Path(root)).config.vault.root) == root
 
 
 def test_chunking_and_retrieval_may_be_tuned(space: Space) -> None:
