@@ -74,7 +74,7 @@ def serving(provider: EmbeddingProvider) -> BuildService:
 
 def engines_get(build: BuildService) -> contextlib.AbstractContextManager[object]:
     """Replace the model of every engine that starts in this process within the block."""
-    return patch("donna_tui.engine.model_manager.build_embedding_service", build)
+    return patch("donna_tui.embedding.build.build_embedding_service", build)
 
 
 if __name__ == "__main__":

@@ -15,12 +15,9 @@ from donna_tui.config.models import MemoryConfig
 from donna_tui.engine.freshness import Freshness
 from donna_tui.engine.index_lease import IndexLease
 from donna_tui.engine.model_manager import ModelManager
-from donna_tui.engine.passages import Passage, passage_in
 from donna_tui.engine.space_context import SpaceContext
 from donna_tui.engine.status_reporter import StatusReporter, measure, worth_reporting
-from donna_tui.index.documents import folders_of, sources_of
 from donna_tui.index.invocations import InputHash, load_key
-from donna_tui.ingest.index_maintainer import IndexMaintainer
 from donna_tui.platform.lazy import Lazy
 from donna_tui.platform.log import LOG_NAME, LogFile
 from donna_tui.platform.paths import AppPaths, private_folder
@@ -40,7 +37,9 @@ if TYPE_CHECKING:
     from donna_tui.engine.draft_service import DraftScheduler, DraftService
     from donna_tui.engine.memory_service import MemoryService
     from donna_tui.engine.neighbours import Neighbours
+    from donna_tui.engine.passages import Passage
     from donna_tui.engine.vault_service import VaultService
+    from donna_tui.ingest.index_maintainer import IndexMaintainer
     from donna_tui.llm.router import ModelRouter
     from donna_tui.search.reranking import Scorer
     from donna_tui.search.why_not import WhyNot
@@ -116,7 +115,7 @@ class Engine:
         counting = after(ready, self._status_reporter.run)
         self._tasks.start("counting", counting)
         if self._watch:
-            self._tasks.start("taking over the index", self._lease.take_over)
+            self._tasks.start("taking over the index", after(self.at_best, self._lease.take_over))
             self._tasks.start("finishing an unfinished write", after(self.at_best, self._recover))
             if port := self._config.metrics.port:
                 from donna_tui.engine.metrics import serve_metrics
@@ -185,6 +184,8 @@ class Engine:
         return DraftScheduler(self.context)
 
     def _build_maintainer(self) -> IndexMaintainer:
+        from donna_tui.ingest.index_maintainer import IndexMaintainer
+
         return IndexMaintainer(self.context.ingest_context(), self.context.searcher, self._input_hash)
 
     async def _begin_maintaining(self, maintainer: IndexMaintainer) -> None:
@@ -195,7 +196,6 @@ class Engine:
         if self._watch:
             self._tasks.start("following the vault", after(self.at_best, maintainer.follow))
         await self._model.pass_to(maintainer)
-        self.hub.post(EngineStateChanged(state="running"))
         self._model.follow()
         if self._watch and not self.space.agent:
             self._tasks.start("drafting", self._draft)
@@ -203,8 +203,8 @@ class Engine:
     async def _draft(self) -> None:
         """Draft in the background, once the model is loaded or known to be absent and the index has caught up."""
         await self.model_known.wait()
-        if self.context.maintainer:
-            await self.context.maintainer.caught_up()
+        if maintainer := await self._lease.opened():
+            await maintainer.caught_up()
         await self._drafting().follow()
 
     async def stop(self) -> None:
@@ -236,8 +236,8 @@ class Engine:
         """
         self.context.require_indexed()
         try:
-            if self.context.maintainer:
-                await self.context.maintainer.compare(full=full)
+            if maintainer := await self._lease.opened():
+                await maintainer.compare(full=full)
         except DonnaError:  # the existing index remains searchable
             await self._model.wait_until_known()
             raise
@@ -302,7 +302,8 @@ class Engine:
     async def recent_notes(self, limit: int) -> tuple[NameMatch, ...]:
         """Return the newest notes, from the folder while the index has fewer. Raises DatabaseError, VaultReadError."""
         found = await self.names("", limit)
-        if len(found) >= limit or self.context.maintainer is None or self.context.maintainer.is_caught_up:
+        maintainer = self.context.maintainer
+        if len(found) >= limit or self.read_only or (maintainer and maintainer.is_caught_up):
             return found
         from donna_tui.engine.start_page import latest_on_disk
 
@@ -336,13 +337,19 @@ class Engine:
     async def passage(self, path: str, start_line: int, end_line: int, space: str = "") -> Passage:
         """Read the section around some lines from disk, or the context of another hit. Raises VaultReadError."""
         if self._is_here(space):
+            from donna_tui.engine.passages import passage_in
+
             return await passage_in(self._lease.readers, self.context.client, path, (start_line, end_line))
         return await self._neighbours().passage(space, path, (start_line, end_line))
 
     async def folders(self) -> tuple[str, ...]:
+        from donna_tui.index.documents import folders_of
+
         return await self.context.read(folders_of)
 
     async def sources(self) -> tuple[str, ...]:
+        from donna_tui.index.documents import sources_of
+
         return await self.context.read(sources_of)
 
     def absolute_path(self, path: str, space: str = "") -> Path:
@@ -363,8 +370,8 @@ class Engine:
         return Neighbours(self.space, self.context.paths)
 
     async def retry(self, path: str = "") -> None:
-        if self.context.maintainer:
-            await self.context.maintainer.retry(path)
+        if maintainer := await self._lease.opened():
+            await maintainer.retry(path)
 
     async def install_model(self) -> None:
         """Download and prepare the default embedding model, and use it for searches from then on. Raises DonnaError."""
@@ -372,8 +379,8 @@ class Engine:
 
     async def resume(self) -> None:
         """Accept missing notes as deleted, and remove them from the index."""
-        if self.context.maintainer:
-            self.context.maintainer.accept_missing()
+        if maintainer := await self._lease.opened():
+            maintainer.accept_missing()
 
     def status(self) -> Status:
         return self._status_reporter.status(
@@ -391,4 +398,4 @@ class Engine:
     @property
     def read_only(self) -> bool:
         """Return whether this process does not maintain the index."""
-        return self.context.maintainer is None
+        return not self._lease.is_held

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from donna_tui.engine.space_context import SpaceContext
-from donna_tui.ingest.reconcile import differing
 from donna_tui.platform.supervisor import set_within
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason
 
@@ -64,7 +63,7 @@ class Freshness:
             return f"stale: {error.message}"
 
     async def _stale(self, deadline: float) -> str:
-        if self._context.maintainer is None:
+        if await self._context.lease.opened() is None:
             return await self._wait_for_owner(deadline)
         policy = self._context.policy
         if not (policy.on_search or (policy.on_start and not self._begun)):  # at each search, or the first of a session
@@ -113,6 +112,8 @@ class Freshness:
 
     async def _known_to_differ(self) -> frozenset[str] | None:
         """Return the notes that differ from the index; None while it is created. Raises DonnaError."""
+        from donna_tui.ingest.reconcile import differing
+
         client = self._context.client
         try:
             return await self._context.read(lambda database: frozenset(differing(client, database)))
@@ -123,6 +124,8 @@ class Freshness:
 
     async def _is_incomplete(self) -> bool:
         """Return whether text is missing from the index, or vectors that a known model could compute."""
+        from donna_tui.ingest.reconcile import differing
+
         maintainer, client = self._context.maintainer, self._context.client
         if maintainer and maintainer.indexes.active.working:
             return True

@@ -428,7 +428,7 @@ class MemoryService:
 
         Return False if another process maintains the index, or an error or the time limit prevents it.
         """
-        maintainer = self._context.maintainer
+        maintainer = await self._context.lease.opened()
         if maintainer is None:
             return False
         await self._context.model.wait_until_known()
@@ -436,7 +436,7 @@ class MemoryService:
 
     async def backfill(self, source: MemorySource) -> BackfillRow:
         """Index one source again from scratch. Raises SpaceError if another process maintains the index."""
-        maintainer = self._context.maintainer
+        maintainer = await self._context.lease.opened()
         if maintainer is None:
             raise SpaceError(Reason.BUSY, "another Donna maintains this index", hint="close it, and try again")
         await self._context.model.wait_until_known()

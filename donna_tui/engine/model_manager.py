@@ -7,18 +7,19 @@ import contextlib
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from donna_tui.config.models import EmbeddingConfig
-from donna_tui.embedding.build import build_embedding_service, unloaded_model
-from donna_tui.embedding.prepare import install_model
-from donna_tui.embedding.service import EmbeddingService
 from donna_tui.engine.space_context import SpaceContext
-from donna_tui.ingest.index_maintainer import IndexMaintainer
 from donna_tui.platform.supervisor import set_within
 from donna_tui.search.service import OTHER_MODEL
 from donna_tui.types.errors import DonnaError, ModelAwayError, Reason, SpaceError
 from donna_tui.types.events import EngineEvent, EventHub, IndexSwapped, ModelStateChanged, ProblemCleared
 from donna_tui.types.status import ModelPhase
+
+if TYPE_CHECKING:
+    from donna_tui.embedding.service import EmbeddingService
+    from donna_tui.ingest.index_maintainer import IndexMaintainer
 
 
 class ModelLoader:
@@ -33,6 +34,7 @@ class ModelLoader:
 
     async def install(self) -> None:
         from donna_tui.embedding.download import configured_sources
+        from donna_tui.embedding.prepare import install_model
 
         with self._reporting():
             sources = configured_sources()
@@ -52,6 +54,8 @@ class ModelLoader:
 
     async def _build(self) -> EmbeddingService:
         """Build on a thread, which cannot be cancelled: a model that is ready after a cancellation is closed."""
+        from donna_tui.embedding.build import build_embedding_service
+
         work = asyncio.to_thread(build_embedding_service, self._config, self._cache, self._on_phase, self.cancelled)
         building = asyncio.create_task(work)
         try:
@@ -180,6 +184,8 @@ class ModelManager:
 
     async def _is_unneeded(self) -> bool:
         """Return whether no model is needed: it is there, and no passage that this process indexes lacks a vector."""
+        from donna_tui.embedding.build import unloaded_model
+
         embedding, cache = self._context.config.embedding, self._context.paths.cache
         model, maintainer = await asyncio.to_thread(unloaded_model, embedding, cache), self._context.maintainer
         if model is None or (maintainer and not await maintainer.indexes.is_complete(model.version)):

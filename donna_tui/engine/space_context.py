@@ -8,31 +8,25 @@ from typing import TYPE_CHECKING, TypeVar
 
 from donna_tui.config.agent_settings import AgentEmbedding, AgentSettings, not_indexed
 from donna_tui.config.models import MemoryConfig
-from donna_tui.embedding.build import build_token_counter
-from donna_tui.embedding.files import MAX_TOKENS, MODEL_NAME
 from donna_tui.index.database import Database
 from donna_tui.index.readers import Readers
-from donna_tui.ingest.index_maintainer import IndexMaintainer
-from donna_tui.ingest.pipeline import IngestContext
-from donna_tui.ingest.progress import SyncPolicy, policy_of
-from donna_tui.ingest.source import NoteChunker
-from donna_tui.memory.indexer import MemoryIndexer, MemoryIndexerParts
-from donna_tui.memory.splitter import TextSplitter
+from donna_tui.ingest.sync_policy import SyncPolicy, policy_of
 from donna_tui.platform.paths import AppPaths
 from donna_tui.platform.spaces import Space
 from donna_tui.platform.supervisor import Supervisor
 from donna_tui.search.service import SearchService
-from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.errors import Reason, SpaceError
 from donna_tui.types.events import EventHub
-from donna_tui.vault.client import VaultClient
-from donna_tui.vault.open import indexed_client
 
 if TYPE_CHECKING:
     from donna_tui.engine.index_lease import IndexLease
     from donna_tui.engine.memory_service import MemoryService
     from donna_tui.engine.model_manager import ModelManager
+    from donna_tui.ingest.index_maintainer import IndexMaintainer
+    from donna_tui.ingest.pipeline import IngestContext
     from donna_tui.llm.router import ModelRouter
+    from donna_tui.memory.splitter import TextSplitter
+    from donna_tui.vault.client import VaultClient
 
 T = TypeVar("T")
 
@@ -61,6 +55,8 @@ class SpaceContext:
     @cached_property
     def client(self) -> VaultClient:
         """Return the reader of the notes that the settings admit to the index."""
+        from donna_tui.vault.open import indexed_client
+
         return indexed_client(self.config, self.space.root)
 
     # The index
@@ -77,7 +73,7 @@ class SpaceContext:
 
     @property
     def maintainer(self) -> IndexMaintainer | None:
-        """Return the maintainer of the index, or None while another process maintains it."""
+        """Return the maintainer of the index, or None until this process has opened it."""
         return self.lease.maintainer
 
     @property
@@ -100,6 +96,11 @@ class SpaceContext:
     @cached_property
     def splitter(self) -> TextSplitter:
         """Return the model's token counter and its window. Raises ModelError without a readable tokenizer."""
+        from donna_tui.embedding.build import build_token_counter
+        from donna_tui.embedding.files import MAX_TOKENS, MODEL_NAME
+        from donna_tui.memory.splitter import TextSplitter
+        from donna_tui.text.tokens import EstimatedTokens
+
         embedding = self.config.embedding
         served = isinstance(embedding, AgentEmbedding) and embedding.first != "local"
         own = embedding.provider == MODEL_NAME and not served
@@ -109,6 +110,10 @@ class SpaceContext:
 
     def ingest_context(self) -> IngestContext:
         """Return the context of the pipelines. Raises ModelError if the model's tokenizer cannot be read."""
+        from donna_tui.ingest.pipeline import IngestContext
+        from donna_tui.ingest.source import NoteChunker
+        from donna_tui.memory.indexer import MemoryIndexer, MemoryIndexerParts
+
         memory = MemoryIndexerParts(
             folder=self.space.state,
             root=self.space.root,

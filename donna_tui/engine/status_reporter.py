@@ -7,13 +7,12 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from donna_tui.index.database import Database
 from donna_tui.index.readers import Readers
 from donna_tui.index.vectors import VectorIndex
-from donna_tui.ingest.index_maintainer import IndexMaintainer
 from donna_tui.ingest.problem_log import ProblemLog
-from donna_tui.ingest.progress import count, file_problems, with_waiting
 from donna_tui.types.events import (
     EngineEvent,
     EngineStateChanged,
@@ -31,6 +30,9 @@ from donna_tui.types.events import (
     WatcherStateChanged,
 )
 from donna_tui.types.status import Coverage, ModelPhase, Problem, Status
+
+if TYPE_CHECKING:
+    from donna_tui.ingest.index_maintainer import IndexMaintainer
 
 INTERVAL_SECONDS = 0.25
 """Minimum time between two counts."""
@@ -65,6 +67,8 @@ async def measure(maintainer: IndexMaintainer | None, readers: Readers) -> Measu
     """Count in the newest index of the maintainer, or in the index that is read if another process maintains it."""
     if maintainer is None:
         return await readers.run(_counted)
+    from donna_tui.ingest.progress import with_waiting
+
     pipeline = maintainer.indexes.newest
     new, moved = pipeline.new_notes, pipeline.maybe_moved
 
@@ -79,6 +83,8 @@ async def measure(maintainer: IndexMaintainer | None, readers: Readers) -> Measu
 
 
 def _counted(database: Database, vectors: VectorIndex) -> Measurement:
+    from donna_tui.ingest.progress import count, file_problems
+
     return Measurement(count(database), file_problems(database), 0, None, vectors.name)
 
 

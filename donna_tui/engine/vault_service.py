@@ -18,7 +18,8 @@ from donna_tui.index.files import file_states
 from donna_tui.safety.classify import Sensitivity, classify
 from donna_tui.text.merge import has_conflict_markers
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.events import EventHub, VaultWritten
+from donna_tui.types.events import EventHub
+from donna_tui.types.memory_events import VaultWritten
 from donna_tui.types.notes import BlameLine, Destination, NoteLinks, NoteRow, NoteState, NoteText
 from donna_tui.vault.client import ScannedFile
 from donna_tui.vault.edit_drafts import EditDrafts, edited_text

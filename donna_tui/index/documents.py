@@ -11,14 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import ALL_WORDS, PUBLIC_WORDS
 from donna_tui.index.names import store_names
-from donna_tui.text.chunker import Chunk, embedding_text
 from donna_tui.text.words import segments
 from donna_tui.types.search import DRAFTS, ROLES, MemorySource
+
+if TYPE_CHECKING:
+    from donna_tui.text.chunker import Chunk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +192,8 @@ def embedded_text(
     heading_path: tuple[str, ...],
     content: str,
 ) -> str:
+    from donna_tui.text.chunker import embedding_text
+
     if source_type == MemorySource.CHAT and len(content.encode()) <= SHORT_TURN * window:
         content = in_third_person(content, next(iter(heading_path), ""))
         before = _turn_before(database, user_id, source_id)[-int(TURN_BEFORE * window) :]

@@ -321,6 +321,11 @@ def migrate(database: Database) -> None:
                 database.run("INSERT INTO migrations VALUES (?)", (name,))
 
 
+def is_current(database: Database) -> bool:
+    """Return whether the schema is the one of this version. Raises DatabaseError."""
+    return set(database.column("SELECT name FROM migrations")) == {name for name, _ in MIGRATIONS}
+
+
 def create_vector_table(database: Database, dim: int) -> None:
     """Create the sqlite-vec table for vectors of `dim` numbers, unless it exists.
 

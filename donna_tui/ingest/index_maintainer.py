@@ -8,10 +8,12 @@ from functools import partial
 
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.index.invocations import InputHash, record
+from donna_tui.index.readers import Readers
 from donna_tui.ingest.indexes import Indexes
 from donna_tui.ingest.pipeline import IngestContext
-from donna_tui.ingest.progress import policy_of, retry_due
+from donna_tui.ingest.progress import retry_due
 from donna_tui.ingest.queue import Job
+from donna_tui.ingest.sync_policy import policy_of
 from donna_tui.ingest.watcher import Watcher
 from donna_tui.platform.supervisor import Supervisor, set_within
 from donna_tui.search.service import SearchService
@@ -48,10 +50,12 @@ class IndexMaintainer:
         self._unsubscribe = self._hub.subscribe(self._listen)
         self._loop = asyncio.get_running_loop()
 
-    async def open(self) -> None:
-        """Open the index. Raises DatabaseError; the maintainer cannot be used afterwards."""
+    async def open(self, readers: Readers | None = None) -> None:
+        """Open the index, and keep using the readers of its file. Raises DatabaseError; the maintainer cannot be used
+        afterwards.
+        """
         try:
-            await self.indexes.open()
+            await self.indexes.open(readers)
         except DatabaseError:
             self._unsubscribe()
             raise

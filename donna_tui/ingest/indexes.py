@@ -16,6 +16,7 @@ from donna_tui.index.generations import (
     set_aside,
 )
 from donna_tui.index.invocations import InputHash
+from donna_tui.index.readers import Readers
 from donna_tui.ingest.pipeline import IngestContext, Pipeline
 from donna_tui.ingest.watcher import ChangedPaths
 from donna_tui.types.errors import DatabaseError, Reason
@@ -54,14 +55,17 @@ class Indexes:
         """Return whether the vectors of the active index can be compared with those of the loaded model."""
         return bool(self._wanted.embedding) and self._wanted.embedding == self._built.embedding
 
-    async def open(self) -> None:
+    async def open(self, readers: Readers | None = None) -> None:
         """Open the current index, or create the first. A damaged one is renamed and rebuilt from the vault.
 
+        `readers` are used instead of new ones if they read the opened file: they may have its vectors in memory.
         Raises DatabaseError if it cannot be opened or created for another reason.
         """
         generation = current_generation(self._context.space.state) or 1
         try:
             self._active, self._built = await self._open(generation)
+            if readers and readers.path == self._active.path:
+                self._active.readers = readers
         except DatabaseError as error:
             if error.reason is not Reason.DATABASE_CORRUPT:
                 raise

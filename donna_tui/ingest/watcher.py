@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from donna_tui.ingest.progress import QUIET_MS
+from donna_tui.ingest.sync_policy import QUIET_MS
 from donna_tui.types.events import EventHub, WatcherStateChanged, WatchEvent
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.include import EVERYTHING, Include

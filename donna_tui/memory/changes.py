@@ -20,7 +20,13 @@ from donna_tui.index.store import MemoryStore
 from donna_tui.memory.database import MemoryDb, erasure_mark, finish_erasures, read_db
 from donna_tui.text.chunker import Chunk
 from donna_tui.types.errors import DonnaError
-from donna_tui.types.events import BackfillDone, ChatIngested, CorrectionIngested, MemoryIngestFailed, MemoryRemembered
+from donna_tui.types.memory_events import (
+    BackfillDone,
+    ChatIngested,
+    CorrectionIngested,
+    MemoryIngestFailed,
+    MemoryRemembered,
+)
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.obsidian import template_folders
 

@@ -19,8 +19,9 @@ from donna_tui.memory.splitter import TextSplitter
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.text.chunker import Chunk
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason, VaultReadError
-from donna_tui.types.events import EventHub, MemoryIngestFailed, TasksIngested
+from donna_tui.types.events import EventHub
 from donna_tui.types.memory import MemoryType, TaskRow
+from donna_tui.types.memory_events import MemoryIngestFailed, TasksIngested
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient, VaultNote
 from donna_tui.vault.note.read import DRAFT_KEY

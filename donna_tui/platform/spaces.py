@@ -108,6 +108,10 @@ class SpaceLock:
         self._path = folder / "lock"
         self._descriptor: int | None = None
 
+    @property
+    def is_held(self) -> bool:
+        return self._descriptor is not None
+
     def acquire(self, what: str) -> bool:
         """Take the lock for this process, described by `what`. Return False if another process has it."""
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

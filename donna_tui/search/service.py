@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from donna_tui.embedding.service import EmbeddingService
 from donna_tui.index.database import Database
 from donna_tui.index.generations import recipe_of
 from donna_tui.index.invocations import InputHash, Invocation
@@ -23,6 +22,7 @@ from donna_tui.types.events import EventHub, SearchDone
 from donna_tui.types.search import Hit, SearchOutcome, SearchRequest
 
 if TYPE_CHECKING:
+    from donna_tui.embedding.service import EmbeddingService
     from donna_tui.search.why_not import WhyNot
 
 REMEMBERED_QUERIES = 64
@@ -183,12 +183,12 @@ class SearchService:
         text = question.query.text
         if question.request.mode == "keyword" or not text:
             return question
-        if self._service is None:
+        if (service := self._service) is None:
             return replace(question, mode="keyword", note=self._why_not, reason=self._reason)
         try:
             async with asyncio.timeout(self._settings.patience):
-                vector = await self._embed(self._service, text)
-            return replace(question, vector=vector, trust=self._service.provider.reads(text))
+                vector = await self._embed(service, text)
+            return replace(question, vector=vector, trust=service.provider.reads(text))
         except TimeoutError:
             return replace(question, mode="keyword", note=LATE)
         except ModelError as error:

@@ -49,8 +49,8 @@ LONGEST_WAIT_SECONDS = 2.0
 LONGEST_PANE_WAIT_SECONDS = 10.0
 """Maximum number of seconds that a key waits for a pane that is still loading."""
 
-_STYLES = ("base", "search", "first_run")
-"""The style sheets of the first frame; the other panes load their own."""
+_STYLES = ("base", "search")
+"""The style sheets of the main screen's first frame; the other panes load their own."""
 
 
 class DonnaApp(App[None], inherit_bindings=False):
@@ -81,7 +81,8 @@ class DonnaApp(App[None], inherit_bindings=False):
         first_notes: tuple[NameMatch, ...] = (),
         is_git_running: Callable[[], bool] = lambda: False,
     ) -> None:
-        super().__init__(css_path=[style_sheet(name) for name in _STYLES])
+        styles = _STYLES if first_run is None else (*_STYLES, "first_run")
+        super().__init__(css_path=[style_sheet(name) for name in styles])
         self._make_backend = make_backend
         self._wanted_theme = theme
         self._space_name = space_name

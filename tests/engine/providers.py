@@ -14,7 +14,6 @@ from donna_tui.config.models import EmbeddingConfig
 from donna_tui.embedding.prepare import OnPhase
 from donna_tui.embedding.provider import Matrix, Vector
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.engine import model_manager
 from donna_tui.text.tokens import EstimatedTokens, TokenCounter
 from donna_tui.types.errors import ModelError, Reason
 from donna_tui.types.status import ModelPhase
@@ -81,4 +80,4 @@ def serve(monkeypatch: pytest.MonkeyPatch, model: FaultyModel) -> None:
         on_phase(ModelPhase.READY, model.version_tag)
         return EmbeddingService(model)
 
-    monkeypatch.setattr(model_manager, "build_embedding_service", build)
+    monkeypatch.setattr("donna_tui.embedding.build.build_embedding_service", build)

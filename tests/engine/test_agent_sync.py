@@ -361,7 +361,7 @@ async def test_fresh_search_does_not_wait_for_later_writes(tmp_path: Path, monke
     async with agent_engine(sandbox, watch=True) as first:
         await fresh(first, "kestrel")
         async with agent_engine(sandbox) as second:
-            monkeypatch.setattr("donna_tui.engine.freshness.differing", one_more_each_time)
+            monkeypatch.setattr("donna_tui.ingest.reconcile.differing", one_more_each_time)
             outcome = await fresh(second, "numbat")
             assert (paths_of(outcome), outcome.stale) == (["MEMORY.md"], False)
             assert looks[0] == {"MEMORY.md"}

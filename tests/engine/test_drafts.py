@@ -14,8 +14,9 @@ from donna_tui.drafts.queue import BACK_OFF
 from donna_tui.engine.skill_runner import SkillRunner
 from donna_tui.types.drafts import DraftState, Meeting, MeetingState
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
-from donna_tui.types.events import EngineEvent, VaultWritten
+from donna_tui.types.events import EngineEvent
 from donna_tui.types.memory import MemoryFilter
+from donna_tui.types.memory_events import VaultWritten
 from donna_tui.types.search import MemorySource
 from tests.engine.draft_engines import (
     LAST_TIME,

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from donna_tui.embedding import build as embedding
 from donna_tui.embedding import files
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.embedding.tokenizer import ModelTokens, unusable
-from donna_tui.engine import model_manager
+from donna_tui.index import migrations
 from donna_tui.index.generations import current_generation
 from donna_tui.ingest import pipeline
 from donna_tui.ingest.queue import MemoryIngestQueue
@@ -20,7 +21,7 @@ from donna_tui.memory import indexer
 from donna_tui.platform.supervisor import set_within
 from donna_tui.search import service as search_service_module
 from donna_tui.types.errors import Reason, SpaceError
-from donna_tui.types.events import IndexSwapped, NoteIndexed, ReconcileDone
+from donna_tui.types.events import EngineStateChanged, IndexSwapped, NoteIndexed, ReconcileDone
 from donna_tui.types.search import SearchOutcome
 from donna_tui.types.status import ModelPhase
 from tests.engine.helpers import (
@@ -231,6 +232,36 @@ async def test_overlapping_reconciliations_complete(tmp_path: Path, monkeypatch:
         await earlier
 
 
+async def test_an_existing_index_is_searched_before_it_is_opened_for_writing(tmp_path: Path) -> None:
+    sandbox = fill(new_sandbox(tmp_path), 3)
+    await index_once(sandbox)
+    async with open_engine(sandbox) as running:
+        context = running.engine.context
+        readers = context.readers
+        assert await running.found("serval001") == ["1/1.md"]
+        assert context.maintainer is None
+        assert not running.engine.read_only
+        async with open_engine(sandbox) as second:
+            assert second.engine.read_only
+        assert await context.lease.opened()
+        assert context.readers is readers
+        sandbox.write("new.md", "a new walrus\n")
+        await running.until_found("walrus", "new.md")
+        assert [event.state for event in running.events_of(EngineStateChanged)] == ["starting", "running"]
+
+
+async def test_an_index_of_an_earlier_version_is_migrated_before_it_is_searched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandbox = fill(new_sandbox(tmp_path), 1)
+    await index_once(sandbox)
+    added = ("9999_added", "CREATE TABLE added (x)")
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, added))
+    async with open_engine(sandbox) as running:
+        assert running.engine.context.maintainer
+        assert await running.engine.context.read(lambda database: database.column("SELECT x FROM added")) == []
+
+
 async def test_a_question_that_was_there_first_is_answered_before_the_model_loads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -239,13 +270,13 @@ async def test_a_question_that_was_there_first_is_answered_before_the_model_load
     loop = asyncio.get_running_loop()
 
     serve(monkeypatch, FaultyModel())
-    build = model_manager.build_embedding_service
+    build = embedding.build_embedding_service
 
     def noticed(*arguments: Any) -> EmbeddingService:
         loop.call_soon_threadsafe(loading.set)
         return build(*arguments)
 
-    monkeypatch.setattr(model_manager, "build_embedding_service", noticed)
+    monkeypatch.setattr(embedding, "build_embedding_service", noticed)
     await index_once(sandbox)
     loading.clear()
     monkeypatch.setattr(search_service_module, "LONGEST_SECONDS", 3_600.0)
@@ -280,7 +311,7 @@ async def test_sync_does_not_wait_for_the_next_memory_poll(tmp_path: Path, monke
     sandbox = fill(new_sandbox(tmp_path), 3)
     looked = threading.Event()
     serve(monkeypatch, FaultyModel())
-    build, step_through = model_manager.build_embedding_service, indexer.MemoryIndexer._step_through
+    build, step_through = embedding.build_embedding_service, indexer.MemoryIndexer._step_through
 
     def late(*arguments: Any) -> EmbeddingService:
         assert looked.wait(30.0)
@@ -291,7 +322,7 @@ async def test_sync_does_not_wait_for_the_next_memory_poll(tmp_path: Path, monke
         loop.call_later(0.1, looked.set)  # well after it started to wait
 
     loop = asyncio.get_running_loop()
-    monkeypatch.setattr(model_manager, "build_embedding_service", late)
+    monkeypatch.setattr(embedding, "build_embedding_service", late)
     monkeypatch.setattr(indexer.MemoryIndexer, "_step_through", noticed)
     monkeypatch.setattr(indexer, "POLL_SECONDS", 3_600.0)
     async with asyncio.timeout(60.0):

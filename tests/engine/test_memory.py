@@ -13,8 +13,9 @@ from donna_tui.config.models import MemoryConfig
 from donna_tui.engine.memory_service import MemoryService
 from donna_tui.memory.conversations import NewTurn
 from donna_tui.platform.paths import app_paths
-from donna_tui.types.events import EngineEvent, MemoryIngestFailed, MemoryRemembered, NoteDeleted
+from donna_tui.types.events import EngineEvent, NoteDeleted
 from donna_tui.types.memory import MemoryFilter, MemoryType, OmittedReason, RecallResult
+from donna_tui.types.memory_events import MemoryIngestFailed, MemoryRemembered
 from donna_tui.types.search import Filters, MemorySource, SearchRequest
 from donna_tui.vault.note.read import iso_date
 from tests.engine.helpers import Sandbox, eventually, hide_model, index_once, new_sandbox, open_engine, quick_config

@@ -14,6 +14,7 @@ import pytest
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.engine import status_reporter
 from donna_tui.index.database import Database, open_database
+from donna_tui.ingest import progress
 from donna_tui.ingest.progress import count
 from donna_tui.ingest.queue import Job
 from donna_tui.ingest.source import Outcome, VaultSource
@@ -101,7 +102,7 @@ async def test_model_is_not_loaded_for_a_keyword_search(sandbox: Sandbox) -> Non
 async def test_the_status_is_counted_only_on_request(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     counts: list[Database] = []
     monkeypatch.setattr(status_reporter, "REPORT_SECONDS", GENEROUS_SECONDS)
-    monkeypatch.setattr(status_reporter, "count", lambda database: counts.append(database) or count(database))
+    monkeypatch.setattr(progress, "count", lambda database: counts.append(database) or count(database))
     async with open_engine(sandbox, watch=False) as running:
         await running.engine.sync(counted=False)
         assert await running.found("serval3") == ["3.md"]

@@ -43,7 +43,7 @@ async def test_a_locked_index_is_read_until_it_is_free(sandbox: Sandbox) -> None
     sandbox.write("late.md", "# Late\n\nokapi\n")
     with write_locked(sandbox.database):
         async with open_engine(sandbox) as running:
-            assert running.engine.read_only
+            await eventually(lambda: running.engine.read_only, "the lock is noticed")
             assert Reason.DATABASE_LOCKED in running.problems()
             assert "locked" in running.engine.status().state_detail
             assert await running.found("marmot") == ["early.md"]
@@ -59,7 +59,7 @@ async def test_released_database_lock_is_acquired(sandbox: Sandbox) -> None:
     with contextlib.ExitStack() as other:
         other.enter_context(write_locked(sandbox.database))
         async with open_engine(sandbox) as running:
-            assert running.engine.read_only
+            await eventually(lambda: running.engine.read_only, "the lock is noticed")
             sandbox.write("late.md", "# Late\n\nokapi\n")
             other.close()
             await running.until_found("okapi", "late.md")

@@ -14,7 +14,8 @@ from donna_tui.tui.lib.event_messages import describe
 from donna_tui.tui.lib.humanize import next_try
 from donna_tui.tui.lib.keymap import DEFAULT_KEYS
 from donna_tui.tui.shell.bars import footer_actions, strip_content
-from donna_tui.types.events import CHANGED, ReconcileDone, SearchDone, VaultWritten
+from donna_tui.types.events import CHANGED, ReconcileDone, SearchDone
+from donna_tui.types.memory_events import VaultWritten
 from donna_tui.types.status import Coverage
 from tests.tui import scenarios
 

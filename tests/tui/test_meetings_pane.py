@@ -16,7 +16,7 @@ from donna_tui.tui.meetings.wording import Agenda, AgendaSpan, calendars_line, d
 from donna_tui.tui.shell.bars import counted
 from donna_tui.types.drafts import CalendarRow, DraftRow, DraftState, MeetingState
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.events import VaultWritten
+from donna_tui.types.memory_events import VaultWritten
 from tests.tui import draft_scenarios, scenarios
 from tests.tui.draft_scenarios import FAILED, SYNC, backend_in, meeting
 from tests.tui.driving import Driver, driving, notices

@@ -16,8 +16,8 @@ from donna_tui.tui.memory.dialogs import ForgetScreen, SuggestionScreen
 from donna_tui.tui.memory.list import PAGE, memory_line, omitted_line, packed_line
 from donna_tui.tui.vault.plan_dialog import PlanScreen
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason
-from donna_tui.types.events import MemoryRemembered
 from donna_tui.types.memory import MemoryChunk, MemoryType, Omitted, OmittedReason, RecallResult, Suggestion
+from donna_tui.types.memory_events import MemoryRemembered
 from donna_tui.types.search import MemorySource
 from tests.tui import hostile, scenarios
 from tests.tui.driving import Driver, driving, hit, notices, outcome

@@ -20,7 +20,8 @@ from donna_tui.tui.shell.commands import KeyList, Palette
 from donna_tui.tui.vault.plan_dialog import PlanScreen
 from donna_tui.types.drafts import DraftState
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
-from donna_tui.types.events import EngineStateChanged, VaultWritten
+from donna_tui.types.events import EngineStateChanged
+from donna_tui.types.memory_events import VaultWritten
 from tests.tui import draft_scenarios, scenarios
 from tests.tui.draft_scenarios import DONE, FAILED, REVIEW, SYNC, SYNC_PATH, SYNC_TARGET, backend_in
 from tests.tui.driving import Driver, driving, notices

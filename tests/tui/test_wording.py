@@ -58,6 +58,7 @@ from donna_tui.types.events import (
     StageTimes,
     WatchEvent,
 )
+from donna_tui.types.memory_events import MemoryEvent
 from donna_tui.types.status import Coverage, Latency, ModelPhase
 from tests.tui import hostile, scenarios
 from tests.tui.sample_vault import NOW
@@ -94,7 +95,12 @@ def test_every_kind_of_event_is_in_words_or_left_to_the_machine() -> None:
     events = (*scenarios.morning(), *_drafting("meeting_note"), *_calendars("meeting_note"), *_events_for_machines())
     told = {type(event): describe(event) for event in events}
     assert {kind for kind, sentence in told.items() if sentence is None} == {IndexProgress, IngestBatch, WatchEvent}
-    assert set(_DESCRIBE) == {*get_args(IndexEvent), *get_args(DraftEvent), *get_args(CalendarEvent)}
+    assert set(_DESCRIBE) == {
+        *get_args(IndexEvent),
+        *get_args(MemoryEvent),
+        *get_args(DraftEvent),
+        *get_args(CalendarEvent),
+    }
 
 
 def test_new_note_event_shows_the_time_of_each_stage() -> None:

@@ -15,7 +15,7 @@ from donna_tui.config.files import space_file
 from donna_tui.config.load import LoadedConfig, load_agent, load_config
 from donna_tui.config.models import MemoryConfig
 from donna_tui.config.schema import value_of
-from donna_tui.ingest.progress import policy_of
+from donna_tui.ingest.sync_policy import policy_of
 from donna_tui.types.errors import ConfigError
 
 SEED = {
@@ -243,7 +243,7 @@ def test_a_file_in_a_vault_or_workspace_names_no_agent(tmp_path: Path) -> None:
     for text in ("agents: {list: [{id: a}]}", "agents: {defaults: {memory_search: {provider: openai}}}"):
         file.write_text(text)
         with pytest.raises(ConfigError, match="a file in the vault may not set agents"):
-            load_config(environ={"DONNA_HOME": str(tmp_path)}, overrides={"vault.root": str(vault)})
+            load_config(environ={"DONNA_HOME": str(tmp_path)}, root=vault)
 
 
 def test_settings_in_a_workspace_do_not_count(tmp_path: Path) -> None:

@@ -33,8 +33,8 @@ from donna_tui.memory.facts import Fact, RememberRequest, add_correction, add_fa
 from donna_tui.memory.forgetting import find_target, forget, forget_for_good, pin, redo_session, undo_session
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason
-from donna_tui.types.events import ChatIngested
 from donna_tui.types.memory import Correction, MemoryType, SessionRow
+from donna_tui.types.memory_events import ChatIngested
 from tests.unit.index_parts import bytes_on_disk, embed_all
 from tests.unit.memory_parts import (
     CUT,

@@ -10,8 +10,8 @@ import pytest
 from donna_tui.memory.checkboxes import Task, checked, parse_task, task_line, tasks_in, with_task
 from donna_tui.memory.listing import list_memories
 from donna_tui.memory.tasks import line_now, list_tasks, named_task, task_text
-from donna_tui.types.events import MemoryIngestFailed
 from donna_tui.types.memory import MemoryFilter
+from donna_tui.types.memory_events import MemoryIngestFailed
 from donna_tui.types.search import MemorySource
 from tests.unit.index_parts import embed_all
 from tests.unit.memory_parts import Sandbox, sandboxes

@@ -11,7 +11,7 @@ from typing import Any
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.error_messages import reason_words
 from donna_tui.tui.lib.humanize import clock, milliseconds, plural
-from donna_tui.types import draft_events, events
+from donna_tui.types import draft_events, events, memory_events
 from donna_tui.types.errors import Reason
 from donna_tui.types.status import ModelPhase
 
@@ -99,10 +99,10 @@ _MODEL = {
     ModelPhase.FAILED: "Model failed",
 }
 _SOURCES: dict[type, str] = {
-    events.ChatIngested: "chats",
-    events.TasksIngested: "tasks",
-    events.CorrectionIngested: "corrections",
-    events.MemoryRemembered: "memories",
+    memory_events.ChatIngested: "chats",
+    memory_events.TasksIngested: "tasks",
+    memory_events.CorrectionIngested: "corrections",
+    memory_events.MemoryRemembered: "memories",
 }
 WATCHER = {"native": "at once", "polling": "every few seconds", "off": "not watched"}
 _ATTENTION = {"failed": Tone.ERROR, "paused": Tone.WARNING, "read_only": Tone.WARNING}
@@ -165,7 +165,7 @@ def _cleared(event: events.ProblemCleared) -> Sentence | None:
     return Sentence(Kind.PROBLEMS, Tone.GOOD, "Resolved", clean_line(event.path), reason_words(event.reason))
 
 
-def _written(event: events.VaultWritten) -> Sentence:
+def _written(event: memory_events.VaultWritten) -> Sentence:
     more = plural(len(event.paths) - 1, "more note") if len(event.paths) > 1 else ""
     path = clean_line(event.paths[0]) if event.paths else ""
     what = DECIDED.get(event.verb, "").capitalize() or _WRITTEN.get(event.kind, "Changed")
@@ -221,14 +221,14 @@ def _watch(event: events.WatchEvent) -> Sentence | None:
     return Sentence(Kind.ENGINE, Tone.QUIET, "Rescanning", "", "too many changes at once: the whole vault is rescanned")
 
 
-def _remembered(event: events.SourceIngested) -> Sentence | None:
+def _remembered(event: memory_events.SourceIngested) -> Sentence | None:
     if not event.documents:
         return None
     detail = f"{_SOURCES[type(event)]}: {plural(event.documents, 'passage')} searchable by keyword"
     return Sentence(Kind.ENGINE, Tone.PLAIN, "Remembered", detail=detail, took=milliseconds(event.latency_ms))
 
 
-def _backfilled(event: events.BackfillDone) -> Sentence:
+def _backfilled(event: memory_events.BackfillDone) -> Sentence:
     detail = f"{clean_line(event.source_type)}: {plural(event.documents, 'document')}"
     return Sentence(Kind.ENGINE, Tone.PLAIN, "Reindexed", detail=detail, took=milliseconds(event.latency_ms))
 
@@ -268,7 +268,7 @@ _DESCRIBE: dict[type, Callable[[Any], Sentence | None]] = {
     events.NoteFailed: _failed,
     events.ProblemRaised: _raised,
     events.ProblemCleared: _cleared,
-    events.VaultWritten: _written,
+    memory_events.VaultWritten: _written,
     events.SearchDone: _searched,
     events.ReconcileDone: _reconciled,
     events.ModelStateChanged: _model,
@@ -277,13 +277,13 @@ _DESCRIBE: dict[type, Callable[[Any], Sentence | None]] = {
     events.WatchEvent: _watch,
     events.IndexSwapped: partial(_filled, Kind.ENGINE, Tone.GOOD, "New index in use", "", "{why}"),
     events.IngestBatch: lambda event: None,
-    events.ChatIngested: _remembered,
-    events.TasksIngested: _remembered,
-    events.CorrectionIngested: _remembered,
-    events.MemoryRemembered: _remembered,
-    events.MemoryIngestFailed: partial(_filled,
+    memory_events.ChatIngested: _remembered,
+    memory_events.TasksIngested: _remembered,
+    memory_events.CorrectionIngested: _remembered,
+    memory_events.MemoryRemembered: _remembered,
+    memory_events.MemoryIngestFailed: partial(_filled,
         Kind.PROBLEMS, Tone.WARNING, "Not remembered", "{item}", "{source_type}: {reason}"),
-    events.BackfillDone: _backfilled,
+    memory_events.BackfillDone: _backfilled,
     draft_events.ModelCalled: _model_called,
     draft_events.Autowritten: partial(_filled, Kind.NOTES, Tone.GOOD, "Drafted", "{path}", "{template}"),
     draft_events.AutowriteSkipped: partial(_filled,

@@ -36,7 +36,7 @@ from donna_tui.tui.review.lists import line_of
 from donna_tui.tui.review.wording import lacks_repository
 from donna_tui.types.drafts import OFF_FOR_MEETING, OFF_FOR_SERIES, MeetingRow, MeetingState
 from donna_tui.types.errors import DonnaError
-from donna_tui.types.events import VaultWritten
+from donna_tui.types.memory_events import VaultWritten
 
 PAUSE = 0.05
 """Seconds that a meeting is selected before its note is read, so that scrolling through the list reads nothing."""

@@ -39,8 +39,9 @@ from donna_tui.tui.memory.recall_panel import MemoryInput, RecallPanel
 from donna_tui.tui.search.why_found import correct, correction_effect
 from donna_tui.tui.vault.flows import VaultFlows
 from donna_tui.types.errors import DonnaError
-from donna_tui.types.events import BackfillDone, IndexSwapped, NoteDeleted, NoteEmbedded, SourceIngested
+from donna_tui.types.events import IndexSwapped, NoteDeleted, NoteEmbedded
 from donna_tui.types.memory import MemoryChunk, Suggestion
+from donna_tui.types.memory_events import BackfillDone, SourceIngested
 from donna_tui.types.status import Status
 from donna_tui.vault.write.changes import OperationKind, Outcome
 

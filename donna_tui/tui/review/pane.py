@@ -42,7 +42,8 @@ from donna_tui.tui.vault.flows import VaultFlows
 from donna_tui.tui.vault.wording import why_no_write, why_not_here
 from donna_tui.types.drafts import Draft, DraftRow, DraftState
 from donna_tui.types.errors import DonnaError
-from donna_tui.types.events import EngineEvent, EngineStateChanged, VaultWritten
+from donna_tui.types.events import EngineEvent, EngineStateChanged
+from donna_tui.types.memory_events import VaultWritten
 from donna_tui.vault.write.changes import OperationKind, Outcome, Plan
 
 _UNSAVED_EDIT = "your own edit of this draft is unsaved, and not included"

@@ -149,7 +149,8 @@ def changes_answers(event: EngineEvent) -> bool:
 
 
 def changes_start(event: EngineEvent) -> bool:
-    from donna_tui.types.events import NoteDeleted, NoteIndexed, NoteRenamed, ReconcileDone, VaultWritten
+    from donna_tui.types.events import NoteDeleted, NoteIndexed, NoteRenamed, ReconcileDone
+    from donna_tui.types.memory_events import VaultWritten
 
     notes = (NoteIndexed, NoteDeleted, NoteRenamed, ReconcileDone, VaultWritten)
     return isinstance(event, notes) or event.name.startswith(("vault_autowrite", "calendar"))
