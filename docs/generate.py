@@ -53,7 +53,7 @@ their own, `models.yaml`: see [models.md](models.md).
 
 EXIT_WORDS = {
     ExitCode.FINE: "success",
-    ExitCode.NOTHING_FOUND: "nothing relevant was found",
+    ExitCode.NOTHING_FOUND: "nothing was found: no relevant hit, or a list without rows",
     ExitCode.USAGE: "a command, setting or key is invalid",
     ExitCode.REFUSED: "refused; the reason code says why",
     ExitCode.DEGRADED: "done, but incomplete: the model is missing, or something needs attention",

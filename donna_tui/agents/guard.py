@@ -90,7 +90,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 PATH = "/mcp"
 MAX_BODY_BYTES = 8_000_000
 BODY_SECONDS = 30.0
-"""Maximum seconds for the arrival of a request."""
+"""Maximum seconds until the body of a request has arrived."""
 
 CONNECTIONS = Limits(connections=192, untrusted=128, per_address=128)
 """All clients are on this machine, so connections are not limited by address. A client of httpx may open 100 at once,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -41,11 +42,14 @@ async def serve_http(server: Server[Any], *, port: int, token: str, ready: Calla
             lifespan="on",
         )
     )
+    log = logging.getLogger("uvicorn.error")
+    log.disabled = True  # a port that is taken is reported by `_served`
     work = asyncio.ensure_future(_served(listener, port))
     sweeping = asyncio.ensure_future(guard.limiter.sweep_forever())
     try:
         while not listener.started and not work.done():
             await asyncio.sleep(0.01)
+        log.disabled = False
         if listener.started:
             guard.port = listener.servers[0].sockets[0].getsockname()[1]
             ready(f"http://{HOST}:{guard.port}{PATH}")

@@ -22,6 +22,7 @@ from donna_tui.agents.guard import App, Message, Receive, Scope, Send
 from donna_tui.agents.setup import skill_text
 from donna_tui.agents.tools.catalogue import Tool, call, find_tool, refusal, tools_for
 from donna_tui.agents.tools.context import NAMELESS, ClientSession, Quota, ToolContext, actor_of
+from donna_tui.config.schema import without_titles
 from donna_tui.types.errors import DonnaError, Reason
 
 IDLE_SECONDS = 1_800.0
@@ -211,8 +212,8 @@ def published(tool: Tool) -> types.Tool:
         name=tool.name,
         title=tool.title,
         description=tool.description,
-        input_schema=tool.takes.model_json_schema(),
-        output_schema=tool.gives.model_json_schema(mode="serialization"),
+        input_schema=without_titles(tool.takes.model_json_schema()),
+        output_schema=without_titles(tool.gives.model_json_schema(mode="serialization")),
         annotations=types.ToolAnnotations(
             title=tool.title,
             read_only_hint=not tool.writes,

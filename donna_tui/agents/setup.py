@@ -1,4 +1,4 @@
-"""Generate the configuration for MCP clients, and the instructions for an agent on how to use Donna."""
+"""Generate the configuration of MCP clients, and read the skill file for agents."""
 
 from __future__ import annotations
 

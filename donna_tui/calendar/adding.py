@@ -17,6 +17,7 @@ from donna_tui.calendar.sources import source_for
 from donna_tui.calendar.values import Fetched
 from donna_tui.config.calendars import CalendarConfig
 from donna_tui.config.files import add_item
+from donna_tui.platform.paths import expanded
 from donna_tui.types.errors import CalendarError, DonnaError, Reason
 
 
@@ -38,8 +39,8 @@ async def find_calendar(
         except DonnaError as error:
             failures.append(error.message)
             reason = error.reason if error.reason is Reason.LOGIN_REFUSED else reason
-    details = "; ".join(dict.fromkeys(failures))
-    raise CalendarError(reason, f"{_name(where)} cannot be read: {details}", hint="nothing was added")
+    place, details = config.path or urlsplit(config.url).hostname, "; ".join(dict.fromkeys(failures))
+    raise CalendarError(reason, details if str(place) in details else f"{place}: {details}", hint="nothing was added")
 
 
 async def add_calendar(
@@ -80,8 +81,10 @@ async def add_calendar(
 
 
 def _candidates(where: str) -> list[dict[str, Any]]:
+    if not where:
+        raise DonnaError(Reason.USAGE, "no calendar file or address given")
     if "://" not in where:
-        return [{"kind": "ics", "path": Path(where).expanduser().absolute()}]
+        return [{"kind": "ics", "path": expanded(Path(where)).absolute()}]
     file, server = {"kind": "ics", "url": where}, {"kind": "caldav", "url": where}
     is_file = where.startswith("webcal://") or urlsplit(where).path.lower().endswith((".ics", ".ical"))
     return [file, server] if is_file else [server, file]
@@ -99,4 +102,4 @@ def _name(where: str) -> str:
     """Name a calendar after its file or its host."""
     if "://" in where:
         return urlsplit(where).hostname or "calendar"
-    return Path(where).expanduser().absolute().stem or "calendar"
+    return expanded(Path(where)).absolute().stem or "calendar"

@@ -28,7 +28,7 @@ from donna_tui.calendar.values import Window, zone_named
 
 MAX_CALENDARS = 50
 SHORTEST_HOURS = 12
-"""Shortest time range that is divided if it has too many meetings."""
+"""The shortest time range, in hours, that is halved if its answer is too large."""
 
 _MISLED = (ValueError, KeyError, IndexError, TypeError, AttributeError, AssertionError)
 """Exceptions of the library, in addition to its own errors, for an unexpected answer."""
@@ -50,7 +50,7 @@ class TooLargeError(ForwardingError):
 
 
 class UnreadError(Exception):
-    """There is nothing to read; the argument is the code of the reason."""
+    """The calendar cannot be read; the argument is the code of the reason."""
 
 
 class Parent:

@@ -161,7 +161,7 @@ _NOT_PEOPLE = ("@group.calendar.google.com", "@resource.calendar.google.com")
 
 
 def google_meeting(item: Any, calendar: str, zone: ZoneInfo) -> Meeting:
-    """Convert one item of `events.list` to a meeting. Raises UnusableError."""
+    """Convert an entry of the listing to a meeting. Raises UnusableError."""
     if not isinstance(item, dict):
         raise UnusableError("it is not an entry")
     original = item.get("originalStartTime")
@@ -203,7 +203,7 @@ def _event_id(item: dict[str, Any], original: Any, zone: ZoneInfo) -> str:
 
 
 def _moment(value: Any, problem: str, zone: ZoneInfo) -> datetime.date:
-    """Return a day, or an aware datetime."""
+    """Parse the start or end of an entry: a day, or an aware datetime."""
     try:
         if "dateTime" in value:
             moment = datetime.datetime.fromisoformat(value["dateTime"])
@@ -231,8 +231,6 @@ MAX_PAGES = MAX_MEETINGS // PAGE_ITEMS
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """The endpoints of Google."""
-
     api: str = "https://www.googleapis.com/calendar/v3"
     consent: str = "https://accounts.google.com/o/oauth2/v2/auth"
     renewal: str = "https://oauth2.googleapis.com/token"

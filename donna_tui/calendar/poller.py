@@ -1,4 +1,4 @@
-"""Dispatch each meeting once, some minutes before it begins, or later if the machine was asleep or offline."""
+"""Request the draft of each meeting once, minutes before it begins, or later if the machine was asleep or offline."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Series:
 
     @property
     def repeats(self) -> bool:
-        """Return whether its meetings are occurrences, which need distinct ids."""
+        """Return whether it has several occurrences, which need distinct ids."""
         return any(event.recurs or event.replaces is not None for event in self.events)
 
     @property
@@ -263,7 +263,7 @@ def _processor_limit(seconds: float) -> Iterator[None]:
 
 
 def _may_overlap(text: str, first: str, last: str) -> bool:
-    """Check whether an event can overlap the window: a single event far from it cannot."""
+    """Return whether an event may overlap the window: only a single one far from it cannot."""
     if _MAY_LAST.search(text):
         return True
     days: dict[str, str] = {name.upper(): day for name, day in _DAYS.findall(text)}

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 import typer
 
 from donna_tui.calendar.values import local_zone
-from donna_tui.cli.meetings import open_db_thread
+from donna_tui.cli.meetings import NO_CALENDAR, open_db_thread
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
-from donna_tui.cli.output import ExitCode, emit
+from donna_tui.cli.output import ExitCode, emit, require_found
 from donna_tui.cli.session import find_session, run
 from donna_tui.config.calendars import CalendarConfig
 from donna_tui.config.load import load_trusted, user_file
@@ -90,8 +90,8 @@ def calendar_list(space: SpaceOption = None, as_json: AsJson = False) -> None:
     for config in load_trusted().config.calendars:
         listed.append(_row(config.name, config.kind, _place(config), known.pop(config.name, None)))
     listed += [_row(row.name, row.kind, "", row) for row in known.values()]
-    none = ["No calendar is followed yet: donna calendar add URL or FILE"]
-    emit({"calendars": listed}, [line for row in listed for line in _shown(row)] or none, as_json=as_json)
+    emit({"calendars": listed}, [line for row in listed for line in _shown(row)], as_json=as_json)
+    require_found(listed, NO_CALENDAR)
 
 
 @app.command("test")
@@ -122,6 +122,7 @@ def calendar_test(
 
     run(read())
     emit({"calendars": rows}, [line for row in rows for line in _tried(row)], as_json=as_json)
+    require_found(rows, NO_CALENDAR)
     if not all(row["ok"] for row in rows):
         raise SystemExit(ExitCode.FAILED)
 
@@ -144,7 +145,7 @@ def _shown(row: dict[str, Any]) -> list[str]:
         row["kind"],
         plural(row["meetings"], "meeting"),
         row["place"],
-        row["read"] and f"read {row['read']}",
+        f"read {row['read']}" if row["read"] else "not read yet",
     ]
     problem = [f"    {row['problem']}"] if row["problem"] else []
     return [f"{'✗' if problem else '✓'} {'  '.join(filter(None, parts))}", *problem]

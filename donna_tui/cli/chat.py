@@ -18,6 +18,7 @@ from donna_tui.cli.output import ExitCode, emit, emit_lines, print_message, requ
 from donna_tui.cli.progress import bar, draw, shown_progress
 from donna_tui.cli.remember import FOLLOWS, memory_fields, memory_lines
 from donna_tui.cli.session import Session, engine_for, open_session, run, run_with_engine
+from donna_tui.platform.paths import expanded
 from donna_tui.text.plural import plural
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import ImportReport, MemoryChunk, SessionRow, Suggestion
@@ -61,7 +62,7 @@ def chat_import(
     """Import chats. Repeating it imports only what is new."""
     from donna_tui.memory.importers import exports_in
 
-    paths = [found for file in files for found in exports_in(Path(file).expanduser())]
+    paths = [found for file in files for found in exports_in(expanded(Path(file)))]
     if not paths:
         raise DonnaError(Reason.MISSING, "there are no chats in this folder", hint="exports are *.jsonl, *.json, *.zip")
     imported = run(_import(open_session(space), paths, user, sensitive=sensitive))
@@ -127,7 +128,7 @@ def _total(reports: Sequence[ImportReport]) -> ImportReport:
 
 @contextlib.contextmanager
 def _progress(file: Path) -> Iterator[Callable[[tuple[int, int]], None]]:
-    """Show the stored share of the file as a progress bar on a terminal."""
+    """Show a progress bar of the import, if stderr is a terminal."""
     from donna_tui.memory.importers import size_of
 
     size = size_of(file)
@@ -189,7 +190,7 @@ def chat_watch(
     """Follow Claude Code's session logs, and store each message when it is written. Resumes after a restart."""
     from donna_tui.memory.importers import claude_code_folder
 
-    place = Path(folder).expanduser() if folder else claude_code_folder()
+    place = expanded(Path(folder)) if folder else claude_code_folder()
     if not place.is_dir():
         raise DonnaError(Reason.MISSING, f"there is no folder {place}", hint="choose another with --folder")
     session = open_session(space)
@@ -269,7 +270,7 @@ def chat_list(space: SpaceOption = None, as_json: AsJson = False) -> None:
     """List the conversations."""
     sessions = run_with_engine(open_session(space), "donna chat list", lambda engine: engine.memory.sessions(None))
     rows = [{"id": f"chat:{session.name}", **asdict(session)} for session in sessions]
-    emit({"count": len(rows), "sessions": rows}, map(_session_line, sessions), as_json=as_json)
+    emit({"count": len(rows), "conversations": rows}, map(_session_line, sessions), as_json=as_json)
     require_found(sessions, "no conversations")
 
 

@@ -7,31 +7,22 @@ import os
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from donna_tui.cli.options import AsJson, new_app
+from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import emit, emit_lines, json_text, print_message
 from donna_tui.config.files import is_folder, space_file
 from donna_tui.config.load import LoadedConfig, load_agent, load_config, packaged_file, user_file
 from donna_tui.config.routes import models_file
 from donna_tui.config.schema import json_schema, value_of
 from donna_tui.platform.paths import app_paths, expanded
+from donna_tui.platform.spaces import known_spaces
 from donna_tui.types.errors import ConfigError, Reason, SpaceError
 
 app = new_app("Settings: which are in effect, and where they are set.")
 
-Space = Annotated[
-    Path | None,
-    typer.Option(
-        "--space", envvar="DONNA_VAULT", help="The folder of a vault, to include its own settings; or an agent."
-    ),
-]
-
 
 @app.command("show")
-def show(space: Space = None, as_json: AsJson = False) -> None:
+def show(space: SpaceOption = None, as_json: AsJson = False) -> None:
     """Print every setting with its value and its origin."""
     loaded = _load(space)
     settings = [
@@ -42,7 +33,7 @@ def show(space: Space = None, as_json: AsJson = False) -> None:
 
 
 @app.command("path")
-def path(space: Space = None, as_json: AsJson = False) -> None:
+def path(space: SpaceOption = None, as_json: AsJson = False) -> None:
     """Print the paths of settings and of Donna's own files, and which of them exist."""
     places = [
         {"id": name, "path": str(place), "exists": os.access(place, os.F_OK)}
@@ -62,27 +53,34 @@ def schema() -> None:
     emit_lines(json_text(json_schema(), indent=2).splitlines())
 
 
-def _load(space: Path | None) -> LoadedConfig:
+def _load(space: str | None) -> LoadedConfig:
     if space is None:
         return load_config()
-    if agent := load_agent(str(space)):
+    if agent := load_agent(space):
         return agent
-    root = expanded(space).absolute()
+    root = _root_of(space)
     if not is_folder(root):
         raise SpaceError(Reason.ROOT_MISSING, f"there is no folder {root}")
     return load_config(root=root)
 
 
-def _root_if_known(space: Path | None) -> Path | None:
+def _root_of(space: str) -> Path:
+    """Return the folder of a space, named by its path or by the name of a known vault. It may be missing."""
+    folder = expanded(Path(space)).absolute()
+    known = (each.root for each in known_spaces(app_paths(os.environ)) if each.name == space and not is_folder(folder))
+    return next(known, folder)
+
+
+def _root_if_known(space: str | None) -> Path | None:
     """Return the vault's folder. Invalid settings only warn: this command helps to find the invalid file."""
     try:
         if space is None:
             return load_config().config.vault.root
-        if load_agent(str(space)):
+        if load_agent(space):
             return None
     except ConfigError as error:
         print_message(f"donna: {error.message}")
-    return expanded(space).absolute() if space else None
+    return _root_of(space) if space else None
 
 
 def _places(root: Path | None) -> Iterator[tuple[str, Path]]:

@@ -8,8 +8,10 @@ import typer
 
 from donna_tui.cli.options import AsJson, AssumeYes, SpaceOption, new_app
 from donna_tui.cli.output import emit, print_message, require_found
-from donna_tui.cli.write import agreed_to, carry_out, open_writer_of
+from donna_tui.cli.write import agreed_to, apply_and_report, open_writer_of
+from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.conflicts import Keep
+from donna_tui.vault.write.file_names import EVERYWHERE
 
 app = new_app("List the conflict copies of sync programs, each with its note.")
 
@@ -18,6 +20,9 @@ app = new_app("List the conflict copies of sync programs, each with its note.")
 def conflicts(context: typer.Context, space: SpaceOption = None, as_json: AsJson = False) -> None:
     """Print the list, unless a command is named."""
     if context.invoked_subcommand is not None:
+        source = context.get_parameter_source("space")
+        if as_json or (source and source.name == "COMMANDLINE"):
+            raise DonnaError(Reason.USAGE, f"--space and --json belong after {context.invoked_subcommand}")
         return
     copies = open_writer_of(space).resolver.copies()
     rows = [{"id": copy, "path": copy, "note": note} for copy, note in copies]
@@ -34,8 +39,8 @@ def resolve(
     as_json: AsJson = False,
 ) -> None:
     """Keep one version or both and drop the copy, as one operation, after showing the diff."""
-    writer = open_writer_of(space)
+    writer = open_writer_of(space, allowlist=None if agreed else (EVERYWHERE,))
     plan = writer.resolver.plan(writer.resolver.conflict(path), keep)
     if not agreed_to(plan, agreed=agreed, as_json=as_json):
         return print_message("Nothing was changed.")
-    carry_out(writer, plan, agreed=agreed, as_json=as_json)
+    apply_and_report(writer, plan, agreed=agreed, as_json=as_json)

@@ -1,4 +1,4 @@
-"""Implement `donna draft`: list, show and decide drafts."""
+"""Implement `donna draft`: list, show, approve, reject, edit and write drafts."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ def _shown(draft: Draft) -> Iterator[str]:
 
 
 def _edited(file: Path) -> str:
-    """Open a file, which is kept, in the user's editor and return its text. Raises DonnaError if that fails."""
+    """Return the text of a file after the user has edited it. The file is kept. Raises DonnaError if that fails."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor:
         raise DonnaError(Reason.USAGE, "there is no editor", hint="set $EDITOR")

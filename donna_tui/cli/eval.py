@@ -39,7 +39,7 @@ Answers = dict[str, list[tuple[Question, Scores | None]]]
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A line of the table. `abstained` is the share of unanswerable questions without hits, None without such."""
+    """A line of the table. `abstained` is the share of unanswerable questions without hits; None if there are none."""
 
     name: str
     system: str

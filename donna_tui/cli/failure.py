@@ -40,11 +40,11 @@ def open_closed_streams() -> None:
     sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
 
 
-def require_open_streams(what: str) -> None:
-    """Raise DonnaError (`usage`) if standard input or output was closed; `what` communicates over both."""
-    if _closed & {0, 1}:
-        name = "standard input" if 0 in _closed else "standard output"
-        raise DonnaError(Reason.USAGE, f"{what} uses standard input and output, and {name} is closed")
+def require_open_streams(what: str, *descriptors: int) -> None:
+    """Raise DonnaError (`usage`) if one of the standard streams that `what` needs was closed."""
+    if closed := _closed & set(descriptors):
+        name = "standard input" if 0 in closed else "standard output"
+        raise DonnaError(Reason.USAGE, f"{what} needs {name}, which is closed")
 
 
 def report_failure(error: Exception) -> ExitCode:
@@ -52,6 +52,9 @@ def report_failure(error: Exception) -> ExitCode:
     cause = error.__cause__ if isinstance(error, AppCrashError) and isinstance(error.__cause__, Exception) else error
     if isinstance(cause, OSError) and cause.errno == errno.EBADF and 1 in _closed:
         print_message("donna: the result cannot be written: standard output is closed")
+        return ExitCode.FAILED
+    if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT):
+        print_message(f"donna: stopped: {(cause.strerror or 'the disk is full').lower()}")
         return ExitCode.FAILED
     log = _logged(cause)
     where = f"details are in the log: {log}" if log is not None else "set DONNA_DEBUG=1 for a traceback"

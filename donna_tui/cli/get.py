@@ -49,7 +49,9 @@ def _read(session: Session, path: str) -> VaultNote:
             with contextlib.suppress(DonnaError):
                 moved = open_writer(session.config, session.space).history.whereabouts(path)
         message = "this note no longer exists" if moved else error.message
-        raise VaultReadError(error.reason, f"{path}: {message}", hint=moved or error.hint) from error
+        raise VaultReadError(
+            error.reason, f"{path}: {message}" if path else message, hint=moved or error.hint
+        ) from error
 
 
 def _note_fields(note: VaultNote, start: int, shown: list[str], total: int) -> dict[str, Any]:

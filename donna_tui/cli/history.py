@@ -201,6 +201,8 @@ def _restore(
 
 def _restore_session(kind: OperationKind, identity: str, space: str | None, *, agreed: bool, as_json: bool) -> None:
     """Undo or redo an agent's session: its writes and its changes to the memory. Raises DonnaError without consent."""
+    if not identity.strip():
+        raise DonnaError(Reason.USAGE, "no session given", hint="`donna log` shows those that changed notes")
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
     if plan := writer.undo_planner.session_plan(kind, identity):
         _restore(writer, plan, space, {identity: plan.redoes}, agreed=agreed, as_json=as_json)
@@ -235,7 +237,7 @@ def _is_session(kind: OperationKind, writer: VaultWriter, identity: str, space: 
 def _follow(
     kind: OperationKind, space: str | None, sessions: Mapping[str, Sequence[str]], by_agents: Sequence[str] = ()
 ) -> SessionChange:
-    """Let the memory of these sessions follow an undo or redo, and the drafts with the corrections from approvals."""
+    """Undo or redo the changes of these sessions to the memory, and update drafts and the corrections from them."""
 
     async def follow(engine: Engine) -> SessionChange:
         await engine.drafts.drafts()

@@ -130,7 +130,8 @@ USAGE_ERROR = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
 def _usage(error: typer.BadParameter) -> DonnaError:
     """Convert an error of typer, without the wording of the library that validates values."""
     message = error.format_message().removesuffix(".")
-    message = message[:1].lower() + message[1:].partition(", unable to")[0].replace("Input should", "it must")
+    message = " ".join(message.split()).replace("Value error, ", "").replace("Input should", "it must")
+    message = message[:1].lower() + message[1:].partition(", unable to")[0]
     path = error.ctx.command_path if error.ctx else "donna"
     return DonnaError(Reason.USAGE, message, hint=f"{path} --help describes it")
 

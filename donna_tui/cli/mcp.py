@@ -50,7 +50,7 @@ class ServerOptions:
 
     @property
     def arguments(self) -> list[str]:
-        """Return the equivalent command line options."""
+        """Return these options as words of a command line."""
         from donna_tui.agents.tools.context import WRITES
 
         quota = ["--quota", str(self.quota)] if self.write and self.quota != WRITES else []
@@ -84,15 +84,17 @@ def mcp(
         typer.Option("--allow-code", help="Let clients write code that Obsidian plugins run: Templater, DataviewJS."),
     ] = False,
     setup: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--setup",
             metavar="CLIENT",
             help="Print the configuration of a client: claude-code, claude-desktop or codex.",
         ),
-    ] = "",
+    ] = None,
     skill: Annotated[bool, typer.Option("--skill", help="Print the skill file for agents.")] = False,
-    call: Annotated[str, typer.Option("--call", metavar="TOOL", help="Call one tool and print its result.")] = "",
+    call: Annotated[
+        str | None, typer.Option("--call", metavar="TOOL", help="Call one tool and print its result.")
+    ] = None,
     arguments: Annotated[
         str, typer.Argument(metavar="JSON", help="The arguments of the tool; plain words are its first.")
     ] = "",
@@ -103,23 +105,23 @@ def mcp(
     options = ServerOptions(
         write=write, quota=quota, allow_sensitive=allow_sensitive, allow_code=allow_code, http=http, port=port
     )
-    context.meta[ERRORS_AS_JSON] = bool(call)
-    if arguments and not call:
+    context.meta[ERRORS_AS_JSON] = call is not None
+    if arguments and call is None:
         raise DonnaError(Reason.USAGE, "arguments are given, but no tool", hint="name it with --call")
     if skill:
         from donna_tui.agents.setup import skill_file
 
         emit_lines([skill_file().rstrip("\n")])
-    elif setup:
+    elif setup is not None:
         _print_setup(setup, options, space)
-    elif call:
+    elif call is not None:
         _print_answer(call, arguments, options, space, demo=demo)
     else:
         _run_server(options, space, demo=demo)
 
 
 def _print_setup(client: str, options: ServerOptions, space: str | None) -> None:
-    """Print the configuration for a client, and its location."""
+    """Print the configuration of a client, and where to put it."""
     from donna_tui.agents.setup import server_command, setup_for
 
     meant = open_session(space).space
@@ -148,7 +150,7 @@ def _run_server(options: ServerOptions, space: str | None, *, demo: bool) -> Non
     _log_to_stderr()
     wire = None
     if not options.http:
-        require_open_streams("donna mcp")
+        require_open_streams("donna mcp", 0, 1)
         from donna_tui.agents.stdio import take_over_stdio
 
         if sys.stdin is not None and sys.stdin.isatty():

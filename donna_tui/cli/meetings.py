@@ -15,10 +15,10 @@ import typer
 
 from donna_tui.calendar.values import Fetched, Window, beginning, days_later, local, local_zone
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
-from donna_tui.cli.output import ExitCode, emit, named_day, print_message
+from donna_tui.cli.output import ExitCode, emit, named_day, print_message, require_found
 from donna_tui.cli.search import run_with_index
 from donna_tui.cli.session import Session, open_session, run
-from donna_tui.platform.paths import private_folder
+from donna_tui.platform.paths import expanded, private_folder
 from donna_tui.text.plural import plural
 from donna_tui.types.drafts import CalendarRow, DraftRow, Meeting
 from donna_tui.types.errors import CalendarError, DonnaError, Reason
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 app = new_app("Meetings from your calendars and from calendar files.")
 
 SHOWN_PROBLEMS = 20
+NO_CALENDAR = "no calendar is followed yet: donna calendar add URL or FILE"
 IMPORTED_BACK, IMPORTED_AHEAD = datetime.timedelta(days=3653), datetime.timedelta(days=366)
 
 
@@ -52,19 +53,20 @@ def meetings_list(
     meetings, calendars = run(_meetings(open_session(space), span[0], span[1], zone))
     emit(
         {"count": len(meetings), "meetings": [meeting_fields(meeting, zone) for meeting in meetings]},
-        [_line(meeting, zone) for meeting in meetings] or [_none(first, days, calendars)],
+        [_line(meeting, zone) for meeting in meetings],
         as_json=as_json,
     )
     for calendar in calendars:
         if calendar.problem:
             print_message(f"donna: {calendar.name}: {calendar.problem}")
+    require_found(meetings, _none(first, days, calendars))
 
 
 def _none(first: datetime.date, days: int, calendars: list[CalendarRow]) -> str:
     if not calendars:
-        return "No calendar is followed yet: donna calendar add URL or FILE"
+        return NO_CALENDAR
     last = days_later(first, days - 1)
-    return f"No meetings from {first.isoformat()} to {last.isoformat()}." if days > 1 else f"No meetings on {first}."
+    return f"no meetings from {first.isoformat()} to {last.isoformat()}" if days > 1 else f"no meetings on {first}"
 
 
 @app.command("import")
@@ -74,7 +76,7 @@ def meetings_import(
     as_json: AsJson = False,
 ) -> None:
     """Import a calendar file once: ten years back and one ahead. Repeating it imports only changes."""
-    place = Path(path).expanduser().absolute()
+    place = expanded(Path(path)).absolute()
     fetched, stored = run(_import(open_session(space), place))
     news = ", ".join(f"{number:,} {word}" for word, number in asdict(stored).items() if number) or "nothing new"
     report = f"{place.name}: {plural(len(fetched.meetings), 'meeting')}, {news}"

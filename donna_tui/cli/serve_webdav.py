@@ -1,4 +1,4 @@
-"""Implement `donna serve-webdav`: serve the vault to its user's WebDAV clients, with an engine that follows changes."""
+"""Implement `donna serve-webdav`: serve the vault over WebDAV, and index what clients change."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from donna_tui.config.load import load_config, load_trusted
 from donna_tui.config.models import MemoryConfig
 from donna_tui.platform.paths import AppPaths, app_paths
 from donna_tui.platform.spaces import Space, agent_space, find_space
-from donna_tui.types.errors import Reason, SpaceError
+from donna_tui.types.errors import DonnaError, Reason, SpaceError
 
 if TYPE_CHECKING:
     from donna_tui.engine.engine import Engine
@@ -33,11 +33,13 @@ class Session:
 
 
 def find_session(named: str | None) -> Session | None:
-    """Return the session for the named agent or space, the configured vault, or the last opened one; None without any.
+    """Return the session for the named agent or space, the configured vault, or the last opened one; None without one.
 
     The id of an agent takes precedence over a folder of that name; settings in its workspace are ignored, since an
     agent may write there. Raises SpaceError and ConfigError.
     """
+    if named == "":  # as from an unset variable of a script, which must not act on another vault
+        raise DonnaError(Reason.USAGE, "--space is empty", hint="name a folder, a space or an agent")
     paths = app_paths(os.environ)
     if named and may_be_agent(named):
         config = load_trusted().config
@@ -54,7 +56,7 @@ def session_for(space: Space, paths: AppPaths) -> Session:
 
 
 def open_session(named: str | None) -> Session:
-    """Open a session as `find_session` does; raise SpaceError without a space."""
+    """Find the session like `find_session`. Raises SpaceError if there is none."""
     session = find_session(named)
     if session is None:
         hint = "name one with --space ~/notes, or open one first: donna ~/notes"

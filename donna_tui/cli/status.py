@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
-from donna_tui.cli.output import ExitCode, emit, print_message
+from donna_tui.cli.output import ExitCode, emit, print_message, require_found
 from donna_tui.cli.session import Session, find_session, open_session
 from donna_tui.config.agent_settings import AgentEmbedding, AgentSettings
 from donna_tui.config.load import load_trusted
@@ -72,14 +72,13 @@ def spaces(as_json: AsJson = False) -> None:
 
     rows = list_spaces(load_trusted().config, app_paths(os.environ))
     emit({"spaces": [asdict(row) for row in rows]}, _space_lines(rows), as_json=as_json)
+    require_found(rows, "no spaces yet: open a vault with donna ~/notes, or name agents in your settings")
 
 
 def _space_lines(rows: list[SpaceRow]) -> Iterator[str]:
     width = max((len(row.id) for row in rows), default=0)
     for row in rows:
         yield f"{row.id:<{width}}  {row.kind:<5}  {_state(row)}  {row.root}"
-    if not rows:
-        yield "No spaces yet: open a vault with donna ~/notes, or name agents in your settings."
 
 
 def _state(row: SpaceRow) -> str:

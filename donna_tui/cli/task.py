@@ -1,4 +1,4 @@
-"""Implement `donna task`: list, add and check the check boxes of notes."""
+"""Implement `donna task`: list the check boxes of notes, add one, and check one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from donna_tui.cli.options import AsJson, MayInitialise, SpaceOption, new_app
 from donna_tui.cli.output import emit, print_message, require_found
 from donna_tui.cli.search import run_with_index
 from donna_tui.cli.session import Session, open_session
-from donna_tui.cli.write import carry_out, writer_for
+from donna_tui.cli.write import carry_out
 from donna_tui.memory.checkboxes import PRIORITIES, checked, day_typed, task_line, with_task
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.types.memory import TaskRow
@@ -33,7 +33,7 @@ def task_add(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a check box to a note: one operation, which `donna undo` reverts."""
+    """Add a check box to a note: one operation, which `donna undo` reverts."""
     task = " ".join(text)
     if not task.strip():
         raise DonnaError(Reason.USAGE, "no task given", hint='donna task add "call the bank" --due 2026-03-12')
@@ -44,11 +44,14 @@ def task_add(
         raise DonnaError(Reason.USAGE, f"{due} is not a date", hint="write it as 2026-03-12, tomorrow or friday")
     line = task_line(task, due=day.isoformat() if day else "", priority=priority, created=today())
     session = open_session(space)
-    writer = writer_for(session)
     known = _read(session, note)
-    content = with_task(known.text if known else "", line)
-    plan = writer.planner.write(note, content, expected=has_etag(known.etag if known else None), replace=True)
-    carry_out(writer, plan, agreed=agreed, as_json=as_json)
+    content, seen = with_task(known.text if known else "", line), has_etag(known.etag if known else None)
+    carry_out(
+        session,
+        lambda writer: writer.planner.write(note, content, expected=seen, replace=True),
+        agreed=agreed,
+        as_json=as_json,
+    )
 
 
 @app.command("done")
@@ -58,18 +61,22 @@ def task_done(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a check box: one operation, which `donna undo` reverts."""
+    """Mark a task as done: one operation, which `donna undo` reverts."""
     from donna_tui.memory.tasks import line_now, named_task
 
     session = open_session(space)
     row = named_task(_tasks(session, everything=True), identity)
-    writer = writer_for(session)
     known = _read(session, row.note)
     text = checked(known.text, line_now(known.text, row), today()) if known else None
     if known is None or text is None:
         raise DonnaError(Reason.CONFLICT, f"“{row.title}” is not open", hint="donna task list --all")
-    plan = writer.planner.write(row.note, text, expected=has_etag(known.etag), replace=True)
-    carry_out(writer, plan, agreed=agreed, as_json=as_json)
+    seen = has_etag(known.etag)
+    carry_out(
+        session,
+        lambda writer: writer.planner.write(row.note, text, expected=seen, replace=True),
+        agreed=agreed,
+        as_json=as_json,
+    )
     if row.recurrence:
         print_message(f"donna: it repeats {row.recurrence}; the next one is not added automatically")
 

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from donna_tui.cli.failure import require_open_streams
 from donna_tui.cli.options import AsJson, MayInitialise, SpaceOption, new_app
 from donna_tui.cli.output import emit, emit_lines, print_message, print_problem
 from donna_tui.cli.session import Session, open_session
 from donna_tui.safety.terminal import clean_line
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
+from donna_tui.vault.client import NOTE_ENDINGS
 from donna_tui.vault.links.rewrite import SHOWN_IN_REMARKS
 from donna_tui.vault.note.diff import as_unified, diff_bytes
 from donna_tui.vault.open import open_writer
 from donna_tui.vault.write.changes import Change, OperationKind, Outcome, Plan, Precondition, any_version, has_etag
+from donna_tui.vault.write.file_names import EVERYWHERE, check_place
 from donna_tui.vault.write.writer import VaultWriter
 
 app = new_app()
@@ -46,16 +50,20 @@ def write(
     as_json: AsJson = False,
 ) -> None:
     """Write a note: one commit, one undo step. Frontmatter keys that the text omits are preserved."""
-    writer = open_writer_of(space)
+    session = open_session(space)
     content = given_text(source)
-    try:
-        plan = writer.planner.write(path, content, expected=has_etag(etag), replace=replace)
-    except VaultWriteError as error:
-        if error.reason is not Reason.CONFLICT or etag is not None:
-            raise
-        hint = "to change it, give the version that you read: --etag, as printed by `donna get --json`"
-        raise VaultWriteError(Reason.CONFLICT, f"the note {path} already exists", hint=hint, path=path) from error
-    carry_out(writer, dataclasses.replace(plan, may_track=track), agreed=agreed, as_json=as_json)
+
+    def planned(writer: VaultWriter) -> Plan:
+        try:
+            plan = writer.planner.write(path, content, expected=has_etag(etag), replace=replace)
+        except VaultWriteError as error:
+            if error.reason is not Reason.CONFLICT or etag is not None:
+                raise
+            hint = "to change it, give the version that you read: --etag, as printed by `donna get --json`"
+            raise VaultWriteError(Reason.CONFLICT, f"the note {path} already exists", hint=hint, path=path) from error
+        return dataclasses.replace(plan, may_track=track)
+
+    carry_out(session, planned, agreed=agreed, as_json=as_json)
 
 
 @app.command("rm")
@@ -67,13 +75,14 @@ def rm(
     as_json: AsJson = False,
 ) -> None:
     """Delete a note, or all notes in a folder. Their text stays in git; `donna undo` restores it."""
-    writer = open_writer_of(space)
-    if writer.is_folder(path):
-        _refuse_etag(path, etag)
-        plan = writer.planner.delete_all([path.rstrip("/")])
-    else:
-        plan = writer.planner.delete(path, expected=_precondition(etag))
-    carry_out(writer, plan, agreed=agreed, as_json=as_json)
+    session = open_session(space)
+
+    def planned(writer: VaultWriter) -> Plan:
+        if _is_folder(writer, session, path, etag):
+            return writer.planner.delete_all([path.rstrip("/")])
+        return writer.planner.delete(path, expected=_precondition(etag))
+
+    carry_out(session, planned, agreed=agreed, as_json=as_json)
 
 
 @app.command("mv")
@@ -87,19 +96,27 @@ def mv(
     as_json: AsJson = False,
 ) -> None:
     """Move or rename a note or a folder, and rewrite the links to it, as one operation."""
-    writer = open_writer_of(space)
+    session = open_session(space)
     target = f"{dst}{Path(src).name}" if dst.endswith("/") else dst
-    if writer.is_folder(src):
-        _refuse_etag(src, etag)
-        plan = writer.planner.move_folder(src.rstrip("/"), target, links=links)
-    else:
-        plan = writer.planner.move(src, target, expected=_precondition(etag), links=links)
-    carry_out(writer, plan, agreed=agreed, as_json=as_json)
+
+    def planned(writer: VaultWriter) -> Plan:
+        if _is_folder(writer, session, src, etag):
+            return writer.planner.move_folder(src.rstrip("/"), target, links=links)
+        return writer.planner.move(src, target, expected=_precondition(etag), links=links)
+
+    carry_out(session, planned, agreed=agreed, as_json=as_json)
 
 
-def _refuse_etag(path: str, etag: str | None) -> None:
-    if etag is not None:
-        raise DonnaError(Reason.USAGE, f"{path} is a folder, and only notes have an etag")
+def _is_folder(writer: VaultWriter, session: Session, path: str, etag: str | None) -> bool:
+    """Return whether a path is a folder, not a note. Raises DonnaError if it is neither, or a folder with an etag."""
+    if writer.is_folder(path):
+        if etag is not None:
+            raise DonnaError(Reason.USAGE, f"{path} is a folder, and only notes have an etag")
+        return True
+    place = check_place(path.rstrip("/") or path)
+    if not path.lower().endswith(NOTE_ENDINGS) and not os.path.lexists(session.space.root.joinpath(*place)):
+        raise VaultWriteError(Reason.MISSING, f"there is no note or folder {path}", path=path)
+    return False
 
 
 def open_writer_of(space: str | None, *, allowlist: Sequence[str] | None = None) -> VaultWriter:
@@ -115,7 +132,25 @@ def writer_for(session: Session, *, allowlist: Sequence[str] | None = None) -> V
     return open_writer(session.config, session.space, on_recovered=report, allowlist=allowlist)
 
 
-def carry_out(writer: VaultWriter, plan: Plan, *, agreed: bool, as_json: bool) -> None:
+def carry_out(session: Session, planned: Callable[[VaultWriter], Plan], *, agreed: bool, as_json: bool) -> None:
+    """Plan and apply an operation, and report it.
+
+    A person at a terminal may write outside of `safety.path_allowlist`, after seeing the diff.
+    """
+    writer = writer_for(session)
+    try:
+        plan = planned(writer)
+    except VaultWriteError as error:
+        if error.reason is not Reason.OUTSIDE_ALLOWLIST or not _can_ask(as_json):
+            raise
+        writer = writer_for(session, allowlist=(EVERYWHERE,))
+        plan = planned(writer)
+        if not agreed_to(plan, agreed=False, as_json=as_json):
+            return print_message("Nothing was changed.")
+    apply_and_report(writer, plan, agreed=agreed, as_json=as_json)
+
+
+def apply_and_report(writer: VaultWriter, plan: Plan, *, agreed: bool, as_json: bool) -> None:
     outcome = apply(writer, plan, agreed=agreed, as_json=as_json)
     emit(outcome_fields(plan, outcome), summary_lines(plan, outcome), as_json=as_json)
 
@@ -180,6 +215,8 @@ def _confirmed(question: str) -> bool:
 
 def given_text(source: str | None = None) -> str:
     """Read the text for a command from a file, or from stdin. Raises DonnaError unless it is readable and UTF-8."""
+    if source is None:
+        require_open_streams("reading the text", 0)
     try:
         data = sys.stdin.buffer.read() if source is None else Path(source).read_bytes()
     except OSError as error:

@@ -55,8 +55,8 @@ def read_space_file(root: Path) -> Document | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        if not is_folder(root):
-            return None
+        if not is_folder(root) or not os.access(root, os.X_OK):
+            return None  # which is reported as a problem of the vault
         raise _unreadable(file, f"{error.strerror}; links are not followed here") from error
     return _document(descriptor, file, "space")
 

@@ -118,8 +118,16 @@ SETTINGS: Mapping[str, Setting] = {setting.id: setting for setting in all_settin
 
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of a settings file, for completion and validation in editors."""
-    schema = MemoryConfig.model_json_schema()
+    schema = without_titles(MemoryConfig.model_json_schema())
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def without_titles(schema: Any) -> Any:
+    """Return a JSON Schema without the titles that pydantic derives from names, not even readable: `Maxresults`."""
+    if isinstance(schema, dict):
+        kept = {key: value for key, value in schema.items() if key != "title" or isinstance(value, dict)}
+        return {key: without_titles(value) for key, value in kept.items()}
+    return [without_titles(item) for item in schema] if isinstance(schema, list) else schema
 
 
 def plain(value: object) -> Any:

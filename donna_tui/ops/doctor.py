@@ -50,7 +50,7 @@ _GIT_IGNORED = re.compile(r"(?:\(\?[id]\))*(?:\*\*/|/)?\.git(?:/\*{0,2})?")
 
 
 def examine(space: Space | None, config: MemoryConfig | None, paths: AppPaths) -> list[Finding]:
-    """Run all applicable examinations; those of the vault and the index need a space."""
+    """Run all checks; those of the vault and the index need a space."""
     findings = [*_installation(), _model(paths), *examine_models(), _private(paths)]
     if space is None or config is None:
         hint = "open one with donna ~/notes, or try donna demo"
@@ -59,8 +59,10 @@ def examine(space: Space | None, config: MemoryConfig | None, paths: AppPaths) -
         refusal = not_indexed(config)
         return [*findings, Finding("vault", "warn", refusal.message, refusal.hint or "", refusal.reason)]
     vault = _vault(space)
-    findings += [vault, *_sync(space, config), *_daily_notes(vault, space.root), *_index(space, config, paths)]
-    return [*findings, *examine_data(space, config)] if vault.state == "ok" else findings
+    if vault.state != "ok":
+        return [*findings, vault, *_index(space, config, paths)]
+    findings += [vault, *_sync(space, config), *_daily_notes(space.root), *_index(space, config, paths)]
+    return [*findings, *examine_data(space, config)]
 
 
 def _installation() -> Iterator[Finding]:
@@ -155,9 +157,7 @@ def _syncs_git(root: Path, shared: Path) -> bool:
     return not any(_GIT_IGNORED.fullmatch(line.strip()) for line in lines)
 
 
-def _daily_notes(vault: Finding, root: Path) -> Iterator[Finding]:
-    if vault.state != "ok":
-        return
+def _daily_notes(root: Path) -> Iterator[Finding]:
     daily = daily_note(root, datetime.now())
     if daily.problem:
         hint = f"until it is changed in Obsidian, daily notes are created in {DAILY}"
@@ -264,7 +264,7 @@ def repair(space: Space) -> Finding:
 
 
 def examine_data(space: Space, config: MemoryConfig) -> Iterator[Finding]:
-    """Examine writing and history, then index and vault."""
+    """Check the history, leftovers of interrupted writes and edits, and whether the index matches the vault."""
     yield from _history(space, config)
     for path in find_orphans(space.root):
         message = f"{path} is from an unfinished write, and may contain the only copy of a text"
@@ -346,7 +346,7 @@ def _restored(what: Restored | VaultWriteError) -> Finding:
 
 
 def _unsaved_edits(space: Space) -> Iterator[Finding]:
-    """Report edits in an editor or on the screen that are not written."""
+    """Report edits, in an editor or in the app, that are not in the vault yet."""
     unsaved = EditDrafts(space.state / "edits")
     for edit in unsaved.edits():
         hint = "open it in the Vault screen: e continues it, X discards it"

@@ -161,7 +161,7 @@ class TurnRow(_Row):
 
 
 class TurnGold(_Row):
-    """A gold place of a question: turns by their id in the data set, or by session and numbers."""
+    """An expected answer: turns, named by their ids in the data set, or by session and numbers."""
 
     dia_id: str = ""
     session_id: str = ""

@@ -10,7 +10,7 @@ State = Literal["ok", "warn", "fail"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of one examination. `reason` is a code, if there is one."""
+    """The result of one check. `reason` is a reason code, or empty."""
 
     id: str
     state: State

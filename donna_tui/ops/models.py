@@ -26,7 +26,7 @@ PURPOSES: dict[Alias, str] = {"reasoner": "drafts", "summarizer": "summaries"}
 
 
 class Word(BaseModel):
-    """The expected answer of a model test."""
+    """The answer that a model test expects."""
 
     word: str
 

@@ -34,7 +34,9 @@ _EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 def check_relative(path: str) -> list[str]:
     """Split a vault-relative path. Raises VaultReadError if it is absolute, contains `..` or cannot exist."""
     parts = path.split("/")
-    if not path or path.startswith(("/", "~/")) or "\0" in path or any(part in (".", "..") for part in parts):
+    if not path:
+        raise VaultReadError(Reason.PATH_ESCAPE, "the path is empty", hint=WITHIN)
+    if path.startswith(("/", "~/")) or "\0" in path or any(part in (".", "..") for part in parts):
         raise VaultReadError(Reason.PATH_ESCAPE, "the path is outside the vault", hint=WITHIN)
     if "" in parts:
         raise VaultReadError(Reason.PATH_ESCAPE, "the path has a slash too many", hint=WITHIN)

@@ -106,7 +106,8 @@ def test_spaces_are_listed_with_their_state(donna: Donna, agents: Path, vault: P
 
 def test_spaces_lists_nothing_before_any_space_exists(donna: Donna) -> None:
     assert donna("spaces", "--json").json["spaces"] == []
-    assert "No spaces yet" in donna("spaces").out
+    ran = donna("spaces")
+    assert (ran.code, ran.out, "no spaces yet" in ran.err) == (1, "", True)
     assert not donna.home.exists()
 
 

@@ -49,10 +49,11 @@ def vault(tmp_path: Path) -> Path:
 @pytest.mark.slow
 def test_a_file_and_an_address_are_added_listed_and_tried(donna: Donna, vault: Path, served: str) -> None:
     (donna.cwd / "home.ics").write_text(calendar("Dentist"))
-    assert "No calendar is followed yet" in donna("calendar", "list", "--space", vault).out
-    none = donna("meetings", "list", "--space", vault)
-    assert (none.code, "No calendar is followed yet" in none.out) == (0, True)
+    for words in (("calendar", "list", "--space", vault), ("meetings", "list", "--space", vault), ("calendar", "test")):
+        none = donna(*words)
+        assert (none.code, none.out, "no calendar is followed yet" in none.err) == (1, "", True)
     assert "Added home: 1 meeting in" in donna("calendar", "add", "home.ics").out
+    assert "not read yet" in donna("calendar", "list", "--space", vault).out
     assert donna("calendar", "add", f"{served}/team.ics", "--name", "Team").code == 0
     tried = donna("calendar", "test", "--json").json["calendars"]
     assert [(row["id"], row["ok"], row["meetings"]) for row in tried] == [("home", True, 1), ("Team", True, 1)]
@@ -60,7 +61,7 @@ def test_a_file_and_an_address_are_added_listed_and_tried(donna: Donna, vault: P
     rows = donna("calendar", "list", "--json", "--space", vault).json["calendars"]
     assert [(row["id"], row["meetings"], bool(row["read"])) for row in rows] == [("home", 1, True), ("Team", 1, True)]
     empty = donna("meetings", "list", "--from", "2001-01-01", "--space", vault)
-    assert (empty.code, empty.out) == (0, "No meetings from 2001-01-01 to 2001-01-07.\n")
+    assert (empty.code, empty.out, empty.err) == (1, "", "no meetings from 2001-01-01 to 2001-01-07\n")
 
 
 @pytest.mark.slow
@@ -69,6 +70,25 @@ def test_calendar_add_rejects_an_invalid_calendar(donna: Donna, served: str) -> 
         ran = donna("calendar", "add", where)
         assert ran.code in (2, 5), ran
         assert ran.err.startswith("donna: ")
+    assert not (donna.home / "config" / "memory.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("where", "code", "message"),
+    [
+        ("", 2, "no calendar file or address given"),
+        ("/nowhere.ics", 5, "/nowhere.ics cannot be read (No such file or directory)"),
+        ("/dev/null", 5, "/dev/null is not a file"),
+        ("/~", 5, "/~ cannot be read (No such file or directory)"),
+        ("page.ics", 5, "{cwd}/page.ics: it is not a calendar: it has no BEGIN:VCALENDAR"),
+        ("~nobodyhere/x.ics", 5, "{cwd}/~nobodyhere/x.ics cannot be read (No such file or directory)"),
+        ("http://127.0.0.1:1/x.ics", 5, "127.0.0.1 cannot be reached (ConnectError)"),
+    ],
+)
+def test_calendar_add_says_once_what_is_wrong(donna: Donna, where: str, code: int, message: str) -> None:
+    (donna.cwd / "page.ics").write_text("<html>")
+    ran = donna("calendar", "add", where, "--json")
+    assert (ran.code, ran.json["message"]) == (code, message.format(cwd=donna.cwd))
     assert not (donna.home / "config" / "memory.yaml").exists()
 
 

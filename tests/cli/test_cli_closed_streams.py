@@ -28,7 +28,7 @@ def run_closed(tmp_path: Path, *descriptors: int, arguments: tuple[str, ...]) ->
     )
 
 
-@pytest.mark.parametrize("arguments", [("--version",), ("spaces",), ("spaces", "--json")])
+@pytest.mark.parametrize("arguments", [("--version",), ("config", "path"), ("spaces", "--json")])
 def test_a_result_that_cannot_be_written_is_an_error(arguments: tuple[str, ...], tmp_path: Path) -> None:
     ran = run_closed(tmp_path, 1, arguments=arguments)
     assert ran.returncode == 5
@@ -40,6 +40,22 @@ def test_a_refusal_that_cannot_be_written_keeps_its_exit_code(tmp_path: Path) ->
     vault = tmp_path / "vault"
     vault.mkdir()
     assert run_closed(tmp_path, 1, arguments=("get", "x.md", "--space", str(vault), "--json")).returncode == 3
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_help_that_cannot_be_written_names_the_cause(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.cli.without_model", "search", "--help"]
+    environ = {**os.environ, "DONNA_HOME": str(tmp_path / "home")}
+    with open("/dev/full", "w") as full:
+        ran = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=environ, timeout=60, check=False)
+    assert (ran.returncode, ran.stderr) == (5, b"donna: stopped: no space left on device\n")
+
+
+def test_nothing_is_written_without_a_text(tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    ran = run_closed(tmp_path, 0, arguments=("write", "Inbox/a.md", "--yes", "--space", str(tmp_path / "vault")))
+    assert (ran.returncode, ran.stderr) == (2, "donna: reading the text needs standard input, which is closed\n")
+    assert not (tmp_path / "vault" / "Inbox").exists()
 
 
 @pytest.mark.parametrize("descriptor", [0, 1])

@@ -59,6 +59,7 @@ def test_mcp_demo_answers_without_any_setup(donna: Donna) -> None:
         ("memory_search", "[]", 2, "usage"),
         ("memory_search", "{", 2, "usage"),
         ("nothing", "{}", 2, "usage"),
+        ("", "", 2, "usage"),
     ],
 )
 def test_a_refusal_is_reported_as_by_every_command(
@@ -94,7 +95,7 @@ def test_the_owner_undoes_a_session(donna: Donna, history: Path) -> None:
     assert f"(session {session})" in donna("log", "--space", history).out
     assert donna("undo", "--session", session, "--space", history, "--json").json["reason"] == "usage"
     unset = donna("undo", "--session", "", "--yes", "--space", history, "--json")
-    assert (unset.json["reason"], (history / "Inbox/mine.md").exists()) == ("nothing_to_undo", True)
+    assert (unset.json["reason"], (history / "Inbox/mine.md").exists()) == ("usage", True)
     narrowed = {"DONNA_SAFETY__PATH_ALLOWLIST": '["Projects"]'}
     ran = donna("undo", "--session", session, "--yes", "--space", history, "--json", **narrowed)
     assert (ran.code, ran.json["paths"]) == (0, ["Inbox/new.md"])
@@ -152,6 +153,8 @@ def test_undo_and_redo_of_an_unknown_session_report_that_there_is_none(donna: Do
     for words in (("undo",), ("undo", "--yes"), ("redo",)):
         ran = donna(*words, "--session", "nosuch", "--space", vault, "--json")
         assert (ran.json["reason"], ran.json["message"]) == ("missing", "there is no session nosuch")
+        ran = donna(*words, "--session", "", "--space", vault, "--json")
+        assert (ran.json["reason"], ran.json["message"]) == ("usage", "no session given")
 
 
 def test_each_client_gets_a_setup_that_says_exactly_this_command(donna: Donna, vault: Path) -> None:

@@ -69,7 +69,7 @@ def test_an_import_is_one_json_object_and_repeats_without_duplicates(donna: Donn
     again = donna("chat", "import", talk, "--json", "--space", vault).json
     assert (again["turns"], again["known"]) == (0, 2)
     listed = donna("chat", "list", "--json", "--space", vault).json
-    assert [(each["id"], each["turns"], each["closed"]) for each in listed["sessions"]] == [("chat:talk", 2, True)]
+    assert [(each["id"], each["turns"], each["closed"]) for each in listed["conversations"]] == [("chat:talk", 2, True)]
 
 
 def test_malformed_lines_are_reported_with_an_exit_code(donna: Donna, vault: Path, tmp_path: Path) -> None:
@@ -356,7 +356,7 @@ def test_a_folder_is_imported_users_are_kept_and_a_bad_file_costs_only_itself(
     (folder / "broken.zip").write_bytes(b"PK\x03\x04 nonsense")
     ran = donna("chat", "import", folder, "--json", "--space", vault)
     assert (ran.code, ran.json["turns"], ran.json["sessions"]) == (4, 2, 2)
-    assert {each["user_id"] for each in donna("chat", "list", "--json", "--space", vault).json["sessions"]} == {
+    assert {each["user_id"] for each in donna("chat", "list", "--json", "--space", vault).json["conversations"]} == {
         "ann", "bob",
     }  # fmt: skip
     bob = donna("recall", "kestrel", "--user", "bob", "--json", "--space", vault).json["memories"]

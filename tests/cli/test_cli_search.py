@@ -109,6 +109,10 @@ def test_a_value_of_a_wrong_form_is_a_usage_error(donna: Donna) -> None:
     assert words.err == (
         "donna: invalid value for '--lines': it must be a valid integer\n       donna get --help describes it\n"
     )
+    missing = donna("conflicts", "resolve", "a.md", "--json").json["message"]
+    assert missing == "missing option '--keep'. Choose from: mine, theirs, both"
+    wrong = donna("conflicts", "resolve", "a.md", "--keep", "x", "--json").json["message"]
+    assert wrong == "invalid value for '--keep': 'x' is not one of 'mine', 'theirs', 'both'"
     for args in (("get", "a.md", "--lines", "x"), ("recall", "x", "--budget", "-5"), ("search", "x", "--nonsense")):
         for line in ((*args, "--json"), (args[0], "--json", *args[1:])):
             ran = donna(*line)

@@ -61,6 +61,16 @@ def test_the_last_vault_and_its_name_are_remembered(donna: Donna, vault: Path) -
     elsewhere = Donna(donna.home, vault.parent / "home")
     assert elsewhere("search", "osprey", "--space", "Notes").code == 0
     assert elsewhere("search", "osprey", "--space", vault).code == 0
+    settings = elsewhere("config", "show", "--space", "Notes", "--json").json["settings"]
+    assert settings[0]["value"] == str(vault)
+    assert str(vault / ".donna") in elsewhere("config", "path", "--space", "Notes").out
+
+
+def test_an_empty_space_is_not_the_last_one(donna: Donna, vault: Path) -> None:
+    donna("index", "--space", vault)
+    ran = donna("write", "Inbox/a.md", "--yes", "--space", "", "--json", stdin="x")
+    assert (ran.code, ran.json["message"]) == (2, "--space is empty")
+    assert not (vault / "Inbox").exists()
 
 
 def test_a_vault_that_is_gone_can_still_be_searched(donna: Donna, vault: Path) -> None:

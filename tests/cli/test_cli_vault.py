@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cli.running import Donna, write
+from tests.terminal import PATIENCE_SECONDS, python_in_terminal
 
 HELLO = "---\ntags: [a]  # kept\nroom: 007\n---\n# Hello\n\nSee [[gateway]].\n"
 
@@ -215,6 +216,48 @@ def test_write_rejects_forbidden_paths(donna: Donna, history: Path, path: str, r
     ran = donna("write", path, "--space", history, "--json", stdin="x\n")
     assert (ran.code, ran.json["reason"]) == (3, reason)
     assert sorted(set(history.rglob("*")) - set(before)) == []
+
+
+@pytest.mark.parametrize("words", [("rm", "Projetcs"), ("rm", "Projetcs/"), ("mv", "Projetcs", "Projects2")])
+def test_a_folder_that_does_not_exist_is_missing(donna: Donna, history: Path, words: tuple[str, ...]) -> None:
+    ran = donna(*words, "--space", history, "--json")
+    assert (ran.code, ran.json["reason"], ran.json["message"]) == (
+        3,
+        "missing",
+        f"there is no note or folder {words[1]}",
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("answer", ["n", "y"])
+def test_a_person_at_a_terminal_may_write_anywhere_after_seeing_the_diff(
+    donna: Donna, history: Path, answer: str
+) -> None:
+    words = ("-m", donna.module, "rm", "Projects-old/gateway.md", "--space", str(history))
+    with python_in_terminal(*words, DONNA_HOME=str(donna.home)) as terminal:
+        terminal.wait_for("Delete Projects-old/gateway.md? [y/N]")
+        assert b"-The kestrel of old." in terminal.written
+        expected = "operation" if answer == "y" else "Nothing was changed."
+        terminal.press(f"{answer}\n".encode(), until=expected)
+        assert terminal.process.wait(PATIENCE_SECONDS) == 0
+    assert (history / "Projects-old/gateway.md").exists() == (answer == "n")
+
+
+@pytest.mark.slow
+def test_a_conflict_anywhere_is_resolved_at_a_terminal_and_by_a_script_only_where_it_may_write(
+    donna: Donna, history: Path
+) -> None:
+    path = "Projects-old/gateway.sync-conflict-20260101-101010-ABCDEFG.md"
+    copy = write(history, path, "# Gateway\n")
+    resolve, space = ("resolve", path, "--keep", "mine"), ("--space", str(history))
+    assert donna("conflicts", *resolve, "--yes", *space, "--json").json["reason"] == "outside_allowlist"
+    misplaced = donna("conflicts", *space, *resolve, "--yes")
+    assert (misplaced.code, misplaced.err) == (2, "donna: --space and --json belong after resolve\n")
+    with python_in_terminal("-m", donna.module, "conflicts", *resolve, *space, DONNA_HOME=str(donna.home)) as terminal:
+        terminal.wait_for("keep mine? [y/N]")
+        terminal.press(b"y\n", until="operation")
+        assert terminal.process.wait(PATIENCE_SECONDS) == 0
+    assert not copy.exists()
 
 
 def test_sensitive_notes_are_never_written(donna: Donna, history: Path) -> None:

@@ -207,7 +207,10 @@ def test_only_this_machine_reaches_it_its_port_is_taken_and_stdout_stays_empty(
     with started(sandbox, "--http", "--port", str(serving.port)) as process:
         _, errors = process.communicate(timeout=60)
         assert process.returncode == 5
-        assert f"port {serving.port} is not available" in errors.decode()
+        message = (
+            f"donna: port {serving.port} is not available\n       choose another with --port; 0 picks a free one\n"
+        )
+        assert errors.decode() == message
         assert b"Traceback" not in errors
     serving.process.terminate()
     assert serving.process.stdout

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from donna_tui.agents.server import _result
+from donna_tui.agents.server import _result, published
 from donna_tui.agents.tools.catalogue import TOOLS
 from donna_tui.agents.tools.notes import with_section
 from donna_tui.agents.tools.schemas import SectionArgs
@@ -151,6 +151,8 @@ def test_all_four_properties_of_a_tool_are_stated_and_make_sense() -> None:
         assert tool.writes or not tool.destroys
         for model in (tool.takes.model_json_schema(), tool.gives.model_json_schema(mode="serialization")):
             assert (model["type"], model["additionalProperties"]) == ("object", False)
+        as_published = published(tool)
+        assert '"title": "' not in json.dumps([as_published.input_schema, as_published.output_schema])
 
 
 def properties(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:

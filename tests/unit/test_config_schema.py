@@ -45,6 +45,7 @@ def test_the_reference_lists_every_setting_once_and_is_stable() -> None:
 def test_the_schema_knows_bounds_choices_and_switches() -> None:
     schema = json.loads(json.dumps(json_schema()))
     definitions = schema["$defs"]
+    assert '"title": "' not in json.dumps(schema)
     assert schema["additionalProperties"] is False
     assert definitions["RetrievalConfig"]["properties"]["max_k"]["maximum"] == 1024
     assert definitions["VaultConfig"]["properties"]["sync_method"]["enum"] == ["webdav", "syncthing", "manual"]

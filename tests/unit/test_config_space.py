@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from donna_tui.config.files import read_space_file
 from donna_tui.config.load import LoadedConfig, load_config
 from donna_tui.config.schema import SETTINGS
 from donna_tui.types.errors import ConfigError
@@ -55,6 +56,17 @@ def test_a_space_without_a_file_or_a_root_changes_nothing(space: Space) -> None:
     assert space.load().origins["retrieval.max_k"].layer == "default"
     space.root.write_text("not a folder")
     assert space.load().origins["retrieval.max_k"].layer == "default"
+
+
+def test_a_root_that_cannot_be_read_is_left_to_whoever_opens_it(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(*_: object, **__: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("donna_tui.config.files.os.open", denied)
+    with pytest.raises(ConfigError, match="Permission denied"):
+        read_space_file(space.root)
+    monkeypatch.setattr("donna_tui.config.files.os.access", lambda *_: False)
+    assert read_space_file(space.root) is None
 
 
 def test_a_root_that_no_file_system_can_hold_is_left_to_whoever_opens_it(space: Space) -> None:

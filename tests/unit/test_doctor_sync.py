@@ -39,6 +39,11 @@ def test_each_method_is_checked(vault: Path) -> None:
     assert (shared.state, shared.message) == ("ok", f"Syncthing syncs {vault.parent}")
 
 
+def test_a_vault_that_cannot_be_read_is_not_examined_further(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("donna_tui.ops.doctor.os.access", lambda *_: False)
+    assert not sync(vault, "webdav")
+
+
 @pytest.mark.parametrize(
     ("ignored", "state"),
     [("", "warn"), ("*.tmp\n.github\n", "warn"), ("*.tmp\n.git\n", "ok"), ("(?d)**/.git/**\n", "ok"), (None, "warn")],

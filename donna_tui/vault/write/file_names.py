@@ -116,7 +116,9 @@ def find_twin(root: VaultRoot, path: str, *, besides: str = "") -> str | None:
 def _check_below(path: str, parts: list[str]) -> None:
     if _DRIVE.match(path):
         raise _refusal(Reason.PATH_ESCAPE, path, "the path begins like a Windows drive: a letter and “:”", hint=WITHIN)
-    if not path or path.startswith(("/", "~")) or any(part in (".", "..") for part in parts):
+    if not path:
+        raise _refusal(Reason.PATH_ESCAPE, path, "the path is empty", hint=WITHIN)
+    if path.startswith(("/", "~")) or any(part in (".", "..") for part in parts):
         raise _refusal(Reason.PATH_ESCAPE, path, "the path is outside the vault", hint=WITHIN)
     if "" in parts:
         raise _refusal(Reason.PATH_ESCAPE, path, "the path has a slash too many", hint=WITHIN)
@@ -153,7 +155,7 @@ def _check_allowed(path: str, parts: list[str], allowlist: Sequence[str]) -> Non
     message = f"Donna is not allowed to write {where}"
     allowed = ", ".join(allowlist[:NAMED_FOLDERS]) or "nowhere"
     more = f" and {len(allowlist) - NAMED_FOLDERS} more" if len(allowlist) > NAMED_FOLDERS else ""
-    hint = f"allowed: {allowed}{more} (safety.path_allowlist)"
+    hint = f"allowed: {allowed}{more}; safety.path_allowlist in your settings changes that"
     raise _refusal(Reason.OUTSIDE_ALLOWLIST, path, message, hint=hint)
 
 
