@@ -25,6 +25,8 @@ _FORMS = tuple(
         rf"\b{_MONTH},?\s+{_YEAR}\b",
         rf"\b{_YEAR}[-/](?P<number>0[1-9]|1[0-2])(?:[-/](?P<day>0[1-9]|[12]\d|3[01]))?\b",
         rf"\b{_DAY}\.\s?(?P<number>0?[1-9]|1[0-2])\.\s?{_YEAR}\b",
+        rf"\b{_DAY}/(?P<number>0?[1-9]|1[0-2])/{_YEAR}\b",
+        rf"\b(?P<number>0?[1-9]|1[0-2])/{_DAY}/{_YEAR}\b",
     )
 )
 
@@ -107,12 +109,13 @@ def _months_in(text: str) -> list[tuple[tuple[str, str, str], list[int]]]:
 
 
 def _dates_in(text: str) -> Iterator[tuple[str, str, int, str]]:
-    """Yield the dates in `text`; not a month as well as a day of it, as in “13 October 2023”."""
-    taken: set[int] = set()
+    """Yield the dates in `text`: two for 3/12/2026, and not a month as well as a day of it, as in “13 October 2023”."""
+    spans: set[tuple[int, int]] = set()
     for form in _FORMS:
         for match in form.finditer(text):
-            if taken.isdisjoint(range(*match.span())):
-                taken.update(range(*match.span()))
+            start, end = match.span()
+            if (start, end) in spans or all(end <= low or start >= high for low, high in spans):
+                spans.add((start, end))
                 yield _date_parts(match)
 
 
@@ -201,6 +204,8 @@ _PART = re.compile(
 )
 _WORD = re.compile(r"\w", re.UNICODE)
 _LETTER = re.compile(r"[^\W\d]")
+_LONGEST_ECHO = 40
+"""Maximum number of characters of a text without words that are repeated in the message about it."""
 _BARE_KEYS = frozenset(f"{key}:" for key in KEYS)
 
 STOP_WORDS = frozenset(
@@ -289,8 +294,8 @@ class Query:
     def literals(self) -> tuple[str, ...]:
         """Return FTS5 strings of which a keyword match contains at least one: terms, their segments, and dates.
 
-        A date with points, such as 12.3.2026, is also searched for as it is, and so is a possessive form. The dates
-        of a relative expression are one string, as a passage has one of them.
+        A date with points or slashes, such as 12.3.2026, is also searched for as it is, and so is a possessive form.
+        The dates of a relative expression are one string, as a passage has one of them.
         """
         terms = self.terms
         owned = (word for word in self.words if (bare := without_joined(word)) != word and bare in terms)
@@ -308,7 +313,7 @@ class Query:
         return tuple(
             term
             for term in terms
-            if term in rest or term in self.phrases or _LETTER.search(term) or "." in term.rstrip(".")
+            if term in rest or term in self.phrases or _LETTER.search(term) or re.search(r"[./]\d", term)
         )
 
     @property
@@ -367,6 +372,10 @@ def parse_query(text: str, filters: Filters | None = None, *, now: datetime | No
         else:
             words.append(value)
             problems += _unknown_key(value)
+    asked = text.strip()[:_LONGEST_ECHO]
+    if asked and not (words or phrases or without or problems) and narrowed == Filters(user_id=narrowed.user_id):
+        missing = "add a value" if asked.lower() in _BARE_KEYS else "there is no word to search for"
+        problems.append(FilterProblem(asked, missing))
     relative = relative_dates(" ".join(words), (now or datetime.now()).date())
     return Query(tuple(words), tuple(phrases), tuple(without), narrowed, tuple(problems), *relative)
 
