@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope, in_scope, words_of
@@ -61,7 +61,8 @@ def named_by(database: Database, query: Query, filters: Filters, text: str) -> t
     `filters` are those of the request, without those in the text, because a name may look like a filter.
     """
     typed = [] if query.without else [(name_key(text), Scope(filters))]
-    scopes = dict.fromkeys((*typed, *_plain(query)))
+    respelt = replace(query, words=tuple(dict(query.spellings).get(word, word) for word in query.words))
+    scopes = dict.fromkeys((*typed, *_plain(query), *_plain(respelt)))
     for key, scope in scopes:
         found = exact_names(database, key, scope, MAX_NAMES) if key else []
         found = [name for name in found if _SIGNS.findall(name.text) == _SIGNS.findall(text)]

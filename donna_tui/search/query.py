@@ -188,6 +188,27 @@ def _iso_dates(match: re.Match[str], today: date) -> list[str]:
     return [(today + timedelta(days=offset)).isoformat() for offset in offsets]
 
 
+_LATEST = re.compile(
+    r"(?:\b(?P<newest>latest|newest|most recent|neueste[mnrs]?)"
+    r"|(?:\A\W*|\b(?:the|our|my|d(?:as|e[mnr]|ie)|(?:mein|unser)(?:e[mnrs]?)?)\s+)(?P<last>last|letzte[mnrs]?))"
+    r"\s+(?!times?\b)(?P<rest>.+)",
+    re.IGNORECASE,
+)
+
+
+def latest_of(query: Query) -> tuple[str, list[str]]:
+    """Return an expression such as “latest” in a question, and the words after it that may name a series of notes.
+
+    There is none beside a date, nor in a question how to do something.
+    """
+    text = " ".join(query.words)
+    match = _LATEST.search(text)
+    if match is None or query.relative or _ASKS_HOW_TO.match(text) or next(_dates_in(text), None):
+        return "", []
+    words = without_joined(match["rest"]).split()
+    return match["newest"] or match["last"], [word for word in words if not _is_weak(word, STOP_WORDS | ASKING_WORDS)]
+
+
 def without_dates(text: str) -> str:
     """Remove the dates from `text`."""
     for form in _FORMS:
@@ -254,6 +275,8 @@ class Query:
     """The expressions in the words that name days relative to today, such as “last week”."""
     days: str = ""
     """The days and months that they name, in ISO 8601."""
+    spellings: tuple[tuple[str, str], ...] = ()
+    """Words of the question, each with its other spelling if the vault has both, such as “Mueller” and “Müller”."""
 
     @property
     def text(self) -> str:
@@ -299,7 +322,8 @@ class Query:
         """
         terms = self.terms
         owned = (word for word in self.words if (bare := without_joined(word)) != word and bare in terms)
-        words = (*filter(_WORD.search, self._undated), *owned, *segments(" ".join(terms)))
+        others = (other for _, other in self.spellings)
+        words = (*filter(_WORD.search, self._undated), *owned, *others, *segments(" ".join(terms)))
         dates = (*date_phrases(self.dated), *date_words(self.dated))
         if self.relative:
             return (*map(quoted, dict.fromkeys(words)), f"({' OR '.join(map(quoted, dates))})")
@@ -320,7 +344,7 @@ class Query:
     def marked(self) -> tuple[str, ...]:
         """Return the terms to mark in a passage: the dates as phrases, then the others. “03 12” may also be a time."""
         dates = (phrase for phrase in date_phrases(self.dated) if len(phrase) > len("03 12"))
-        return (*dates, *self._undated)
+        return (*dates, *self._undated, *(other for _, other in self.spellings))
 
     @property
     def required(self) -> tuple[str, ...]:
