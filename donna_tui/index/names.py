@@ -119,6 +119,21 @@ def exact_names(database: Database, key: str, scope: Scope, limit: int) -> list[
     return _lookup(database, scope, limit, f"n.id IN ({same})", parameters, order, [key])
 
 
+def newest_named(database: Database, words: Sequence[str], scope: Scope) -> float | None:
+    """Return the date of the newest note, until now, that has a date of its own and one name or path with all of some
+    words, in the singular or the plural.
+    """
+    inside, inside_parameters = conditions(Scope(scope.filters))
+    forms = [f" {word.removesuffix('s')}{ending} " for word in words for ending in ("", "s")]
+    holds = " AND ".join(["(instr(' ' || n.key || ' ', ?) OR instr(' ' || n.key || ' ', ?))"] * len(words))
+    found: float | None = database.value(
+        f"SELECT max(d.dated_at) FROM {_NAMED} WHERE n.kind < {int(NameKind.TAG)} AND {holds}"  # noqa: S608
+        f" AND d.dated_at <> d.modified_at AND d.dated_at <= unixepoch() AND {inside}",
+        [*forms, *inside_parameters],
+    )
+    return found
+
+
 def begun_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:
     """Find names of notes that begin with the words of a key, the shortest first."""
     kinds = (NameKind.FILE, NameKind.TITLE, NameKind.ALIAS, NameKind.PATH)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from donna_tui.index.database import Database, RunParallel
 from donna_tui.index.documents import ChunkPosition, places_of, searched_texts
 from donna_tui.index.filters import Scope, is_one_note, words_of
 from donna_tui.index.keyword import KeywordMatch, begun_word, holds_spelling, holds_word, newest, quoted, search_words
+from donna_tui.index.names import name_key, newest_named
 from donna_tui.index.vectors import Vector, VectorIndex, stored_vectors
 from donna_tui.search.names import Named, named_by
-from donna_tui.search.query import Query, parse_query
+from donna_tui.search.query import Query, latest_of, parse_query, without_joined
 from donna_tui.search.ranking import TOP_CANDIDATES, query_content
-from donna_tui.text.words import is_one_character, other_spellings
+from donna_tui.text.words import is_one_character, other_article, other_spellings
 from donna_tui.types.search import Filters, Mode, SearchRequest
 
 CANDIDATES = 100
@@ -91,7 +93,7 @@ def keyword_leg(
     database: Database, question: Question, limit: int, run_parallel: RunParallel | None = None
 ) -> KeywordLeg:
     """Run the keyword leg; `run_parallel` starts part of it on another connection."""
-    question = replace(question, query=_respelt(database, question.query))
+    question = replace(question, query=_respelt(database, _latest_dated(database, question.query)))
     half_typed, in_note = is_half_typed(database, question), is_one_note(database, question.scope)
     if question.mode == "semantic":
         return KeywordLeg(question.query, {}, {}, {}, half_typed, in_note=in_note)
@@ -107,21 +109,48 @@ def keyword_leg(
     return KeywordLeg(question.query, scores, places, vectors, half_typed, named, in_note, coverage)
 
 
+MAX_SERIES_WORDS = 5
+"""Maximum number of words after “latest” that are looked up as the name of a series."""
+
+
+def _latest_dated(database: Database, query: Query) -> Query:
+    """Ask for the day of the newest note of a series instead of “the latest” one; its names contain the most of the
+    words that follow.
+    """
+    expression, words = latest_of(query)
+    keys = [key for word in words[:MAX_SERIES_WORDS] if (key := name_key(word))]
+    for number in range(1, len(keys) + 1):
+        at = newest_named(database, keys[:number], Scope(query.filters))
+        if at is None:
+            break
+        query = replace(query, relative=(expression,), days=datetime.fromtimestamp(at).date().isoformat())
+    return query
+
+
 def _respelt(database: Database, query: Query) -> Query:
-    """Replace each word that occurs nowhere by another spelling of its umlauts that does: “mueller” by “müller”.
+    """Add to each word another spelling of its umlauts that occurs, “müller” to “mueller”; replace a word that occurs
+    nowhere by it, or by the same Arabic noun with or without its article.
 
     The words of relative dates are kept, since they stand for days.
     """
     index, kept = words_of(query.filters), " ".join(query.relative).split()
+    added: list[tuple[str, str]] = []
 
     def spelling(word: str) -> str:
-        bare = word.strip("?!.,;:")
-        others = other_spellings(bare)
-        if not others or bare in kept or holds_word(database, bare, index):
-            return word
-        return next((other for other in others if holds_spelling(database, other, index)), word)
+        bare = without_joined(word.strip("?!.,;:"))
+        others = [] if bare in kept else other_spellings(bare)
+        candidates = (*others, *other_article(bare))
+        found = next((other for other in candidates if holds_spelling(database, other, index)), "")
+        if not found or not holds_word(database, bare, index):
+            return found or word
+        if others:
+            added.append((bare, found))
+        return word
 
-    return replace(query, words=tuple(map(spelling, query.words)), without=tuple(map(spelling, query.without)))
+    words = tuple(map(spelling, query.words))
+    spellings, without = tuple(added), tuple(map(spelling, query.without))
+    excluded = (other for _, other in added[len(spellings) :])
+    return replace(query, words=words, without=(*without, *excluded), spellings=spellings)
 
 
 def _best_coverage(database: Database, query: Query, best: Sequence[int], *, half_typed: bool) -> float:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope, in_scope, words_of
@@ -38,6 +39,10 @@ MAX_PASSAGES = 200
 """Maximum number of passages of a note that are searched for a heading with the name."""
 
 
+_SIGNS = re.compile(r"(?<=\w)[+#]+(?!\w)")
+"""The signs after a word that distinguish names with the same key: C, C++ and C#."""
+
+
 @dataclass(frozen=True, slots=True)
 class Named:
     """A note that a question names, and the integer key of the passage that represents it.
@@ -56,9 +61,11 @@ def named_by(database: Database, query: Query, filters: Filters, text: str) -> t
     `filters` are those of the request, without those in the text, because a name may look like a filter.
     """
     typed = [] if query.without else [(name_key(text), Scope(filters))]
-    scopes = dict.fromkeys((*typed, *_plain(query)))
+    respelt = replace(query, words=tuple(dict(query.spellings).get(word, word) for word in query.words))
+    scopes = dict.fromkeys((*typed, *_plain(query), *_plain(respelt)))
     for key, scope in scopes:
         found = exact_names(database, key, scope, MAX_NAMES) if key else []
+        found = [name for name in found if _SIGNS.findall(name.text) == _SIGNS.findall(text)]
         if named := tuple(_passages(database, found, key, scope)):
             return named
     return ()
@@ -125,14 +132,21 @@ def misspelt_by(database: Database, query: Query) -> tuple[Named, ...]:
     for key, scope in _plain(query):
         most = allowed_edits(key)
         found = similar_names(database, key, scope, SIMILAR) if most else []
-        edits = {name: edit_distance(key, name.key, most) for name in found}
-        near = [name for name in found if edits[name] <= most]
+        edits = {name: _fewest_edits(key, name.key, most) for name in found}
+        near = [name for name in found if edits[name] < most + 1]
         known = {*key.split()} - unknown_words(database, key, words_of(query.filters)) if near else set()
         close = sorted(
             (name for name in near if known.issubset(name.key.split())), key=lambda name: (edits[name], name.kind)
         )
         return tuple(_passages(database, close, key, scope))
     return ()
+
+
+def _fewest_edits(key: str, name: str, most: int) -> float:
+    """Return the edit distance of a key from a name; half more from as many words of it, such as the surname."""
+    words, number = name.split(), len(key.split())
+    parts = (" ".join(words[start : start + number]) for start in range(len(words) - number + 1))
+    return min((edit_distance(key, name, most), *(edit_distance(key, part, most) + 0.5 for part in parts)))
 
 
 CONSIDERED = 200

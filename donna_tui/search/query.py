@@ -25,6 +25,8 @@ _FORMS = tuple(
         rf"\b{_MONTH},?\s+{_YEAR}\b",
         rf"\b{_YEAR}[-/](?P<number>0[1-9]|1[0-2])(?:[-/](?P<day>0[1-9]|[12]\d|3[01]))?\b",
         rf"\b{_DAY}\.\s?(?P<number>0?[1-9]|1[0-2])\.\s?{_YEAR}\b",
+        rf"\b{_DAY}/(?P<number>0?[1-9]|1[0-2])/{_YEAR}\b",
+        rf"\b(?P<number>0?[1-9]|1[0-2])/{_DAY}/{_YEAR}\b",
     )
 )
 
@@ -107,12 +109,13 @@ def _months_in(text: str) -> list[tuple[tuple[str, str, str], list[int]]]:
 
 
 def _dates_in(text: str) -> Iterator[tuple[str, str, int, str]]:
-    """Yield the dates in `text`; not a month as well as a day of it, as in “13 October 2023”."""
-    taken: set[int] = set()
+    """Yield the dates in `text`: two for 3/12/2026, and not a month as well as a day of it, as in “13 October 2023”."""
+    spans: set[tuple[int, int]] = set()
     for form in _FORMS:
         for match in form.finditer(text):
-            if taken.isdisjoint(range(*match.span())):
-                taken.update(range(*match.span()))
+            start, end = match.span()
+            if (start, end) in spans or all(end <= low or start >= high for low, high in spans):
+                spans.add((start, end))
                 yield _date_parts(match)
 
 
@@ -185,6 +188,27 @@ def _iso_dates(match: re.Match[str], today: date) -> list[str]:
     return [(today + timedelta(days=offset)).isoformat() for offset in offsets]
 
 
+_LATEST = re.compile(
+    r"(?:\b(?P<newest>latest|newest|most recent|neueste[mnrs]?)"
+    r"|(?:\A\W*|\b(?:the|our|my|d(?:as|e[mnr]|ie)|(?:mein|unser)(?:e[mnrs]?)?)\s+)(?P<last>last|letzte[mnrs]?))"
+    r"\s+(?!times?\b)(?P<rest>.+)",
+    re.IGNORECASE,
+)
+
+
+def latest_of(query: Query) -> tuple[str, list[str]]:
+    """Return an expression such as “latest” in a question, and the words after it that may name a series of notes.
+
+    There is none beside a date, nor in a question how to do something.
+    """
+    text = " ".join(query.words)
+    match = _LATEST.search(text)
+    if match is None or query.relative or _ASKS_HOW_TO.match(text) or next(_dates_in(text), None):
+        return "", []
+    words = without_joined(match["rest"]).split()
+    return match["newest"] or match["last"], [word for word in words if not _is_weak(word, STOP_WORDS | ASKING_WORDS)]
+
+
 def without_dates(text: str) -> str:
     """Remove the dates from `text`."""
     for form in _FORMS:
@@ -201,6 +225,8 @@ _PART = re.compile(
 )
 _WORD = re.compile(r"\w", re.UNICODE)
 _LETTER = re.compile(r"[^\W\d]")
+_LONGEST_ECHO = 40
+"""Maximum number of characters of a text without words that are repeated in the message about it."""
 _BARE_KEYS = frozenset(f"{key}:" for key in KEYS)
 
 STOP_WORDS = frozenset(
@@ -249,6 +275,8 @@ class Query:
     """The expressions in the words that name days relative to today, such as “last week”."""
     days: str = ""
     """The days and months that they name, in ISO 8601."""
+    spellings: tuple[tuple[str, str], ...] = ()
+    """Words of the question, each with its other spelling if the vault has both, such as “Mueller” and “Müller”."""
 
     @property
     def text(self) -> str:
@@ -289,12 +317,13 @@ class Query:
     def literals(self) -> tuple[str, ...]:
         """Return FTS5 strings of which a keyword match contains at least one: terms, their segments, and dates.
 
-        A date with points, such as 12.3.2026, is also searched for as it is, and so is a possessive form. The dates
-        of a relative expression are one string, as a passage has one of them.
+        A date with points or slashes, such as 12.3.2026, is also searched for as it is, and so is a possessive form.
+        The dates of a relative expression are one string, as a passage has one of them.
         """
         terms = self.terms
         owned = (word for word in self.words if (bare := without_joined(word)) != word and bare in terms)
-        words = (*filter(_WORD.search, self._undated), *owned, *segments(" ".join(terms)))
+        others = (other for _, other in self.spellings)
+        words = (*filter(_WORD.search, self._undated), *owned, *others, *segments(" ".join(terms)))
         dates = (*date_phrases(self.dated), *date_words(self.dated))
         if self.relative:
             return (*map(quoted, dict.fromkeys(words)), f"({' OR '.join(map(quoted, dates))})")
@@ -308,14 +337,14 @@ class Query:
         return tuple(
             term
             for term in terms
-            if term in rest or term in self.phrases or _LETTER.search(term) or "." in term.rstrip(".")
+            if term in rest or term in self.phrases or _LETTER.search(term) or re.search(r"[./]\d", term)
         )
 
     @property
     def marked(self) -> tuple[str, ...]:
         """Return the terms to mark in a passage: the dates as phrases, then the others. “03 12” may also be a time."""
         dates = (phrase for phrase in date_phrases(self.dated) if len(phrase) > len("03 12"))
-        return (*dates, *self._undated)
+        return (*dates, *self._undated, *(other for _, other in self.spellings))
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -367,6 +396,10 @@ def parse_query(text: str, filters: Filters | None = None, *, now: datetime | No
         else:
             words.append(value)
             problems += _unknown_key(value)
+    asked = text.strip()[:_LONGEST_ECHO]
+    if asked and not (words or phrases or without or problems) and narrowed == Filters(user_id=narrowed.user_id):
+        missing = "add a value" if asked.lower() in _BARE_KEYS else "there is no word to search for"
+        problems.append(FilterProblem(asked, missing))
     relative = relative_dates(" ".join(words), (now or datetime.now()).date())
     return Query(tuple(words), tuple(phrases), tuple(without), narrowed, tuple(problems), *relative)
 

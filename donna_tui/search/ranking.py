@@ -14,7 +14,7 @@ from donna_tui.index.database import Database
 from donna_tui.platform.lazy import np
 from donna_tui.search.query import STOP_WORDS, Query, date_pattern, other_year_pattern, without_dates, without_joined
 from donna_tui.search.snippets import stem
-from donna_tui.text.words import segments
+from donna_tui.text.words import is_one_character, segments
 from donna_tui.types.search import MemorySource
 
 CLEAR_COSINE = 0.45
@@ -43,6 +43,7 @@ class QueryContent:
 
     `other_year` is the pattern of its days in notes of another year. `relative` is the pattern of the relative
     expressions that `dates` stands for: then `relative_stems` are also the stems that a passage with a date contains.
+    `spellings` are stems with the other spelling that is as good.
     """
 
     stems: frozenset[str]
@@ -51,10 +52,15 @@ class QueryContent:
     begun: str = ""
     relative: re.Pattern[str] | None = None
     relative_stems: frozenset[str] = frozenset()
+    spellings: tuple[tuple[str, str], ...] = ()
 
     def coverage(self, text: str) -> float:
         """Return the share of the question's words that a passage contains, from 0 to 1."""
-        words, dated = _stems(text), self.holds_date(text)
+        stems, dated = _stems(text), self.holds_date(text)
+        words = stems.union(
+            (each for each in self.stems if is_one_character(each) and each in text),
+            (word for word, other in self.spellings if other in stems),
+        )
         held = len(self.stems & (words | self.relative_stems if dated else words)) + self._holds_beginning(words)
         number = len(self.stems) + bool(self.begun)
         if self.dates and not self.relative:
@@ -99,7 +105,8 @@ def query_content(query: Query, *, partial: bool) -> QueryContent:
     terms = [term for term in query.terms if term != begun]
     text = without_joined(without_dates(" ".join(terms)))
     dates, other_year = date_pattern(query.dated), other_year_pattern(query.dated)
-    content = QueryContent(_stems(text), dates, other_year, stem(begun) if begun else "")
+    spellings = tuple((stem(word), stem(other)) for word, other in query.spellings)
+    content = QueryContent(_stems(text), dates, other_year, stem(begun) if begun else "", spellings=spellings)
     if not query.relative:
         return content
     expressions = [*map(_joined, query.relative)]

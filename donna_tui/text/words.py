@@ -104,6 +104,15 @@ def other_spellings(word: str) -> list[str]:
     return ["".join(each) for each in islice(product(*parts), 1, _MAX_SPELLINGS)]
 
 
+_ARABIC = re.compile("(?P<article>\u0627\u0644)?(?P<noun>[\u0621-\u064a]{3,})")
+
+
+def other_article(word: str) -> list[str]:
+    """Return an Arabic noun with its article, which is written onto it, or without."""
+    arabic = _ARABIC.fullmatch(word)
+    return [] if arabic is None else [arabic["noun"] if arabic["article"] else f"\u0627\u0644{word}"]
+
+
 _PARTS = re.compile(rf"[^\W_]+|[{EMOJI}]")
 _ACCENTS = re.compile("[\u0300-\u036f]")
 

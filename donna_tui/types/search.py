@@ -153,7 +153,8 @@ class FilterProblem:
     @property
     def sentence(self) -> str:
         """Return a sentence for people, with the filter raw as typed."""
-        return f"{self.text}: {self.message}{f'; did you mean {self.nearest}?' if self.nearest else ''}"
+        near = f"; did you mean {self.nearest}?" if self.nearest else ""
+        return f"{self.text.removesuffix(':')}: {self.message}{near}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -119,6 +119,33 @@ def test_a_relative_day_finds_what_is_of_that_day_first(store: MemoryStore) -> N
     assert paths(asked(store, "who sang Yesterday"))[0] == "Old.md"
 
 
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("the latest ops call", "Ops/2026-03-02 call.md"),
+        ("what was said in the last call of ops on redis", "Ops/2026-03-02 call.md"),
+        ("unsere letzten calls", "Dev/2026-03-09 call.md"),
+        ("newest calls", "Dev/2026-03-09 call.md"),
+        ("when did they last call", "Ops/2026-02-02 call.md"),
+    ],
+)
+def test_the_latest_note_of_a_series_is_first(store: MemoryStore, text: str, first: str) -> None:
+    for path in (
+        "Ops/2026-02-02 call.md",
+        "Ops/2026-03-02 call.md",
+        "Dev/2026-03-09 call.md",
+        "Ops/9999-03-02 call.md",
+    ):
+        day = datetime.fromisoformat(path.split("/")[1][:10]).timestamp()
+        store.upsert(note(path, "Redis was discussed.", dated_at=day))
+    axes = {"Ops/2026-02-02 call.md": 0.6, "Ops/2026-03-02 call.md": 0.5, "Dev/2026-03-09 call.md": 0.5}
+    pending = [each for each in store.pending(50) if each.path in axes]
+    store.store_vectors(
+        [(each.id, each.embed_hash, leaning(axes[each.path], axis)) for axis, each in enumerate(pending, 1)]
+    )
+    assert paths(asked(store, text))[0] == first
+
+
 @pytest.mark.parametrize(("day", "lead"), [("yesterday", 1.0), ("today", 0.0), ("on 26 November 2026", 0.0)])
 def test_a_relative_day_is_that_when_a_turn_was_said_not_that_in_its_title(
     store: MemoryStore, day: str, lead: float
@@ -265,6 +292,23 @@ def test_umlauts_are_found_in_either_spelling(store: MemoryStore, text: str, fou
     assert [hit.snippet.marks for hit in outcome.hits] != [()]
 
 
+def test_both_spellings_of_a_name_are_found_and_excluded_where_a_vault_has_both(store: MemoryStore) -> None:
+    add(store, "Hans Müller.md", "Frau in der Logistik.", leaning(0.1))
+    add(store, "b.md", "Petra Mueller zeichnet.", leaning(0.1, axis=2))
+    add(store, "c.md", "Frau Schmidt zeichnet.", leaning(0.1, axis=3))
+    for text in ("müller", "Mueller"):
+        outcome = asked(store, text)
+        assert sorted(paths(outcome)) == ["Hans Müller.md", "b.md"]
+        assert outcome.hits[paths(outcome).index("b.md")].snippet.marks == ((6, 13),)
+    assert asked(store, "hans mueller").hits[0].named == "Hans Müller"
+    assert paths(asked(store, "frau zeichnet -mueller")) == ["c.md"]
+
+
+def test_an_arabic_noun_is_found_with_its_article(store: MemoryStore) -> None:
+    add(store, "a.md", "يحب القهوة.", leaning(0.1))
+    assert paths(asked(store, "قهوة")) == ["a.md"]
+
+
 def test_an_excluded_word_is_respelt_once_but_no_word_of_a_relative_date(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -303,6 +347,7 @@ def test_a_character_of_a_script_without_spaces_finds_the_words_that_it_begins(s
     assert paths(outcome) == ["a.md"]
     assert outcome.hits[0].snippet.marks == ((3, 4),)
     assert paths(asked(store, "会 kestrel", mode="keyword")) == ["a.md"]
+    assert paths(asked(store, "会 kestrel")) == ["a.md"]
 
 
 def test_filters_alone_list_the_notes_that_they_let_through(store: MemoryStore) -> None:

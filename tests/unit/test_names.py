@@ -72,6 +72,19 @@ def test_a_note_comes_first_by_any_of_its_names(store: MemoryStore, asked: str) 
     assert hits[0].named
 
 
+def test_signs_after_a_word_distinguish_names(store: MemoryStore) -> None:
+    for name in ("C++", "C", "Note"):
+        store.upsert(note(f"{name}.md", "Pointers and templates.\n", aliases=("C#",) if name == "Note" else ()))
+    for name, path in (("c++", "C++.md"), ("C", "C.md"), ("C#", "Note.md")):
+        assert [hit.path for hit in found(store, name) if hit.named] == [path]
+
+
+def test_a_misspelt_word_of_a_name_finds_the_note(store: MemoryStore) -> None:
+    store.upsert(note("Søren Kierkegaard.md", "A philosopher.\n"))
+    store.upsert(note("Kirkegard.md", "A village.\n"))
+    assert [hit.path for hit in found(store, "Kierkegard")] == ["Kirkegard.md", "Søren Kierkegaard.md"]
+
+
 def test_the_passage_is_the_one_under_a_heading_of_the_name_else_the_first(store: MemoryStore) -> None:
     store.upsert(note("Tom.md", "# About\n\nA colleague.\n\n# Tom\n\nLikes walks.\n"))
     store.upsert(note("Ann.md", "# About\n\nA colleague.\n\n# More\n\nAnn likes walks.\n"))

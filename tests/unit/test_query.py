@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from donna_tui.search.query import parse_day, parse_query
+from donna_tui.search.query import date_phrases, parse_day, parse_query
 from donna_tui.types.search import Filters
 
 NOW = datetime(2026, 3, 12, 15, 30, tzinfo=timezone(timedelta(hours=1)))
@@ -51,6 +51,27 @@ def test_a_text_without_words_asks_nothing(text: str) -> None:
     assert query.literals == ()
     assert query.text == ""
     assert query.filters == Filters()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("path:", "path: add a value"), ('""', '"": there is no word to search for'),
+        ("?", "?: there is no word to search for"),
+    ],
+)  # fmt: skip
+def test_a_text_that_asks_nothing_says_what_is_missing(text: str, sentence: str) -> None:
+    assert [problem.sentence for problem in parse_query(text).problems] == [sentence]
+    assert parse_query("").problems == parse_query("kestrel path:").problems == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [("13/3/2026", {"2026 03 13"}), ("03/13/2026", {"2026 03 13"}), ("3/12/2026", {"2026 12 03", "2026 03 12"})],
+)
+def test_a_date_with_slashes_is_read_in_both_orders(text: str, days: set[str]) -> None:
+    assert {phrase for phrase in date_phrases(text) if phrase.startswith("2026")} == days
+    assert f'"{text}"' in parse_query(text).literals
 
 
 def test_query_filters_are_parsed() -> None:
