@@ -39,7 +39,7 @@ async def find_calendar(
             failures.append(error.message)
             reason = error.reason if error.reason is Reason.LOGIN_REFUSED else reason
     details = "; ".join(dict.fromkeys(failures))
-    raise CalendarError(reason, f"{_name(where)} cannot be read: {details}", hint="nothing was added")
+    raise CalendarError(reason, f"{_name(where)} was not added: {details}")
 
 
 async def add_calendar(

@@ -32,7 +32,7 @@ class ReasonText(NamedTuple):
 
 
 REASONS: dict[Reason, ReasonText] = {
-    Reason.PATH_ESCAPE: ReasonText("outside the vault",
+    Reason.PATH_ESCAPE: ReasonText("path not allowed",
         "Donna cannot use this name for a note.",
         "Choose a name inside the vault, without a dot at the beginning of a folder or note."),
     Reason.NOT_MARKDOWN: ReasonText("not a Markdown file", "Donna writes only Markdown notes.", "End the name in .md."),

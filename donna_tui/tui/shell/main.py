@@ -267,6 +267,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         base = ActionState(
             pane=self.switcher.current or "search",
             running=self._backend is not None,
+            loading=self.pane.loading_words if self._backend is not None and isinstance(self.pane, PartsPane) else "",
             no_editor=self._no_editor,
             no_desktop=self._no_desktop,
             paused=status is not None and status.state == "paused",
