@@ -160,10 +160,6 @@ def sentence(text: str) -> str:
     return line[:1].upper() + line[1:] + ("" if line.endswith((".", "!", "?", "…")) else ".")
 
 
-def message_of(error: DonnaError) -> str:
-    return clean_line(error.message)
-
-
 def error_text(error: DonnaError) -> str:
     """Format an error as a sentence with its next step."""
     return " ".join(filter(None, (sentence(error.message), sentence(error.hint or ""))))
