@@ -23,7 +23,7 @@ from donna_tui.tui import terminal
 from donna_tui.tui.lib.backend import Backend, KnownVault
 from donna_tui.tui.lib.bindings import textual_keymap
 from donna_tui.tui.lib.dialogs import showing_errors
-from donna_tui.tui.lib.error_messages import message_of
+from donna_tui.tui.lib.error_messages import error_text
 from donna_tui.tui.lib.external import External, ExternalPrograms
 from donna_tui.tui.lib.keymap import DEFAULT_KEYMAP, Keymap
 from donna_tui.tui.lib.messages import ChooseSpace
@@ -303,7 +303,7 @@ class DonnaApp(App[None], inherit_bindings=False):
             return
         self._is_switching = True
         try:
-            with showing_errors(self, message_of):
+            with showing_errors(self):
                 await self._switch(self._main)
         finally:
             self._is_switching = False
@@ -370,8 +370,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         from donna_tui.tui.shell.first_run import FirstRunScreen
 
         typed = "" if choice.is_demo else str(choice.root)
-        message = f"{error.message}. {error.hint or ''}".strip()
-        self.push_screen(FirstRunScreen(self._first_run, typed=typed, reason=message), self._chosen)
+        self.push_screen(FirstRunScreen(self._first_run, typed=typed, reason=error_text(error)), self._chosen)
         return True
 
     def _cannot_open(self, error: DonnaError) -> None:

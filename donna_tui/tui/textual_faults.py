@@ -7,6 +7,7 @@ from contextlib import suppress
 from weakref import WeakKeyDictionary
 
 from textual import events
+from textual._compositor import Compositor, CompositorMap
 from textual._xterm_parser import XTermParser
 from textual.dom import NoScreen
 from textual.drivers._writer_thread import WriterThread
@@ -80,6 +81,24 @@ def _write_queued(thread: WriterThread) -> None:
         file.flush()
 
 
+_build_map = Compositor.full_map.fget  # type: ignore[attr-defined]
+
+
+def _full_map(compositor: Compositor) -> CompositorMap:
+    """Return the places of all widgets, built again if they are outdated, and redraw those of widgets that are gone.
+
+    Textual redraws only what differs between two layouts. If the map was built again in between, a message that had
+    expired stayed on the screen.
+    """
+    if not compositor._full_map_invalidated:
+        return compositor._full_map
+    before = compositor._full_map
+    found: CompositorMap = _build_map(compositor)
+    gone = (before[widget].visible_region for widget in before.keys() - found.keys())
+    compositor._dirty_regions.update(region for region in gone if region)
+    return found
+
+
 _focus_later = Widget.focus
 
 
@@ -98,5 +117,6 @@ def _focus(widget: Widget, scroll_visible: bool = True) -> Widget:
 Toast._timeout = property(_time_left, lambda toast, seconds: None)  # type: ignore[assignment]
 XTermParser._parse_extended_key = _parsed_key  # type: ignore[assignment]
 XTermParser.feed = _feed_pasted  # type: ignore[assignment]
+Compositor.full_map = property(_full_map)  # type: ignore[assignment]
 WriterThread.run = _write_queued  # type: ignore[assignment]
 Widget.focus = _focus  # type: ignore[assignment]

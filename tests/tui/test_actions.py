@@ -164,6 +164,12 @@ def test_a_command_may_begin_as_in_other_programs(typed: str) -> None:
     assert palette.found(typed)[0][0].value == "app.suspend"
 
 
+def test_of_actions_of_the_same_name_the_one_that_works_here_is_first() -> None:
+    palette = Palette(ActionState(pane="search"), DEFAULT_KEYS, "donna-dark")
+    assert palette.found("undo")[0][0].value == "search.undo"
+    assert palette.found("discard edit")[0][0].value == "elsewhere:vault.discard"
+
+
 async def test_the_palette_does_not_run_what_is_not_possible_now() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.press("ctrl+p")

@@ -503,6 +503,19 @@ async def test_a_message_that_expires_while_it_is_created_is_removed(monkeypatch
         await donna.until(lambda: not donna.app.screen.query(Toast), "it is removed")
 
 
+async def test_the_place_of_a_removed_message_is_redrawn() -> None:
+    """Textual forgets it if the map of the widgets is built again before the next layout."""
+    async with driving(scenarios.normal()) as donna:
+        donna.app.notify("No note is selected.")
+        await donna.until(lambda: any(toast.region for toast in donna.app.screen.query(Toast)), "it is shown")
+        toast, compositor = donna.app.screen.query_one(Toast), donna.main._compositor
+        place = toast.region
+        with donna.app.batch_update():  # nothing is laid out or drawn meanwhile
+            compositor._full_map_invalidated = True
+            await toast.remove()
+            assert any(region.contains_region(place) for region in compositor._dirty_regions)
+
+
 def test_malformed_key_sequences_do_not_raise() -> None:
     """Textual raises ValueError in the thread that reads the terminal."""
     parser = XTermParser()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.widgets import OptionList
 
 from donna_tui.tui.app import DonnaApp
 from donna_tui.tui.lib.backend import KnownVault
@@ -21,6 +22,7 @@ from donna_tui.tui.shell.first_run import (
 from donna_tui.tui.shell.main import MainScreen
 from donna_tui.types.errors import Reason, SpaceError
 from tests.tui import hostile, scenarios
+from tests.tui.bursts import send
 from tests.tui.driving import DESKTOP, Driver
 from tests.tui.fake_backend import FakeBackend
 
@@ -89,6 +91,17 @@ async def test_a_missing_folder_is_refused_with_the_reason(vaults: FirstRun, tmp
     assert "There is no such folder." in text
 
 
+@pytest.mark.parametrize("text", ["/nowhere/jk", "\x1b[200~/nowhere/jk\x1b[201~"])
+async def test_a_path_is_typed_or_pasted_into_its_field_from_the_list(vaults: FirstRun, text: str) -> None:
+    app = DonnaApp(lambda choice: scenarios.normal(), first_run=vaults, external=DESKTOP)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.pause()
+        assert isinstance(app.screen.focused, OptionList)
+        send(app, [text])
+        field = app.screen.query_one(PathInput)
+        await Driver(app, pilot).until(lambda: field.value == "/nowhere/jk", "the whole path is in the field")
+
+
 async def test_nothing_typed_is_refused_with_an_example(vaults: FirstRun) -> None:
     text = await FirstRunHarness(vaults).run("tab", then="enter")
     assert "Type the path of a folder" in text
@@ -114,7 +127,7 @@ async def test_everything_needed_is_visible(tmp_path: Path, size: tuple[int, int
     app = DonnaApp(lambda choice: scenarios.normal(), first_run=FirstRun(known, tmp_path / "demo"), external=DESKTOP)
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
-        await pilot.press("slash", *"~/nowhere", "enter")
+        await pilot.press(*"~/nowhere", "enter")
         await pilot.pause(0.1)
         shown = Driver(app, pilot).screen_text()
         for text in ("vault-2", "A demo vault", "until you write", "~/nowhere", "no such folder", "ctrl+q"):

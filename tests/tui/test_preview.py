@@ -13,6 +13,7 @@ from donna_tui.search.snippets import LateSnippet
 from donna_tui.tui.lib.markdown import Block, markdown_blocks
 from donna_tui.tui.lib.passage_view import wrapped
 from donna_tui.tui.search.preview import backlinks, heading
+from donna_tui.types.errors import Reason, VaultReadError
 from tests.tui import hostile, scenarios
 from tests.tui.driving import driving, hit, outcome
 from tests.tui.fake_backend import FakeBackend, FakePassage
@@ -223,6 +224,15 @@ async def shown(text: str, mark: tuple[int, int], **fields: object) -> tuple[str
 
 
 @pytest.mark.slow
+async def test_a_passage_that_cannot_be_read_says_why_in_a_sentence() -> None:
+    backend = scenarios.normal()
+    backend.fail("passage", VaultReadError(Reason.MISSING, "there is no such file"))
+    backend.answers = lambda request: outcome(request, "one")
+    async with driving(backend) as donna:
+        await donna.search_for("one")
+        await donna.until(lambda: "There is no such file." in donna.screen_text(), "the reason is shown")
+
+
 async def test_exactly_the_lines_of_the_passage_are_marked() -> None:
     text = "# One\n\nfirst\nsecond\nthird\nfourth"
     _, marked, _ = await shown(text, (13, 14))

@@ -259,7 +259,7 @@ async def test_settings_that_cannot_be_read_are_reported(spaces: Spaces) -> None
         donna = Driver(spaces.app, pilot)
         await connected(donna, "notes")
         await donna.press("ctrl+o")
-        await donna.until(lambda: "line 3 of the settings" in notices(spaces.app), "the notice is shown")
+        await donna.until(lambda: "Line 3 of the settings is broken." in notices(spaces.app), "the notice is shown")
 
 
 @pytest.mark.slow

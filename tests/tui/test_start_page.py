@@ -182,6 +182,18 @@ async def test_notes_are_listed_in_the_first_frame_before_there_is_an_engine() -
         assert "decisions" in donna.screen_text()
 
 
+async def test_nothing_is_called_due_before_the_tasks_are_read() -> None:
+    backend = scenarios.normal()
+    backend.change(queued=30)
+    async with driving(backend) as donna:
+        page = start_of(donna)
+        facts = replace(page.facts, drafts=0, meetings=(), tasks=())
+        page.show(facts, backend.current, 0.0)
+        assert [line.text.plain for line in page.upcoming.lines] == [""]
+        page.show(facts, replace(backend.current, queued=0), 0.0)
+        assert [line.text.plain for line in page.upcoming.lines] == ["Nothing is due."]
+
+
 @pytest.mark.slow
 async def test_a_vault_that_is_being_read_is_never_called_empty() -> None:
     backend = scenarios.normal()

@@ -247,6 +247,36 @@ async def test_why_a_note_is_left_out_and_why_donna_does_not_write_to_it() -> No
             assert "e opens the file itself." in notices(donna.app)
 
 
+async def test_a_note_that_cannot_be_read_says_so_once() -> None:
+    backend = scenarios.normal()
+    backend.vault.details[PRIYA] = "it has 5.3 MB; notes up to 2.0 MB are indexed"
+    too_large = VaultReadError(Reason.TOO_LARGE, "it has 5.3 MB; notes up to 2.0 MB are indexed")
+    backend.fail("read_note", too_large, PRIYA)
+    async with driving(backend) as donna:
+        await opened(donna)
+        donna.vault.open_note(PRIYA)
+        await donna.until(lambda: "Split the note" in donna.screen_text(), "the next step is shown")
+        assert donna.screen_text().count("It has 5.3 MB") == 1
+
+
+async def test_a_key_on_a_list_that_is_being_loaded_says_so() -> None:
+    backend = scenarios.normal()
+    backend.gates.hold("vault_rows")
+    async with driving(backend) as donna:
+        await donna.press("escape", "2", "e")
+        await donna.until(lambda: "Loading your notes" in notices(donna.app), "it says what it waits for")
+        backend.gates.release("vault_rows")
+        await donna.until(lambda: donna.vault.note_tree.notes, "the tree is shown")
+
+
+async def test_files_that_are_not_indexed_are_counted_separately() -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await opened(donna)
+        total = len(donna.vault.note_tree.notes)
+        assert f"{total - 1} notes · 1 left out" in donna.screen_text()
+
+
 @pytest.mark.slow
 async def test_sections_are_walked_and_marked() -> None:
     async with driving(scenarios.normal()) as donna:
@@ -469,6 +499,29 @@ async def test_the_cursor_and_the_selection_follow_a_note_that_is_renamed_outsid
         assert place.note_tree.selected is not None
         assert place.note_tree.selected.path == ORCHARD
         assert place.note_tree.marked == (ORCHARD,)
+
+
+@pytest.mark.parametrize(("joins", "marked"), [("", ("Persons",)), ("Persons/Old.md", ())])
+async def test_a_folder_that_is_renamed_outside_stays_selected_and_folded(joins: str, marked: tuple[str, ...]) -> None:
+    """A folder that also has other notes is not selected in its place: deleting it would delete those too."""
+    backend = scenarios.normal()
+    files = backend.vault.files
+    if joins:
+        files[joins] = b"# Old\n"
+    async with driving(backend) as donna:
+        await opened(donna)
+        tree = donna.vault.note_tree
+        tree.select(names(donna).index("People"))
+        await donna.press("left", "space")
+        assert tree.marked == ("People",)
+        moved = {path: f"Persons/{path.removeprefix('People/')}" for path in files if path.startswith("People/")}
+        for path, new in moved.items():
+            files[new] = files.pop(path)
+        backend.post(NoteDeleted(path=SYNC))
+        await donna.until(lambda: "People" not in names(donna), "the new folder is listed")
+        backend.post(*(NoteRenamed(path=new, old_path=path) for path, new in moved.items()))
+        await donna.until(lambda: tree.marked == marked, "the selection follows")
+        await donna.until(lambda: tree.items[names(donna).index("Persons")].folded is bool(marked), "it is folded")
 
 
 @pytest.mark.slow

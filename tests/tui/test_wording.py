@@ -22,7 +22,8 @@ from donna_tui.tui.activity.figures import (
     speed_now,
 )
 from donna_tui.tui.lib import humanize
-from donna_tui.tui.lib.error_messages import REASONS, reason_title, reason_words
+from donna_tui.tui.lib.detail_dialog import DetailScreen
+from donna_tui.tui.lib.error_messages import REASONS, reason_title, reason_words, refusal_of
 from donna_tui.tui.lib.event_messages import (
     _DESCRIBE,
     Kind,
@@ -44,7 +45,7 @@ from donna_tui.types.draft_events import (
     MeetingEndPollerStarted,
     ModelCalled,
 )
-from donna_tui.types.errors import Reason
+from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.types.events import (
     EngineEvent,
     IndexEvent,
@@ -137,6 +138,19 @@ def test_a_failure_says_why_and_when_it_is_tried_again() -> None:
     assert sentence is not None
     assert (sentence.kind, sentence.tone) == (Kind.PROBLEMS, Tone.ERROR)
     assert sentence.detail == "Not allowed. Next try 14:33:05."
+
+
+def test_the_details_of_a_file_say_what_helps() -> None:
+    message = "it is a conflict copy left by a sync program"
+    copy = replace(scenarios.BROKEN_NOTE, reason=Reason.CONFLICT_COPY, message=message, hint="")
+    facts = dict(DetailScreen.of_problem(copy)._facts)
+    assert facts[""] == "It is a conflict copy left by a sync program."
+    assert facts["What helps"] == "Resolve it in the Vault, or run donna conflicts resolve."
+
+
+def test_a_path_that_is_refused_inside_the_vault_is_not_called_outside() -> None:
+    reserved = VaultWriteError(Reason.PATH_ESCAPE, "“CON” cannot be a new name: Windows reserves it for a device")
+    assert refusal_of(reserved).title == "Not written: path not allowed"
 
 
 def test_a_comparison_names_only_what_changed() -> None:

@@ -17,7 +17,7 @@ from textual.widgets.option_list import Option
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.activity.log import MARKS
 from donna_tui.tui.lib.bindings import bindings
-from donna_tui.tui.lib.error_messages import reason_title, reason_words
+from donna_tui.tui.lib.error_messages import reason_title, reason_words, sentence
 from donna_tui.tui.lib.event_messages import WATCHER, Tone
 from donna_tui.tui.lib.humanize import (
     clock,
@@ -292,7 +292,7 @@ class Overview(Vertical):
         self._show_headline(Line(Tone.QUIET, "Opening the vault …"))
 
     def refuse(self, error: DonnaError) -> None:
-        self._show_headline(Line(Tone.ERROR, clean_line(error.message)), clean_line(error.hint or ""))
+        self._show_headline(Line(Tone.ERROR, sentence(error.message)), sentence(error.hint or ""))
 
     def show(self, status: Status) -> None:
         self._show_headline(headline(status), doing(status))
@@ -329,7 +329,7 @@ def problem_content(problem: Problem) -> Content:
         f"  {clean_line(problem.path[:_LONGEST_TEXT])}" if problem.path else "",
         (again, f".tone--{Tone.QUIET}"),
     )
-    message = Content.styled(f"  {clean_line(problem.message[:_LONGEST_TEXT])}", f".tone--{Tone.QUIET}")
+    message = Content.styled(f"  {sentence(problem.message[:_LONGEST_TEXT])}", f".tone--{Tone.QUIET}")
     hint = clean_line(problem.hint[:_LONGEST_TEXT])
     return Content("\n").join([title, message, *([Content(f"  {hint}")] if hint else [])])
 

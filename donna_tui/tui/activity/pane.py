@@ -13,7 +13,6 @@ from textual.content import Content
 from textual.getters import query_one
 from textual.widgets import Input, OptionList
 
-from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.activity.figures import (
     FigureTable,
     Overview,
@@ -197,7 +196,7 @@ class ActivityPane(Vertical):
 
     @work(group="request")
     async def _request(self, request: Callable[[Backend], Awaitable[None]]) -> None:
-        with showing_errors(self, lambda error: clean_line(" ".join(filter(None, (error.message, error.hint))))):
+        with showing_errors(self):
             if self._backend is not None:
                 await request(self._backend)
 

@@ -35,6 +35,7 @@ class ActionState:
     pane: Pane = "search"
     typing: bool = False
     running: bool = False
+    loading: str = ""
     selected: bool = False
     start_line: bool = False
     question: bool = False
@@ -147,7 +148,7 @@ class Action:
             return ""
         for field in self.needs.split():
             value: bool | str = getattr(state, field)
-            objection = value if isinstance(value, str) else "" if value else _MISSING[field]
+            objection = value if isinstance(value, str) else "" if value else state.loading or _MISSING[field]
             if objection:
                 return objection
         return ""

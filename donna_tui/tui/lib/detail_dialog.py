@@ -13,7 +13,7 @@ from textual.widgets import Static
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.bindings import action_binding
 from donna_tui.tui.lib.dialogs import Modal
-from donna_tui.tui.lib.error_messages import reason_title
+from donna_tui.tui.lib.error_messages import REASONS, reason_title, sentence
 from donna_tui.tui.lib.humanize import moment, next_try
 from donna_tui.types.status import Problem
 
@@ -41,8 +41,8 @@ class DetailScreen(Modal[None]):
     def of_problem(cls, problem: Problem) -> DetailScreen:
         """Return the dialog for a problem, sanitised."""
         facts = (
-            ("", clean_line(problem.message)),
-            ("What helps", clean_line(problem.hint)),
+            ("", sentence(problem.message)),
+            ("What helps", sentence(problem.hint) or (REASONS[problem.reason].step if problem.path else "")),
             ("Note", clean_line(problem.path)),
             ("Since", moment(problem.since) if problem.since else ""),
             ("Next try", next_try(problem.next_try)),
@@ -52,14 +52,14 @@ class DetailScreen(Modal[None]):
     @classmethod
     def of_row(cls, row: LogRow) -> DetailScreen:
         """Return the dialog for a row of the log; its sentence is already sanitised."""
-        sentence = row.sentence
+        words = row.sentence
         facts = (
-            ("", sentence.detail),
-            ("Note", sentence.path),
-            ("Time spent", sentence.stages or sentence.took),
+            ("", words.detail),
+            ("Note", words.path),
+            ("Time spent", words.stages or words.took),
             ("When", moment(row.at)),
         )
-        return cls(sentence.what, facts)
+        return cls(words.what, facts)
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="detail-box") as box:

@@ -32,7 +32,7 @@ class ReasonText(NamedTuple):
 
 
 REASONS: dict[Reason, ReasonText] = {
-    Reason.PATH_ESCAPE: ReasonText("outside the vault",
+    Reason.PATH_ESCAPE: ReasonText("path not allowed",
         "Donna cannot use this name for a note.",
         "Choose a name inside the vault, without a dot at the beginning of a folder or note."),
     Reason.NOT_MARKDOWN: ReasonText("not a Markdown file", "Donna writes only Markdown notes.", "End the name in .md."),
@@ -158,10 +158,6 @@ def sentence(text: str) -> str:
     if not line:
         return ""
     return line[:1].upper() + line[1:] + ("" if line.endswith((".", "!", "?", "…")) else ".")
-
-
-def message_of(error: DonnaError) -> str:
-    return clean_line(error.message)
 
 
 def error_text(error: DonnaError) -> str:

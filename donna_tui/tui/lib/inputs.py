@@ -128,7 +128,8 @@ class KeyLine(Widget):
 class NoticeText:
     """The text of a notice. All of it is sanitised.
 
-    `examples` are things to type with their meaning; `actions` are ids of suggested actions with their effect.
+    `examples` are things to type with their meaning; `actions` are ids of suggested actions with their effect. A notice
+    that `is_loading` also answers keys that need what is not loaded yet.
     """
 
     title: str
@@ -136,6 +137,7 @@ class NoticeText:
     examples: tuple[tuple[str, str], ...] = ()
     actions: tuple[tuple[str, str], ...] = ()
     is_error: bool = False
+    is_loading: bool = False
 
 
 class Notice(Static, can_focus=True):
@@ -144,12 +146,12 @@ class Notice(Static, can_focus=True):
     def __init__(self, *, keys: Keys = DEFAULT_KEYS, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._keys = keys
-        self._words = NoticeText("")
+        self.words = NoticeText("")
 
     def set_text(self, words: NoticeText) -> None:
         """Replace the text. The notice fills its container, so no new layout is needed."""
-        if words != self._words:
-            self._words = words
+        if words != self.words:
+            self.words = words
             self.update(notice_content(words, self._keys), layout=False)
 
 

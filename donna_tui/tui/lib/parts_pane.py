@@ -74,6 +74,11 @@ class PartsPane(Horizontal):
         event.stop()
         self.call_later(self.app.run_action, f"run('{self.id}.open')", self.screen)
 
+    @property
+    def loading_words(self) -> str:
+        """Return the notice that the list is still being loaded; empty once it is there."""
+        return self.notice.words.title if self.has_class("-empty") and self.notice.words.is_loading else ""
+
     async def update_needs(self, needs: Collection[str]) -> None:
         """Update what an action needs, so that a key right after a change is not refused by the state before."""
         is_refused = (self._no_undo and "no_undo" in needs) or (self._no_redo and "no_redo" in needs)

@@ -14,7 +14,7 @@ from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.review.lists import line_of
 from donna_tui.types.drafts import CalendarRow, MeetingRow, MeetingState
 
-LOADING = NoticeText("Loading your meetings …")
+LOADING = NoticeText("Loading your meetings …", is_loading=True)
 NO_CALENDAR = NoticeText(
     "Donna follows no calendar yet.",
     "Before each meeting Donna writes a brief, which becomes its note. Add a calendar: a file, a folder, an address or "

@@ -95,7 +95,7 @@ def _next(values: tuple[T, ...], value: T) -> T:
     return values[(values.index(value) + 1) % len(values)]
 
 
-LOADING = NoticeText("Loading memories …")
+LOADING = NoticeText("Loading memories …", is_loading=True)
 NOTHING_YET = NoticeText(
     "Nothing is remembered besides your notes yet.",
     "Chats, and what you ask Donna to remember, appear here.",

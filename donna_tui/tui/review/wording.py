@@ -17,7 +17,7 @@ from donna_tui.types.errors import Reason
 from donna_tui.types.search import note_containing
 from donna_tui.vault.write.changes import Change, Plan
 
-LOADING = NoticeText("Loading drafts …")
+LOADING = NoticeText("Loading drafts …", is_loading=True)
 NOTHING_WAITS = NoticeText(
     "No draft is waiting.",
     "What Donna writes appears here first: you approve it, change it or reject it.",

@@ -24,7 +24,6 @@ from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import BlankColumn, BlankRow, Panel, name_panel
 from donna_tui.tui.lib.dialogs import one_dialog, showing_errors
-from donna_tui.tui.lib.error_messages import message_of
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.inputs import NoticeText, notice_content, set_label
 from donna_tui.tui.lib.jump import JumpTarget
@@ -394,7 +393,7 @@ class SearchPane(BlankColumn):
         if not self._is_elsewhere(self.selected):
             self.post_message(EditNote(note, self.selected.start_line))
             return
-        with showing_errors(self, message_of):
+        with showing_errors(self):
             path = self._backend.absolute_path(note, self.selected.space)
             await self._programs.edit(path, self.selected.start_line)
 
@@ -405,7 +404,7 @@ class SearchPane(BlankColumn):
         if not note:
             self.notify("No note contains this passage.", severity="warning", timeout=4, markup=False)
             return
-        with showing_errors(self, message_of):
+        with showing_errors(self):
             await self._programs.open_in_obsidian(self._backend.root_of(self.selected.space), note)
 
     def action_search_copy_link(self) -> None:
@@ -460,7 +459,7 @@ class SearchPane(BlankColumn):
 
         if self._backend is None:
             return
-        with showing_errors(self, message_of):
+        with showing_errors(self):
             folders, sources = await self._backend.folders(), await self._backend.sources()
             scope = await self.app.push_screen_wait(ScopePicker(folders, sources, self.question.scope))
             if scope is not None:
@@ -642,7 +641,7 @@ class SearchPane(BlankColumn):
             if not isinstance(chosen, SwitchTo):
                 return
             path = chosen.path
-        with showing_errors(self, message_of):
+        with showing_errors(self):
             self.app.push_screen(explanation_screen(await backend.why_not(path, request), request.text))
 
     def _run_question(self, question: Question) -> None:

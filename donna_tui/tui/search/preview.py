@@ -20,6 +20,7 @@ from donna_tui.search.citations import line_range
 from donna_tui.text.markdown import plain_text
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.containers import Panel, name_panel
+from donna_tui.tui.lib.error_messages import sentence
 from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.markdown import FollowLink, LinkFollowed, LinkRef, link_in, spots_of
 from donna_tui.tui.lib.passage_view import PassageView
@@ -134,7 +135,7 @@ class Preview(Panel):
             passage = await backend.passage(hit.path, hit.start_line, hit.end_line, hit.space)
         except DonnaError as error:
             if hit is self._hit:
-                self.fail(hit, error.message, error.hint or "")
+                self.fail(hit, sentence(error.message), sentence(error.hint or ""))
             return
         if hit is self._hit:
             self.show(hit, passage)

@@ -238,7 +238,8 @@ class StartPage(BlankColumn, can_focus=True, inherit_bindings=False):
         self._fill(self.searches, searches)
         self._fill(self.example, tried)
         self.recent.show(recent or (StartLine(_opening(status)),), None)
-        nothing = "Nothing is due." if status is not None and status.last_reconcile is not None else ""
+        is_read = status is not None and status.last_reconcile is not None and not status.queued
+        nothing = "Nothing is due." if is_read else ""
         self.upcoming.show(upcoming or (StartLine(Content.styled(nothing, "$text-disabled")),), None)
         self._draw()
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.lib.error_messages import sentence
 from donna_tui.tui.lib.humanize import count, milliseconds, plural
 from donna_tui.tui.lib.inputs import NoticeText
 from donna_tui.tui.search.results import ResultRow
@@ -232,13 +233,12 @@ def nothing_found(question: Question, outcome: SearchOutcome, status: Status | N
 def failed(error: DonnaError) -> NoticeText:
     needs_model = error.reason in (Reason.MODEL_MISSING, Reason.MODEL_INVALID)
     helps = ("search.mode", "use keyword search") if needs_model else ("search.refresh", "try again")
-    return NoticeText(clean_line(error.message), clean_line(error.hint or ""), actions=(helps,), is_error=True)
+    return NoticeText(sentence(error.message), sentence(error.hint or ""), actions=(helps,), is_error=True)
 
 
 def cannot_open_notice(error: DonnaError) -> NoticeText:
-    return NoticeText(
-        clean_line(error.message), clean_line(error.hint or ""), actions=(("app.quit", "quit"),), is_error=True
-    )
+    helps = ("app.quit", "quit")
+    return NoticeText(sentence(error.message), sentence(error.hint or ""), actions=(helps,), is_error=True)
 
 
 def _short(text: str, most: int = 60) -> str:

@@ -17,6 +17,8 @@ LEAVES = frozenset(("q", "q!", "qa", "wq", "wqa", "x", "xa", "quit", "exit"))
 """Commands after a colon that quit."""
 
 _KEY_WIDTH = 12
+_WORKS_HERE = 0.25
+"""More than a longer title lowers a score, and less than a better match raises it."""
 _SECTIONS: tuple[tuple[str, tuple[Context, ...]], ...] = (
     ("Here", tuple(context for entry in PANES.values() for context in reversed(entry.contexts))),
     ("Everywhere", ("global",)),
@@ -37,7 +39,9 @@ class Palette(Picker[str]):
     def found(self, query: str) -> list[tuple[Choice[str], Match]]:
         if query.strip().removeprefix(":") in LEAVES:
             return [(choice, Match(0.0, ())) for choice in self.choices if choice.value == "app.quit"]
-        return super().found(query.lstrip(" /:"))  # with which commands begin in other programs
+        query = query.lstrip(" /:")  # with which commands begin in other programs
+        found = super().found(query)
+        return sorted(found, key=_order) if query else found
 
 
 class KeyList(Picker[str]):
@@ -45,6 +49,12 @@ class KeyList(Picker[str]):
 
     def __init__(self, state: ActionState, keys: Keys) -> None:
         super().__init__("Keys", key_choices(state, keys), placeholder="a key or what it does", mark_width=_KEY_WIDTH)
+
+
+def _order(found: tuple[Choice[str], Match]) -> float:
+    """Order actions by their score; of several that match equally well, those that work here are first."""
+    choice, match = found
+    return -match.score - _WORKS_HERE * (not choice.value.startswith(ELSEWHERE))
 
 
 def palette_choices(state: ActionState, keys: Keys, theme: str) -> Iterator[Choice[str]]:

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import ClassVar
 
-from textual import work
+from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -176,7 +176,8 @@ class FirstRunScreen(ClosesOnce[VaultChoice]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j", "move('cursor_down')", show=False),
         Binding("k", "move('cursor_up')", show=False),
-        Binding("/", "type", show=False),
+        Binding("/", "type('/')", show=False),
+        Binding("~", "type('~')", show=False),
         action_binding("app.quit", "app.leave"),
     ]
 
@@ -201,7 +202,9 @@ class FirstRunScreen(ClosesOnce[VaultChoice]):
                 yield OptionList(*map(Option, self._rows()), markup=False, compact=True, id="first-run-list")
             label = "Or the folder with your notes" if self._choices else "The folder with your notes"
             yield Static(Content.styled(label, "bold"), classes="first-run-label")
-            yield PathInput(self._typed, placeholder="~/Documents/notes", compact=True, id="first-run-path")
+            yield PathInput(
+                self._typed, placeholder="~/Documents/notes", compact=True, select_on_focus=False, id="first-run-path"
+            )
             yield Static(id="first-run-reason")
             yield Static(self._keys(), id="first-run-keys")
 
@@ -237,8 +240,16 @@ class FirstRunScreen(ClosesOnce[VaultChoice]):
         if isinstance(self.focused, OptionList):
             getattr(self.focused, f"action_{how}")()
 
-    def action_type(self) -> None:
-        self.query_one("#first-run-path").focus()
+    def action_type(self, text: str) -> None:
+        """Begin to type a path, from the list."""
+        field = self.query_one(PathInput)
+        field.focus()
+        field.insert_text_at_cursor(text)
+
+    def on_paste(self, event: events.Paste) -> None:
+        field = self.query_one(PathInput)
+        field.focus()
+        field.on_paste(event)
 
     def _answer(self, choice: VaultChoice, reason: str) -> None:
         if reason:

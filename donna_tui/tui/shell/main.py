@@ -28,7 +28,7 @@ from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import BlankSwitcher
 from donna_tui.tui.lib.dialogs import RefusalScreen, one_dialog, run_list_action, showing_errors
-from donna_tui.tui.lib.error_messages import Refusal, message_of
+from donna_tui.tui.lib.error_messages import Refusal, error_text
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import plural
 from donna_tui.tui.lib.jump import HasJumpTargets, JumpOverlay, JumpTarget
@@ -267,6 +267,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         base = ActionState(
             pane=self.switcher.current or "search",
             running=self._backend is not None,
+            loading=self.pane.loading_words if self._backend is not None and isinstance(self.pane, PartsPane) else "",
             no_editor=self._no_editor,
             no_desktop=self._no_desktop,
             paused=status is not None and status.state == "paused",
@@ -407,7 +408,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     async def action_app_daily(self) -> None:
         if not await self._show_completed("vault"):
             return
-        with showing_errors(self, message_of):
+        with showing_errors(self):
             daily = await self.backend.notes.daily_note()
             try:
                 await self.backend.notes.read_note(daily.path)
@@ -442,7 +443,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         try:
             found = await _destination(self.backend, path, ref)
         except DonnaError as error:
-            self.notify(message_of(error), severity="error", timeout=8, markup=False)
+            self.notify(error_text(error), severity="error", timeout=8, markup=False)
             return
         if found.url:
             await self._programs.open_page(found.url)
@@ -498,7 +499,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if self.is_complete and self._vault.vault_flows is not None:
             self._vault.edit_file(path, line)
             return
-        with showing_errors(self, message_of):
+        with showing_errors(self):
             await self._programs.edit(self.backend.absolute_path(path), line)
 
     def action_app_palette(self) -> None:
@@ -525,8 +526,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         try:
             await self.backend.install_model()
         except DonnaError as error:
-            message = f"{message_of(error)} {clean_line(error.hint or '')}"
-            self.notify(message, severity="error", timeout=12, markup=False)
+            self.notify(error_text(error), severity="error", timeout=12, markup=False)
 
     def action_app_keys(self) -> None:
         from donna_tui.tui.shell.commands import KeyList

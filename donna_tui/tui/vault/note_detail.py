@@ -415,7 +415,8 @@ class NoteDetail(Container):
         except DonnaError as error:
             self._note = None
             refusal = self._failed(error)
-            self.text.show_note(f"{refusal.what}\n\n{refusal.step}")
+            said = why_special(row, None)
+            self.text.show_note("\n\n".join(each for each in (refusal.what, refusal.step) if each != said))
         else:
             self._note = note
             is_same = before is not None and (before.path == note.path or before.etag == note.etag)

@@ -16,6 +16,7 @@ from textual.widgets.option_list import Option
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.fuzzy import fuzzy_match
+from donna_tui.tui.lib.error_messages import error_text
 from donna_tui.tui.lib.inputs import LineInput, OptionRows, ValueOption
 from donna_tui.tui.lib.picker import ListDialog, highlighted
 from donna_tui.tui.vault.plan_dialog import note_path
@@ -123,7 +124,7 @@ class Switcher(ListDialog[Switched]):
                     found = await self._found(query)
                 except DonnaError as error:
                     self._answered = query
-                    self._show_hint(clean_line(error.message))
+                    self._show_hint(error_text(error))
                 else:
                     self._answered = query
                     self._show(query, found)

@@ -12,10 +12,9 @@ from textual.content import Content
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.fuzzy import fuzzy_match
-from donna_tui.tui.lib.humanize import count
+from donna_tui.tui.lib.humanize import count, plural
 from donna_tui.tui.lib.lines import ItemList, row_of
 from donna_tui.types.notes import NoteRow, NoteState
-from donna_tui.vault.client import NOTE_ENDINGS
 
 
 class StateLabel(NamedTuple):
@@ -38,6 +37,8 @@ STATES = {
     NoteState.PENDING: StateLabel("waiting for the index", "waiting"),
 }
 """The states in order of importance; a row has room for one."""
+
+_LEFT_OUT = (NoteState.NOT_INDEXED, NoteState.CONFLICT)
 
 OPEN_AT_FIRST = 60
 """Maximum number of notes of a vault that is initially shown unfolded."""
@@ -206,6 +207,12 @@ class NoteTree(ItemList[TreeRow]):
     def folders(self) -> tuple[str, ...]:
         return tuple(sorted({*folders_of(self.notes), *self._empty}))
 
+    @property
+    def counted(self) -> str:
+        """The number of notes, as on the Activity screen: files that are not indexed are counted separately."""
+        left_out = sum(not note.states.isdisjoint(_LEFT_OUT) for note in self.notes)
+        return plural(len(self.notes) - left_out, "note") + (f" · {count(left_out)} left out" if left_out else "")
+
     def mark(self) -> None:
         """Add the row under the cursor to the selection, or remove it, and go on to the next row."""
         row = self.selected
@@ -224,9 +231,17 @@ class NoteTree(ItemList[TreeRow]):
     def show(self, notes: tuple[NoteRow, ...], empty: tuple[str, ...] = ()) -> None:
         self.notes = notes
         self._empty = empty
-        selected, there = self._marked | self._lost, {*(note.path for note in notes), *self.folders}
-        self._marked = selected & there
-        self._lost = {path for path in selected - there if path.lower().endswith(NOTE_ENDINGS)}  # no folder is renamed
+        folders = set(self.folders)
+        there = {*(note.path for note in notes), *folders}
+        self._lost -= folders  # a folder that is there again is another one
+        for folder in (self._marked | self._lost | self._folded) - there:
+            if new := self._moved_to(folder):
+                for paths in (self._marked, self._lost, self._folded):
+                    if folder in paths:
+                        paths.remove(folder)
+                        paths.add(new)
+        selected = self._marked | self._lost
+        self._marked, self._lost = selected & there, selected - there
         if self._is_new and notes:
             self._is_new = False
             self._folded = folders_of(notes) if len(notes) > OPEN_AT_FIRST else set()
@@ -249,6 +264,14 @@ class NoteTree(ItemList[TreeRow]):
         """Deselect a note: a later one at this path is another note."""
         self._marked.discard(path)
         self._lost.discard(path)
+
+    def _moved_to(self, folder: str) -> str:
+        """Return the new path of a renamed folder: the one whose notes all were in it; empty if there is none."""
+        old = {new: path for path, new in self._renamed.items() if path.startswith(f"{folder}/")}
+        places = {new.removesuffix(path.removeprefix(folder)) for new, path in old.items()}
+        place = places.pop() if len(places) == 1 else ""
+        inside = [note.path for note in self.notes if place and note.path.startswith(f"{place}/")]
+        return place if inside and all(path in old for path in inside) else ""
 
     def narrow(self, query: str) -> None:
         if query != self.query_text:

@@ -105,7 +105,7 @@ def day_of(at: float, newest: float) -> str:
     return local(at, "%d %b" if local(at, "%Y") == local(newest, "%Y") else "%d %b %Y").lstrip("0")
 
 
-LOADING = NoticeText("Loading your notes …")
+LOADING = NoticeText("Loading your notes …", is_loading=True)
 EMPTY = NoticeText("This vault has no notes yet.", "Create the first one.", actions=(("vault.new", "create a note"),))
 AS_RECORDED = "This note has no changes since the last commit."
 PICK_CHANGE = "Select a change in the history to see what it did."
