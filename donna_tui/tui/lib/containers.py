@@ -14,25 +14,15 @@ from textual.widgets import ContentSwitcher
 
 
 class BlankColumn(Vertical):
-    """A vertical container."""
-
     BLANK = True
 
 
 class BlankRow(Horizontal):
-    """A horizontal container."""
-
     BLANK = True
 
 
 class BlankSwitcher(ContentSwitcher):
-    """A container that shows one of several widgets."""
-
     BLANK = True
-
-
-PANEL = "panel"
-"""The class that `styles/base.tcss` draws as a box."""
 
 
 class Panel(Vertical):
@@ -44,7 +34,8 @@ class Panel(Vertical):
 
 
 def make_panel(widget: Widget, title: str) -> None:
-    widget.add_class(PANEL)
+    """Give a widget the class that `styles/base.tcss` draws as a box, and a title."""
+    widget.add_class("panel")
     widget.border_title = Content(title)
 
 

@@ -20,8 +20,6 @@ from donna_tui.tui.lib.error_messages import lowered
 
 _PLUS_LINE = ("+{line}", "{path}")
 _COLON_LINE = ("{path}:{line}",)
-_GOTO_LINE = ("--goto", "{path}:{line}")
-_JUST_THE_FILE = ("{path}",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +39,11 @@ _HABITS: dict[str, _Habit] = {
     "micro": _Habit(("+{line}:1", "{path}")),
     **dict.fromkeys(("hx", "helix"), _Habit(_COLON_LINE)),
     **dict.fromkeys(("subl", "sublime_text", "zed", "zeditor"), _Habit(_COLON_LINE, has_window=True)),
-    **dict.fromkeys(_LIKE_CODE, _Habit(_GOTO_LINE, has_window=True)),
+    **dict.fromkeys(_LIKE_CODE, _Habit(("--goto", "{path}:{line}"), has_window=True)),
     **dict.fromkeys(("idea", "pycharm", "webstorm"), _Habit(("--line", "{line}", "{path}"), has_window=True)),
     **dict.fromkeys(("kate", "mate"), _Habit(("-l", "{line}", "{path}"), has_window=True)),
 }
-_UNKNOWN = _Habit(_JUST_THE_FILE)
+_UNKNOWN = _Habit(("{path}",))
 
 _LONGEST_WAIT_SECONDS = 1.0
 """Seconds to wait for git to say what happened to a missing note."""

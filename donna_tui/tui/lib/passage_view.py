@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import lru_cache, partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from textual import events
@@ -67,7 +68,6 @@ class PassageView(ScrollKeys):
         self._scroll_to_passage()
 
     def show_passage(self, passage: Passage, words: Words | None = None) -> None:
-        """Show a section with its passage marked."""
         first = passage.start_line
         self.show(passage.text, range(passage.mark_start - first, passage.mark_end - first + 1), words)
 
@@ -116,7 +116,6 @@ class PassageView(ScrollKeys):
         return found
 
     def jump_targets(self) -> Iterator[JumpTarget]:
-        """Return the visible links."""
         for spot in self.visible_links:
             yield JumpTarget(spot.x, spot.y, partial(self.follow, spot.ref))
 
@@ -125,11 +124,9 @@ class PassageView(ScrollKeys):
         jump(self, list(self.jump_targets()), if_none="No link is visible.")
 
     def follow(self, ref: LinkRef) -> None:
-        """Post `LinkFollowed`."""
         self.post_message(LinkFollowed(ref))
 
     def on_click(self, event: events.Click) -> None:
-        """Follow the link under the mouse."""
         ref = link_in(event.style.meta)
         if ref is not None and not self.screen.get_selected_text():
             event.stop()
@@ -167,7 +164,8 @@ class PassageView(ScrollKeys):
     def _draw(self, row: int, width: int) -> Strip:
         content, lines = self._rows[row]
         if words := self._shown[2]:
-            content = _with_hits(content, words)
+            for start, end, _ in words.found(content.plain):
+                content = content.stylize("hit", start, end)
         if lines.start in self.flashed:
             content = content.stylize("hit")
         if self.text_selection is not None and (span := self.text_selection.get_span(row)) is not None:
@@ -225,12 +223,6 @@ def _laid_out(text: str, width: int) -> tuple[tuple[Content, range], ...]:
     return tuple(row for block in markdown_blocks(text) for row in wrapped(block, width))
 
 
-def _with_hits(row: Content, words: Words) -> Content:
-    for start, end, _ in words.found(row.plain):
-        row = row.stylize("hit", start, end)
-    return row
-
-
 def wrapped(block: Block, width: int) -> Iterator[tuple[Content, range]]:
     """Wrap a block into rows of at most `width` cells, each with the lines of the file that it shows.
 
@@ -274,14 +266,9 @@ def _table_row(table: Table, row: int, width: int) -> Iterator[Content]:
     columns = [cell.wrap(each) for cell, each in zip(table.rows[row], widths, strict=False)]
     columns += [[Content("")]] * (len(widths) - len(columns))
     between = Content.styled(_BETWEEN, "dim")
-    for line in range(max(map(len, columns))):
-        cells = (
-            (column[line] if line < len(column) else Content("")).pad_right(
-                max(0, each - (column[line].cell_length if line < len(column) else 0))
-            )
-            for column, each in zip(columns, widths, strict=True)
-        )
-        yield between.join(cells)
+    for line in zip_longest(*columns, fillvalue=Content("")):
+        cells = zip(line, widths, strict=True)
+        yield between.join(cell.pad_right(max(0, room - cell.cell_length)) for cell, room in cells)
 
 
 def _fitted(widths: tuple[int, ...], room: int) -> tuple[int, ...]:

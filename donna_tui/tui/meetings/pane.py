@@ -296,10 +296,6 @@ class MeetingsPane(PartsPane):
         self.rows.show(meetings, {day: wording.day_title(day, today) for day in days}, now, select=selected)
 
     def _show_notice(self, words: NoticeText) -> None:
-        had_focus = self.has_focus_within
-        self.notice.set_text(words)
-        self.add_class("-empty")
+        self._set_notice(words, takes_focus=self.has_focus_within)
         self.query_one("#agenda-head", Static).update(Content(""))
         self.follow()
-        if had_focus:
-            self.notice.focus()

@@ -44,10 +44,6 @@ from donna_tui.types.memory import MemoryChunk, Suggestion
 from donna_tui.types.status import Status
 from donna_tui.vault.write.changes import OperationKind, Outcome
 
-_TO_REMEMBER = "I prefer short answers · The server is called cassius"
-
-_STORED_HERE = "It is stored on this machine, found in search, and recalled where it fits."
-
 FILL = 0.03
 """Seconds until rows that became visible are read, so that scrolling reads only where it stops."""
 
@@ -306,9 +302,9 @@ class MemoryPane(PartsPane):
 
     @one_dialog("remember")
     async def action_memory_remember(self) -> None:
-        window = LinePrompt(
-            "Remember", "remember it", self._keys, placeholder=_TO_REMEMBER, hint_for=lambda _: _STORED_HERE
-        )
+        examples = "I prefer short answers · The server is called cassius"
+        stored = "It is stored on this machine, found in search, and recalled where it fits."
+        window = LinePrompt("Remember", "remember it", self._keys, placeholder=examples, hint_for=lambda _: stored)
         text = await self.app.push_screen_wait(window)
         if text is None:
             return
@@ -479,12 +475,8 @@ class MemoryPane(PartsPane):
         self.query_one("#memory-head", Static).update(Content.styled(words, style))
 
     def _show_notice(self, words: NoticeText) -> None:
-        had_focus = self.rows.has_focus
-        self.notice.set_text(words)
-        self.add_class("-empty")
+        self._set_notice(words, takes_focus=self.rows.has_focus)
         self._show_head("")
-        if had_focus:
-            self.notice.focus()
         self._follow()
 
     def _follow(self) -> None:

@@ -554,12 +554,8 @@ class ReviewPane(PartsPane):
         self.follow()
 
     def _show_notice(self, words: NoticeText) -> None:
-        had_focus = self.has_focus_within
-        self.notice.set_text(words)
-        self.add_class("-empty")
+        self._set_notice(words, takes_focus=self.has_focus_within)
         self._without_text("")
-        if had_focus:
-            self.notice.focus()
 
     def _is_about_drafts(self, event: EngineEvent) -> bool:
         if isinstance(event, EngineStateChanged):

@@ -38,7 +38,6 @@ from donna_tui.tui.lib.messages import (
     OpenNote,
     RememberPlace,
     StatusChanged,
-    StepBack,
 )
 from donna_tui.tui.lib.places import QuestionPlace
 from donna_tui.tui.search.bar import SearchBar
@@ -73,8 +72,8 @@ TYPING_GAP = 0.05
 are answered at once, and a burst of keys causes few searches.
 """
 
-REFRESH_PAUSE = 1.0
-"""Seconds between two searches caused only by changes of the index."""
+REFRESH_SECONDS = 1.0
+"""Seconds between two refreshes of the answer, or of the start page, that only changes of the index cause."""
 
 
 class SearchRunner:
@@ -138,7 +137,7 @@ class SearchRunner:
     def refresh_soon(self) -> None:
         """Schedule a refresh of the answer, because the index has changed."""
         if self._refreshing is None:
-            self._refreshing = self._owner.set_timer(REFRESH_PAUSE, self._refresh_now)
+            self._refreshing = self._owner.set_timer(REFRESH_SECONDS, self._refresh_now)
 
     def _refresh_now(self) -> None:
         self._refreshing = None
@@ -162,9 +161,6 @@ class SearchRunner:
 
 ROOMY = 28
 """Height of the pane in lines from which a result shows two lines of its text."""
-
-REFRESH_SECONDS = 1.0
-"""Minimum number of seconds between two refreshes of the start page."""
 
 
 class SearchPane(BlankColumn):
@@ -292,7 +288,7 @@ class SearchPane(BlankColumn):
             yield from self.preview.jump_targets()
 
     def on_resize(self) -> None:
-        self.results.snippet_lines = 2 if self.size.height >= ROOMY else 1
+        self.results.set_snippet_lines(2 if self.size.height >= ROOMY else 1)
 
     def _typed(self, text: str) -> None:
         """Search for the input; for an empty input, show the start page."""
@@ -551,12 +547,6 @@ class SearchPane(BlankColumn):
     def action_search_more(self) -> None:
         self.post_message(RememberPlace(self.place))
         self._run_question(replace(self.question, like=self.selected, near_misses=False))
-
-    def action_search_undo(self) -> None:
-        self.post_message(StepBack())
-
-    def action_search_redo(self) -> None:
-        self.post_message(StepBack(redo=True))
 
     def action_search_near(self) -> None:
         self._run_question(replace(self.question, near_misses=not self.question.near_misses))

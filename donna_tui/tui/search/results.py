@@ -68,11 +68,6 @@ def row_lines(row: ResultRow, width: int, snippet_lines: int) -> list[Line]:
     ]
 
 
-def folded_line(row: ResultRow, width: int) -> Line:
-    """Format the line below a row with the number of hidden passages of its note."""
-    return cut([(f"… {row.folded} more in this note →", "trail")], width) if row.folded else []
-
-
 def trail(hit: Hit) -> str:
     """Format the headings below the title as plain text: ` › Decisions › Cache`."""
     headings = hit.heading_path[1:] if hit.heading_path[:1] == (hit.title,) else hit.heading_path
@@ -198,13 +193,8 @@ class ResultList(CursorView):
     def selected(self) -> Hit | None:
         return self.rows[self.selected_index].hit if self.rows else None
 
-    @property
-    def snippet_lines(self) -> int:
-        return self.row_height - _FIXED_LINES
-
-    @snippet_lines.setter
-    def snippet_lines(self, lines: int) -> None:
-        if lines != self.snippet_lines:
+    def set_snippet_lines(self, lines: int) -> None:
+        if self.row_height != _FIXED_LINES + lines:
             self.row_height = _FIXED_LINES + lines
             self.on_resize()
 
@@ -289,9 +279,10 @@ class ResultList(CursorView):
         if strips is None:
             styles = self._styles_of(is_selected, has_focus)
             cursor = (" ▌ ", "cursor") if is_selected else ("   ", "")
-            lines = row_lines(self.rows[place], width - _GUTTER - _RIGHT_MARGIN, self.snippet_lines)
+            row, room = self.rows[place], width - _GUTTER - _RIGHT_MARGIN
+            lines = row_lines(row, room, self.row_height - _FIXED_LINES)
             strips = [_strip((cursor, *line), width, styles) for line in lines]
-            folded = folded_line(self.rows[place], width - _GUTTER - _RIGHT_MARGIN)
+            folded = cut([(f"… {row.folded} more in this note →", "trail")], room) if row.folded else []
             strips.append(_strip((("   ", ""), *folded), width, self._styles_of(False, has_focus)))
             self._strips[place, *key] = strips
         return strips

@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from donna_tui.memory.checkboxes import checked, line_of_task, task_line, task_typed, with_task
 from donna_tui.safety.terminal import clean_line
-from donna_tui.text.merge import Merge, has_conflict_markers, marked_text, merge_texts
+from donna_tui.text.merge import has_conflict_markers, marked_text, merge_texts
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.dialogs import LinePrompt
 from donna_tui.tui.lib.edit_dialog import EditScreen
@@ -198,9 +198,8 @@ class VaultFlows(PlanFlow):
 
         def hint_for(text: str) -> str:
             _, due = task_typed(text, today)
-            return (
-                f"It is added to {TASKS_NOTE}{f', due {due}' if due else '. “due friday” at its end is the deadline'}."
-            )
+            deadline = f", due {due}" if due else ". “due friday” at its end is the deadline"
+            return f"It is added to {TASKS_NOTE}{deadline}."
 
         text = await self._prompt(
             LinePrompt("Add a task", "add it", self._keys, placeholder="call the bank due tomorrow", hint_for=hint_for)
@@ -427,25 +426,24 @@ class VaultFlows(PlanFlow):
         if choice is None:
             return None
         await self.drop(edit.path)
-        retry = await self._apply_choice(choice, edit, theirs, merge)
+        retry = await self._apply_choice(choice, edit, theirs, merge.text)
         if retry is not None:
             await self._store(retry)
         return retry
 
     async def _apply_choice(
-        self, choice: ConflictChoice, edit: Edit, theirs: NoteText | None, merge: Merge
+        self, choice: ConflictChoice, edit: Edit, theirs: NoteText | None, merged: str
     ) -> Edit | None:
-        if choice is ConflictChoice.MERGE and theirs is not None:
-            return Edit(edit.path, theirs.text, theirs.etag, merge.text)
-        if choice is ConflictChoice.MINE and theirs is not None:
-            return Edit(edit.path, theirs.text, theirs.etag, edit.text)
-        if choice is ConflictChoice.BOTH and theirs is not None:
-            marked = marked_text(edit.base, edit.text, theirs.text)
-            return await self._edit_conflict_markers(Edit(edit.path, theirs.text, theirs.etag, marked))
         if choice is ConflictChoice.COPY:
             path = edit.path if theirs is None else await self._free_name(edit.path)
             return Edit(path, "", None, edit.text)
-        return None
+        if choice is ConflictChoice.RELOAD or theirs is None:
+            return None
+        if choice is ConflictChoice.BOTH:
+            marked = marked_text(edit.base, edit.text, theirs.text)
+            return await self._edit_conflict_markers(Edit(edit.path, theirs.text, theirs.etag, marked))
+        text = merged if choice is ConflictChoice.MERGE else edit.text
+        return Edit(edit.path, theirs.text, theirs.etag, text)
 
     async def _edit_conflict_markers(self, edit: Edit) -> Edit | None:
         """Edit a text with conflict markers in the editor, or on this screen if there is no editor."""

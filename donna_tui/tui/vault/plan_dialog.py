@@ -155,14 +155,10 @@ def _lines(texts: Iterable[str], most: int) -> Content:
 ENDING = ".md"
 
 
-Check = Callable[[str], Awaitable[str]]
-"""Returns why a path cannot be used; empty if it can."""
-
-
 class PathPrompt(Dialog[str]):
     """An input with a path in it; enter answers with it, ending added. With `is_folder` it is the path of a folder.
 
-    The result shown for a path was checked, so enter applies it.
+    `check` returns why a path cannot be used, empty if it can. Its result is shown before enter applies the path.
     """
 
     field = query_one(LineInput)
@@ -175,7 +171,7 @@ class PathPrompt(Dialog[str]):
         *,
         problem: str,
         taken: frozenset[str],
-        check: Check,
+        check: Callable[[str], Awaitable[str]],
         is_folder: bool = False,
     ) -> None:
         super().__init__(keys)
@@ -255,14 +251,12 @@ def note_path(typed: str) -> str:
     return path if path.lower().endswith((".md", ".markdown")) else path + ENDING
 
 
-TOP = "the top of the vault"
-
-
 class FolderPrompt(Picker[str]):
     """Every folder, by letters of its path, and a new one. Answers with a path; the top of the vault is empty."""
 
     def __init__(self, title: str, folders: Iterable[str]) -> None:
-        choices = [Choice(value="", title=TOP), *(Choice(value=path, title=path) for path in folders)]
+        top = Choice(value="", title="the top of the vault")
+        choices = [top, *(Choice(value=path, title=path) for path in folders)]
         super().__init__(title, choices, placeholder="letters of a folder, or a new one")
 
     def found(self, query: str) -> list[tuple[Choice[str], Match]]:

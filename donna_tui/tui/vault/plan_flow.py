@@ -34,12 +34,6 @@ _PASSING = (Reason.CONFLICT, Reason.GIT_LOCKED, Reason.GIT_BUSY, Reason.BUSY, Re
 SOON_SECONDS = 0.5
 """Seconds that a write takes at most, unless another program holds a lock of the repository."""
 
-_COMMITS = "commit it to git"
-"""The label of the key with which the user agrees to commit a private note."""
-
-Do = Callable[[Plan], Awaitable[Outcome]]
-"""A function that applies a plan which the user has reviewed."""
-
 F = TypeVar("F", bound="PlanFlow")
 P = ParamSpec("P")
 Flow = Callable[Concatenate[F, P], Coroutine[None, None, T | None]]
@@ -78,7 +72,7 @@ class PlanFlow:
 
     _with_retry = retried(_planned)
 
-    async def _carry_out(self, plan: Plan, do: Do | None = None) -> Outcome | None:
+    async def _carry_out(self, plan: Plan, do: Callable[[Plan], Awaitable[Outcome]] | None = None) -> Outcome | None:
         """Apply a reviewed plan, after asking for consent where needed. Raises DonnaError.
 
         Consent is needed for the first repository of a vault, and for the first commit of a note that git ignores as
@@ -100,7 +94,7 @@ class PlanFlow:
             refused = error
         if refused.reason is Reason.NO_REPOSITORY:
             return await carry_out(plan) if await self.creates_repository() else None
-        agreed = await self._agrees(refusal_of(refused), _COMMITS)
+        agreed = await self._agrees(refusal_of(refused), "commit it to git")
         return await carry_out(replace(plan, may_track=True)) if agreed else None
 
     async def _report_change(self, plan: Plan, outcome: Outcome) -> None:
