@@ -61,7 +61,6 @@ class EventRing:
 
     @property
     def filtered(self) -> bool:
-        """Return whether some rows may be hidden."""
         return bool(self._text) or self._kind is not None
 
     @property
@@ -199,8 +198,6 @@ class LogFilter(Horizontal):
 
     @dataclass
     class Changed(Message):
-        """Posted when the filter changes."""
-
         text: str
         kind: Kind | None
 

@@ -167,7 +167,6 @@ class ActivityPane(Vertical):
             self.event_log.open_selected()
 
     def action_view_zoom(self) -> None:
-        """Maximise the list with the focus, or restore the layout."""
         self.toggle_class("-zoomed")
         self.set_class(self.screen.focused is self.problems, "-on-problems")
 

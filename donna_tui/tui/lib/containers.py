@@ -26,8 +26,6 @@ class BlankSwitcher(ContentSwitcher):
 
 
 class Panel(Vertical):
-    """A vertical container in a titled box."""
-
     def __init__(self, title: str, *, id: str) -> None:  # noqa: A002
         super().__init__(id=id)
         make_panel(self, title)

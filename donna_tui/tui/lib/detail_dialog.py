@@ -39,7 +39,6 @@ class DetailScreen(Modal[None]):
 
     @classmethod
     def of_problem(cls, problem: Problem) -> DetailScreen:
-        """Return the dialog for a problem, sanitised."""
         facts = (
             ("", clean_line(problem.message)),
             ("What helps", clean_line(problem.hint)),

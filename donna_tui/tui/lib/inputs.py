@@ -201,8 +201,6 @@ class SectionTabs(Widget, can_focus=True):
 
     @dataclass
     class Chosen(Message):
-        """Another name was chosen."""
-
         index: int
 
     def __init__(self, *names: str, gap: int = _GAP, id: str | None = None) -> None:  # noqa: A002
@@ -291,8 +289,6 @@ def _cell(index: int, strong: int, weak: int) -> tuple[str, str]:
 
 
 class ProgressBar(Widget):
-    """Draw `bar` over its whole width."""
-
     COMPONENT_CLASSES: ClassVar[set[str]] = {"bar--semantic", "bar--keyword", "bar--rest"}
 
     counts: reactive[tuple[int, int, int]] = reactive((0, 0, 0))

@@ -17,16 +17,7 @@ from textual.style import Style
 
 from donna_tui.tui.lib.jump import JumpTarget, jump
 from donna_tui.tui.lib.lines import ScrollKeys, set_content_height
-from donna_tui.tui.lib.markdown import (
-    Block,
-    LinkFollowed,
-    LinkRef,
-    LinkSpot,
-    Table,
-    link_in,
-    markdown_blocks,
-    spots_of,
-)
+from donna_tui.tui.lib.markdown import Block, LinkFollowed, LinkRef, LinkSpot, Table, link_in, markdown_blocks, spots_of
 from donna_tui.tui.lib.styled import content_strip
 
 if TYPE_CHECKING:
@@ -204,7 +195,6 @@ class PassageView(ScrollKeys):
 
 
 def _before(row: Content, x: int, spot: LinkSpot) -> str:
-    """Return the text of a row before a link."""
     return row.plain[: spot.x - x - _GUTTER].strip()
 
 

@@ -170,7 +170,6 @@ class MemoryPane(PartsPane):
             self.reload_soon()
 
     def on_status_changed(self, event: StatusChanged) -> None:
-        """Show a note while another process maintains the index."""
         self._set_status(event.status)
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
@@ -453,7 +452,6 @@ class MemoryPane(PartsPane):
             self.rows.fill(page, found)
 
     def _set_filter(self, list_filter: wording.ListFilter) -> None:
-        """Change the filter, and list from the beginning."""
         if list_filter != self._list_filter:
             self._list_filter = list_filter
             self._retained = {}
@@ -461,7 +459,6 @@ class MemoryPane(PartsPane):
             self.reload()
 
     def _report(self, total: int, has_retained: bool) -> None:
-        """Show the number of memories, or a notice if there are none."""
         if not total and not has_retained and not self._list_filter.is_active:
             self._show_notice(wording.NOTHING_YET)
             return

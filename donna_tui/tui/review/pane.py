@@ -71,8 +71,6 @@ class ReviewPane(PartsPane):
 
     @dataclass
     class Counted(Message):
-        """Posted with the number of waiting drafts."""
-
         waiting: int
 
     BINDINGS = bindings("review")
@@ -465,7 +463,6 @@ class ReviewPane(PartsPane):
         await self._report_approval(draft)
 
     async def _report_approval(self, draft: Draft) -> None:
-        """Show the plan of approving the draft and its diff."""
         plan: Plan | None = None
         if draft.row.state is not DraftState.WAITING:
             self._show_foot(wording.why_decided(draft.row), "$text-disabled")

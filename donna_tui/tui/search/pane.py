@@ -31,14 +31,7 @@ from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import CursorView
 from donna_tui.tui.lib.markdown import FollowLink
-from donna_tui.tui.lib.messages import (
-    ActionsChanged,
-    EditNote,
-    EngineEvents,
-    OpenNote,
-    RememberPlace,
-    StatusChanged,
-)
+from donna_tui.tui.lib.messages import ActionsChanged, EditNote, EngineEvents, OpenNote, RememberPlace, StatusChanged
 from donna_tui.tui.lib.places import QuestionPlace
 from donna_tui.tui.search.bar import SearchBar
 from donna_tui.tui.search.preview import Preview
@@ -320,12 +313,10 @@ class SearchPane(BlankColumn):
         self.post_message(ActionsChanged())
 
     def on_descendant_focus(self) -> None:
-        """Store the question in the history when the results get the focus."""
         if self.screen.focused in (self.results, self.preview.view):
             self.save_question()
 
     def on_hide(self) -> None:
-        """Store the question in the history when another screen is shown."""
         self.save_question()
         self.start.leave()
 
@@ -562,7 +553,6 @@ class SearchPane(BlankColumn):
             self._run_question(self.question)
 
     def action_view_zoom(self) -> None:
-        """Zoom the preview, or restore the layout."""
         self._zoom(on=not self.has_class("-zoomed"))
 
     @property

@@ -93,7 +93,6 @@ class Preview(Panel):
             self.view.follow(ref)
 
     def on_link_followed(self, event: LinkFollowed) -> None:
-        """Post the link with the note that it belongs to."""
         event.stop()
         if self._hit is not None:
             self.post_message(FollowLink(note_of_hit(self._hit) or self._hit.path, event.ref))
@@ -109,7 +108,6 @@ class Preview(Panel):
         self._timer = self.set_timer(PAUSE, self._load)
 
     def changed(self, happened: tuple[EngineEvent, ...]) -> None:
-        """Read the section again if its note was indexed again."""
         from donna_tui.types.events import NoteIndexed
 
         hit = self._hit

@@ -83,7 +83,6 @@ def why_it_ranks(hit: Hit) -> str:
 
 
 def rank_bar(rank: float, *, with_bar: bool) -> Line:
-    """Format the score of a hit as a bar and a number."""
     filled = round(min(max(rank, 0.0), 1.0) * BAR_CELLS)
     number = f"{rank:.2f}"
     if not with_bar:
@@ -169,8 +168,6 @@ class ResultList(CursorView):
 
     @dataclass
     class Selected(Message):
-        """Posted when another result is selected, or none."""
-
         hit: Hit | None
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
@@ -253,7 +250,6 @@ class ResultList(CursorView):
         return max(1, self.size.height // self.row_height)
 
     def _visible_lines(self) -> list[Strip]:
-        """Return the content of each line of the screen."""
         width, height = self.scrollable_content_region.size
         first, hidden = divmod(self.scroll_offset.y, self.row_height)
         last = min(len(self.rows), first + height // self.row_height + 2) if width > _GUTTER + _RIGHT_MARGIN else 0
@@ -301,7 +297,6 @@ class ResultList(CursorView):
         return self._styles[key]
 
     def _filtered(self, segments: list[Segment]) -> list[Segment]:
-        """Apply the terminal's colour filters."""
         for line_filter in self.get_line_filters():
             segments = line_filter.apply(segments, self.background_colors[1])
         return segments

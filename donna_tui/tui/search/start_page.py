@@ -87,7 +87,6 @@ class StartPanel(Widget):
         self._selected: int | None = None
 
     def show(self, lines: tuple[StartLine, ...], selected: int | None) -> None:
-        """Replace the lines, and mark the one under the cursor."""
         if (lines, selected) != (self.lines, self._selected):
             self.lines, self._selected = lines, selected
             self.refresh()
@@ -187,11 +186,9 @@ class StartPage(BlankColumn, can_focus=True, inherit_bindings=False):
         self._put(len(self._openable()) - 1)
 
     def action_page_down(self) -> None:
-        """Move to the first line of the next panel."""
         self._turn(1)
 
     def action_page_up(self) -> None:
-        """Move to the first line of the previous panel."""
         self._turn(-1)
 
     def _turn(self, by: int) -> None:
@@ -224,7 +221,6 @@ class StartPage(BlankColumn, can_focus=True, inherit_bindings=False):
         ]
 
     def _lay_out(self) -> None:
-        """Distribute the lines among the panels."""
         room = max(self.size.height, 4)
         facts, now, status = self.facts, self._now, self._status
         searches = tuple(

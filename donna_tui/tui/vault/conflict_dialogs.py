@@ -159,8 +159,6 @@ def _lines(data: bytes | None) -> list[str]:
 
 
 class ThreeWayView(DiffRows):
-    """A scrollable view of clashes."""
-
     empty_text = "Nothing conflicts any more."
 
     def __init__(self, clashes: tuple[Clash, ...], titles: Titles = UNDOING) -> None:

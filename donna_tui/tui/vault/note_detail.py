@@ -54,8 +54,6 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """The pages and sections of a note."""
-
     pages: tuple[Page, ...]
     sections: tuple[Section, ...]
 
@@ -333,7 +331,6 @@ class NoteDetail(Container):
                 await asyncio.wait_for(self._is_read.wait(), MAX_WAIT_SECONDS)
 
     def reload(self) -> None:
-        """Read the note and the current tab again."""
         self._has_failed = False
         if self._backend is not None:
             self._read(self._backend, self._row)
@@ -351,7 +348,6 @@ class NoteDetail(Container):
         self._load_tab()
 
     def on_section_tabs_chosen(self, event: SectionTabs.Chosen) -> None:
-        """Show the tab, and keep the focus in the visible part."""
         event.stop()
         focused = self.screen.focused in (self.text, self.history, self.blame, self.links)
         self.switcher.current = self.tab

@@ -336,7 +336,6 @@ class VaultPane(PartsPane):
 
     @work(group="take-up")
     async def _load_unsaved_edits(self, edits: UnsavedEdits) -> None:
-        """Load the edits of an earlier run, and notify the user about them."""
         with showing_errors(self, lambda error: sentence(error.message)):
             await edits.find()
         if edits.paths:

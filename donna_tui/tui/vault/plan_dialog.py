@@ -33,8 +33,6 @@ _MAX_REMARKS = 4
 
 
 class Answer(StrEnum):
-    """The decision of the user about a plan."""
-
     DO = "do"
     DISCARD = "discard"
     MORE = "more"

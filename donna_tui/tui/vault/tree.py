@@ -130,7 +130,8 @@ def states_of(note: NoteRow) -> list[NoteState]:
 
 
 def folders_of(notes: Iterable[NoteRow]) -> set[str]:
-    return {folder for note in notes for folder in ancestors_of(note.path)}
+    inner = {note.path.rpartition("/")[0] for note in notes} - {""}
+    return inner.union(*map(ancestors_of, inner))
 
 
 def ancestors_of(path: str) -> Iterator[str]:
@@ -249,7 +250,6 @@ class NoteTree(ItemList[TreeRow]):
             self._lay_out(best_of(self.notes, query))
 
     def matches(self, path: str) -> bool:
-        """Check whether a note matches the filter."""
         words = self.query_text.split()
         return any(note.path == path and (not words or rank_of(note, words) is not None) for note in self.notes)
 
