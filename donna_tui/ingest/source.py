@@ -48,7 +48,7 @@ class NoteChunker:
 
 FIRST_RETRY_SECONDS = 5.0
 LONGEST_RETRY_SECONDS = 600.0
-BELIEVABLE_SECONDS = 5.0
+PLAUSIBLE_SECONDS = 5.0
 TRANSIENT = frozenset({Reason.UNREADABLE, Reason.IO_ERROR, Reason.MISSING})
 
 IngestEvent = NoteIndexed | NoteSkipped | NoteFailed | NoteRenamed | NoteDeleted
@@ -186,7 +186,7 @@ class VaultSource:
         stages = StageTimes(read=read_ms, chunk=chunk_ms, store=_since(started))
         found_after_ms = None
         if job.noticed_at is not None:  # the time of the save is the file's mtime, if that is plausible
-            is_plausible = job.noticed_at - BELIEVABLE_SECONDS < note.mtime <= job.noticed_at
+            is_plausible = job.noticed_at - PLAUSIBLE_SECONDS < note.mtime <= job.noticed_at
             found_after_ms = (time.time() - (note.mtime if is_plausible else job.noticed_at)) * 1000
         return NoteIndexed(
             path=job.path,

@@ -92,12 +92,14 @@ class ActivityPane(Vertical):
 
     def action_state(self, base: ActionState) -> ActionState:
         problem = self.problems.selected
+        problems = self._status.problems if self._status is not None else ()
         return replace(
             base,
             typing=isinstance(self.screen.focused, Input),
             problem=problem is not None,
             retryable=problem is not None and problem.retryable,
-            paused=self._needs_confirmation(),
+            # only missing notes can be accepted by resuming, unlike a missing folder
+            paused=any(each.reason is Reason.MASS_DISAPPEARANCE for each in problems),
         )
 
     def focus_first(self) -> None:
@@ -180,7 +182,6 @@ class ActivityPane(Vertical):
         self.log_filter.focus_input()
 
     def action_search_focus(self) -> None:
-        """Show the filter: on this screen, the log is searched."""
         self.action_activity_filter()
 
     def action_activity_retry(self) -> None:
@@ -220,11 +221,6 @@ class ActivityPane(Vertical):
         self._show_log()
         self._show_sections()
         self.post_message(ActionsChanged())
-
-    def _needs_confirmation(self) -> bool:
-        """Return whether notes are missing: only that can be accepted by resuming, unlike a missing folder."""
-        problems = self._status.problems if self._status is not None else ()
-        return any(problem.reason is Reason.MASS_DISAPPEARANCE for problem in problems)
 
     def _open_problem(self, problem: Problem | None) -> None:
         if problem is not None:

@@ -187,6 +187,12 @@ def set_label(label: Static, content: Content, *, layout: bool = True) -> None:
         label.update(content, layout=layout)
 
 
+def show_label(label: Static, content: Content, *, layout: bool = True) -> None:
+    """Update a label as `set_label` does, and hide it while it is empty."""
+    set_label(label, content, layout=layout)
+    label.display = bool(content)
+
+
 class SectionTabs(Widget, can_focus=True):
     """Names with an optional count each; arrow keys and clicks choose."""
 

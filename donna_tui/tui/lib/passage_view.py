@@ -100,9 +100,8 @@ class PassageView(ScrollKeys):
         found: list[LinkSpot] = []
         for number, (row, _) in enumerate(rows):
             for spot in spots_of(row, x + _GUTTER, y + number):
-                is_rest = (
-                    found and found[-1].ref == spot.ref and found[-1].y == spot.y - 1 and not _before(row, x, spot)
-                )
+                begins_row = not row.plain[: spot.x - x - _GUTTER].strip()
+                is_rest = begins_row and found and found[-1].ref == spot.ref and found[-1].y == spot.y - 1
                 found += [] if is_rest else [spot]
         return found
 
@@ -192,10 +191,6 @@ class PassageView(ScrollKeys):
         if best >= top + height - _LINES_BEFORE_PASSAGE:
             top = max(0, best - height // 3)
         self.scroll_to(y=top, animate=False, immediate=True, force=True)
-
-
-def _before(row: Content, x: int, spot: LinkSpot) -> str:
-    return row.plain[: spot.x - x - _GUTTER].strip()
 
 
 def _best_of(text: str, mark: range, words: Words) -> int | None:

@@ -25,7 +25,7 @@ from donna_tui.tui.lib.dialogs import LinePrompt, RefusalScreen, one_dialog, sho
 from donna_tui.tui.lib.error_messages import Refusal
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import plural
-from donna_tui.tui.lib.inputs import Notice, NoticeText, set_label
+from donna_tui.tui.lib.inputs import Notice, NoticeText, show_label
 from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import RowList
@@ -129,7 +129,8 @@ class MemoryPane(PartsPane):
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
         elif self.screen.focused is self.words:
-            self._end_words()
+            self.set_class(bool(self.words.value), "-filtering")
+            self.show_part("list")
         elif self._is_at("text"):
             self.show_part(self._opened_from)
             self._follow()
@@ -233,15 +234,7 @@ class MemoryPane(PartsPane):
         self.recall.focus_input()
 
     def _set_status(self, status: Status) -> None:
-        words = wording.read_only_note(status)
-        note = self.query_one("#memory-note", Static)
-        set_label(note, Content(words))
-        note.display = bool(words)
-
-    def _end_words(self) -> None:
-        if not self.words.value:
-            self.remove_class("-filtering")
-        self.show_part("list")
+        show_label(self.query_one("#memory-note", Static), Content(wording.read_only_note(status)))
 
     def _part(self, place: str) -> Widget:
         first = self.notice if self.has_class("-empty") else self.rows
@@ -432,10 +425,8 @@ class MemoryPane(PartsPane):
             return
         retained = {place: each for place, each in self._retained.items() if each.id in still_missing}
         self._report(total, bool(retained))
-        offer = self.query_one("#memory-suggestion", Static)
-        key = shown_key(self._keys["memory.suggestions"])
-        set_label(offer, wording.suggestion_line(self._suggestions, key))
-        offer.display = bool(self._suggestions)
+        offer = wording.suggestion_line(self._suggestions, shown_key(self._keys["memory.suggestions"]))
+        show_label(self.query_one("#memory-suggestion", Static), offer)
         self.rows.show(total, found, retained)
         self._follow()
 

@@ -26,7 +26,7 @@ from donna_tui.tui.lib.containers import BlankColumn, BlankRow, Panel, name_pane
 from donna_tui.tui.lib.dialogs import one_dialog, showing_errors
 from donna_tui.tui.lib.error_messages import message_of
 from donna_tui.tui.lib.external import ExternalPrograms
-from donna_tui.tui.lib.inputs import NoticeText, notice_content, set_label
+from donna_tui.tui.lib.inputs import NoticeText, notice_content, show_label
 from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import CursorView
@@ -345,7 +345,6 @@ class SearchPane(BlankColumn):
             self.preview.changed(event.events)
 
     async def action_search_open(self) -> None:
-        """Open a line of the start page; in the preview, follow a link; otherwise open the note in the editor."""
         if self._is_on_start and self.start.open_selected():
             return
         if self.screen.focused is self.preview.view and self.preview.view.visible_links:
@@ -396,7 +395,6 @@ class SearchPane(BlankColumn):
             await self._programs.open_in_obsidian(self._backend.root_of(self.selected.space), note)
 
     def action_search_copy_link(self) -> None:
-        """Copy a wikilink to the selected section, or the citation of a passage that is in no note."""
         if self.selected is None:
             return
         note = note_of_hit(self.selected)
@@ -688,9 +686,7 @@ class SearchPane(BlankColumn):
         name_panel(self.query_one("#search-list", Panel), text or "Results")
 
     def _note(self, text: str) -> None:
-        note = self.query_one("#search-note", Static)
-        set_label(note, Content(text), layout=False)
-        note.display = bool(text)
+        show_label(self.query_one("#search-note", Static), Content(text), layout=False)
 
     def _show_bar(self) -> None:
         found = None if self._outcome is None or self.question.is_empty else number_found(self._outcome)

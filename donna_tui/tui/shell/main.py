@@ -521,7 +521,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @one_dialog("model")
     async def action_app_model(self) -> None:
-        """Ask for consent, and download the embedding model in the background."""
         from donna_tui.tui.shell.windows import DOWNLOAD
 
         screen = RefusalScreen(DOWNLOAD, self._keymap.keys, does="download", leaves="not now")

@@ -280,7 +280,6 @@ class ConflictScreen(DiffDialog[ConflictChoice]):
         self.view.focus()
 
     def action_conflict_reload(self) -> None:
-        """Discard this version, after a second press to confirm."""
         self.discard_edit("conflict.reload", ConflictChoice.RELOAD)
 
     def action_conflict_merge(self) -> None:

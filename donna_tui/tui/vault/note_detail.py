@@ -27,7 +27,7 @@ from donna_tui.tui.lib.containers import Panel
 from donna_tui.tui.lib.diff import DiffView
 from donna_tui.tui.lib.error_messages import Refusal, refusal_of
 from donna_tui.tui.lib.humanize import count, moment
-from donna_tui.tui.lib.inputs import SectionTabs
+from donna_tui.tui.lib.inputs import SectionTabs, show_label
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.markdown import FollowLink, LinkFollowed
 from donna_tui.tui.lib.parts_pane import MAX_WAIT_SECONDS
@@ -524,9 +524,7 @@ class NoteDetail(Container):
             return
         place = self.text.place if self.note is not None else ""
         self.head.update(note_head(self._row, self.note, place=place, waiting=self._has_unsaved_edit))
-        remark = why_special(self._row, self.note)
-        self.remark_line.update(Content.styled(remark, "$text-warning"))
-        self.remark_line.display = bool(remark)
+        show_label(self.remark_line, Content.styled(why_special(self._row, self.note), "$text-warning"))
 
     def _name_tabs(self) -> None:
         self.tabs.names = ("Note", "History of the vault" if self.whole_vault else "History", "Blame", "Links")

@@ -509,7 +509,6 @@ class VaultPane(PartsPane):
         self._change(partial(self._flows.step_back, OperationKind.REDO))
 
     def action_vault_discard(self) -> None:
-        """Discard the unsaved edit, after a second press to confirm."""
         row = self.note_tree.selected
         if row is None:
             return
