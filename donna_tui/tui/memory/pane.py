@@ -36,7 +36,7 @@ from donna_tui.tui.memory.card import MemoryCard, citation_of, note_of
 from donna_tui.tui.memory.dialogs import ForgetScreen, SuggestionScreen
 from donna_tui.tui.memory.list import PAGE, MemoryList, one_line, own_text
 from donna_tui.tui.memory.recall_panel import MemoryInput, RecallPanel
-from donna_tui.tui.search.why_found import correct, correction_effect
+from donna_tui.tui.search.dialogs import correct, correction_effect
 from donna_tui.tui.vault.flows import VaultFlows
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.events import BackfillDone, IndexSwapped, NoteDeleted, NoteEmbedded, SourceIngested

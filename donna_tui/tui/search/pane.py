@@ -409,7 +409,7 @@ class SearchPane(BlankColumn):
 
     @one_dialog("correct")
     async def action_search_correct(self) -> None:
-        from donna_tui.tui.search.why_found import correct, correction_effect
+        from donna_tui.tui.search.dialogs import correct, correction_effect
 
         hit = self.selected
         if hit is None or self._backend is None:
@@ -441,7 +441,7 @@ class SearchPane(BlankColumn):
 
     @one_dialog("filter")
     async def action_search_filter(self) -> None:
-        from donna_tui.tui.search.scope_picker import ScopePicker
+        from donna_tui.tui.search.dialogs import ScopePicker
 
         if self._backend is None:
             return
@@ -609,7 +609,7 @@ class SearchPane(BlankColumn):
 
     @one_dialog("why")
     async def _explain(self, backend: Backend, path: str) -> None:
-        from donna_tui.tui.search.why_found import explanation_screen
+        from donna_tui.tui.search.dialogs import explanation_screen
         from donna_tui.tui.vault.switcher import Switcher, SwitchTo
 
         request = self.question.request()
