@@ -29,9 +29,10 @@ from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.detail_dialog import DetailScreen
 from donna_tui.tui.lib.dialogs import showing_errors
+from donna_tui.tui.lib.error_messages import reason_title
 from donna_tui.tui.lib.event_messages import Tone
 from donna_tui.tui.lib.external import ExternalPrograms
-from donna_tui.tui.lib.humanize import count
+from donna_tui.tui.lib.humanize import count, moment, next_try
 from donna_tui.tui.lib.inputs import SectionTabs
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.messages import ActionsChanged, EngineEvents, StatusChanged
@@ -224,7 +225,14 @@ class ActivityPane(Vertical):
 
     def _open_problem(self, problem: Problem | None) -> None:
         if problem is not None:
-            self.app.push_screen(DetailScreen.of_problem(problem))
+            facts = (
+                ("", clean_line(problem.message)),
+                ("What helps", clean_line(problem.hint)),
+                ("Note", clean_line(problem.path)),
+                ("Since", moment(problem.since) if problem.since else ""),
+                ("Next try", next_try(problem.next_try)),
+            )
+            self.app.push_screen(DetailScreen(reason_title(problem.reason), facts))
 
     def _show_sections(self) -> None:
         number = len(self._status.problems) if self._status is not None else 0
