@@ -1,4 +1,4 @@
-"""Load, check and print key bindings: defaults, presets and the user's own keys."""
+"""Load and check key bindings: defaults, presets and the user's own keys."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -76,23 +75,6 @@ def keys_table(keys: Keys = DEFAULT_KEYS) -> list[KeyRow]:
         )
         for action in actions
     ]
-
-
-def keys_markdown() -> str:
-    """Render the key reference: a section for each context, with the keys of the footer before the others."""
-    sections = []
-    for where, group in groupby(keys_table(DEFAULT_KEYS), key=lambda row: row.where):
-        tables = [_table(part) for _, part in groupby(group, key=lambda row: row.common)]
-        sections.append(f"## {where[0].upper()}{where[1:]}\n\n" + "\nLess often:\n\n".join(tables))
-    return "\n".join(sections)
-
-
-def _table(rows: Iterable[KeyRow]) -> str:
-    lines = ["| Keys | Does | Action |", "|---|---|---|"]
-    for row in rows:
-        names = " ".join(f"`{name}`" for name in row.keys.split(" "))
-        lines.append(f"| {names} | **{row.title}**: {row.help} | `{row.id}` |")
-    return "\n".join(lines) + "\n"
 
 
 PRESETS = ("default", "vim", "emacs")
