@@ -17,12 +17,12 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from docs.keys import keys_markdown
 from docs.settings import default_file, markdown_reference
 from docs.walks import walks_markdown
 from donna_tui.agents.tools.catalogue import TOOLS, Tool
 from donna_tui.cli.main import app
 from donna_tui.cli.output import ExitCode, exit_code
-from donna_tui.tui.lib.keymap import keys_markdown
 from donna_tui.types.errors import Reason
 
 ROOT = Path(__file__).resolve().parent.parent

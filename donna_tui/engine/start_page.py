@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 
 from donna_tui.index.database import Database
-from donna_tui.index.names import NAMED_SOURCE, NameKind
+from donna_tui.index.names import NameKind
 from donna_tui.memory.tasks import list_tasks
 from donna_tui.types.memory import TaskRow
 from donna_tui.types.search import ME, NameMatch, SearchOutcome, SearchRequest
@@ -79,7 +79,7 @@ def _own_headings(database: Database) -> Iterator[tuple[str, str, str]]:
     """Yield headings of the latest public notes that are not a name of another note, with their title and path."""
     yield from database.rows(
         "SELECT n.name, d.title, d.source_id FROM (SELECT id, title, source_id FROM memory_documents"  # noqa: S608
-        f" WHERE user_id = ? AND source_type = '{NAMED_SOURCE}' AND deleted_at IS NULL AND NOT sensitive"
+        " WHERE user_id = ? AND source_type = 'vault' AND deleted_at IS NULL AND NOT sensitive"
         " AND NOT is_draft ORDER BY modified_at DESC LIMIT ?) AS d JOIN note_names n ON n.document_id = d.id"
         f" WHERE n.kind = {int(NameKind.HEADING)} AND NOT EXISTS (SELECT 1 FROM note_names o"
         f" WHERE o.kind IN ({_ALL_KINDS}) AND o.key = n.key"

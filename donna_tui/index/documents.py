@@ -57,13 +57,8 @@ class Document:
     def search_title(self) -> str:
         """Return the title field of the keyword index: title, aliases and tags, segments of them, and the own date."""
         names = " ".join((self.title, *self.aliases, *self.tags))
-        return " ".join((names, *segments(names), *self._date_words()))
-
-    def _date_words(self) -> tuple[str, ...]:
-        """Return the words of its own date; none if only the time of a change is known."""
-        if self.dated_at is None or self.dated_at == self.modified_at:
-            return ()
-        return date_words_of(self.dated_at)
+        dates = () if self.dated_at is None or self.dated_at == self.modified_at else date_words_of(self.dated_at)
+        return " ".join((names, *segments(names), *dates))
 
 
 def date_words_of(at: float) -> tuple[str, ...]:

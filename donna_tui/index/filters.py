@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from donna_tui.index.database import Database
 from donna_tui.index.sampling import spread
-from donna_tui.types.search import DRAFTS, Filters
+from donna_tui.types.search import DRAFTS, Filters, MemorySource
 
 _HAS_ALL_TAGS = """NOT EXISTS (
     SELECT 1 FROM json_each(?) wanted WHERE NOT EXISTS (
@@ -39,17 +39,11 @@ class Scope:
 EXPECTED = 1.1
 """Chunks that are tested for membership in a scope, per chunk expected to be needed."""
 
-IN_NOTES = "task"
-"""The source of documents that repeat text of notes; it is searched only on request."""
-
 ALL_WORDS, PUBLIC_WORDS = "memory_fts", "memory_public_fts"
 """The keyword indexes: of all passages, and of those of documents that are not private.
 
 Document frequencies (BM25) and the vocabulary must not depend on documents that a client may not see.
 """
-
-NOTES = "vault"
-"""The source of notes, drafts among them."""
 
 ALL_CHUNKS = "memory_documents d CROSS JOIN memory_chunks c ON c.document_id = d.id"
 """Join chunks by way of their documents: conditions are evaluated once per document before any chunk is read."""
@@ -159,17 +153,22 @@ def conditions(scope: Scope) -> tuple[str, list[object]]:
 
 
 def _source_conditions(sources: tuple[str, ...]) -> list[tuple[str, list[object]]]:
-    """Build the conditions for sources; drafts are notes of the vault, and are excluded unless they are requested."""
+    """Build the conditions for sources. Drafts are notes of the vault; they are excluded unless they are requested, and
+    so are tasks, which repeat text of notes.
+    """
     if not sources:
         every = "d.source_type IN (SELECT source_type FROM memory_counts WHERE source_type <> ?)"
-        return [(every, [IN_NOTES]), ("d.is_draft = 0", [])]
+        return [(every, [MemorySource.TASK]), ("d.is_draft = 0", [])]
     others = tuple(source for source in sources if source != DRAFTS)
     if DRAFTS not in sources:
         return [(f"d.source_type IN ({_marks(others)})", [*others]), ("d.is_draft = 0", [])]
     if not others:
-        return [("d.source_type = ?", [NOTES]), ("d.is_draft = 1", [])]
-    listed = f"d.source_type IN ({_marks((*others, NOTES))})"
-    return [(listed, [*others, NOTES]), (f"(d.is_draft = 1 OR d.source_type IN ({_marks(others)}))", [*others])]
+        return [("d.source_type = ?", [MemorySource.VAULT]), ("d.is_draft = 1", [])]
+    listed = (*others, MemorySource.VAULT)
+    return [
+        (f"d.source_type IN ({_marks(listed)})", [*listed]),
+        (f"(d.is_draft = 1 OR d.source_type IN ({_marks(others)}))", [*others]),
+    ]
 
 
 def _marks(values: tuple[str, ...]) -> str:

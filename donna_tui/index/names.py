@@ -22,6 +22,7 @@ from donna_tui.index.filters import Scope, conditions
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import headings
 from donna_tui.text.words import EMOJI
+from donna_tui.types.search import MemorySource
 
 if TYPE_CHECKING:
     from donna_tui.index.documents import Document
@@ -34,9 +35,6 @@ MAX_HEADINGS = 1_000
 
 MAX_NAMESAKES = 100
 """Maximum number of notes with the same name or tag that are compared: those stored last."""
-
-NAMED_SOURCE = "vault"
-"""The only source whose documents have names; titles of memories are generated."""
 
 
 class NameKind(IntEnum):
@@ -76,7 +74,7 @@ def name_key(text: str) -> str:
 
 def store_names(database: Database, document_id: str, document: Document) -> None:
     database.run("DELETE FROM note_names WHERE document_id = ?", (document_id,))
-    if document.source_type == NAMED_SOURCE:
+    if document.source_type == MemorySource.VAULT:  # titles of memories are generated
         rows = [(document_id, *name) for name in dict.fromkeys(_names_of(document)) if name[2]]
         database.run_many("INSERT INTO note_names (document_id, kind, name, key, line) VALUES (?, ?, ?, ?, ?)", rows)
 
@@ -220,8 +218,7 @@ def names_holding(database: Database, letters: str, user_id: str, limit: int, *,
 def recent_notes(database: Database, user_id: str, limit: int) -> list[FoundName]:
     rows = database.rows(
         f"SELECT {_COLUMNS}, {_NOTE} FROM (SELECT id, source_id, title, modified_at, sensitive FROM memory_documents"  # noqa: S608
-        f" WHERE user_id = ? AND source_type = '{NAMED_SOURCE}' AND deleted_at IS NULL"
-        " ORDER BY modified_at DESC LIMIT ?) AS d"
+        " WHERE user_id = ? AND source_type = 'vault' AND deleted_at IS NULL ORDER BY modified_at DESC LIMIT ?) AS d"
         " JOIN note_names n ON n.document_id = d.id WHERE n.kind = 0 ORDER BY d.modified_at DESC, d.source_id",
         (user_id, limit),
     )

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from donna_tui.index.database import Database
-from donna_tui.index.filters import ALL_CHUNKS, IN_NOTES, Scope, conditions
+from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions
 from donna_tui.platform.lazy import np
-from donna_tui.types.search import DRAFTS
+from donna_tui.types.search import DRAFTS, MemorySource
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -128,7 +128,7 @@ class VecTable:
             parts.append(f"source_type IN ({', '.join('?' * len(filters.sources))})")
         else:
             parts.append("source_type NOT IN (?, ?)")
-            values += (IN_NOTES, DRAFTS)
+            values += (MemorySource.TASK, DRAFTS)
         if filters.sensitive is not None:
             parts.append(f"sensitive = {int(filters.sensitive)}")
         return " AND ".join(parts), [*values]

@@ -17,12 +17,12 @@ from donna_tui.index.vectors import Vector
 from donna_tui.platform.supervisor import set_within
 from donna_tui.types.errors import ModelAwayError, ModelError, Reason
 from donna_tui.types.events import EventHub, IngestBatch, NoteEmbedded, NoteFailed, ProblemCleared, ProblemRaised
+from donna_tui.types.search import MemorySource
 
 BATCH = 32
 """Chunks per round: a saved edit waits for at most one round, about 0.2 s on two cores."""
 
 RETRY_SECONDS = 30.0
-NOTES = "vault"
 
 Write = Callable[[Callable[[], Any]], Awaitable[Any]]
 """A function that runs another on the thread that owns the writable connection."""
@@ -108,7 +108,7 @@ class EmbeddingQueue:
         if fresh:
             done += await self._embed(fresh)
         paths = {chunk.path for chunk in batch}
-        notes = {chunk.path for chunk in batch if chunk.source_type == NOTES}
+        notes = {chunk.path for chunk in batch if chunk.source_type == MemorySource.VAULT}
         for path in paths - await self._write(lambda: self._store.waiting(batch)):
             self._finish(path, is_note=path in notes)
         return done > 0

@@ -98,12 +98,9 @@ class Pipeline:
     async def embed_with(self, service: EmbeddingService, input_hash: InputHash) -> None:
         store = self.store
         await self.write(partial(store.use_embeddings, service.version_tag, service.provider.dim))
-        self.embeddings = EmbeddingQueue(store, self.write, service, self._hub, input_hash, self._embedded)
+        score = self.extra_source.request_check  # of the documents of other sources, once embedding is idle
+        self.embeddings = EmbeddingQueue(store, self.write, service, self._hub, input_hash, rested=score)
         self._tasks.start("embedding", self.embeddings.run)
-
-    def _embedded(self) -> None:
-        """Score the documents of other sources when embedding becomes idle; `wait_until_idle` waits for that too."""
-        self.extra_source.request_check()
 
     @property
     def store(self) -> MemoryStore:

@@ -17,6 +17,7 @@ from donna_tui.text.chunker import CHUNKER_VERSION, Chunk, chunk_markdown
 from donna_tui.text.tokens import TokenCounter
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.types.events import NoteDeleted, NoteFailed, NoteIndexed, NoteRenamed, NoteSkipped, StageTimes
+from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import NoteStat, ScannedFile, VaultClient, VaultNote
 from donna_tui.vault.note.read import DRAFT_KEY
 
@@ -47,10 +48,8 @@ class NoteChunker:
 
 FIRST_RETRY_SECONDS = 5.0
 LONGEST_RETRY_SECONDS = 600.0
-BELIEVABLE_SECONDS = 5.0
+PLAUSIBLE_SECONDS = 5.0
 TRANSIENT = frozenset({Reason.UNREADABLE, Reason.IO_ERROR, Reason.MISSING})
-
-SOURCE = "vault"
 
 IngestEvent = NoteIndexed | NoteSkipped | NoteFailed | NoteRenamed | NoteDeleted
 
@@ -62,7 +61,7 @@ def document_of(note: VaultNote) -> Document:
     from donna_tui.vault.links.spans import extract_links  # an unchanged vault does not need it
 
     return Document(
-        source_type=SOURCE,
+        source_type=MemorySource.VAULT,
         source_id=note.path,
         title=note.title,
         text=note.text,
@@ -150,7 +149,7 @@ class VaultSource:
             return self._failed(job, known, Reason.INTERNAL, f"reading it failed ({type(error).__name__})")
 
     def remove(self, path: str) -> NoteDeleted | None:
-        known = self._store.delete(SOURCE, path)
+        known = self._store.delete(MemorySource.VAULT, path)
         forget_state(self._store.database, path)
         self._observer.removed(path)
         return NoteDeleted(path=path) if known else None
@@ -158,7 +157,7 @@ class VaultSource:
     def skip(self, entry: ScannedFile) -> NoteSkipped:
         """Record that a file is not indexed, and why; its document, if any, is removed."""
         reason = entry.reason or Reason.IGNORED
-        if self._store.delete(SOURCE, entry.path):
+        if self._store.delete(MemorySource.VAULT, entry.path):
             self._observer.removed(entry.path)
         state = FileState(path=entry.path, state="skipped", reason=reason, message=entry.message)
         if stat := entry.stat:
@@ -187,7 +186,7 @@ class VaultSource:
         stages = StageTimes(read=read_ms, chunk=chunk_ms, store=_since(started))
         found_after_ms = None
         if job.noticed_at is not None:  # the time of the save is the file's mtime, if that is plausible
-            is_plausible = job.noticed_at - BELIEVABLE_SECONDS < note.mtime <= job.noticed_at
+            is_plausible = job.noticed_at - PLAUSIBLE_SECONDS < note.mtime <= job.noticed_at
             found_after_ms = (time.time() - (note.mtime if is_plausible else job.noticed_at)) * 1000
         return NoteIndexed(
             path=job.path,

@@ -28,14 +28,10 @@ class SyncPolicy:
     deadline_seconds: float = DEADLINE_SECONDS
 
 
-ALWAYS = SyncPolicy()
-"""The policy for a vault."""
-
-
 def policy_of(config: MemoryConfig) -> SyncPolicy:
     """Return the policy for a space: an agent's settings define it, and a vault is always watched."""
     if not isinstance(config, AgentSettings):
-        return ALWAYS
+        return SyncPolicy()
     sync = config.agent.search.sync
     return SyncPolicy(
         on_start=sync.on_session_start,

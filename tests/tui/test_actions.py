@@ -13,11 +13,12 @@ from importlib import import_module
 import pytest
 from textual.dom import DOMNode
 
+from docs.keys import keys_markdown
 from donna_tui import tui
 from donna_tui.tui.app import DonnaApp
 from donna_tui.tui.lib.action import ACTIVE_IN, ActionState
 from donna_tui.tui.lib.actions import ACTIONS, active_contexts
-from donna_tui.tui.lib.keymap import DEFAULT_KEYS, is_printable, key_name, keys_markdown, keys_table
+from donna_tui.tui.lib.keymap import DEFAULT_KEYS, is_printable, key_name, keys_table
 from donna_tui.tui.lib.panes import PANES
 from donna_tui.tui.memory.dialogs import ForgetScreen, SuggestionScreen
 from donna_tui.tui.shell.bars import footer_actions

@@ -9,7 +9,7 @@ import pytest
 from textual.events import Key, Paste
 
 from donna_tui.tui.search import pane, preview
-from donna_tui.tui.search.scope_picker import ScopePicker
+from donna_tui.tui.search.dialogs import ScopePicker
 from donna_tui.tui.search.wording import PAGE
 from donna_tui.types.errors import DatabaseError, Reason
 from donna_tui.types.events import ModelStateChanged, NoteIndexed, StageTimes

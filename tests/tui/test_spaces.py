@@ -10,7 +10,7 @@ from textual.widgets import Input
 
 from donna_tui.tui.app import DonnaApp
 from donna_tui.tui.lib.backend import KnownVault
-from donna_tui.tui.search.scope_picker import ScopePicker
+from donna_tui.tui.search.dialogs import ScopePicker
 from donna_tui.tui.shell.first_run import VaultChoice
 from donna_tui.tui.shell.spaces import HERE, SpacePicker
 from donna_tui.types.errors import Reason, SpaceError

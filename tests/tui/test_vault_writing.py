@@ -50,7 +50,7 @@ async def back(donna: Driver) -> None:
 
 async def plan(donna: Driver) -> PlanScreen:
     screen = await donna.window(PlanScreen)
-    await donna.until(lambda: screen.view.diffs or not screen._proposal.changes, "the diff is shown")
+    await donna.until(lambda: screen.view.diffs or not screen._proposal.plan.changes, "the diff is shown")
     await donna.rest()
     return screen
 

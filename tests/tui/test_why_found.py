@@ -6,7 +6,7 @@ import pytest
 
 from donna_tui.search.why_not import Cause, WhyNot
 from donna_tui.tui.lib.detail_dialog import DetailScreen
-from donna_tui.tui.search.why_found import facts_of
+from donna_tui.tui.search.dialogs import facts_of
 from donna_tui.tui.vault.switcher import Switcher
 from tests.tui import scenarios
 from tests.tui.bursts import send

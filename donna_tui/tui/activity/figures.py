@@ -185,7 +185,6 @@ _MODEL_WORDS = {
     ModelPhase.MISSING: "semantic search is not installed",
     ModelPhase.PREPARING: "the model is being prepared",
     ModelPhase.LOADING: "the model is being loaded",
-    ModelPhase.READY: "ready",
     ModelPhase.FAILED: "the model failed",
 }
 _MODEL_SHORT = {

@@ -20,7 +20,7 @@ from textual.widgets import Input, Static
 
 from donna_tui.tui.lib.detail_dialog import DetailScreen
 from donna_tui.tui.lib.event_messages import Kind, Sentence, Tone, describe, not_listed
-from donna_tui.tui.lib.humanize import clock, count, shorten_path
+from donna_tui.tui.lib.humanize import clock, count, moment, shorten_path
 from donna_tui.tui.lib.inputs import LineInput, SectionTabs
 from donna_tui.tui.lib.lines import LineView, set_content_height
 from donna_tui.tui.lib.styled import content_strip
@@ -61,7 +61,6 @@ class EventRing:
 
     @property
     def filtered(self) -> bool:
-        """Return whether some rows may be hidden."""
         return bool(self._text) or self._kind is not None
 
     @property
@@ -199,8 +198,6 @@ class LogFilter(Horizontal):
 
     @dataclass
     class Changed(Message):
-        """Posted when the filter changes."""
-
         text: str
         kind: Kind | None
 
@@ -325,7 +322,9 @@ class EventLog(LineView):
     def open_selected(self) -> None:
         row = self.selected or (self.ring.shown[-1] if self.ring.shown else None)
         if row is not None:
-            self.app.push_screen(DetailScreen.of_row(row))
+            said = row.sentence
+            times = ("Time spent", said.stages or said.took), ("When", moment(row.at))
+            self.app.push_screen(DetailScreen(said.what, (("", said.detail), ("Note", said.path), *times)))
 
     @property
     def line_count(self) -> int:

@@ -28,9 +28,10 @@ from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.detail_dialog import DetailScreen
 from donna_tui.tui.lib.dialogs import showing_errors
+from donna_tui.tui.lib.error_messages import REASONS, reason_title, sentence
 from donna_tui.tui.lib.event_messages import Tone
 from donna_tui.tui.lib.external import ExternalPrograms
-from donna_tui.tui.lib.humanize import count
+from donna_tui.tui.lib.humanize import count, moment, next_try
 from donna_tui.tui.lib.inputs import SectionTabs
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.messages import ActionsChanged, EngineEvents, StatusChanged
@@ -91,12 +92,14 @@ class ActivityPane(Vertical):
 
     def action_state(self, base: ActionState) -> ActionState:
         problem = self.problems.selected
+        problems = self._status.problems if self._status is not None else ()
         return replace(
             base,
             typing=isinstance(self.screen.focused, Input),
             problem=problem is not None,
             retryable=problem is not None and problem.retryable,
-            paused=self._needs_confirmation(),
+            # only missing notes can be accepted by resuming, unlike a missing folder
+            paused=any(each.reason is Reason.MASS_DISAPPEARANCE for each in problems),
         )
 
     def focus_first(self) -> None:
@@ -166,7 +169,6 @@ class ActivityPane(Vertical):
             self.event_log.open_selected()
 
     def action_view_zoom(self) -> None:
-        """Maximise the list with the focus, or restore the layout."""
         self.toggle_class("-zoomed")
         self.set_class(self.screen.focused is self.problems, "-on-problems")
 
@@ -180,7 +182,6 @@ class ActivityPane(Vertical):
         self.log_filter.focus_input()
 
     def action_search_focus(self) -> None:
-        """Show the filter: on this screen, the log is searched."""
         self.action_activity_filter()
 
     def action_activity_retry(self) -> None:
@@ -221,14 +222,16 @@ class ActivityPane(Vertical):
         self._show_sections()
         self.post_message(ActionsChanged())
 
-    def _needs_confirmation(self) -> bool:
-        """Return whether notes are missing: only that can be accepted by resuming, unlike a missing folder."""
-        problems = self._status.problems if self._status is not None else ()
-        return any(problem.reason is Reason.MASS_DISAPPEARANCE for problem in problems)
-
     def _open_problem(self, problem: Problem | None) -> None:
         if problem is not None:
-            self.app.push_screen(DetailScreen.of_problem(problem))
+            facts = (
+                ("", sentence(problem.message)),
+                ("What helps", sentence(problem.hint) or (REASONS[problem.reason].step if problem.path else "")),
+                ("Note", clean_line(problem.path)),
+                ("Since", moment(problem.since) if problem.since else ""),
+                ("Next try", next_try(problem.next_try)),
+            )
+            self.app.push_screen(DetailScreen(reason_title(problem.reason), facts))
 
     def _show_sections(self) -> None:
         number = len(self._status.problems) if self._status is not None else 0

@@ -14,37 +14,26 @@ from textual.widgets import ContentSwitcher
 
 
 class BlankColumn(Vertical):
-    """A vertical container."""
-
     BLANK = True
 
 
 class BlankRow(Horizontal):
-    """A horizontal container."""
-
     BLANK = True
 
 
 class BlankSwitcher(ContentSwitcher):
-    """A container that shows one of several widgets."""
-
     BLANK = True
 
 
-PANEL = "panel"
-"""The class that `styles/base.tcss` draws as a box."""
-
-
 class Panel(Vertical):
-    """A vertical container in a titled box."""
-
     def __init__(self, title: str, *, id: str) -> None:  # noqa: A002
         super().__init__(id=id)
         make_panel(self, title)
 
 
 def make_panel(widget: Widget, title: str) -> None:
-    widget.add_class(PANEL)
+    """Give a widget the class that `styles/base.tcss` draws as a box, and a title."""
+    widget.add_class("panel")
     widget.border_title = Content(title)
 
 

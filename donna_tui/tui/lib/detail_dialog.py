@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -10,22 +10,15 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.bindings import action_binding
 from donna_tui.tui.lib.dialogs import Modal
-from donna_tui.tui.lib.error_messages import REASONS, reason_title, sentence
-from donna_tui.tui.lib.humanize import moment, next_try
-from donna_tui.types.status import Problem
-
-if TYPE_CHECKING:
-    from donna_tui.tui.activity.log import LogRow
 
 Facts = tuple[tuple[str, str], ...]
 _LONGEST = 4_000
 
 
 class DetailScreen(Modal[None]):
-    """Facts under a title; escape, enter or a click outside closes it."""
+    """Sanitised facts under a title; escape, enter or a click outside closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,enter,q,space", "dismiss", show=False),
@@ -36,30 +29,6 @@ class DetailScreen(Modal[None]):
         super().__init__(classes="dialog")
         self._heading = title
         self._facts = facts
-
-    @classmethod
-    def of_problem(cls, problem: Problem) -> DetailScreen:
-        """Return the dialog for a problem, sanitised."""
-        facts = (
-            ("", sentence(problem.message)),
-            ("What helps", sentence(problem.hint) or (REASONS[problem.reason].step if problem.path else "")),
-            ("Note", clean_line(problem.path)),
-            ("Since", moment(problem.since) if problem.since else ""),
-            ("Next try", next_try(problem.next_try)),
-        )
-        return cls(reason_title(problem.reason), facts)
-
-    @classmethod
-    def of_row(cls, row: LogRow) -> DetailScreen:
-        """Return the dialog for a row of the log; its sentence is already sanitised."""
-        words = row.sentence
-        facts = (
-            ("", words.detail),
-            ("Note", words.path),
-            ("Time spent", words.stages or words.took),
-            ("When", moment(row.at)),
-        )
-        return cls(words.what, facts)
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="detail-box") as box:

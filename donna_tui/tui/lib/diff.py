@@ -247,8 +247,6 @@ _CONTEXT = 3
 
 
 class DiffRows(LineView):
-    """A view of rows."""
-
     _rows: Sequence[DiffRow] = ()
 
     @property
@@ -336,8 +334,6 @@ VIEW_KEYS: tuple[Item, ...] = (("plan.layout", "side by side"), ("plan.unfold", 
 
 
 class DiffDialog(Dialog[T]):
-    """Base of the dialogs that show a diff."""
-
     BINDINGS: ClassVar[list[BindingType]] = [
         action_binding(f"plan.{name}", f"screen.plan_{name}") for name in ("layout", "unfold", "wrap")
     ]

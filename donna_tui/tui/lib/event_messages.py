@@ -26,8 +26,6 @@ class Kind(StrEnum):
 
 
 class Tone(StrEnum):
-    """The severity of a line."""
-
     GOOD = "good"
     PLAIN = "plain"
     QUIET = "quiet"
@@ -105,7 +103,6 @@ _SOURCES: dict[type, str] = {
     memory_events.MemoryRemembered: "memories",
 }
 WATCHER = {"native": "at once", "polling": "every few seconds", "off": "not watched"}
-_ATTENTION = {"failed": Tone.ERROR, "paused": Tone.WARNING, "read_only": Tone.WARNING}
 
 
 def describe(event: events.EngineEvent) -> Sentence | None:
@@ -185,12 +182,7 @@ def _searched(event: events.SearchDone) -> Sentence:
 
 def _reconciled(event: events.ReconcileDone) -> Sentence | None:
     """Describe a comparison; None for a routine one without changes, which polling repeats every few seconds."""
-    changes = {
-        "new": event.new,
-        "edited": event.changed,
-        "deleted": event.deleted,
-        "left out": event.skipped,
-    }
+    changes = {"new": event.new, "edited": event.changed, "deleted": event.deleted, "left out": event.skipped}
     found = [f"{number:,} {word}" for word, number in changes.items() if number]
     if not found and event.why == events.CHANGED:
         return None
@@ -211,7 +203,8 @@ def _watcher(event: events.WatcherStateChanged) -> Sentence:
 
 
 def _engine(event: events.EngineStateChanged) -> Sentence:
-    tone = _ATTENTION.get(event.state, Tone.PLAIN)
+    tones = {"failed": Tone.ERROR, "paused": Tone.WARNING, "read_only": Tone.WARNING}
+    tone = tones.get(event.state, Tone.PLAIN)
     return Sentence(Kind.ENGINE, tone, _ENGINE.get(event.state, "Changed"), "", clean_line(event.detail))
 
 
@@ -254,10 +247,7 @@ def _filled(kind: Kind, tone: Tone, what: str, path: str, detail: str, event: ev
     return Sentence(kind, tone, what, path.format_map(shown), detail.format_map(shown))
 
 
-_SHOWN_AS: dict[str, Callable[[str], str]] = {
-    "reason": reason_words,
-    "template": lambda name: name.replace("_", " "),
-}
+_SHOWN_AS: dict[str, Callable[[str], str]] = {"reason": reason_words, "template": lambda name: name.replace("_", " ")}
 
 _DESCRIBE: dict[type, Callable[[Any], Sentence | None]] = {
     events.NoteIndexed: _indexed,

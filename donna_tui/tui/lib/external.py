@@ -20,12 +20,10 @@ from donna_tui.tui.lib.error_messages import lowered
 
 _PLUS_LINE = ("+{line}", "{path}")
 _COLON_LINE = ("{path}:{line}",)
-_GOTO_LINE = ("--goto", "{path}:{line}")
-_JUST_THE_FILE = ("{path}",)
 
 
 @dataclass(frozen=True, slots=True)
-class _Habit:
+class _EditorArguments:
     """The arguments of a known editor, and whether it has its own window."""
 
     arguments: tuple[str, ...]
@@ -35,17 +33,17 @@ class _Habit:
 _IN_TERMINAL = ("vi", "vim", "nvim", "view", "nano", "pico", "emacs", "emacsclient", "kak", "ne", "joe", "mg")
 _LIKE_CODE = ("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf")
 
-_HABITS: dict[str, _Habit] = {
-    **dict.fromkeys(_IN_TERMINAL, _Habit(_PLUS_LINE)),
-    **dict.fromkeys(("gvim", "mvim", "vimr", "gedit"), _Habit(_PLUS_LINE, has_window=True)),
-    "micro": _Habit(("+{line}:1", "{path}")),
-    **dict.fromkeys(("hx", "helix"), _Habit(_COLON_LINE)),
-    **dict.fromkeys(("subl", "sublime_text", "zed", "zeditor"), _Habit(_COLON_LINE, has_window=True)),
-    **dict.fromkeys(_LIKE_CODE, _Habit(_GOTO_LINE, has_window=True)),
-    **dict.fromkeys(("idea", "pycharm", "webstorm"), _Habit(("--line", "{line}", "{path}"), has_window=True)),
-    **dict.fromkeys(("kate", "mate"), _Habit(("-l", "{line}", "{path}"), has_window=True)),
+_EDITORS: dict[str, _EditorArguments] = {
+    **dict.fromkeys(_IN_TERMINAL, _EditorArguments(_PLUS_LINE)),
+    **dict.fromkeys(("gvim", "mvim", "vimr", "gedit"), _EditorArguments(_PLUS_LINE, has_window=True)),
+    "micro": _EditorArguments(("+{line}:1", "{path}")),
+    **dict.fromkeys(("hx", "helix"), _EditorArguments(_COLON_LINE)),
+    **dict.fromkeys(("subl", "sublime_text", "zed", "zeditor"), _EditorArguments(_COLON_LINE, has_window=True)),
+    **dict.fromkeys(_LIKE_CODE, _EditorArguments(("--goto", "{path}:{line}"), has_window=True)),
+    **dict.fromkeys(("idea", "pycharm", "webstorm"), _EditorArguments(("--line", "{line}", "{path}"), has_window=True)),
+    **dict.fromkeys(("kate", "mate"), _EditorArguments(("-l", "{line}", "{path}"), has_window=True)),
 }
-_UNKNOWN = _Habit(_JUST_THE_FILE)
+_UNKNOWN = _EditorArguments(("{path}",))
 
 _LONGEST_WAIT_SECONDS = 1.0
 """Seconds to wait for git to say what happened to a missing note."""
@@ -99,9 +97,9 @@ class External:
             raise ValueError("An editor needs an absolute path")
         program = self._editor()
         name = PurePath(program[0]).name.removesuffix(".exe")
-        habit = _HABITS.get(name, _UNKNOWN)
-        arguments = (part.format(path=path, line=line) for part in habit.arguments)
-        return Command((*program, *arguments), in_terminal=not habit.has_window)
+        editor = _EDITORS.get(name, _UNKNOWN)
+        arguments = (part.format(path=path, line=line) for part in editor.arguments)
+        return Command((*program, *arguments), in_terminal=not editor.has_window)
 
     def open(self, uri: str) -> Command:
         return Command((*self._opener(), uri), in_terminal=False)

@@ -189,6 +189,12 @@ def set_label(label: Static, content: Content, *, layout: bool = True) -> None:
         label.update(content, layout=layout)
 
 
+def show_label(label: Static, content: Content, *, layout: bool = True) -> None:
+    """Update a label as `set_label` does, and hide it while it is empty."""
+    set_label(label, content, layout=layout)
+    label.display = bool(content)
+
+
 class SectionTabs(Widget, can_focus=True):
     """Names with an optional count each; arrow keys and clicks choose."""
 
@@ -203,8 +209,6 @@ class SectionTabs(Widget, can_focus=True):
 
     @dataclass
     class Chosen(Message):
-        """Another name was chosen."""
-
         index: int
 
     def __init__(self, *names: str, gap: int = _GAP, id: str | None = None) -> None:  # noqa: A002
@@ -293,8 +297,6 @@ def _cell(index: int, strong: int, weak: int) -> tuple[str, str]:
 
 
 class ProgressBar(Widget):
-    """Draw `bar` over its whole width."""
-
     COMPONENT_CLASSES: ClassVar[set[str]] = {"bar--semantic", "bar--keyword", "bar--rest"}
 
     counts: reactive[tuple[int, int, int]] = reactive((0, 0, 0))

@@ -1,4 +1,4 @@
-"""Load, check and print key bindings: defaults, presets and the user's own keys."""
+"""Load and check key bindings: defaults, presets and the user's own keys."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import yaml
 
 from donna_tui.platform.paths import resource
 from donna_tui.tui.lib.action import ACTIVE_IN, Context
 from donna_tui.tui.lib.actions import ACTIONS, TAKES_FROM
-from donna_tui.tui.lib.panes import PANES, PaneEntry
+from donna_tui.tui.lib.panes import PANES
 from donna_tui.types.errors import ConfigError, Reason
 
 Keys = Mapping[str, tuple[str, ...]]
@@ -78,39 +77,19 @@ def keys_table(keys: Keys = DEFAULT_KEYS) -> list[KeyRow]:
     ]
 
 
-def keys_markdown() -> str:
-    """Render the key reference: a section for each context, with the keys of the footer before the others."""
-    sections = []
-    for where, group in groupby(keys_table(DEFAULT_KEYS), key=lambda row: row.where):
-        tables = [_table(part) for _, part in groupby(group, key=lambda row: row.common)]
-        sections.append(f"## {where[0].upper()}{where[1:]}\n\n" + "\nLess often:\n\n".join(tables))
-    return "\n".join(sections)
-
-
-def _table(rows: Iterable[KeyRow]) -> str:
-    lines = ["| Keys | Does | Action |", "|---|---|---|"]
-    for row in rows:
-        names = " ".join(f"`{name}`" for name in row.keys.split(" "))
-        lines.append(f"| {names} | **{row.title}**: {row.help} | `{row.id}` |")
-    return "\n".join(lines) + "\n"
-
-
-FaultName = Literal["unknown_action", "no_key", "unknown_key", "unsendable_key", "stolen_key", "key_while_typing"]
-
 PRESETS = ("default", "vim", "emacs")
 
 _PANE_CONTEXTS = tuple(context for entry in PANES.values() for context in entry.contexts)
 _INPUTS: frozenset[Context] = frozenset(entry.contexts[-1] for entry in PANES.values() if entry.has_input)
 
 
-def _active_with(context: Context, entry: PaneEntry) -> frozenset[Context]:
-    """Return the contexts whose keys may be active together with those of a context of a pane."""
-    return frozenset(("global", *entry.contexts)) | (frozenset() if context in _INPUTS else {"list"})
-
-
 _OVERLAPS: dict[Context, frozenset[Context]] = {
     "global": frozenset(("global", "list", *_PANE_CONTEXTS)),
-    **{context: _active_with(context, entry) for entry in PANES.values() for context in entry.contexts},
+    **{
+        context: frozenset(("global", *entry.contexts, *(() if context in _INPUTS else ("list",))))
+        for entry in PANES.values()
+        for context in entry.contexts
+    },
     "list": frozenset(("global", "list", "plan", "conflict", "resolve", *PANES)),
     "plan": frozenset(("list", "plan", "conflict")),
     "conflict": frozenset(("list", "plan", "conflict")),
@@ -118,6 +97,7 @@ _OVERLAPS: dict[Context, frozenset[Context]] = {
     "forget": frozenset(("forget",)),
     "suggestion": frozenset(("suggestion",)),
 }
+"""The contexts whose keys may be active together with those of a context."""
 
 _SAME_BYTES = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+j": "enter", "ctrl+[": "escape"}
 
@@ -137,14 +117,6 @@ _TAKEN_BY = {
 
 
 @dataclass(frozen=True, slots=True)
-class KeyFault:
-    """An error in a keymap: a stable name for scripts, and a sentence for people."""
-
-    name: FaultName
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
 class Keymap:
     """The effective keys, by action id; `warnings` are lines about keys that may not reach the app."""
 
@@ -158,7 +130,7 @@ DEFAULT_KEYMAP = Keymap(DEFAULT_KEYS)
 def load_keymap(preset: str = "default", own: Mapping[str, Iterable[str]] | None = None) -> Keymap:
     """Merge the defaults, a preset (or a YAML file with one) and the user's own keys.
 
-    Raises ConfigError (KEYMAP_INVALID) that lists all errors, one line each.
+    Raises ConfigError (KEYMAP_INVALID) that lists all errors, one line each: a stable name for scripts, and a sentence.
     """
     overlay = {**read_preset(preset), **{name: tuple(keys) for name, keys in (own or {}).items()}}
     faults = list(check_overlay(overlay))
@@ -168,7 +140,7 @@ def load_keymap(preset: str = "default", own: Mapping[str, Iterable[str]] | None
     if faults:
         raise ConfigError(
             Reason.KEYMAP_INVALID,
-            "\n".join(f"{fault.name}: {fault.message}" for fault in faults),
+            "\n".join(faults),
             hint="Change ui.keymap or ui.keys; `donna keys` lists every action and its keys.",
         )
     return Keymap(keys, tuple(check_taken(keys)))
@@ -200,36 +172,34 @@ def canonical(key: str) -> str:
     return _SPELLED.get(lowered, lowered)
 
 
-def check_overlay(overlay: Mapping[str, Iterable[str]]) -> Iterator[KeyFault]:
+def check_overlay(overlay: Mapping[str, Iterable[str]]) -> Iterator[str]:
     """Report errors of the mapping itself: unknown actions, and keys that no terminal sends."""
     for name, keys in overlay.items():
         if name not in ACTIONS:
             near = difflib.get_close_matches(name, ACTIONS, 1)
-            yield KeyFault(
-                "unknown_action", f"{name} is not an action." + (f" Did you mean {near[0]}?" if near else "")
-            )
+            yield f"unknown_action: {name} is not an action." + (f" Did you mean {near[0]}?" if near else "")
             continue
         if not tuple(keys):
-            yield KeyFault("no_key", f"{name} has no key; leave the line out to keep its default.")
+            yield f"no_key: {name} has no key; leave the line out to keep its default."
         yield from filter(None, (check_key(name, key) for key in keys))
 
 
-def check_key(name: str, written: str) -> KeyFault | None:
+def check_key(name: str, written: str) -> str:
+    """Return the error of a key of an action; empty if there is none."""
     key = canonical(written)
     if key in _SAME_BYTES:
-        same = _SAME_BYTES[key]
-        return KeyFault("unsendable_key", f"{written} for {name}: terminals send the same bytes as for {same}.")
+        return f"unsendable_key: {written} for {name}: terminals send the same bytes as for {_SAME_BYTES[key]}."
     if ACTIONS[name].context in _INPUTS and is_printable(key):
-        return KeyFault("key_while_typing", f"{written} for {name}: in the search box this types the character.")
+        return f"key_while_typing: {written} for {name}: in the search box this types the character."
     if _is_sendable(key):
-        return None
+        return ""
     if re.fullmatch(r"((ctrl|shift|alt|super)\+)*[^+]+", key) and "+" in key:
         hint = f" Write {key[-1].upper()} instead." if re.fullmatch(r"shift\+[a-z]", key) else ""
-        return KeyFault("unsendable_key", f"{written} for {name}: most terminals cannot send this.{hint}")
-    return KeyFault("unknown_key", f"{written} for {name} is not a key.")
+        return f"unsendable_key: {written} for {name}: most terminals cannot send this.{hint}"
+    return f"unknown_key: {written} for {name} is not a key."
 
 
-def check_keys(keys: Keys, *, changed: frozenset[str]) -> Iterator[KeyFault]:
+def check_keys(keys: Keys, *, changed: frozenset[str]) -> Iterator[str]:
     """Report keys of the changed actions that are bound to another action of an overlapping context too."""
     names = sorted(keys, key=lambda name: name not in changed)
     for index, name in enumerate(names[: len(changed)]):
@@ -237,8 +207,7 @@ def check_keys(keys: Keys, *, changed: frozenset[str]) -> Iterator[KeyFault]:
             if ACTIONS[other].context not in _OVERLAPS[ACTIONS[name].context] or _gives_way(name, other):
                 continue
             for key in sorted(set(keys[name]) & set(keys[other])):
-                message = f"{key_name(key)} for {name} is already used by {other}, which works there too."
-                yield KeyFault("stolen_key", message)
+                yield f"stolen_key: {key_name(key)} for {name} is already used by {other}, which works there too."
 
 
 def check_taken(keys: Keys) -> Iterator[str]:

@@ -261,8 +261,6 @@ T = TypeVar("T")
 
 
 class ItemList(RowList, Generic[T]):
-    """A list with an item in each row."""
-
     items: Sequence[T] = ()
 
     @property

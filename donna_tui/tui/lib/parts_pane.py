@@ -136,7 +136,6 @@ class PartsPane(Horizontal):
         return self.has_class(f"-on-{part}")
 
     def _set_part(self, part: str) -> None:
-        """Make a part the current one."""
         for each in self.parts:
             self.set_class(each == part, f"-on-{each}")
 
@@ -158,6 +157,12 @@ class PartsPane(Horizontal):
         self.remove_class("-empty")
         if had_focus:
             rows.focus()
+
+    def _set_notice(self, words: NoticeText, *, takes_focus: bool) -> None:
+        self.notice.set_text(words)
+        self.add_class("-empty")
+        if takes_focus:
+            self.notice.focus()
 
     def _show_notice(self, words: NoticeText) -> None:
         """Show a notice, and set `-empty`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import lru_cache, partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from textual import events
@@ -16,16 +17,7 @@ from textual.style import Style
 
 from donna_tui.tui.lib.jump import JumpTarget, jump
 from donna_tui.tui.lib.lines import ScrollKeys, set_content_height
-from donna_tui.tui.lib.markdown import (
-    Block,
-    LinkFollowed,
-    LinkRef,
-    LinkSpot,
-    Table,
-    link_in,
-    markdown_blocks,
-    spots_of,
-)
+from donna_tui.tui.lib.markdown import Block, LinkFollowed, LinkRef, LinkSpot, Table, link_in, markdown_blocks, spots_of
 from donna_tui.tui.lib.styled import content_strip
 
 if TYPE_CHECKING:
@@ -67,7 +59,6 @@ class PassageView(ScrollKeys):
         self._scroll_to_passage()
 
     def show_passage(self, passage: Passage, words: Words | None = None) -> None:
-        """Show a section with its passage marked."""
         first = passage.start_line
         self.show(passage.text, range(passage.mark_start - first, passage.mark_end - first + 1), words)
 
@@ -109,14 +100,12 @@ class PassageView(ScrollKeys):
         found: list[LinkSpot] = []
         for number, (row, _) in enumerate(rows):
             for spot in spots_of(row, x + _GUTTER, y + number):
-                is_rest = (
-                    found and found[-1].ref == spot.ref and found[-1].y == spot.y - 1 and not _before(row, x, spot)
-                )
+                begins_row = not row.plain[: spot.x - x - _GUTTER].strip()
+                is_rest = begins_row and found and found[-1].ref == spot.ref and found[-1].y == spot.y - 1
                 found += [] if is_rest else [spot]
         return found
 
     def jump_targets(self) -> Iterator[JumpTarget]:
-        """Return the visible links."""
         for spot in self.visible_links:
             yield JumpTarget(spot.x, spot.y, partial(self.follow, spot.ref))
 
@@ -125,11 +114,9 @@ class PassageView(ScrollKeys):
         jump(self, list(self.jump_targets()), if_none="No link is visible.")
 
     def follow(self, ref: LinkRef) -> None:
-        """Post `LinkFollowed`."""
         self.post_message(LinkFollowed(ref))
 
     def on_click(self, event: events.Click) -> None:
-        """Follow the link under the mouse."""
         ref = link_in(event.style.meta)
         if ref is not None and not self.screen.get_selected_text():
             event.stop()
@@ -167,7 +154,8 @@ class PassageView(ScrollKeys):
     def _draw(self, row: int, width: int) -> Strip:
         content, lines = self._rows[row]
         if words := self._shown[2]:
-            content = _with_hits(content, words)
+            for start, end, _ in words.found(content.plain):
+                content = content.stylize("hit", start, end)
         if lines.start in self.flashed:
             content = content.stylize("hit")
         if self.text_selection is not None and (span := self.text_selection.get_span(row)) is not None:
@@ -205,11 +193,6 @@ class PassageView(ScrollKeys):
         self.scroll_to(y=top, animate=False, immediate=True, force=True)
 
 
-def _before(row: Content, x: int, spot: LinkSpot) -> str:
-    """Return the text of a row before a link."""
-    return row.plain[: spot.x - x - _GUTTER].strip()
-
-
 def _best_of(text: str, mark: range, words: Words) -> int | None:
     """Return the line with the best sentence among the marked lines of a text."""
     from donna_tui.search.snippets import best_line
@@ -223,12 +206,6 @@ def _best_of(text: str, mark: range, words: Words) -> int | None:
 def _laid_out(text: str, width: int) -> tuple[tuple[Content, range], ...]:
     """Wrap a text into rows; cached, since the same few notes are shown again while a question is typed."""
     return tuple(row for block in markdown_blocks(text) for row in wrapped(block, width))
-
-
-def _with_hits(row: Content, words: Words) -> Content:
-    for start, end, _ in words.found(row.plain):
-        row = row.stylize("hit", start, end)
-    return row
 
 
 def wrapped(block: Block, width: int) -> Iterator[tuple[Content, range]]:
@@ -274,14 +251,9 @@ def _table_row(table: Table, row: int, width: int) -> Iterator[Content]:
     columns = [cell.wrap(each) for cell, each in zip(table.rows[row], widths, strict=False)]
     columns += [[Content("")]] * (len(widths) - len(columns))
     between = Content.styled(_BETWEEN, "dim")
-    for line in range(max(map(len, columns))):
-        cells = (
-            (column[line] if line < len(column) else Content("")).pad_right(
-                max(0, each - (column[line].cell_length if line < len(column) else 0))
-            )
-            for column, each in zip(columns, widths, strict=True)
-        )
-        yield between.join(cells)
+    for line in zip_longest(*columns, fillvalue=Content("")):
+        cells = zip(line, widths, strict=True)
+        yield between.join(cell.pad_right(max(0, room - cell.cell_length)) for cell, room in cells)
 
 
 def _fitted(widths: tuple[int, ...], room: int) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.text.fuzzy import Match, fuzzy_match
 from donna_tui.tui.lib.bindings import action_binding
 from donna_tui.tui.lib.dialogs import Modal
-from donna_tui.tui.lib.inputs import LineInput, OptionRows, ValueOption
+from donna_tui.tui.lib.inputs import LineInput, OptionRows, ValueOption, show_label
 
 T = TypeVar("T")
 MAX_SHOWN = 200
@@ -159,9 +159,7 @@ class Picker(ListDialog[T], Generic[T]):
         return whole.stylize("$text-disabled") if choice.objection else whole
 
     def _object(self, text: str) -> None:
-        label = self.query_one(".picker-objection", Static)
-        label.update(Content(text))
-        label.display = bool(text)
+        show_label(self.query_one(".picker-objection", Static), Content(text))
 
 
 def highlighted(name: str, places: Iterable[int]) -> Content:

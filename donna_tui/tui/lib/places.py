@@ -31,8 +31,6 @@ class QuestionPlace:
 
 @dataclass(frozen=True, slots=True)
 class ScreenPlace:
-    """A screen in its current state."""
-
     pane: Pane
 
 

@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 
 from donna_tui.tui.lib.dialogs import Dialog
 from donna_tui.tui.lib.error_messages import error_text
-from donna_tui.tui.lib.inputs import KeyLine, LineInput
+from donna_tui.tui.lib.inputs import KeyLine, LineInput, show_label
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.types.drafts import CalendarRow
 from donna_tui.types.errors import DonnaError, Reason
@@ -102,9 +102,8 @@ class AddCalendar(Dialog[CalendarRow]):
 
     def _show_hint(self, of: str = "", words: str = "", style: str = "$text-warning") -> None:
         for name, *_ in _FIELDS:
-            hint = self.query_one(f"#calendar-{name} .field-hint", Static)
-            hint.update(Content.styled(words if name == of else "", style))
-            hint.display = bool(words) and name == of
+            hint = Content.styled(words if name == of else "", style)
+            show_label(self.query_one(f"#calendar-{name} .field-hint", Static), hint)
 
     @work(group="read", exclusive=True)
     async def _read(self) -> None:

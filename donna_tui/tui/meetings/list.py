@@ -13,6 +13,7 @@ from textual.widgets import Static
 
 from donna_tui.tui.lib.containers import Panel
 from donna_tui.tui.lib.humanize import local, plural
+from donna_tui.tui.lib.inputs import show_label
 from donna_tui.tui.lib.lines import ItemList, row_of
 from donna_tui.tui.lib.markdown import MAX_CHARACTERS
 from donna_tui.tui.lib.passage_view import PassageView
@@ -147,8 +148,7 @@ class MeetingCard(Panel):
         self.view.show(text[parse_frontmatter(text[:MAX_CHARACTERS]).body_start :])
         lines = [Content.styled(line_of(foot), "$text-muted")] if foot else []
         lines += [Content.styled(line_of(warning), "$text-warning") for warning in warnings[:_MAX_WARNINGS]]
-        self.foot.update(Content("\n").join(lines))
-        self.foot.display = bool(lines)
+        show_label(self.foot, Content("\n").join(lines))
 
 
 def head_lines(row: MeetingRow, day: str, status: str) -> Iterator[Content]:

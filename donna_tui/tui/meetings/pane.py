@@ -23,7 +23,7 @@ from donna_tui.tui.lib.dialogs import one_dialog, showing_errors
 from donna_tui.tui.lib.error_messages import error_text, sentence
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import plural
-from donna_tui.tui.lib.inputs import Notice, NoticeText
+from donna_tui.tui.lib.inputs import Notice, NoticeText, show_label
 from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import RowList
@@ -170,9 +170,7 @@ class MeetingsPane(PartsPane):
             return
         words, problems = wording.calendars_line(calendars)
         self.query_one("#calendars", Static).update(Content.styled(words, "$text-disabled"))
-        trouble = self.query_one("#calendar-problems", Static)
-        trouble.update(Content(problems))
-        trouble.display = bool(problems)
+        show_label(self.query_one("#calendar-problems", Static), Content(problems))
         if not calendars and not meetings:
             self._show_notice(wording.NO_CALENDAR)
             return
@@ -181,7 +179,6 @@ class MeetingsPane(PartsPane):
 
     @work(group="rule")
     async def action_meetings_never(self) -> None:
-        """Turn drafts of a series off, or on again, and show which."""
         row = self.selected
         if row is None:
             return
@@ -196,7 +193,6 @@ class MeetingsPane(PartsPane):
 
     @work(group="write")
     async def action_meetings_write(self) -> None:
-        """Write the draft of a meeting, and show where it is; offer to create a missing repository."""
         if self.selected is None:
             return
         event_id = self.selected.meeting.event_id
@@ -296,10 +292,6 @@ class MeetingsPane(PartsPane):
         self.rows.show(meetings, {day: wording.day_title(day, today) for day in days}, now, select=selected)
 
     def _show_notice(self, words: NoticeText) -> None:
-        had_focus = self.has_focus_within
-        self.notice.set_text(words)
-        self.add_class("-empty")
+        self._set_notice(words, takes_focus=self.has_focus_within)
         self.query_one("#agenda-head", Static).update(Content(""))
         self.follow()
-        if had_focus:
-            self.notice.focus()

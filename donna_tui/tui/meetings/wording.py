@@ -42,8 +42,6 @@ _STATE_TEXTS = {
 
 
 class AgendaSpan(StrEnum):
-    """The span of the calendar that is listed."""
-
     DAY = "day"
     WEEK = "week"
 

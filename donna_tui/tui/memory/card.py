@@ -30,8 +30,6 @@ _SIGNALS = {
 
 
 class MemoryCard(Panel):
-    """A memory, and why it is remembered and recalled or not."""
-
     head = query_one("#memory-why", Static)
     view = query_one("#memory-text", PassageView)
 

@@ -14,6 +14,7 @@ from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.dialogs import TextDialog
 from donna_tui.tui.lib.error_messages import error_text
 from donna_tui.tui.lib.humanize import day
+from donna_tui.tui.lib.inputs import show_label
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.memory import Suggestion
@@ -37,7 +38,6 @@ class ForgetScreen(TextDialog[bool]):
         self.dismiss(False)
 
     def action_forget_for_good(self) -> None:
-        """Erase it, after a second press to confirm."""
         if self._warned:
             self.dismiss(True)
             return
@@ -69,7 +69,6 @@ class SuggestionScreen(TextDialog[int]):
         self._show()
 
     def action_leave(self) -> None:
-        """Close the dialog; the remaining suggestions stay open."""
         self.dismiss(self._remembered)
 
     def action_suggestion_accept(self) -> None:
@@ -100,9 +99,7 @@ class SuggestionScreen(TextDialog[int]):
         self._show_replaced(one)
 
     def _report(self, words: str) -> None:
-        warning = self.query_one(".refusal-step", Static)
-        warning.update(Content.styled(words, "$text-warning"))
-        warning.display = bool(words)
+        show_label(self.query_one(".refusal-step", Static), Content.styled(words, "$text-warning"))
 
     @work(group="load", exclusive=True)
     async def _show_replaced(self, one: Suggestion) -> None:

@@ -73,7 +73,6 @@ def marks_of(memory: MemoryChunk) -> Content:
 
 
 def one_line(text: str) -> str:
-    """Return the beginning of a text on one line."""
     return clean_line(" ".join(text[:_LONGEST].split()))
 
 
@@ -110,7 +109,6 @@ def packed_line(place: int, memory: MemoryChunk, width: int) -> Content:
 
 
 def separator_line(words: str, columns: str, width: int) -> Content:
-    """Render a separator with the headings of the columns below it."""
     return row_of(Content.styled(words, "quiet"), Content.styled(columns, "quiet"), width)
 
 

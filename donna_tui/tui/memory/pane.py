@@ -25,7 +25,7 @@ from donna_tui.tui.lib.dialogs import LinePrompt, RefusalScreen, one_dialog, sho
 from donna_tui.tui.lib.error_messages import Refusal
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import plural
-from donna_tui.tui.lib.inputs import Notice, NoticeText, set_label
+from donna_tui.tui.lib.inputs import Notice, NoticeText, show_label
 from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import RowList
@@ -36,7 +36,7 @@ from donna_tui.tui.memory.card import MemoryCard, citation_of, note_of
 from donna_tui.tui.memory.dialogs import ForgetScreen, SuggestionScreen
 from donna_tui.tui.memory.list import PAGE, MemoryList, one_line, own_text
 from donna_tui.tui.memory.recall_panel import MemoryInput, RecallPanel
-from donna_tui.tui.search.why_found import correct, correction_effect
+from donna_tui.tui.search.dialogs import correct, correction_effect
 from donna_tui.tui.vault.flows import VaultFlows
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.events import IndexSwapped, NoteDeleted, NoteEmbedded
@@ -44,10 +44,6 @@ from donna_tui.types.memory import MemoryChunk, Suggestion
 from donna_tui.types.memory_events import BackfillDone, SourceIngested
 from donna_tui.types.status import Status
 from donna_tui.vault.write.changes import OperationKind, Outcome
-
-_TO_REMEMBER = "I prefer short answers · The server is called cassius"
-
-_STORED_HERE = "It is stored on this machine, found in search, and recalled where it fits."
 
 FILL = 0.03
 """Seconds until rows that became visible are read, so that scrolling reads only where it stops."""
@@ -134,7 +130,8 @@ class MemoryPane(PartsPane):
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
         elif self.screen.focused is self.words:
-            self._end_words()
+            self.set_class(bool(self.words.value), "-filtering")
+            self.show_part("list")
         elif self._is_at("text"):
             self.show_part(self._opened_from)
             self._follow()
@@ -175,7 +172,6 @@ class MemoryPane(PartsPane):
             self.reload_soon()
 
     def on_status_changed(self, event: StatusChanged) -> None:
-        """Show a note while another process maintains the index."""
         self._set_status(event.status)
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
@@ -239,15 +235,7 @@ class MemoryPane(PartsPane):
         self.recall.focus_input()
 
     def _set_status(self, status: Status) -> None:
-        words = wording.read_only_note(status)
-        note = self.query_one("#memory-note", Static)
-        set_label(note, Content(words))
-        note.display = bool(words)
-
-    def _end_words(self) -> None:
-        if not self.words.value:
-            self.remove_class("-filtering")
-        self.show_part("list")
+        show_label(self.query_one("#memory-note", Static), Content(wording.read_only_note(status)))
 
     def _part(self, place: str) -> Widget:
         first = self.notice if self.has_class("-empty") else self.rows
@@ -307,9 +295,9 @@ class MemoryPane(PartsPane):
 
     @one_dialog("remember")
     async def action_memory_remember(self) -> None:
-        window = LinePrompt(
-            "Remember", "remember it", self._keys, placeholder=_TO_REMEMBER, hint_for=lambda _: _STORED_HERE
-        )
+        examples = "I prefer short answers · The server is called cassius"
+        stored = "It is stored on this machine, found in search, and recalled where it fits."
+        window = LinePrompt("Remember", "remember it", self._keys, placeholder=examples, hint_for=lambda _: stored)
         text = await self.app.push_screen_wait(window)
         if text is None:
             return
@@ -438,10 +426,8 @@ class MemoryPane(PartsPane):
             return
         retained = {place: each for place, each in self._retained.items() if each.id in still_missing}
         self._report(total, bool(retained))
-        offer = self.query_one("#memory-suggestion", Static)
-        key = shown_key(self._keys["memory.suggestions"])
-        set_label(offer, wording.suggestion_line(self._suggestions, key))
-        offer.display = bool(self._suggestions)
+        offer = wording.suggestion_line(self._suggestions, shown_key(self._keys["memory.suggestions"]))
+        show_label(self.query_one("#memory-suggestion", Static), offer)
         self.rows.show(total, found, retained)
         self._follow()
 
@@ -458,7 +444,6 @@ class MemoryPane(PartsPane):
             self.rows.fill(page, found)
 
     def _set_filter(self, list_filter: wording.ListFilter) -> None:
-        """Change the filter, and list from the beginning."""
         if list_filter != self._list_filter:
             self._list_filter = list_filter
             self._retained = {}
@@ -466,7 +451,6 @@ class MemoryPane(PartsPane):
             self.reload()
 
     def _report(self, total: int, has_retained: bool) -> None:
-        """Show the number of memories, or a notice if there are none."""
         if not total and not has_retained and not self._list_filter.is_active:
             self._show_notice(wording.NOTHING_YET)
             return
@@ -480,12 +464,8 @@ class MemoryPane(PartsPane):
         self.query_one("#memory-head", Static).update(Content.styled(words, style))
 
     def _show_notice(self, words: NoticeText) -> None:
-        had_focus = self.rows.has_focus
-        self.notice.set_text(words)
-        self.add_class("-empty")
+        self._set_notice(words, takes_focus=self.rows.has_focus)
         self._show_head("")
-        if had_focus:
-            self.notice.focus()
         self._follow()
 
     def _follow(self) -> None:

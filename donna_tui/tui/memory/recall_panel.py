@@ -61,8 +61,6 @@ class BudgetBar(Widget):
 
     @dataclass
     class Chosen(Message):
-        """Posted when another budget is chosen."""
-
         budget: int
 
     _steps = steps_with(0)
@@ -174,7 +172,6 @@ class RecallList(ItemList[RecallRow]):
 
 
 def rows_of(result: RecallResult) -> tuple[RecallRow, ...]:
-    """Return the rows of a recall; none if it found nothing."""
     if not result.memories and not result.cut:
         return ()
     packed = (

@@ -115,7 +115,6 @@ NO_QUESTION = NoticeText(
 
 
 def list_head(list_filter: ListFilter, total: int) -> str:
-    """Describe the list: the number of memories, and its filters."""
     if list_filter == ListFilter().only_tasks():
         return f"{plural(total, 'task')}, newest first"
     shown = plural(total, "memory", "memories")

@@ -24,7 +24,7 @@ from donna_tui.tui.lib.lines import ItemList, row_of
 from donna_tui.tui.lib.messages import ActionsChanged
 from donna_tui.tui.review.lists import line_of, title_of
 from donna_tui.tui.review.wording import approval_words, lacks_repository, parts_out
-from donna_tui.tui.vault.plan_dialog import Answer, PlanScreen, Proposal
+from donna_tui.tui.vault.plan_dialog import Answer
 from donna_tui.tui.vault.plan_flow import PlanFlow, retried
 from donna_tui.types.drafts import DraftRow
 from donna_tui.types.errors import DonnaError
@@ -112,7 +112,6 @@ class ApproveAll(Dialog[bool]):
         self.rows.focus()
 
     def action_plan_apply(self) -> None:
-        """Approve the drafts; afterwards the same key closes the dialog."""
         if self._began or not any(row.is_open for row in self.rows.items):
             self.action_leave()
         else:
@@ -128,7 +127,6 @@ class ApproveAll(Dialog[bool]):
         self._report()
 
     def action_leave(self) -> None:
-        """Close the dialog, unless an approval is running."""
         if not self._is_under_way:
             self.dismiss(self._began)
 
@@ -259,12 +257,6 @@ class DraftFlows(PlanFlow):
         remarks: tuple[str, ...] = (),
     ) -> Outcome | None:
         plan = await make()
-        proposal = Proposal(
-            title=f"{verb.capitalize()} {title_of(row)}",
-            does=f"{verb} it",
-            changes=plan.changes,
-            summary=summary(plan),
-            remarks=(*remarks, *plan.remarks),
-        )
-        answer = await self._prompt(PlanScreen(proposal, self._keys))
+        title = f"{verb.capitalize()} {title_of(row)}"
+        answer = await self._confirm(plan, remarks, title=title, does=f"{verb} it", summary=summary(plan))
         return await self._carry_out(plan, partial(do, row.id)) if answer is Answer.DO else None

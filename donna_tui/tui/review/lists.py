@@ -40,7 +40,6 @@ def short_line(text: str, most: int) -> str:
 
 
 def title_of(row: DraftRow) -> str:
-    """Return the title of a draft, or else the name of its note."""
     return short_line(row.title, _TITLE) or short_line(PurePosixPath(row.target).stem, _TITLE) or "untitled"
 
 

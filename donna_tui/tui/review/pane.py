@@ -72,8 +72,6 @@ class ReviewPane(PartsPane):
 
     @dataclass
     class Counted(Message):
-        """Posted with the number of waiting drafts."""
-
         waiting: int
 
     BINDINGS = bindings("review")
@@ -466,7 +464,6 @@ class ReviewPane(PartsPane):
         await self._report_approval(draft)
 
     async def _report_approval(self, draft: Draft) -> None:
-        """Show the plan of approving the draft and its diff."""
         plan: Plan | None = None
         if draft.row.state is not DraftState.WAITING:
             self._show_foot(wording.why_decided(draft.row), "$text-disabled")
@@ -555,12 +552,8 @@ class ReviewPane(PartsPane):
         self.follow()
 
     def _show_notice(self, words: NoticeText) -> None:
-        had_focus = self.has_focus_within
-        self.notice.set_text(words)
-        self.add_class("-empty")
+        self._set_notice(words, takes_focus=self.has_focus_within)
         self._without_text("")
-        if had_focus:
-            self.notice.focus()
 
     def _is_about_drafts(self, event: EngineEvent) -> bool:
         if isinstance(event, EngineStateChanged):

@@ -37,7 +37,7 @@ NOTHING_AT_ALL = NoticeText(
 )
 
 _MAX_REMARKS = 3
-_TURNED_OUT = {
+_WHY_DECIDED = {
     DraftState.APPROVED: "It was approved already.",
     DraftState.REJECTED: "It was rejected already.",
     DraftState.GONE: "Its note is missing: it was deleted or moved outside Donna.",
@@ -54,7 +54,7 @@ def why_no_text(row: DraftRow, keys: Keys) -> str:
         again = shown_key(keys["review.regenerate"])
         return f"It could not be written: {sentence(row.detail)} {again} tries again."
     if row.state in (DraftState.GONE, DraftState.REJECTED) or not row.path:
-        return sentence(row.detail) or _TURNED_OUT.get(row.state, "It has no text.")
+        return sentence(row.detail) or _WHY_DECIDED.get(row.state, "It has no text.")
     return ""
 
 
@@ -82,9 +82,9 @@ def why_none_today(skill: str, row: DraftRow | None) -> str:
     if row is None:
         span = "this week" if skill == "weekly_review" else "today"
         return f"There is nothing to write about yet: no notes, meetings or finished tasks of {span} were found."
-    turned_out = _TURNED_OUT.get(row.state, "It has no text.")
+    why = _WHY_DECIDED.get(row.state, "It has no text.")
     note = f" Its note is {line_of(row.path)}." if row.state is DraftState.APPROVED else ""
-    return f"{title_of(row)}: {lowered(turned_out)}{note}"
+    return f"{title_of(row)}: {lowered(why)}{note}"
 
 
 def why_no_approval(row: DraftRow | None, keys: Keys) -> str:
@@ -92,12 +92,12 @@ def why_no_approval(row: DraftRow | None, keys: Keys) -> str:
         return ""
     if row.state is DraftState.FAILED:
         return f"It could not be written. {shown_key(keys['review.regenerate'])} tries again."
-    return _TURNED_OUT[row.state]
+    return _WHY_DECIDED[row.state]
 
 
 def why_decided(row: DraftRow | None) -> str:
     """Return why nothing can be decided about a draft any more; empty if it is waiting or has failed."""
-    return _TURNED_OUT.get(row.state, "") if row is not None else ""
+    return _WHY_DECIDED.get(row.state, "") if row is not None else ""
 
 
 def head_lines(row: DraftRow, now: float, remarks: tuple[str, ...], *, unsaved_edit: bool) -> Iterator[Content]:

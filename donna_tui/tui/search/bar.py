@@ -41,8 +41,6 @@ class SearchInput(LineInput):
 
 
 class SearchBar(Horizontal):
-    """Prompt, input and status of the search."""
-
     input = query_one(SearchInput)
     facts = query_one("#search-facts", Static)
 

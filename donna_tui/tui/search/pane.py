@@ -25,20 +25,12 @@ from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import BlankColumn, BlankRow, Panel, name_panel
 from donna_tui.tui.lib.dialogs import one_dialog, showing_errors
 from donna_tui.tui.lib.external import ExternalPrograms
-from donna_tui.tui.lib.inputs import NoticeText, notice_content, set_label
+from donna_tui.tui.lib.inputs import NoticeText, notice_content, show_label
 from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import CursorView
 from donna_tui.tui.lib.markdown import FollowLink
-from donna_tui.tui.lib.messages import (
-    ActionsChanged,
-    EditNote,
-    EngineEvents,
-    OpenNote,
-    RememberPlace,
-    StatusChanged,
-    StepBack,
-)
+from donna_tui.tui.lib.messages import ActionsChanged, EditNote, EngineEvents, OpenNote, RememberPlace, StatusChanged
 from donna_tui.tui.lib.places import QuestionPlace
 from donna_tui.tui.search.bar import SearchBar
 from donna_tui.tui.search.preview import Preview
@@ -72,8 +64,8 @@ TYPING_GAP = 0.05
 are answered at once, and a burst of keys causes few searches.
 """
 
-REFRESH_PAUSE = 1.0
-"""Seconds between two searches caused only by changes of the index."""
+REFRESH_SECONDS = 1.0
+"""Seconds between two refreshes of the answer, or of the start page, that only changes of the index cause."""
 
 
 class SearchRunner:
@@ -137,7 +129,7 @@ class SearchRunner:
     def refresh_soon(self) -> None:
         """Schedule a refresh of the answer, because the index has changed."""
         if self._refreshing is None:
-            self._refreshing = self._owner.set_timer(REFRESH_PAUSE, self._refresh_now)
+            self._refreshing = self._owner.set_timer(REFRESH_SECONDS, self._refresh_now)
 
     def _refresh_now(self) -> None:
         self._refreshing = None
@@ -161,9 +153,6 @@ class SearchRunner:
 
 ROOMY = 28
 """Height of the pane in lines from which a result shows two lines of its text."""
-
-REFRESH_SECONDS = 1.0
-"""Minimum number of seconds between two refreshes of the start page."""
 
 
 class SearchPane(BlankColumn):
@@ -291,7 +280,7 @@ class SearchPane(BlankColumn):
             yield from self.preview.jump_targets()
 
     def on_resize(self) -> None:
-        self.results.snippet_lines = 2 if self.size.height >= ROOMY else 1
+        self.results.set_snippet_lines(2 if self.size.height >= ROOMY else 1)
 
     def _typed(self, text: str) -> None:
         """Search for the input; for an empty input, show the start page."""
@@ -323,12 +312,10 @@ class SearchPane(BlankColumn):
         self.post_message(ActionsChanged())
 
     def on_descendant_focus(self) -> None:
-        """Store the question in the history when the results get the focus."""
         if self.screen.focused in (self.results, self.preview.view):
             self.save_question()
 
     def on_hide(self) -> None:
-        """Store the question in the history when another screen is shown."""
         self.save_question()
         self.start.leave()
 
@@ -357,7 +344,6 @@ class SearchPane(BlankColumn):
             self.preview.changed(event.events)
 
     async def action_search_open(self) -> None:
-        """Open a line of the start page; in the preview, follow a link; otherwise open the note in the editor."""
         if self._is_on_start and self.start.open_selected():
             return
         if self.screen.focused is self.preview.view and self.preview.view.visible_links:
@@ -408,7 +394,6 @@ class SearchPane(BlankColumn):
             await self._programs.open_in_obsidian(self._backend.root_of(self.selected.space), note)
 
     def action_search_copy_link(self) -> None:
-        """Copy a wikilink to the selected section, or the citation of a passage that is in no note."""
         if self.selected is None:
             return
         note = note_of_hit(self.selected)
@@ -423,7 +408,7 @@ class SearchPane(BlankColumn):
 
     @one_dialog("correct")
     async def action_search_correct(self) -> None:
-        from donna_tui.tui.search.why_found import correct, correction_effect
+        from donna_tui.tui.search.dialogs import correct, correction_effect
 
         hit = self.selected
         if hit is None or self._backend is None:
@@ -455,7 +440,7 @@ class SearchPane(BlankColumn):
 
     @one_dialog("filter")
     async def action_search_filter(self) -> None:
-        from donna_tui.tui.search.scope_picker import ScopePicker
+        from donna_tui.tui.search.dialogs import ScopePicker
 
         if self._backend is None:
             return
@@ -551,12 +536,6 @@ class SearchPane(BlankColumn):
         self.post_message(RememberPlace(self.place))
         self._run_question(replace(self.question, like=self.selected, near_misses=False))
 
-    def action_search_undo(self) -> None:
-        self.post_message(StepBack())
-
-    def action_search_redo(self) -> None:
-        self.post_message(StepBack(redo=True))
-
     def action_search_near(self) -> None:
         self._run_question(replace(self.question, near_misses=not self.question.near_misses))
 
@@ -571,7 +550,6 @@ class SearchPane(BlankColumn):
             self._run_question(self.question)
 
     def action_view_zoom(self) -> None:
-        """Zoom the preview, or restore the layout."""
         self._zoom(on=not self.has_class("-zoomed"))
 
     @property
@@ -630,7 +608,7 @@ class SearchPane(BlankColumn):
 
     @one_dialog("why")
     async def _explain(self, backend: Backend, path: str) -> None:
-        from donna_tui.tui.search.why_found import explanation_screen
+        from donna_tui.tui.search.dialogs import explanation_screen
         from donna_tui.tui.vault.switcher import Switcher, SwitchTo
 
         request = self.question.request()
@@ -707,9 +685,7 @@ class SearchPane(BlankColumn):
         name_panel(self.query_one("#search-list", Panel), text or "Results")
 
     def _note(self, text: str) -> None:
-        note = self.query_one("#search-note", Static)
-        set_label(note, Content(text), layout=False)
-        note.display = bool(text)
+        show_label(self.query_one("#search-note", Static), Content(text), layout=False)
 
     def _show_bar(self) -> None:
         found = None if self._outcome is None or self.question.is_empty else number_found(self._outcome)

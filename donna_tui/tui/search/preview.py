@@ -94,7 +94,6 @@ class Preview(Panel):
             self.view.follow(ref)
 
     def on_link_followed(self, event: LinkFollowed) -> None:
-        """Post the link with the note that it belongs to."""
         event.stop()
         if self._hit is not None:
             self.post_message(FollowLink(note_of_hit(self._hit) or self._hit.path, event.ref))
@@ -110,7 +109,6 @@ class Preview(Panel):
         self._timer = self.set_timer(PAUSE, self._load)
 
     def changed(self, happened: tuple[EngineEvent, ...]) -> None:
-        """Read the section again if its note was indexed again."""
         from donna_tui.types.events import NoteIndexed
 
         hit = self._hit
@@ -135,7 +133,9 @@ class Preview(Panel):
             passage = await backend.passage(hit.path, hit.start_line, hit.end_line, hit.space)
         except DonnaError as error:
             if hit is self._hit:
-                self.fail(hit, sentence(error.message), sentence(error.hint or ""))
+                self._head(hit, hit.heading_path, sensitive=hit.sensitive)
+                self.view.show("\n\n".join(filter(None, (sentence(error.message), sentence(error.hint or "")))))
+                self.foot.show()
             return
         if hit is self._hit:
             self.show(hit, passage)
@@ -147,19 +147,10 @@ class Preview(Panel):
         self.view.show_passage(passage, words_in(hit.snippet))
         self.foot.show(partial(backlinks, passage.linked_from, truncated=passage.truncated))
 
-    def fail(self, hit: Hit, message: str, hint: str) -> None:
-        self._head(hit, hit.heading_path, sensitive=hit.sensitive)
-        self.view.show("\n\n".join(filter(None, (message, hint))))
-        self.foot.show()
-
     def _head(self, hit: Hit, headings: tuple[str, ...], *, sensitive: bool) -> None:
-        name_panel(self, f"{clean_line(placed(hit))}:{line_range(hit)}")
+        place = " › ".join(filter(None, (hit.space, hit.path)))
+        name_panel(self, f"{clean_line(place)}:{line_range(hit)}")
         self.head.show(partial(heading, headings, sensitive=sensitive))
-
-
-def placed(hit: Hit) -> str:
-    """Format the path of a hit, prefixed by its space if several were searched."""
-    return " › ".join(filter(None, (hit.space, hit.path)))
 
 
 def heading(headings: tuple[str, ...], width: int, *, sensitive: bool) -> Content:

@@ -68,11 +68,6 @@ def row_lines(row: ResultRow, width: int, snippet_lines: int) -> list[Line]:
     ]
 
 
-def folded_line(row: ResultRow, width: int) -> Line:
-    """Format the line below a row with the number of hidden passages of its note."""
-    return cut([(f"… {row.folded} more in this note →", "trail")], width) if row.folded else []
-
-
 def trail(hit: Hit) -> str:
     """Format the headings below the title as plain text: ` › Decisions › Cache`."""
     headings = hit.heading_path[1:] if hit.heading_path[:1] == (hit.title,) else hit.heading_path
@@ -88,7 +83,6 @@ def why_it_ranks(hit: Hit) -> str:
 
 
 def rank_bar(rank: float, *, with_bar: bool) -> Line:
-    """Format the score of a hit as a bar and a number."""
     filled = round(min(max(rank, 0.0), 1.0) * BAR_CELLS)
     number = f"{rank:.2f}"
     if not with_bar:
@@ -174,8 +168,6 @@ class ResultList(CursorView):
 
     @dataclass
     class Selected(Message):
-        """Posted when another result is selected, or none."""
-
         hit: Hit | None
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
@@ -198,13 +190,8 @@ class ResultList(CursorView):
     def selected(self) -> Hit | None:
         return self.rows[self.selected_index].hit if self.rows else None
 
-    @property
-    def snippet_lines(self) -> int:
-        return self.row_height - _FIXED_LINES
-
-    @snippet_lines.setter
-    def snippet_lines(self, lines: int) -> None:
-        if lines != self.snippet_lines:
+    def set_snippet_lines(self, lines: int) -> None:
+        if self.row_height != _FIXED_LINES + lines:
             self.row_height = _FIXED_LINES + lines
             self.on_resize()
 
@@ -263,7 +250,6 @@ class ResultList(CursorView):
         return max(1, self.size.height // self.row_height)
 
     def _visible_lines(self) -> list[Strip]:
-        """Return the content of each line of the screen."""
         width, height = self.scrollable_content_region.size
         first, hidden = divmod(self.scroll_offset.y, self.row_height)
         last = min(len(self.rows), first + height // self.row_height + 2) if width > _GUTTER + _RIGHT_MARGIN else 0
@@ -289,9 +275,10 @@ class ResultList(CursorView):
         if strips is None:
             styles = self._styles_of(is_selected, has_focus)
             cursor = (" ▌ ", "cursor") if is_selected else ("   ", "")
-            lines = row_lines(self.rows[place], width - _GUTTER - _RIGHT_MARGIN, self.snippet_lines)
+            row, room = self.rows[place], width - _GUTTER - _RIGHT_MARGIN
+            lines = row_lines(row, room, self.row_height - _FIXED_LINES)
             strips = [_strip((cursor, *line), width, styles) for line in lines]
-            folded = folded_line(self.rows[place], width - _GUTTER - _RIGHT_MARGIN)
+            folded = cut([(f"… {row.folded} more in this note →", "trail")], room) if row.folded else []
             strips.append(_strip((("   ", ""), *folded), width, self._styles_of(False, has_focus)))
             self._strips[place, *key] = strips
         return strips
@@ -310,7 +297,6 @@ class ResultList(CursorView):
         return self._styles[key]
 
     def _filtered(self, segments: list[Segment]) -> list[Segment]:
-        """Apply the terminal's colour filters."""
         for line_filter in self.get_line_filters():
             segments = line_filter.apply(segments, self.background_colors[1])
         return segments

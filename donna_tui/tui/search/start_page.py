@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from donna_tui.types.drafts import MeetingRow
     from donna_tui.types.memory import TaskRow
 
-
 MAX_RECENT = 40
 MAX_TASKS = 20
 _BORDERS = 2
@@ -50,9 +49,6 @@ SYNTAX = (
 )
 
 
-Opens = Callable[[], Message]
-
-
 @dataclass
 class RepeatSearch(Message):
     """Posted when a question is chosen to be asked again."""
@@ -66,7 +62,7 @@ class StartLine:
 
     text: Content
     side: Content = field(default_factory=Content)
-    opens: Opens | None = None
+    opens: Callable[[], Message] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +87,6 @@ class StartPanel(Widget):
         self._selected: int | None = None
 
     def show(self, lines: tuple[StartLine, ...], selected: int | None) -> None:
-        """Replace the lines, and mark the one under the cursor."""
         if (lines, selected) != (self.lines, self._selected):
             self.lines, self._selected = lines, selected
             self.refresh()
@@ -191,11 +186,9 @@ class StartPage(BlankColumn, can_focus=True, inherit_bindings=False):
         self._put(len(self._openable()) - 1)
 
     def action_page_down(self) -> None:
-        """Move to the first line of the next panel."""
         self._turn(1)
 
     def action_page_up(self) -> None:
-        """Move to the first line of the previous panel."""
         self._turn(-1)
 
     def _turn(self, by: int) -> None:
@@ -204,7 +197,7 @@ class StartPage(BlankColumn, can_focus=True, inherit_bindings=False):
         here = max((first for first in firsts if first <= (self._cursor or 0)), default=0)
         self._put(firsts[max(0, min(firsts.index(here) + by, len(firsts) - 1))] if firsts else None)
 
-    def _open(self, opens: Opens) -> None:
+    def _open(self, opens: Callable[[], Message]) -> None:
         """Post the message later, as from this widget: Textual lets no message bubble past the widget that sends it."""
         self.call_later(lambda: self.post_message(opens()))
 
@@ -228,10 +221,12 @@ class StartPage(BlankColumn, can_focus=True, inherit_bindings=False):
         ]
 
     def _lay_out(self) -> None:
-        """Distribute the lines among the panels."""
         room = max(self.size.height, 4)
         facts, now, status = self.facts, self._now, self._status
-        searches = _recent_searches(facts.questions[: max(2, (room - 2 * _BORDERS) // 3)])
+        searches = tuple(
+            StartLine(Content(clean_line(question)), opens=partial(RepeatSearch, question))
+            for question in facts.questions[: max(2, (room - 2 * _BORDERS) // 3)]
+        )
         recent = _recent(facts.recent[: room - _BORDERS - (len(searches) + _BORDERS if searches else 0)], now)
         tried = _tried(facts.example, with_syntax=self.size.height >= _ROOM_FOR_SYNTAX)
         upcoming = _upcoming(facts, now)[: room - _BORDERS - (len(tried) + _BORDERS if tried else 0)]
@@ -271,12 +266,6 @@ def _recent(notes: Iterable[NameMatch], now: float) -> tuple[StartLine, ...]:
             partial(OpenNote, note.path),
         )
         for note in notes
-    )
-
-
-def _recent_searches(questions: Sequence[str]) -> tuple[StartLine, ...]:
-    return tuple(
-        StartLine(Content(clean_line(question)), opens=partial(RepeatSearch, question)) for question in questions
     )
 
 

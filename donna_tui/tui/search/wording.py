@@ -113,7 +113,6 @@ def _of_note(rows: list[ResultRow], *, folded: bool) -> Iterator[ResultRow]:
 
 
 def has_more(outcome: SearchOutcome) -> bool:
-    """Return whether more passages were found than were requested."""
     is_short = len(outcome.hits) < outcome.total or outcome.at_least
     return is_short and outcome.request.k < MAX_HITS
 

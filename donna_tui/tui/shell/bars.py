@@ -56,8 +56,6 @@ class SpaceName(Static):
 
 
 class HeaderBar(Horizontal):
-    """The name of the space on the left, the screens on the right."""
-
     active: reactive[Pane] = reactive[Pane]("search")
 
     def __init__(self, space: str, keys: Keys) -> None:
@@ -230,7 +228,6 @@ def strip_content(status: Status, room: int) -> Content:
 
 
 def _is_unknown(status: Status) -> bool:
-    """Check whether the notes have not been counted yet."""
     is_young = status.state in ("running", "starting") and status.last_reconcile is None
     return is_young and not status.coverage.notes
 

@@ -152,7 +152,6 @@ class PathInput(LineInput):
     ]
 
     def action_complete(self) -> None:
-        """Complete the path; if nothing is typed, focus the next part."""
         if self.value.strip() and self.cursor_position == len(self.value):
             self._complete(self.value)
         else:
@@ -165,8 +164,6 @@ class PathInput(LineInput):
 
     @dataclass
     class Completed(Message):
-        """The path was completed as far as it is unambiguous."""
-
         completion: Completion
 
 

@@ -10,6 +10,7 @@ from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, ClassVar, Protocol, cast
 
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -44,9 +45,8 @@ from donna_tui.tui.lib.messages import (
     OpenNote,
     RememberPlace,
     StatusChanged,
-    StepBack,
 )
-from donna_tui.tui.lib.panes import PANES, PaneEntry
+from donna_tui.tui.lib.panes import PANES
 from donna_tui.tui.lib.parts_pane import PartsPane
 from donna_tui.tui.lib.places import NotePlace, Place, Places, QuestionPlace, ScreenPlace
 from donna_tui.tui.lib.styled import TEXT_CLASSES
@@ -238,7 +238,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
                     bridge.serve(self._panes[1:])
                 self.is_complete = True
                 self.search.completed()
-            self._review.vault_flows = self._memory.vault_flows = self._vault.vault_flows
+            memory = cast("MemoryPane", self.switcher.get_child_by_id("memory"))
+            self._review.vault_flows = memory.vault_flows = self._vault.vault_flows
 
     def holds_back(self, action_id: str = "app.quit") -> bool:
         """Check whether leaving this space now would lose an edit. A second call after the warning returns False."""
@@ -324,11 +325,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def on_open_meeting(self, event: OpenMeeting) -> None:
         event.stop()
-        self.run_worker(self._open_meeting(event.identity, event.day), group="panes")
+        self._open_meeting(event.identity, event.day)
 
+    @work(group="panes")
     async def _open_meeting(self, identity: str, day: datetime.date) -> None:
         if await self._show_completed("meetings"):
-            self._meetings.select_meeting(identity, day)
+            cast("MeetingsPane", self.pane).select_meeting(identity, day)
 
     def on_go_to(self, event: GoTo) -> None:
         event.stop()
@@ -341,16 +343,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def on_remember_place(self, event: RememberPlace) -> None:
         event.stop()
         self._places.push_back(event.place)
-
-    def on_step_back(self, event: StepBack) -> None:
-        """Undo or redo from a screen that shows no notes."""
-        event.stop()
-        self.run_worker(self._step_back(redo=event.redo), group="panes")
-
-    async def _step_back(self, *, redo: bool) -> None:
-        await self.complete()
-        if self.is_complete:
-            (self._vault.action_vault_redo if redo else self._vault.action_vault_undo)()
 
     async def on_edit_note(self, event: EditNote) -> None:
         event.stop()
@@ -379,11 +371,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.refresh_footer()
 
     def action_draft_weekly_review(self) -> None:
-        self.run_worker(self._write_today("weekly_review"), group="draft")
+        self._write_today("weekly_review")
 
     def action_draft_daily_reflection(self) -> None:
-        self.run_worker(self._write_today("daily_reflection"), group="draft")
+        self._write_today("daily_reflection")
 
+    @work(group="draft")
     async def _write_today(self, skill: str) -> None:
         if await self._show_completed("review"):
             self._review.write_today(skill)
@@ -391,6 +384,18 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_search_focus(self) -> None:
         self.show_pane("search")
         self.search.focus_first()
+
+    @work(group="panes")
+    async def action_search_undo(self) -> None:
+        await self.complete()
+        if self.is_complete:
+            self._vault.action_vault_undo()
+
+    @work(group="panes")
+    async def action_search_redo(self) -> None:
+        await self.complete()
+        if self.is_complete:
+            self._vault.action_vault_redo()
 
     def action_view_next(self) -> None:
         self.focus_next()
@@ -517,7 +522,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @one_dialog("model")
     async def action_app_model(self) -> None:
-        """Ask for consent, and download the embedding model in the background."""
         from donna_tui.tui.shell.windows import DOWNLOAD
 
         screen = RefusalScreen(DOWNLOAD, self._keymap.keys, does="download", leaves="not now")
@@ -558,14 +562,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
     @property
     def _vault(self) -> VaultPane:
         return cast("VaultPane", self.switcher.get_child_by_id("vault"))
-
-    @property
-    def _meetings(self) -> MeetingsPane:
-        return cast("MeetingsPane", self.switcher.get_child_by_id("meetings"))
-
-    @property
-    def _memory(self) -> MemoryPane:
-        return cast("MemoryPane", self.switcher.get_child_by_id("memory"))
 
     @property
     def _review(self) -> ReviewPane:
@@ -653,18 +649,14 @@ async def _destination(backend: Backend, path: str, ref: LinkRef) -> Destination
 
 def import_lazy_panes() -> None:
     """Import the modules of the other panes. Run on a thread, because this takes as long as about ten key presses."""
-    for entry in _lazy_entries():
+    for entry in islice(PANES.values(), 1, None):
         import_module(entry.module)
 
 
 def lazy_panes(programs: ExternalPrograms, keys: Keys, styles: Stylesheet) -> Iterator[Widget]:
     """Create the other panes lazily, one by one; the style sheet of each is loaded first."""
-    for entry in _lazy_entries():
+    for entry in islice(PANES.values(), 1, None):
         with contextlib.suppress(FileNotFoundError):
             styles.read(style_sheet(entry.name))
         widget: Widget = getattr(import_module(entry.module), entry.widget)(programs, keys)
         yield widget
-
-
-def _lazy_entries() -> Iterator[PaneEntry]:
-    return islice(PANES.values(), 1, None)

@@ -84,7 +84,6 @@ class ThemePicker(Picker[str]):
         self._timer: Timer | None = None
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Preview the highlighted theme after a short delay."""
         super().on_option_list_option_highlighted(event)
         if isinstance(event.option, ValueOption) and event.option is self.options.highlighted_option:
             name = event.option.value.value
@@ -93,7 +92,6 @@ class ThemePicker(Picker[str]):
             self._timer = self.set_timer(PAUSE, lambda: self._show(name))
 
     def dismiss(self, result: str | None = None) -> AwaitComplete:
-        """Close; without a result restore the previous theme."""
         if self._timer is not None:
             self._timer.stop()
         if result is None:

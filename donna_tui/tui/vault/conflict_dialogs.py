@@ -159,8 +159,6 @@ def _lines(data: bytes | None) -> list[str]:
 
 
 class ThreeWayView(DiffRows):
-    """A scrollable view of clashes."""
-
     empty_text = "Nothing conflicts any more."
 
     def __init__(self, clashes: tuple[Clash, ...], titles: Titles = UNDOING) -> None:
@@ -282,7 +280,6 @@ class ConflictScreen(DiffDialog[ConflictChoice]):
         self.view.focus()
 
     def action_conflict_reload(self) -> None:
-        """Discard this version, after a second press to confirm."""
         self.discard_edit("conflict.reload", ConflictChoice.RELOAD)
 
     def action_conflict_merge(self) -> None:

@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from donna_tui.memory.checkboxes import checked, line_of_task, task_line, task_typed, with_task
 from donna_tui.safety.terminal import clean_line
-from donna_tui.text.merge import Merge, has_conflict_markers, marked_text, merge_texts
+from donna_tui.text.merge import has_conflict_markers, marked_text, merge_texts
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.dialogs import LinePrompt
 from donna_tui.tui.lib.edit_dialog import EditScreen
@@ -25,7 +25,7 @@ from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.picker import Choice, Picker
 from donna_tui.tui.vault.conflict_dialogs import ConflictChoice, ConflictCopyDialog, ConflictScreen, ThreeWayScreen, Way
 from donna_tui.tui.vault.plan_dialog import Answer, FolderPrompt, PathPrompt
-from donna_tui.tui.vault.plan_flow import PlanFlow, UnsavedEdits, retried
+from donna_tui.tui.vault.plan_flow import PlanFlow, T, UnsavedEdits, retried
 from donna_tui.tui.vault.wording import actor_name, done_by, names_of
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.types.memory import SessionChange
@@ -166,14 +166,25 @@ class VaultFlows(PlanFlow):
             return await self._new_from(text, path, refusal_of(error).what, notes)
 
     async def _new_from(self, template: str, path: str, problem: str, notes: tuple[NoteRow, ...]) -> Outcome | None:
+        window = partial(PathPrompt, "New note", taken=names_of(notes), check=self._backend.notes.why_not_new)
+        return await self._at_path(window, path, partial(self._created, template=template), problem=problem)
+
+    async def _at_path(
+        self,
+        window: Callable[..., PathPrompt],
+        path: str,
+        do: Callable[[str], Awaitable[T]],
+        *,
+        problem: str = "",
+        before: str = "",
+    ) -> T | None:
+        """Ask for a path until `do` accepts it. Return None if the user cancels, or leaves it as it was `before`."""
         while True:
-            check = self._backend.notes.why_not_new
-            window = PathPrompt("New note", path, self._keys, problem=problem, taken=names_of(notes), check=check)
-            new_path = await self._prompt(window)
-            if new_path is None:
+            new_path = await self._prompt(window(path, self._keys, problem=problem))
+            if new_path is None or new_path == before:
                 return None
             try:
-                return await self._created(new_path, template)
+                return await do(new_path)
             except DonnaError as error:
                 path, problem = new_path, refusal_of(error).what
 
@@ -198,9 +209,8 @@ class VaultFlows(PlanFlow):
 
         def hint_for(text: str) -> str:
             _, due = task_typed(text, today)
-            return (
-                f"It is added to {TASKS_NOTE}{f', due {due}' if due else '. “due friday” at its end is the deadline'}."
-            )
+            deadline = f", due {due}" if due else ". “due friday” at its end is the deadline"
+            return f"It is added to {TASKS_NOTE}{deadline}."
 
         text = await self._prompt(
             LinePrompt("Add a task", "add it", self._keys, placeholder="call the bank due tomorrow", hint_for=hint_for)
@@ -237,22 +247,17 @@ class VaultFlows(PlanFlow):
         return await self._carry_out(await self._backend.notes.plan_write(path, text, etag))
 
     async def move(self, note: NoteText, notes: tuple[NoteRow, ...], remarks: tuple[str, ...] = ()) -> Outcome | None:
-        path, problem, taken = note.path, "", names_of(notes) - {note.path}
-        while True:
-            check = partial(self._backend.notes.why_not_new, besides=note.path)
-            window = PathPrompt("Move or rename", path, self._keys, problem=problem, taken=taken, check=check)
-            new_path = await self._prompt(window)
-            if new_path is None or new_path == note.path:
-                return None
-            try:
-                return await self._planned(partial(self._plan_move, note.path, new_path), remarks)
-            except DonnaError as error:
-                path, problem = new_path, refusal_of(error).what
+        service, taken = self._backend.notes, names_of(notes) - {note.path}
 
-    async def _plan_move(self, path: str, new_path: str) -> Plan:
-        """Plan the move of a note as it is now, since what a plan changes is shown before it is changed."""
-        note = await self._backend.notes.read_note(path)
-        return await self._backend.notes.plan_move(path, new_path, note.etag)
+        async def move(new_path: str) -> Outcome | None:
+            async def plan() -> Plan:  # of the note as it is now, since what a plan changes is shown first
+                return await service.plan_move(note.path, new_path, (await service.read_note(note.path)).etag)
+
+            return await self._planned(plan, remarks)
+
+        check = partial(service.why_not_new, besides=note.path)
+        window = partial(PathPrompt, "Move or rename", taken=taken, check=check)
+        return await self._at_path(window, note.path, move, before=note.path)
 
     async def move_all(self, paths: tuple[str, ...], folders: tuple[str, ...]) -> Outcome | None:
         folder = await self._prompt(FolderPrompt(f"Move {plural(len(paths), 'row')} to", folders))
@@ -262,11 +267,12 @@ class VaultFlows(PlanFlow):
 
     async def new_folder(self, above: str, folders: tuple[str, ...]) -> str:
         """Create a folder, which git stores once a note is in it. Return its path, or an empty string."""
-        return await self._named_folder("New folder", f"{above}/" if above else "", folders, self._create_folder)
 
-    async def _create_folder(self, path: str) -> None:
-        await self._backend.notes.create_folder(path)
-        self._report("Created. The folder is in git once a note is in it.")
+        async def create(path: str) -> None:
+            await self._backend.notes.create_folder(path)
+            self._report("Created. The folder is in git once a note is in it.")
+
+        return await self._named_folder("New folder", f"{above}/" if above else "", folders, create)
 
     async def rename_empty(self, path: str, folders: tuple[str, ...]) -> str:
         async def rename(new: str) -> None:
@@ -294,17 +300,12 @@ class VaultFlows(PlanFlow):
         def check(path: str) -> Awaitable[str]:
             return self._backend.notes.why_not_new(f"{path}/note.md")
 
-        before, problem, taken = path, "", frozenset(folders)
-        while True:
-            window = PathPrompt(title, path, self._keys, problem=problem, taken=taken, check=check, is_folder=True)
-            new_path = await self._prompt(window)
-            if new_path is None or new_path == before:
-                return ""
-            try:
-                await do(new_path)
-                return new_path
-            except DonnaError as error:
-                path, problem = new_path, refusal_of(error).what
+        async def done(path: str) -> str:
+            await do(path)
+            return path
+
+        window = partial(PathPrompt, title, taken=frozenset(folders), check=check, is_folder=True)
+        return await self._at_path(window, path, done, before=path) or ""
 
     async def move_folder(self, path: str, folders: tuple[str, ...]) -> Outcome | None:
         outcome: Outcome | None = None
@@ -320,24 +321,21 @@ class VaultFlows(PlanFlow):
         return await self._deleted(lambda unlinks: self._backend.notes.plan_delete_all(paths, unlinks=unlinks), ())
 
     async def delete(self, note: NoteText, remarks: tuple[str, ...] = ()) -> Outcome | None:
-        return await self._deleted(partial(self._plan_delete, note.path), remarks)
+        async def plan(unlinks: bool) -> Plan:
+            now = await self._backend.notes.read_note(note.path)
+            return await self._backend.notes.plan_delete(note.path, now.etag, unlinks=unlinks)
 
-    async def _plan_delete(self, path: str, unlinks: bool) -> Plan:
-        note = await self._backend.notes.read_note(path)
-        return await self._backend.notes.plan_delete(path, note.etag, unlinks=unlinks)
+        return await self._deleted(plan, remarks)
 
-    async def _deleted(self, make: Callable[[bool], Awaitable[Plan]], remarks: tuple[str, ...]) -> Outcome | None:
-        unlinks = False
-        while True:
-            try:
-                plan = await make(unlinks)
-                answer = await self._confirm(plan, remarks)
-                if answer is not Answer.UNLINK:
-                    return await self._carry_out(plan) if answer is Answer.DO else None
-                unlinks = True
-            except DonnaError as error:
-                if not await self._refused(error):
-                    return None
+    @retried
+    async def _deleted(
+        self, make: Callable[[bool], Awaitable[Plan]], remarks: tuple[str, ...], *, unlinks: bool = False
+    ) -> Outcome | None:
+        plan = await make(unlinks)
+        answer = await self._confirm(plan, remarks)
+        if answer is Answer.UNLINK:
+            return await self._deleted(make, remarks, unlinks=True)
+        return await self._carry_out(plan) if answer is Answer.DO else None
 
     @retried
     async def resolve_copy(self, path: str) -> Outcome | None:
@@ -427,25 +425,24 @@ class VaultFlows(PlanFlow):
         if choice is None:
             return None
         await self.drop(edit.path)
-        retry = await self._apply_choice(choice, edit, theirs, merge)
+        retry = await self._apply_choice(choice, edit, theirs, merge.text)
         if retry is not None:
             await self._store(retry)
         return retry
 
     async def _apply_choice(
-        self, choice: ConflictChoice, edit: Edit, theirs: NoteText | None, merge: Merge
+        self, choice: ConflictChoice, edit: Edit, theirs: NoteText | None, merged: str
     ) -> Edit | None:
-        if choice is ConflictChoice.MERGE and theirs is not None:
-            return Edit(edit.path, theirs.text, theirs.etag, merge.text)
-        if choice is ConflictChoice.MINE and theirs is not None:
-            return Edit(edit.path, theirs.text, theirs.etag, edit.text)
-        if choice is ConflictChoice.BOTH and theirs is not None:
-            marked = marked_text(edit.base, edit.text, theirs.text)
-            return await self._edit_conflict_markers(Edit(edit.path, theirs.text, theirs.etag, marked))
         if choice is ConflictChoice.COPY:
             path = edit.path if theirs is None else await self._free_name(edit.path)
             return Edit(path, "", None, edit.text)
-        return None
+        if choice is ConflictChoice.RELOAD or theirs is None:
+            return None
+        if choice is ConflictChoice.BOTH:
+            marked = marked_text(edit.base, edit.text, theirs.text)
+            return await self._edit_conflict_markers(Edit(edit.path, theirs.text, theirs.etag, marked))
+        text = merged if choice is ConflictChoice.MERGE else edit.text
+        return Edit(edit.path, theirs.text, theirs.etag, text)
 
     async def _edit_conflict_markers(self, edit: Edit) -> Edit | None:
         """Edit a text with conflict markers in the editor, or on this screen if there is no editor."""
@@ -492,13 +489,11 @@ class VaultFlows(PlanFlow):
     async def _operations(self, kind: OperationKind) -> tuple[Operation, ...]:
         return await (self._backend.notes.undoable() if kind is OperationKind.UNDO else self._backend.notes.redoable())
 
+    @retried
     async def _three_ways(self, kind: OperationKind, steps: int, error: DonnaError) -> Outcome | None:
         """Show the clashes that block an undo or redo, and offer to restore the lines that later edits do not touch."""
-        try:
-            clashes = await self._backend.notes.clashes(kind, steps)
-            summary = tuple(map(_summary_line, (await self._operations(kind))[:steps]))
-        except DonnaError as other:
-            return await self._three_ways(kind, steps, error) if await self._refused(other) else None
+        clashes = await self._backend.notes.clashes(kind, steps)
+        summary = tuple(map(_summary_line, (await self._operations(kind))[:steps]))
         merged = _merged(clashes)
         can_resolve = len(clashes) == 1 and _texts(clashes[0].found, clashes[0].wanted) is not None
         screen = ThreeWayScreen(
@@ -554,18 +549,14 @@ class VaultFlows(PlanFlow):
         """Check whether the editor has its own window, so that its command returns immediately."""
         return not self._programs.external.edit(file, line).in_terminal
 
+    @retried
     async def _template(self, paths: list[str]) -> str | None:
         if not paths:
             return ""
         empty = Choice(value="", title="empty note")
         choices = [empty, *(Choice(value=path, title=PurePosixPath(path).stem, section="Templates") for path in paths)]
         path = await self._prompt(Picker[str]("New note from", choices, placeholder="template"))
-        if not path:
-            return path
-        try:
-            return (await self._backend.notes.read_note(path)).text
-        except DonnaError as error:
-            return await self._template(paths) if await self._refused(error) else None
+        return (await self._backend.notes.read_note(path)).text if path else path
 
     def _warn(self, error: DonnaError) -> None:
         message = f"Your edit is not saved to disk for now: {refusal_of(error).what}"

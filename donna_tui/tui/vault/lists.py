@@ -54,35 +54,26 @@ _WHEN = 13
 _WHO = 12
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryEntry:
-    """A row of the history: a commit, or the change outside Donna that is not committed yet."""
-
-    revision: Revision | None = None
-    outside: Change | None = None
-
-
-class HistoryList(ItemList[HistoryEntry]):
-    """A list of entries; the selection is preserved when newer ones are added."""
+class HistoryList(ItemList[Revision | Change]):
+    """A list of commits, and the change outside Donna that is not committed yet."""
 
     _undone: frozenset[str] = frozenset()
     _newest = 0.0
 
-    def show(self, entries: tuple[HistoryEntry, ...]) -> None:
+    def show(self, entries: tuple[Revision | Change, ...]) -> None:
         """List these entries. The cursor stays on its commit if it is among them."""
         before = _key(self.selected) if self.selected is not None else ""
         self.items = entries
-        revisions = [entry.revision for entry in entries if entry.revision is not None]
+        revisions = [entry for entry in entries if isinstance(entry, Revision)]
         self._undone = undone(revisions)
         self._newest = max((revision.at for revision in revisions), default=0.0)
         self.rows_changed(self.index_where(lambda entry: _key(entry) == before))
 
     def row(self, index: int, width: int) -> Content:
-        entry = self.items[index]
-        if entry.revision is None:
+        revision = self.items[index]
+        if isinstance(revision, Change):
             words = ("now", "you", "edited outside, not in the history yet")
             return _columns(*words, width=width, tone="warning")
-        revision = entry.revision
         operation = revision.operation
         is_undone = operation is not None and operation.id in self._undone
         what = f"{what_of(revision)}  undone" if is_undone else what_of(revision)
@@ -100,8 +91,8 @@ def undone(revisions: list[Revision]) -> frozenset[str]:
     return frozenset(ids)
 
 
-def _key(entry: HistoryEntry) -> str:
-    return entry.revision.commit if entry.revision is not None else "outside"
+def _key(entry: Revision | Change) -> str:
+    return entry.commit if isinstance(entry, Revision) else "outside"
 
 
 def _columns(at: str, who: str, what: str, *, width: int, tone: str) -> Content:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Literal, cast
@@ -27,18 +27,18 @@ from donna_tui.tui.lib.containers import Panel
 from donna_tui.tui.lib.diff import DiffView
 from donna_tui.tui.lib.error_messages import Refusal, refusal_of
 from donna_tui.tui.lib.humanize import count, moment
-from donna_tui.tui.lib.inputs import SectionTabs
+from donna_tui.tui.lib.inputs import SectionTabs, show_label
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.markdown import FollowLink, LinkFollowed
 from donna_tui.tui.lib.parts_pane import MAX_WAIT_SECONDS
 from donna_tui.tui.lib.passage_view import PassageView
-from donna_tui.tui.vault.lists import BlameList, HistoryEntry, HistoryList, LinkList
+from donna_tui.tui.vault.lists import BlameList, HistoryList, LinkList
 from donna_tui.tui.vault.tree import TreeRow
 from donna_tui.tui.vault.wording import AS_RECORDED, PICK_CHANGE, author_of, note_head, what_of, why_special
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.notes import BlameLine, NoteLinks, NoteState, NoteText
 from donna_tui.vault.note.read import parse_frontmatter
-from donna_tui.vault.write.changes import Change, Operation
+from donna_tui.vault.write.changes import Change, Operation, Revision
 
 PAGE = 40_000
 """Characters of a page; a longer section is split between lines."""
@@ -54,8 +54,6 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """The pages and sections of a note."""
-
     pages: tuple[Page, ...]
     sections: tuple[Section, ...]
 
@@ -68,17 +66,14 @@ class Pages:
 
 
 def pages_of(text: str) -> Pages:
-    sections = [each for each in split_sections(text, parse_frontmatter(text).body_start) if _has_text(text, each)]
+    found = split_sections(text, parse_frontmatter(text).body_start)
+    # there may be empty lines between the properties and the first heading
+    sections = [each for each in found if not text[each.start : each.end].isspace()]
     starts = line_starts(text)
     cuts = list(_cuts(text, [section.start for section in sections]))
     ends = [*cuts[1:], len(text)]
     pages = (Page(text[start:end], line_of(starts, start)) for start, end in zip(cuts, ends, strict=True))
     return Pages(tuple(pages), tuple(sections))
-
-
-def _has_text(text: str, section: Section) -> bool:
-    """Return whether a section is more than the empty lines between the properties and the first heading."""
-    return not text[section.start : section.end].isspace()
 
 
 def _cuts(text: str, headings: list[int]) -> Iterator[int]:
@@ -302,7 +297,7 @@ class NoteDetail(Container):
     @property
     def selected_operation(self) -> Operation | None:
         entry = self.history.selected if self.screen.focused is self.history else None
-        return entry.revision.operation if entry is not None and entry.revision is not None else None
+        return entry.operation if isinstance(entry, Revision) else None
 
     @property
     def whole_vault(self) -> bool:
@@ -336,7 +331,6 @@ class NoteDetail(Container):
                 await asyncio.wait_for(self._is_read.wait(), MAX_WAIT_SECONDS)
 
     def reload(self) -> None:
-        """Read the note and the current tab again."""
         self._has_failed = False
         if self._backend is not None:
             self._read(self._backend, self._row)
@@ -354,7 +348,6 @@ class NoteDetail(Container):
         self._load_tab()
 
     def on_section_tabs_chosen(self, event: SectionTabs.Chosen) -> None:
-        """Show the tab, and keep the focus in the visible part."""
         event.stop()
         focused = self.screen.focused in (self.text, self.history, self.blame, self.links)
         self.switcher.current = self.tab
@@ -442,15 +435,13 @@ class NoteDetail(Container):
 
     @work(group="history", exclusive=True)
     async def _read_history(self, backend: Backend, path: str) -> None:
-        entries: list[HistoryEntry] = []
+        revisions: Sequence[Revision] = ()
         outside: Change | None = None
         with self._explaining(self.history, self.no_history or "Nothing in the history yet."):
             revisions = await backend.notes.history(path, limit=MAX_HISTORY)
             outside = await backend.notes.outside_change(path) if path and self._is_outside else None
-            entries = [HistoryEntry(outside=outside)] if outside is not None else []
-            entries += map(HistoryEntry, revisions)
         self._outside = outside
-        self.history.show(tuple(entries))
+        self.history.show((*([outside] if outside is not None else []), *revisions))
 
     @work(group="blame", exclusive=True)
     async def _read_blame(self, backend: Backend) -> None:
@@ -497,10 +488,8 @@ class NoteDetail(Container):
         entry = self.history.selected if self.tab == "history" else None
         line = self.blame.selected if self.tab == "blame" else None
         commit = line.commit if line is not None else ""
-        if entry is not None and entry.revision is not None:
-            revision = entry.revision
-            title = f"{moment(revision.at)} · {author_of(revision)} · {what_of(revision)}"
-            self._read_revision(revision.commit, title)
+        if isinstance(entry, Revision):
+            self._read_revision(entry.commit, f"{moment(entry.at)} · {author_of(entry)} · {what_of(entry)}")
         elif commit and line is not None:
             self._read_revision(commit, f"{moment(line.at)} · {clean_line(line.author)}")
         elif self._outside is not None and (self.tab != "history" or entry is not None):
@@ -536,9 +525,7 @@ class NoteDetail(Container):
             return
         place = self.text.place if self.note is not None else ""
         self.head.update(note_head(self._row, self.note, place=place, waiting=self._has_unsaved_edit))
-        remark = why_special(self._row, self.note)
-        self.remark_line.update(Content.styled(remark, "$text-warning"))
-        self.remark_line.display = bool(remark)
+        show_label(self.remark_line, Content.styled(why_special(self._row, self.note), "$text-warning"))
 
     def _name_tabs(self) -> None:
         self.tabs.names = ("Note", "History of the vault" if self.whole_vault else "History", "Blame", "Links")

@@ -158,9 +158,7 @@ class VaultPane(PartsPane):
             elif isinstance(posted, events.NoteDeleted):
                 self.note_tree.deleted(posted.path)
             elif isinstance(posted, events.ProblemRaised) and posted.path and posted.reason in _OF_A_WRITE:
-                message = " ".join(
-                    f"{clean_line(posted.path)}: {sentence(posted.message)} {sentence(posted.hint)}".split()
-                )
+                message = f"{clean_line(posted.path)}: {sentence(posted.message)} {sentence(posted.hint)}".strip()
                 self.notify(message, severity="warning", timeout=12, markup=False)
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
@@ -338,7 +336,6 @@ class VaultPane(PartsPane):
 
     @work(group="take-up")
     async def _load_unsaved_edits(self, edits: UnsavedEdits) -> None:
-        """Load the edits of an earlier run, and notify the user about them."""
         with showing_errors(self, lambda error: sentence(error.message)):
             await edits.find()
         if edits.paths:
@@ -389,11 +386,7 @@ class VaultPane(PartsPane):
         self.post_message(ActionsChanged())
 
     def _show_notice(self, words: NoticeText) -> None:
-        had_focus = self.note_tree.has_focus
-        self.notice.set_text(words)
-        self.add_class("-empty")
-        if had_focus:
-            self.notice.focus()
+        self._set_notice(words, takes_focus=self.note_tree.has_focus)
         self.post_message(ActionsChanged())
 
     @property
@@ -516,7 +509,6 @@ class VaultPane(PartsPane):
         self._change(partial(self._flows.step_back, OperationKind.REDO))
 
     def action_vault_discard(self) -> None:
-        """Discard the unsaved edit, after a second press to confirm."""
         row = self.note_tree.selected
         if row is None:
             return
@@ -542,11 +534,7 @@ class VaultPane(PartsPane):
         if outcome is not None:
             self.note_tree.unmark()
         self.reload(_new_place(outcome, row.path if row is not None else ""))
-        deleted = (
-            ()
-            if outcome is None
-            else (path for path, etag in zip(outcome.paths, outcome.etags, strict=True) if not etag)
-        )
+        deleted = [path for path, etag in zip(outcome.paths, outcome.etags, strict=True) if not etag] if outcome else []
         if self.detail.note is None or self.detail.note.path not in deleted:
             self.detail.reload()
 

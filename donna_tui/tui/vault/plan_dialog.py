@@ -26,15 +26,13 @@ from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.picker import Choice, Picker
 from donna_tui.types.errors import DonnaError
 from donna_tui.vault.note.diff import FileDiff
-from donna_tui.vault.write.changes import Change
+from donna_tui.vault.write.changes import OperationKind, Plan
 
 _MAX_SUMMARY = 6
 _MAX_REMARKS = 4
 
 
 class Answer(StrEnum):
-    """The decision of the user about a plan."""
-
     DO = "do"
     DISCARD = "discard"
     MORE = "more"
@@ -46,23 +44,19 @@ class Answer(StrEnum):
 class Proposal:
     """A plan as it is shown. Texts are raw.
 
-    `does` is the verb on the key that applies it. `summary` describes the change in lines, `remarks` are
-    further notes. With `steps` the user can select more or fewer steps: an undo adds a step to an undo plan, and
-    removes one from a redo plan (`is_redone`). `can_discard` offers to drop the text permanently, `can_unlink` to
-    unlink the links that would break.
+    `does` is the verb on the key that applies it. `summary` describes the change in lines, `remarks` are shown before
+    those of the plan. With `steps` the user can select more or fewer steps: an undo adds a step to an undo plan, and
+    removes one from a redo plan. `can_discard` offers to drop the text permanently.
     """
 
+    plan: Plan
     title: str
     does: str
-    changes: tuple[Change, ...]
     summary: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     steps: int = 0
     most_steps: int = 0
     can_discard: bool = False
-    is_undone: bool = False
-    is_redone: bool = False
-    can_unlink: bool = False
 
 
 class PlanScreen(DiffDialog[Answer]):
@@ -73,6 +67,8 @@ class PlanScreen(DiffDialog[Answer]):
     def __init__(self, proposal: Proposal, keys: Keys) -> None:
         super().__init__(keys)
         self._proposal = proposal
+        self._remarks = (*proposal.remarks, *proposal.plan.remarks)
+        self._is_redone = proposal.plan.kind is OperationKind.REDO
 
     def compose(self) -> ComposeResult:
         proposal = self._proposal
@@ -81,29 +77,30 @@ class PlanScreen(DiffDialog[Answer]):
             yield Static(_lines(proposal.summary, _MAX_SUMMARY), classes="plan-lead")
             yield Static(id="plan-count")
             yield DiffView(id="plan-diff")
-            yield Static(_lines(map(sentence, proposal.remarks), _MAX_REMARKS), classes="plan-remarks")
+            yield Static(_lines(map(sentence, self._remarks), _MAX_REMARKS), classes="plan-remarks")
             yield self._key_line()
 
     def on_mount(self) -> None:
         self.query_one(".plan-lead").display = bool(self._proposal.summary)
-        self.query_one(".plan-remarks").display = bool(self._proposal.remarks)
-        self.view.show(self._proposal.changes, empty="No note changes.")
+        self.query_one(".plan-remarks").display = bool(self._remarks)
+        self.view.show(self._proposal.plan.changes, empty="No note changes.")
         self.view.focus()
 
     def on_diff_view_ready(self, event: DiffView.Ready) -> None:
         event.stop()
-        self.query_one("#plan-count", Static).update(counted(self.view.diffs, is_undone=self._proposal.is_undone))
+        is_undone = self._proposal.plan.kind is OperationKind.UNDO
+        self.query_one("#plan-count", Static).update(counted(self.view.diffs, is_undone=is_undone))
 
     def action_plan_apply(self) -> None:
         self.dismiss(Answer.DO)
 
     def action_plan_more(self) -> None:
         """Undo one more step, or redo one fewer."""
-        self._step(Answer.FEWER if self._proposal.is_redone else Answer.MORE)
+        self._step(Answer.FEWER if self._is_redone else Answer.MORE)
 
     def action_plan_fewer(self) -> None:
         """Redo one more step, or undo one fewer."""
-        self._step(Answer.MORE if self._proposal.is_redone else Answer.FEWER)
+        self._step(Answer.MORE if self._is_redone else Answer.FEWER)
 
     def _step(self, answer: Answer) -> None:
         if answer in self._steps():
@@ -112,16 +109,15 @@ class PlanScreen(DiffDialog[Answer]):
     def _steps(self) -> dict[Answer, str]:
         """Map the available steps to their actions."""
         proposal = self._proposal
-        more, fewer = ("plan.fewer", "plan.more") if proposal.is_redone else ("plan.more", "plan.fewer")
+        more, fewer = ("plan.fewer", "plan.more") if self._is_redone else ("plan.more", "plan.fewer")
         there = {Answer.MORE: more} if proposal.steps < proposal.most_steps else {}
         return there | ({Answer.FEWER: fewer} if proposal.steps > 1 else {})
 
     def action_plan_unlink(self) -> None:
-        if self._proposal.can_unlink:
+        if self._proposal.plan.broken_links:
             self.dismiss(Answer.UNLINK)
 
     def action_plan_discard(self) -> None:
-        """Drop the text; the first call only asks for confirmation."""
         if self._proposal.can_discard:
             self.discard_edit("plan.discard", Answer.DISCARD)
 
@@ -131,7 +127,7 @@ class PlanScreen(DiffDialog[Answer]):
             (action, "one more" if answer is Answer.MORE else "one less") for answer, action in self._steps().items()
         ]
         drop = [("plan.discard", "discard")] if proposal.can_discard else []
-        unlink = [("plan.unlink", "unlink them")] if proposal.can_unlink else []
+        unlink = [("plan.unlink", "unlink them")] if proposal.plan.broken_links else []
         leave = "keep for later" if proposal.can_discard else "cancel"
         return KeyLine(self._keys, ("plan.apply", proposal.does), ("esc", leave), *unlink, *steps, *drop, *VIEW_KEYS)
 
@@ -155,14 +151,10 @@ def _lines(texts: Iterable[str], most: int) -> Content:
 ENDING = ".md"
 
 
-Check = Callable[[str], Awaitable[str]]
-"""Returns why a path cannot be used; empty if it can."""
-
-
 class PathPrompt(Dialog[str]):
     """An input with a path in it; enter answers with it, ending added. With `is_folder` it is the path of a folder.
 
-    The result shown for a path was checked, so enter applies it.
+    `check` returns why a path cannot be used, empty if it can. Its result is shown before enter applies the path.
     """
 
     field = query_one(LineInput)
@@ -175,7 +167,7 @@ class PathPrompt(Dialog[str]):
         *,
         problem: str,
         taken: frozenset[str],
-        check: Check,
+        check: Callable[[str], Awaitable[str]],
         is_folder: bool = False,
     ) -> None:
         super().__init__(keys)
@@ -255,14 +247,12 @@ def note_path(typed: str) -> str:
     return path if path.lower().endswith((".md", ".markdown")) else path + ENDING
 
 
-TOP = "the top of the vault"
-
-
 class FolderPrompt(Picker[str]):
     """Every folder, by letters of its path, and a new one. Answers with a path; the top of the vault is empty."""
 
     def __init__(self, title: str, folders: Iterable[str]) -> None:
-        choices = [Choice(value="", title=TOP), *(Choice(value=path, title=path) for path in folders)]
+        top = Choice(value="", title="the top of the vault")
+        choices = [top, *(Choice(value=path, title=path) for path in folders)]
         super().__init__(title, choices, placeholder="letters of a folder, or a new one")
 
     def found(self, query: str) -> list[tuple[Choice[str], Match]]:

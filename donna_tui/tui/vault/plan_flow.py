@@ -28,17 +28,11 @@ from donna_tui.vault.write.changes import OperationKind, Outcome, Plan
 
 T = TypeVar("T")
 
-_PASSING = (Reason.CONFLICT, Reason.GIT_LOCKED, Reason.GIT_BUSY, Reason.BUSY, Reason.DISK_FULL, Reason.IO_ERROR)
+_TRANSIENT = (Reason.CONFLICT, Reason.GIT_LOCKED, Reason.GIT_BUSY, Reason.BUSY, Reason.DISK_FULL, Reason.IO_ERROR)
 """Reasons that may be temporary, so that a retry is offered."""
 
 SOON_SECONDS = 0.5
 """Seconds that a write takes at most, unless another program holds a lock of the repository."""
-
-_COMMITS = "commit it to git"
-"""The label of the key with which the user agrees to commit a private note."""
-
-Do = Callable[[Plan], Awaitable[Outcome]]
-"""A function that applies a plan which the user has reviewed."""
 
 F = TypeVar("F", bound="PlanFlow")
 P = ParamSpec("P")
@@ -78,7 +72,7 @@ class PlanFlow:
 
     _with_retry = retried(_planned)
 
-    async def _carry_out(self, plan: Plan, do: Do | None = None) -> Outcome | None:
+    async def _carry_out(self, plan: Plan, do: Callable[[Plan], Awaitable[Outcome]] | None = None) -> Outcome | None:
         """Apply a reviewed plan, after asking for consent where needed. Raises DonnaError.
 
         Consent is needed for the first repository of a vault, and for the first commit of a note that git ignores as
@@ -100,14 +94,14 @@ class PlanFlow:
             refused = error
         if refused.reason is Reason.NO_REPOSITORY:
             return await carry_out(plan) if await self.creates_repository() else None
-        agreed = await self._agrees(refusal_of(refused), _COMMITS)
+        agreed = await self._agrees(refusal_of(refused), "commit it to git")
         return await carry_out(replace(plan, may_track=True)) if agreed else None
 
     async def _report_change(self, plan: Plan, outcome: Outcome) -> None:
         """Report the change, its size and the undo key in one line, and for a private note the place of its history."""
         diffs = await asyncio.to_thread(diff_changes, plan.changes)
         key, does = ("vault.redo", "redo") if plan.kind is OperationKind.UNDO else ("vault.undo", "undo")
-        parts = [done_words(plan), lines_of(diffs), f"{shown_key(self._keys[key])} {does}"]
+        parts = [done_words(plan), line_changes(diffs), f"{shown_key(self._keys[key])} {does}"]
         private = "Private, so only Donna's own record has it, not git." if outcome.record_only else ""
         self._report("\n".join(filter(None, (" · ".join(filter(None, parts)), private))))
 
@@ -135,23 +129,22 @@ class PlanFlow:
         plan: Plan,
         remarks: tuple[str, ...] = (),
         *,
+        title: str = "",
+        does: str = "",
         summary: tuple[str, ...] = (),
         steps: int = 0,
         most_steps: int = 0,
         can_discard: bool = False,
     ) -> Answer | None:
         proposal = Proposal(
-            title=_title(plan, steps),
-            does=KIND_WORDS[plan.kind].does,
-            changes=plan.changes,
+            plan=plan,
+            title=title or _title(plan, steps),
+            does=does or KIND_WORDS[plan.kind].does,
             summary=summary,
-            remarks=(*remarks, *plan.remarks),
+            remarks=remarks,
             steps=steps,
             most_steps=most_steps,
             can_discard=can_discard,
-            is_undone=plan.kind is OperationKind.UNDO,
-            is_redone=plan.kind is OperationKind.REDO,
-            can_unlink=plan.broken_links > 0,
         )
         return await self._prompt(PlanScreen(proposal, self._keys))
 
@@ -159,7 +152,7 @@ class PlanFlow:
         """Show a refusal. Return True if the user chooses to retry."""
         refusal = refusal_of(error)
         refusal = replace(refusal, title=refusal.title.replace("Not written", f"Not {undone}"))
-        return await self._agrees(refusal, "try again" if error.reason in _PASSING else "")
+        return await self._agrees(refusal, "try again" if error.reason in _TRANSIENT else "")
 
     async def _agrees(self, refusal: Refusal, does: str, *, leaves: str = "") -> bool:
         """Show a refusal or a question. Return True if the user chooses what enter `does`."""
@@ -187,7 +180,7 @@ def done_words(plan: Plan) -> str:
     return f"{KIND_WORDS[plan.kind].done}{many}{others}"
 
 
-def lines_of(diffs: tuple[FileDiff, ...]) -> str:
+def line_changes(diffs: tuple[FileDiff, ...]) -> str:
     """Format the number of added and removed lines: `+1 −0`."""
     added, removed = sum(diff.added for diff in diffs), sum(diff.removed for diff in diffs)
     return f"+{count(added)} −{count(removed)}" if added or removed else ""

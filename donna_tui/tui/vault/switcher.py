@@ -36,8 +36,6 @@ Names = Callable[[str, int], Awaitable[tuple[NameMatch, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class SwitchTo:
-    """A choice to open a line of a note."""
-
     path: str
     line: int
     in_editor: bool = False
@@ -45,8 +43,6 @@ class SwitchTo:
 
 @dataclass(frozen=True, slots=True)
 class CreateNote:
-    """A choice to create a note at a new path."""
-
     path: str
 
 

@@ -131,13 +131,8 @@ def states_of(note: NoteRow) -> list[NoteState]:
 
 
 def folders_of(notes: Iterable[NoteRow]) -> set[str]:
-    found: set[str] = set()
-    for note in notes:
-        folder = note.path.rpartition("/")[0]
-        while folder and folder not in found:
-            found.add(folder)
-            folder = folder.rpartition("/")[0]
-    return found
+    inner = {note.path.rpartition("/")[0] for note in notes} - {""}
+    return inner.union(*map(ancestors_of, inner))
 
 
 def ancestors_of(path: str) -> Iterator[str]:
@@ -146,23 +141,22 @@ def ancestors_of(path: str) -> Iterator[str]:
         yield path
 
 
-def _open(root: _Folder, parts: Iterable[str]) -> Iterator[_Folder]:
+def _open(root: _Folder, parts: Iterable[str]) -> list[_Folder]:
     """Return the folders on the way, creating the missing ones."""
     folder, way = root, []
     for part in parts:
         path = f"{folder.path}/{part}" if folder.path else part
         folder = folder.folders.setdefault(part, _Folder(path))
         way.append(folder)
-    return iter(way)
+    return way
 
 
 def _put(root: _Folder, note: NoteRow) -> None:
-    folder = root
-    edited = NoteState.OUTSIDE in note.states
-    for folder in _open(root, note.path.split("/")[:-1]):
+    way = _open(root, note.path.split("/")[:-1])
+    for folder in way:
         folder.count += 1
-        folder.edited += edited
-    folder.notes.append(note)
+        folder.edited += NoteState.OUTSIDE in note.states
+    (way[-1] if way else root).notes.append(note)
 
 
 def _rows(folder: _Folder, depth: int, folded: Collection[str]) -> Iterator[TreeRow]:
@@ -279,7 +273,6 @@ class NoteTree(ItemList[TreeRow]):
             self._lay_out(best_of(self.notes, query))
 
     def matches(self, path: str) -> bool:
-        """Check whether a note matches the filter."""
         words = self.query_text.split()
         return any(note.path == path and (not words or rank_of(note, words) is not None) for note in self.notes)
 

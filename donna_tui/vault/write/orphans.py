@@ -27,8 +27,6 @@ _NAME = re.compile(rf"{re.escape(MARK)}(?P<operation>[0-9a-f]{{20}})-(?P<number>
 
 
 class Fate(StrEnum):
-    """The result for one orphaned file."""
-
     RESTORED = "restored"
     COPIED = "copied"
     REMOVED = "removed"

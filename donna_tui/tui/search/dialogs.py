@@ -1,7 +1,8 @@
-"""Explain why a note is found or not, and correct a passage."""
+"""Choose where to search, explain why a note is found or not, and correct a passage."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +12,36 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.detail_dialog import DetailScreen, Facts
 from donna_tui.tui.lib.error_messages import error_text, sentence
 from donna_tui.tui.lib.keymap import Keys
+from donna_tui.tui.lib.picker import Choice, Picker
+from donna_tui.tui.search.wording import Scope
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.search import MemorySource
 
 if TYPE_CHECKING:
     from donna_tui.engine.memory_service import MemoryService
     from donna_tui.search.why_not import WhyNot
+
+
+class ScopePicker(Picker[Scope]):
+    """A picker of the scope: everywhere, all spaces, every folder, and the sources if there is more than one."""
+
+    def __init__(self, folders: tuple[str, ...], sources: tuple[str, ...], chosen: Scope) -> None:
+        choices = [
+            Choice(value=scope, title=title, mark="✓" if scope == chosen else "", section=section)
+            for scope, title, section in _scopes(folders, sources, chosen)
+        ]
+        super().__init__("Search in", choices, placeholder="folder or source", mark_width=2)
+
+
+def _scopes(folders: tuple[str, ...], sources: tuple[str, ...], chosen: Scope) -> Iterator[tuple[Scope, str, str]]:
+    yield Scope(), "everything", "Everywhere"
+    yield Scope(every_space=True), "everything in all spaces", "Everywhere"
+    for folder in folders:
+        yield Scope(folder, chosen.source), folder, "Folders"
+    if len(sources) > 1:
+        for source in sources:
+            yield Scope(chosen.folder, source), source, "Sources"
+
 
 _HELP = {
     "not_indexed": "Activity shows which notes are left out, and why.",
