@@ -163,7 +163,7 @@ _ROLES = (
         r"present|attend(?:ees|ance|ing)|participants?|invited|apologies|roll ?call|registration|logistics|links?"
         r"|recordings?|upcoming meetings?|(?:schedule )?constraints|related(?: notes)?|see also|references|resources"
         r"|dates and reminders|reminders|meeting roles|agenda items for future meetings|next meeting"
-        r"|teilnehmer(?:innen)?|participants et invités|asistentes",
+        r"|teilnehmer(?:innen)?|anwesende?|participants et invités|asistentes",
     ),
     (
         Role.DECISIONS,
@@ -199,6 +199,7 @@ _LABELS = (
         r"|vereinbart",
     ),
     (Role.ACTIONS, r"action(?: item)?s?|next steps?|to-?do|follow[- ]?up|aufgabe"),
+    (Role.QUESTIONS, r"open question|offene frage"),
 )
 _NAME = r"@?[A-ZÀ-Þ][\w.'’-]*(?: (?:(?:von|van|de|der|den|da|di) ){0,2}[A-ZÀ-Þ][\w.'’-]*){0,3}(?: \([^()]{0,40}\))?"
 _NAMES = rf"(?-i:{_NAME}(?:(?:,? (?:and|und|et|y)|[,;/&+]| [/&+])\s?{_NAME})*[.,;]?[ \t]*)"
@@ -219,8 +220,8 @@ _LABEL_PATTERNS = (
     (
         Role.SKIPPED,
         re.compile(
-            rf"^\W*(?:(?:(?:attendees|participants|present|apologies|absent|teilnehmer(?:innen)?)\W{{0,3}}:\W*"
-            rf"(?:none\b\W*|{_NAMES}))+$"
+            rf"^\W*(?:(?:(?:attendees|participants|present|apologies|absent|teilnehmer(?:innen)?|anwesende?)"
+            rf"\W{{0,3}}:\W*(?:none\b\W*|{_NAMES}))+$"
             rf"|(?:next meeting|nächster termin)(?!.*\?)(?:\W{{0,3}}:\W*{_DAY}|{_ON_A_DAY}))",
             re.IGNORECASE,
         ),
@@ -236,6 +237,13 @@ _STATEMENT = re.compile(r"\S.*(?:(?<![.!?;:])\n[ \t]*[a-zß-ÿ].*)*")
 
 _LEFT_OUT = re.compile(r"~~.*?~~|\[\^[^\]\s]{1,80}\]", re.DOTALL)
 """Struck-through text and references to footnotes."""
+
+_DROPPED = re.compile(
+    r"\W{0,9}~~[^~]+~~\W{0,9}(?:done|finished|cancell?ed|dropped|obsolete|(?:not|no longer) needed|erledigt|fertig"
+    r"|abgesagt|gestrichen|entfällt|hinfällig)\b.*",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Struck-through text with a remark on it: `~~Book a band~~ Done by Bo`."""
 
 _DIAL_IN = re.compile(
     r"^(?:join\b.{0,40}:|join (?:zoom|the|by|on|with|via|from)|dial[- ]?in|dial by|click\b.{0,90}\bcalendar"
@@ -303,20 +311,24 @@ _LOG_LEVEL = re.compile(r"(?:^|\s)(?:DEBUG|INFO|WARN|ERROR|FATAL|TRACE)(?:\s|:)"
 
 
 _GREETING = re.compile(
-    r"(?:hey|hi|hello|bye|goodbye|thanks|thank you|congrat\w*|wow|whoa|woohoo|yay|phew|oh|yeah|yes|yep|yup|nope|sorry"
-    r"|cool|glad|absolutely|totally|I (?:\w+ )?agree|I(?:['’]m| am) so (?:happy|sorry)"
-    r"|good (?:morning|afternoon|evening|night)|(?:good|great|nice|lovely) to (?:see|hear|meet)|take care|see you"
-    r"|talk to you|you(?:['’]re| are) welcome)\b",
+    r"(?:hey|hi|hello|bye|goodbye|thanks|thank you|danke|vielen dank|hallo|congrat\w*|wow|whoa|woohoo|yay|phew|oh"
+    r"|ja|yeah|yes|yep|yup|nope|sorry|cool|glad|absolutely|totally|I (?:\w+ )?agree|I(?:['’]m| am) so (?:happy|sorry)"
+    r"|good (?:morning|afternoon|evening|night)|guten (?:morgen|tag|abend)"
+    r"|(?:good|great|nice|lovely) to (?:see|hear|meet)|take care|see you|talk to you|you(?:['’]re| are) welcome)\b",
     re.IGNORECASE,
 )
 """The beginning of a greeting, of thanks or of mere approval."""
 
+_ANSWER = re.compile(r"(?:yes|yeah|yep|yup|nope?|ja|nein)[,.:;!]", re.IGNORECASE)
+"""The beginning of an answer, which says nothing without the question before it."""
+
 _COURTESY = re.compile(
-    rf"{_GREETING.pattern}|\b(?:agree|right|true|glad|happy|good|great|nice|cool|sweet|awesome|amazing|sounds?|looks?"
-    r"|sorry|see|hear|soon|later|lot|much|all|everyone|everybody)\b|[,\s]+(?-i:[A-ZÀ-Þ])[\w'’-]*(?=[,.!?]|$)",
+    r"\b(?:thanks|thank you|danke|dank) (?:to|an)(?: (?:(?:and|und) )?(?-i:[A-ZÀ-Þ])[\w'’-]*)+"
+    rf"|{_GREETING.pattern}|\b(?:agree|right|true|glad|happy|good|great|nice|cool|sweet|awesome|amazing|sounds?|looks?"
+    r"|sorry|see|hear|soon|later|lot|much|all|everyone|everybody|zusammen)\b|[,\s]+(?-i:[A-ZÀ-Þ])[\w'’-]*(?=[,.!?]|$)",
     re.IGNORECASE,
 )
-"""Words of courtesy, and the name of somebody who is addressed."""
+"""Words of courtesy, and the name of somebody who is addressed or thanked."""
 
 
 def is_own(front: Mapping[str, Any]) -> bool:
@@ -455,9 +467,13 @@ class _Parser:
         first, _, rest = raw[box.end() if box else 0 :].partition("\n")
         task = parse_task(box[1], first) if box else None
         words = bare(f"{task.title}\n{rest}" if task else raw)
-        if not words or (len(words) > LONGEST_BLOCK and not box):
+        if not words:
+            return -1
+        if len(words) > LONGEST_BLOCK and not box:
             self._sentences(_without_left_out(self._text[low:high]), low, section, role, parent)
             return -1
+        if _ANSWER.match(words) and self._is_question(parent, section):
+            parent = len(self.blocks) - 1
         block = self._block(words, low, high, section, role)
         self.blocks.append(
             replace(
@@ -470,6 +486,16 @@ class _Parser:
             )
         )
         return len(self.blocks) - 1
+
+    def _is_question(self, parent: int, section: Section) -> bool:
+        """Check whether the last block is a question of the same list."""
+        last = self.blocks[-1] if self.blocks else None
+        return bool(
+            last
+            and last.is_bullet
+            and last.text.endswith("?")
+            and (last.parent, last.heading_path) == (parent, section.heading_path)
+        )
 
     def _sentences(self, said: str, low: int, section: Section, role: Role, parent: int) -> None:
         """Add the sentences of a text at an offset, in which what is left out is hidden."""
@@ -499,7 +525,12 @@ class _Parser:
 
 
 def bare(raw: str) -> str:
-    """Return the words of a bullet or sentence, without markup, block id and what is left out of quotations."""
+    """Return the words of a bullet or sentence, without markup, block id and what is left out of quotations.
+
+    Empty if the rest is only a remark on struck-through text.
+    """
+    if "~~" in raw and _DROPPED.fullmatch(raw):
+        return ""
     return words_only(_BLOCK_ID.sub("", _LEFT_OUT.sub("", raw)), 4 * LONGEST_BLOCK)
 
 
@@ -552,7 +583,11 @@ def _quotable_section(role: Role) -> bool:
     return role not in (Role.SKIPPED, Role.AGENDA)
 
 
-_MINUTES = re.compile(r"\b(?:notes|minutes|discussions?|decisions?|action items?|summary)\b", re.IGNORECASE)
+_MINUTES = re.compile(
+    r"\b(?:notes|minutes|discussions?|decisions?|action items?|summary|notizen|protokoll|diskussion|entscheidungen"
+    r"|beschlüsse)\b",
+    re.IGNORECASE,
+)
 
 
 def _role(path: tuple[str, ...], *, own: bool) -> Role:

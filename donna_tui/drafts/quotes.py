@@ -42,10 +42,11 @@ MAX_PROSE = 25
 _DECIDED = (
     r"agreed|decided|conclusion|resolved|approved|rejected(?=:)|no (?:\w+/)?(?:concerns|objections|comments)"
     r"|(?:is|was|were|reached|had|have|general) (?:an? )?(?:consensus|agreement)"
-    r"|(?:consensus|agreement) (?:is|was|that|to)"
+    r"|(?:consensus|agreement) (?:is|was|that|to)|beschlossen|entschieden|vereinbart|geeinigt"
 )
 _NO_ACTOR = (
-    r"(?!(?:Answer|Changes?|Congrats|Equivalent|Hard|How|Introduction|Nothing|Related|Thanks|Wanted|Way|Welcome)\b)"
+    r"(?!(?:Answer|Changes?|Congrats|Equivalent|Hard|How|Introduction|Nothing|Related|Thanks|Wanted|Wants|Way"
+    r"|Welcome)\b)"
 )
 """Words that begin a line with “to” in which nobody is asked to do anything."""
 
@@ -72,7 +73,7 @@ _DONE = re.compile(
 """An outcome without a next step or a subject."""
 
 _STALE = re.compile(
-    r"\b(?:today|tonight|tomorrow|yesterday|this (?:morning|afternoon|evening|meeting))\b"
+    r"\b(?:today|tonight|tomorrow|yesterday|heute|morgen|gestern|this (?:morning|afternoon|evening|meeting))\b"
     r"|\bthis (?:mon|tues|wednes|thurs|fri|satur|sun)day\b",
     re.IGNORECASE,
 )
@@ -90,7 +91,7 @@ _OPENS = re.compile(
 """The end of a bullet that only introduces those below it."""
 
 _MAYBE = re.compile(
-    rf"\b(?:not?|\w+n['’]t|if|whether|until|needs? to|requires?|should|to be|maybe|perhaps"
+    rf"\b(?:not?|nicht|\w+n['’]t|if|ob|whether|until|needs? to|requires?|should|to be|maybe|perhaps"
     rf"|probably|assum\w+)\b[^.,;:]{{0,60}}\b(?:{_DECIDED})\b|\?\W*$",
     re.IGNORECASE,
 )
@@ -383,8 +384,8 @@ def _is_meaningful(blocks: Sequence[Block], number: int, *, is_parent: bool) -> 
         return False
     if _REFERENCE.search(block.text):  # most such lines are the title of an issue
         return bool(_OUTCOME.search(block.text)) and len(stems_of(_REFERENCE.sub("", block.text))) >= MIN_STEMS
-    is_listed = block.parent >= 0 and bool(_OPENS.search(blocks[block.parent].text))
-    return is_listed or len(stems_of(f"{block.topic} {block.text}")) > 1
+    above = blocks[block.parent].text if block.parent >= 0 else ""
+    return above.endswith("?") or bool(_OPENS.search(above)) or len(stems_of(f"{block.topic} {block.text}")) > 1
 
 
 def _above(blocks: Sequence[Block], number: int) -> list[int]:

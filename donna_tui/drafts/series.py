@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import re
 import unicodedata
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import PurePosixPath
@@ -75,8 +75,14 @@ _DIARY = frozenset(
 _TEAM = frozenset({"team", "teams", "standup", "standups", "scrum"})
 """Words in the names of a team's daily meetings, and of the folders of their notes."""
 
-_STAND_UP = _TEAM | _DIARY | {"stand", "up", "ups"}
-"""Title words of a team's daily meetings: a title of these alone does not tell which team it is."""
+_EVERY_TEAM = _TEAM | _DIARY | _ANYBODY | {
+    "stand", "ups", "weekly", "biweekly", "monthly", "retro", "retros", "retrospective", "sprint", "planning",
+    "refinement", "grooming", "status", "update", "updates", "kickoff", "kick", "off", "jour", "fixe", "besprechung",
+}  # fmt: skip
+"""Title words of meetings that every team has: a title of these alone does not tell which team it is."""
+
+_PERIOD = re.compile(rf"(?:[\W\d_]|(?:q|w|kw|cw)(?= ?\d)|(?:{MONTH})\b)+", re.IGNORECASE)
+"""The name of a folder of a year, quarter, month or week."""
 
 _ANY_TEAM = frozenset({"inbox", "archive", "archiv"})
 """Names of folders with the notes of several teams."""
@@ -153,29 +159,31 @@ def earlier_notes(index: Database, invited: Invited, templates: Collection[str] 
             found[match].append(Earlier(note, day, match))
     best = [*found[Match.SERIES], *found[Match.TITLE]] or found[Match.PEOPLE]
     best.sort(key=lambda each: (each.day, str(each.note.front.get("event_start", "")), each.note.path), reverse=True)
-    if best and not (_may_be_quoted(best[0], invited) and (not invited.key <= _STAND_UP or _is_one_team(best))):
+    best = _of_one_team(best) if invited.key <= _EVERY_TEAM else best
+    if best and not _may_be_quoted(best[0], invited):
         return []
     return [earlier for earlier in best if _may_be_quoted(earlier, invited)]
 
 
-def _is_one_team(best: Sequence[Earlier]) -> bool:
-    """Check by their folders whether the notes of stand-ups, latest first, are of one team.
+def _of_one_team(best: list[Earlier]) -> list[Earlier]:
+    """Leave out the notes that name nobody if the notes, latest first, are of several teams.
 
-    Notes that name nobody are of two teams if they are from the same time and in two folders. A folder such as Inbox
-    or Meetings may have the notes of any team.
+    They are if those of two folders are of the same time, or the folder of the last has no other: it may be the first
+    of another team. A folder such as Inbox or Meetings may have the notes of any team.
     """
-    unclear = [each for each in best if each.match is Match.TITLE and not people_of(each.note.front)]
-    if not unclear or unclear[0] is not best[0]:
-        return True
-    folders = [(PurePosixPath(each.note.path).parent, each.day) for each in unclear]
-    named = [(folder, day) for folder, day in folders if _is_of_a_team(folder)]
-    days_of_last = [day for folder, day in named if folder == named[0][0]]
-    return all(folder == named[0][0] or day < min(days_of_last) for folder, day in named)
+    named = [(team, each.day) for each in best if (team := _team_of(each.note))]
+    days_of_last = [day for team, day in named if team == named[0][0]]
+    moved = min(days_of_last) if len(days_of_last) > 1 else datetime.date.min
+    if all(team == named[0][0] or day < moved for team, day in named):
+        return best
+    return [each for each in best if each.match is not Match.TITLE or people_of(each.note.front)]
 
 
-def _is_of_a_team(folder: PurePosixPath) -> bool:
-    words = title_key(" ".join(folder.parts))
-    return bool(words) and not words & _ANY_TEAM
+def _team_of(note: IndexedNote) -> tuple[str, ...]:
+    """Return the folders of a note without those of a year or month; empty if they have notes of any team."""
+    folders = tuple(part for part in PurePosixPath(note.path).parent.parts if not _PERIOD.fullmatch(part))
+    words = title_key(" ".join(folders))
+    return folders if words and not words & _ANY_TEAM else ()
 
 
 def _may_be_quoted(earlier: Earlier, invited: Invited) -> bool:

@@ -21,10 +21,6 @@ _FROM = "memory_documents d JOIN memory_chunks c ON c.document_id = d.id LEFT JO
 _IMPORTANCE = "(0.6 * s.novelty + 0.4 * s.salience)"
 
 
-_DATED_TYPES = (MemoryType.WORKING, MemoryType.EPISODIC)
-"""Types of memories in which words such as “now” and “yesterday” refer to the day when they were stored."""
-
-
 def list_memories(database: Database, wanted: MemoryFilter, limit: int, skip: int) -> tuple[MemoryChunk, ...]:
     """List the memories of an index, the latest first; a longer one is listed passage by passage."""
     where, parameters = _conditions(wanted)
@@ -134,8 +130,7 @@ def prompt_prefix(memory: MemoryChunk) -> str:
     """Return what precedes a memory in a prompt: the path of its note, or its day and speaker; may be empty."""
     if memory.source is MemorySource.VAULT:
         return f"{memory.source_id}: "
-    is_dated = memory.source is MemorySource.MEMORY and memory.memory_type in _DATED_TYPES
-    if memory.source is not MemorySource.CHAT and (not is_dated or memory.is_summary):
+    if memory.source not in (MemorySource.CHAT, MemorySource.MEMORY) or memory.is_summary:
         return ""
     speaker = memory.heading_path[0] if memory.heading_path else ""
     before = " ".join(filter(None, (iso_date(memory.at), speaker)))

@@ -590,6 +590,16 @@ async def test_a_meeting_with_a_note_of_the_user_is_listed_without_its_waiting_d
         assert section(here.text(week.path), "Met") == [listed]
 
 
+async def test_decisions_in_the_note_of_an_event_are_listed(tmp_path: Path) -> None:
+    note = "# Gateway team\n\n- Bo spoke of Redis\n\n## Decisions\n\n- Redis stays\n"
+    async with draft_engine(tmp_path, notes={"Work/2024-01-17 Gateway team.md": note}) as here:
+        await here.hold(meeting())
+        (day,) = await here.engine.drafts.write_new("daily_reflection", THIS_WEEK)
+        link = "[[Work/2024-01-17 Gateway team|2024-01-17 Gateway team]]"
+        assert section(here.text(day.path), "Met") == [f"- {link}"]
+        assert section(here.text(day.path), "Decided") == [f"- Redis stays ({link})"]
+
+
 async def test_a_task_that_was_due_years_ago_is_not_carried_over(tmp_path: Path) -> None:
     notes = {"Projects/Old.md": "- [ ] Renew the domain 📅 2021-03-01\n- [ ] Pay the fee 📅 2024-01-02\n"}
     async with draft_engine(tmp_path, notes=notes) as here:
@@ -604,11 +614,15 @@ async def test_a_task_that_was_done_in_another_note_is_not_carried_over(tmp_path
         "Daily/2024-01-02.md": "- [ ] Phone the bank 📅 2024-01-10\n",
         "Daily/2024-01-09.md": "- [x] Phone the bank ✅ 2024-01-09\n- [x] Pay the fee ✅ 2024-01-09\n",
         "Daily/2024-01-10.md": "- [ ] Pay the fee 📅 2024-01-10\n",
+        "Daily/2024-01-17.md": "- [x] Ask Ben\n",
+        "Work/2024-01-16 Weekly.md": "- [ ] Ask Ben\n- [ ] Send the plan 📅 2024-01-19\n",
+        "Projects/Plan.md": "- [ ] Send the plan 📅 2024-01-19\n",
     }
     async with draft_engine(tmp_path, notes=notes) as here:
         (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
         assert section(here.text(result.path), "Carried over") == [
-            "- Pay the fee, due 2024-01-10 ([[Daily/2024-01-10|2024-01-10]])"
+            "- Pay the fee, due 2024-01-10 ([[Daily/2024-01-10|2024-01-10]])",
+            "- Send the plan, due 2024-01-19 ([[Projects/Plan|Plan]])",
         ]
 
 
@@ -716,7 +730,7 @@ async def test_a_profile_has_no_line_that_somebody_else_says(tmp_path: Path) -> 
         assert [line.partition(" (")[0] for line in section(here.text(result.path), "What I know")] == [
             "- Moves to Lisbon",
             "- Tea",
-            "- Alice, green tea is best",
+            "  - Alice, green tea is best",
             "- AL: We do.",
             "- A dog, too.",
             "- Alice has a dog",
@@ -728,7 +742,7 @@ async def test_a_profile_leaves_greetings_and_thanks_out(tmp_path: Path) -> None
     text = (
         "**Alice:** Hey Mel! Good to see you!\n\n**Mel:** Thanks so much for the tip, Alice! Wow, Alice, that's awesome.\n\n"
         "**Alice:** Yeah, I painted the lake last year!\n\n- Hi Alice, lovely to see you\n"
-        "- Thanks to Alice the roof is dry again\n- Good with children, Alice\n"
+        "- Thanks to Alice the roof is dry again\n- Good with children, Alice\n- Thanks to Alice and Bo for the report\n"
     )
     async with draft_engine(tmp_path, notes={f"Daily/{recently()}.md": text}) as here:
         (result,) = await here.engine.drafts.write_new("person_profile", datetime.date.today(), person="Alice")

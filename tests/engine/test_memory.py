@@ -171,6 +171,9 @@ async def test_a_paraphrased_fact_is_recalled_even_if_a_search_would_refuse(sand
         for question, fact in FACTS.items():
             small = await memory.recall(question, token_budget=50)
             assert any(fact in each for each in contents(small)), question
+            assert all(each.content.startswith(f"{iso_date(each.at)}: ") for each in small.memories), (
+                "a fact has its day"
+            )
         refused = await memory.recall("where did we eat")
         lunch = refused.memories[0]
         assert lunch.content == f"{iso_date(lunch.at)}: {FACTS['where did we eat']}", "an event has its day"

@@ -109,6 +109,32 @@ def test_what_was_struck_out_and_comments_and_footnotes_are_not_quoted() -> None
     assert not any(block.is_open_box for block in blocks_of(text))
 
 
+def test_a_remark_on_struck_out_text_is_not_quoted() -> None:
+    text = "- ~~Book a band~~ Done by Bo\n- [ ] ~~Call Bo~~ (erledigt von Ana)\n- ~~3 May~~ 10 May: launch\n- [ ] ~~Tea~~ Buy milk\n"
+    assert texts(blocks_of(text)) == ["10 May: launch", "Buy milk"]
+
+
+def test_an_answer_is_quoted_below_the_question_before_it() -> None:
+    text = "- Do we ship the importer?\n- Yes, on Friday\n- Who tests it?\n  - Priya\n- Thanks to Ana\n"
+    notes = quoted(text).notes
+    assert [(block.depth, block.text) for block in notes] == [
+        (0, "Do we ship the importer?"),
+        (1, "Yes, on Friday"),
+        (0, "Who tests it?"),
+        (1, "Priya"),
+    ]
+
+
+def test_minutes_in_german_are_read_as_those_in_english() -> None:
+    text = (
+        "## Tagesordnung\n- Preise\n\n## Notizen\nAnwesend: Ana, Ben\n\nDer Kunde zahlt den neuen Preis ab Juni.\n\n"
+        "Offene Frage: Wer zahlt die Lizenz?\n"
+    )
+    points = quoted(text)
+    assert texts(points.notes) == ["Der Kunde zahlt den neuen Preis ab Juni."]
+    assert texts(points.questions) == ["Offene Frage: Wer zahlt die Lizenz?"]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

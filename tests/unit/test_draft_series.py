@@ -169,6 +169,16 @@ def test_the_stand_ups_of_two_teams_are_not_mixed(folder: str, days: tuple[int, 
     assert len(found(notes, invited("Team Alpha stand-up", "Ana", "Ben"))) == (4 if folder == "Team Alpha" else 2)
 
 
+@pytest.mark.parametrize("title", ["Retro", "Weekly sync", "Sprint planning"])
+def test_the_meetings_that_every_team_has_are_not_mixed(title: str) -> None:
+    alpha, beta = ({"_path": f"Team {team}/2026-01-0{day} {title}.md"} for team, day in (("Alpha", 5), ("Beta", 8)))
+    assert found(Notes(alpha=alpha, beta=beta), invited(title, "Ana", "Ben")) == []
+    years = {day: {"_path": f"Gateway/{day[:4]}/01 January/{day} {title}.md"} for day in ("2025-01-30", "2026-01-06")}
+    assert len(found(Notes(**years), invited(title, "Ana", "Ben"))) == 2
+    named = at(9, "Ana", "Ben", _path=f"Team Beta/2026-01-09 {title}.md")
+    assert found(Notes(alpha=alpha, named=named), invited(title, "Ana", "Ben")) == ["named"]
+
+
 def test_unrelated_notes_are_not_matched_to_a_meeting() -> None:
     notes = Notes(gateway=at(5, "Ana", "Ben"), notes_on_planning={"date": "2026-01-06"})
     assert found(notes, invited("Planning of the gateway", "Cleo", "Dana")) == []

@@ -9,7 +9,7 @@ import asyncio
 import datetime
 import re
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -32,7 +32,6 @@ from donna_tui.types.errors import DonnaError
 from donna_tui.types.memory import MemoryChunk, MemoryFilter, TaskRow
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
-from donna_tui.vault.obsidian import is_template
 
 MAX_NOTES = 60
 """Maximum number of notes of a span that are read."""
@@ -192,11 +191,14 @@ async def read_notes(parts: CadenceParts, notes: Iterable[IndexedNote]) -> list[
     return [read for read in reads if read and not (parts.gatherer.remote and read.note.sensitive)]
 
 
-def decided_in(reads: Iterable[ReadNote], material: Material, me: Collection[str]) -> list[dict[str, str]]:
-    """Return the decisions in the meeting notes and daily notes of a span."""
+def decided_in(
+    reads: Iterable[ReadNote], material: Material, me: Collection[str], meetings: Iterable[Mapping[str, str]]
+) -> list[dict[str, str]]:
+    """Return the decisions in the meeting notes and daily notes of a span, and in the notes of its `meetings`."""
     lines: list[dict[str, str]] = []
+    held = {meeting["path"] for meeting in meetings}
     for read in reads:
-        if is_meeting_note(read.note, me) or _is_daily(read.note, me):
+        if read.note.path in held or is_meeting_note(read.note, me) or _is_daily(read.note, me):
             lines += material.quote(read, points_of(read.blocks).decisions[:DECISIONS_A_MEETING])
     return lines
 
@@ -315,22 +317,22 @@ def _own_day(client: VaultClient, path: str, span: Span) -> str:
 async def open_in(parts: CadenceParts, span: Span, most: int, material: Material) -> list[dict[str, str]]:
     """Return open tasks of a span: in a note of the span, or in one with a task done in it, or due by its end.
 
-    Of the last kind those that were due long before it are left out. A task with the same title that was done in the
-    span, or since the day of the note, closes it.
+    Of the last kind those that were due long before it are left out. A task with the same title that was done since the
+    day of the note, or in the span if it has none, closes it.
     """
     found: list[TaskRow] = await parts.read(lambda index: list_tasks(index, everything=True))
     tasks = allowed_tasks(found, remote=parts.gatherer.remote)
-    tasks = [task for task in tasks if not is_template(task.note, parts.gatherer.templates)]
     paths = {task.note for task in tasks}
     days = await asyncio.to_thread(lambda: {path: _own_day(parts.client, path, span) for path in paths})
     busy = {task.note for task in tasks if span.holds(task.done)}
     first, last, long_past = (day.isoformat() for day in (span.first, span.last, span.first - LONG_PAST))
-    done = {task.title: task.done for task in sorted(tasks, key=lambda task: task.done) if task.done <= last}
+    ticked = sorted((task.done or days[task.note], task.title) for task in tasks if task.status == "done")
+    done = {title: day for day, title in ticked if day <= last}
     wanted = [
         task
         for task in tasks
         if task.status not in ("done", "cancelled")
-        and done.get(task.title, "") < min(first, days[task.note] or first)
+        and done.get(task.title, "") < (days[task.note] or first)
         and not (days[task.note] and days[task.note] > last)
         and (long_past <= task.due <= last or span.holds(days[task.note]) or task.note in busy)
     ]
@@ -396,6 +398,7 @@ def _meeting_line(
     return {
         "title": inline(title) or "Meeting",
         "day": str(day or ""),
+        "path": path,
         "link": link_to(path) if has_words else wikilink(path, title) if path else "",
         "outcome": ": ".join(
             filter(None, (*(line["topic"] for line in outcome[:1]), *(line["text"].rstrip(":") for line in outcome)))
@@ -415,13 +418,14 @@ def link_to(path: str) -> str:
 def task_lines(tasks: Iterable[TaskRow], most: int, material: Material) -> list[dict[str, str]]:
     """Return tasks for a template, each with a link to its note, without those that are struck through.
 
-    A task that was copied from one daily note, or one note of a series, to the next is returned once.
+    A task that was copied from one daily note, or one note of a series, to the next is returned once, and so is one
+    with the same deadline.
     """
     distinct: dict[tuple[str, str, object], TaskRow] = {}
     for task in tasks:
         path = PurePosixPath(task.note)
         where = (path.parent, title_key(path.stem)) if day_in(task.note, {}) else task.note
-        distinct.setdefault((bare(task.title), task.due, where), task)
+        distinct.setdefault((bare(task.title), task.due, "" if task.due else where), task)
     lines = []
     for (words, due, _), task in [each for each in distinct.items() if each[0][0]][:most]:
         evidence = Evidence(

@@ -55,10 +55,11 @@ async def _gather_reflection(parts: CadenceParts, day: datetime.date) -> Context
     limits = parts.config.skills.daily_reflection.context_limits
     span, reads = Span(day, day), await notes_of(parts, Span(day, day))
     material, corrections = await new_material(parts, REFLECTION_TASK)
+    meetings = await meetings_of(parts, span, limits.meetings, material, reads)
     data = {
         "title": long_day(day),
-        "meetings": await meetings_of(parts, span, limits.meetings, material, reads),
-        "decided": decided_in(reads, material, parts.gatherer.me),
+        "meetings": meetings,
+        "decided": decided_in(reads, material, parts.gatherer.me, meetings),
         "done": await done_in(parts, span, limits.completed_tasks, material),
         "noted": noted_in(reads, material, parts.gatherer.me),
         "open": await open_in(parts, span, limits.completed_tasks, material),

@@ -25,7 +25,6 @@ from donna_tui.text.sentences import sentence_spans
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
-from donna_tui.vault.obsidian import is_template
 
 TEMPLATE, TASK_TYPE = "person_profile", "draft_person_profile"
 MAX_PEOPLE, MAX_NOTES = 50, 60
@@ -146,7 +145,7 @@ async def _gather(parts: CadenceParts, name: str, day: datetime.date) -> Context
     facts: list[dict[str, str]] = []
     for read in reads:
         found = _about(read.blocks, names)
-        said = [block for block in found if not (block.box or names.are_all_of(block.text))]
+        said = [block for block in found if names.is_fact(block)]
         facts += material.quote(read, said[: limits.vault - len(facts)])
         material.for_model += [
             material.passages.add(read.evidence(block), sensitive=read.note.sensitive) for block in found
@@ -154,9 +153,7 @@ async def _gather(parts: CadenceParts, name: str, day: datetime.date) -> Context
     tasks = [
         task
         for task in await parts.read(list_tasks)
-        if names.are_in(task.title)
-        and not (parts.gatherer.remote and task.sensitive)
-        and not is_template(task.note, templates)
+        if names.are_in(task.title) and not (parts.gatherer.remote and task.sensitive)
     ]
     chats = await parts.gatherer.own_chats(name, limits.chat)
     for passage in material.passages.add_hits([hit for hit in chats if names.are_in(hit.content)]):
@@ -216,6 +213,9 @@ class _Named:
         is_subject = speaker and self.are_in(speaker[0]) and not self.are_all_of(speaker[0])
         return text[speaker.end() :] if speaker and not is_subject else text
 
+    def is_fact(self, block: Block) -> bool:
+        return not (block.box or self.are_all_of(block.text))
+
     def are_all_of(self, text: str) -> bool:
         """Check whether a text is only the name of the person."""
         words = text.strip(" :-–")
@@ -260,13 +260,16 @@ def _about(blocks: Sequence[Block], names: _Named) -> list[Block]:
         by_others, last = continues or names.is_said_by_others(block), block.end_line
         heading = words_only(block.heading_path[-1]) if block.heading_path else ""
         is_below = block.parent in found or (names.full.search(heading) and not names.others.search(heading))
+        above = found.get(block.parent)
+        is_answer = above is not None and above.text.endswith("?")
         is_about = names.are_in(block.text) or (is_below and not by_others)
         is_clear = names.are_all_of(blocks[block.parent].text if block.parent >= 0 else heading)
         if (
             is_about
             and is_quotable(block)
-            and not is_greeting(block.text)
+            and (is_answer or not is_greeting(block.text))
             and (is_clear or not _PRONOUN.match(names.without_speaker(block.text)))
         ):
-            found[number] = replace(block, depth=0, topic="" if names.are_in(block.topic) else block.topic)
+            depth = above.depth + names.is_fact(above) if above else 0
+            found[number] = replace(block, depth=depth, topic="" if names.are_in(block.topic) else block.topic)
     return list(found.values())

@@ -62,13 +62,14 @@ async def _gather(parts: CadenceParts, day: datetime.date) -> Context:
     span, reads = week_of(day), await notes_of(parts, week_of(day))
     material, corrections = await new_material(parts, TASK_TYPE)
     last, planned = await _last_review(parts, span, material)
+    meetings = await meetings_of(parts, span, limits.meetings, material, reads)
     data = {
         "title": iso_week(day),
         "span": f"{short_day(span.first)} – {short_day(span.last)}",
         "last": last,
         "planned": planned,
-        "meetings": await meetings_of(parts, span, limits.meetings, material, reads),
-        "decided": decided_in(reads, material, parts.gatherer.me),
+        "meetings": meetings,
+        "decided": decided_in(reads, material, parts.gatherer.me, meetings),
         "done": await done_in(parts, span, limits.tasks, material),
         "noted": noted_in(reads, material, parts.gatherer.me),
         "open": await open_in(parts, span, limits.commitments, material),
