@@ -13,6 +13,7 @@ from textual.content import Content
 from textual.getters import query_one
 from textual.widgets import Input, OptionList
 
+from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.activity.figures import (
     FigureTable,
     Overview,
