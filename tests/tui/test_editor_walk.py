@@ -35,7 +35,7 @@ def test_text_saved_in_an_editor_survives_a_closed_terminal(tmp_path: Path) -> N
     with python_in_terminal("-m", "tests.cli.without_model", str(vault), **home) as terminal:
         terminal.wait_for("all folders")
         terminal.press(b"\x1b", until="keys")
-        terminal.press(b"2", until="45 notes")
+        terminal.press(b"2", until="44 notes · 1 left out")
         terminal.press(b"/", until="letters of a path")
         terminal.press(b"roadmap-planning\r", until="Planning")
         os.write(terminal.descriptor, b"E")
