@@ -116,7 +116,7 @@ REASONS: dict[Reason, ReasonText] = {
     Reason.DISK_FULL: ReasonText("the disk is full",
         "The disk is full. The note is unchanged.", "Free some space, and try again; your text is still here."),
     Reason.IO_ERROR: ReasonText("disk error",
-        "A disk error occurred. The note is unchanged.", "Check the disk, and try again; your text is still here."),
+        "A disk error occurred. The note is unchanged.", "Check the disk, and try again; nothing was lost."),
     Reason.CALENDAR_FAILED: ReasonText("a calendar cannot be read"),
     Reason.LOGIN_REFUSED: ReasonText("a server rejected the name or password"),
     Reason.TEMPLATE_ERROR: ReasonText("a template cannot be used"),
