@@ -8,6 +8,7 @@ import pytest
 
 from donna_tui.tui.lib.detail_dialog import DetailScreen
 from donna_tui.tui.lib.dialogs import RefusalScreen
+from donna_tui.tui.lib.messages import StepBack
 from donna_tui.tui.vault.pane import _new_place
 from donna_tui.tui.vault.plan_dialog import PathPrompt, PlanScreen
 from donna_tui.tui.vault.wording import names_of
@@ -594,7 +595,7 @@ async def test_an_undo_from_the_search_leaves_cursor_and_filter_of_the_vault_alo
         await donna.press("f")
         await donna.type("garden")
         await donna.press("enter", "1")
-        await donna.main.action_run("search.undo")
+        donna.search.post_message(StepBack())
         await donna.window(PlanScreen)
         await donna.press("enter")
         await donna.until(lambda: backend.vault.files[DECISIONS] != scenarios.normal().vault.files[DECISIONS], "undone")

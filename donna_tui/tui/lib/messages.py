@@ -85,3 +85,10 @@ class EditNote(Message):
 
     path: str
     line: int
+
+
+@dataclass(kw_only=True)
+class StepBack(Message):
+    """A request to undo the last change of the vault, or to redo the last undone one."""
+
+    redo: bool = False

@@ -30,7 +30,15 @@ from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import CursorView
 from donna_tui.tui.lib.markdown import FollowLink
-from donna_tui.tui.lib.messages import ActionsChanged, EditNote, EngineEvents, OpenNote, RememberPlace, StatusChanged
+from donna_tui.tui.lib.messages import (
+    ActionsChanged,
+    EditNote,
+    EngineEvents,
+    OpenNote,
+    RememberPlace,
+    StatusChanged,
+    StepBack,
+)
 from donna_tui.tui.lib.places import QuestionPlace
 from donna_tui.tui.search.bar import SearchBar
 from donna_tui.tui.search.preview import Preview
@@ -535,6 +543,12 @@ class SearchPane(BlankColumn):
     def action_search_more(self) -> None:
         self.post_message(RememberPlace(self.place))
         self._run_question(replace(self.question, like=self.selected, near_misses=False))
+
+    def action_search_undo(self) -> None:
+        self.post_message(StepBack())
+
+    def action_search_redo(self) -> None:
+        self.post_message(StepBack(redo=True))
 
     def action_search_near(self) -> None:
         self._run_question(replace(self.question, near_misses=not self.question.near_misses))

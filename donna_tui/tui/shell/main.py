@@ -45,6 +45,7 @@ from donna_tui.tui.lib.messages import (
     OpenNote,
     RememberPlace,
     StatusChanged,
+    StepBack,
 )
 from donna_tui.tui.lib.panes import PANES
 from donna_tui.tui.lib.parts_pane import PartsPane
@@ -344,6 +345,17 @@ class MainScreen(Screen[None], inherit_bindings=False):
         event.stop()
         self._places.push_back(event.place)
 
+    def on_step_back(self, event: StepBack) -> None:
+        """Undo or redo from a screen that shows no notes."""
+        event.stop()
+        self._step_back(redo=event.redo)
+
+    @work(group="panes")
+    async def _step_back(self, *, redo: bool) -> None:
+        await self.complete()
+        if self.is_complete:
+            (self._vault.action_vault_redo if redo else self._vault.action_vault_undo)()
+
     async def on_edit_note(self, event: EditNote) -> None:
         event.stop()
         await self._edit(event.path, event.line)
@@ -384,18 +396,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_search_focus(self) -> None:
         self.show_pane("search")
         self.search.focus_first()
-
-    @work(group="panes")
-    async def action_search_undo(self) -> None:
-        await self.complete()
-        if self.is_complete:
-            self._vault.action_vault_undo()
-
-    @work(group="panes")
-    async def action_search_redo(self) -> None:
-        await self.complete()
-        if self.is_complete:
-            self._vault.action_vault_redo()
 
     def action_view_next(self) -> None:
         self.focus_next()
