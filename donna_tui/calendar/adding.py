@@ -39,8 +39,8 @@ async def find_calendar(
         except DonnaError as error:
             failures.append(error.message)
             reason = error.reason if error.reason is Reason.LOGIN_REFUSED else reason
-    details = "; ".join(dict.fromkeys(failures))
-    raise CalendarError(reason, f"{_name(where)} was not added: {details}")
+    place, details = config.path or urlsplit(config.url).hostname, "; ".join(dict.fromkeys(failures))
+    raise CalendarError(reason, details if str(place) in details else f"{place}: {details}", hint="nothing was added")
 
 
 async def add_calendar(

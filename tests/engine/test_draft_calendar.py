@@ -172,7 +172,7 @@ async def test_a_calendar_that_is_added_is_followed_at_once_and_after_a_restart(
     async with draft_engine(tmp_path, clock=start.timestamp) as here:
         calendars = here.engine.calendar
         missing = f"{tmp_path / 'nowhere.ics'} cannot be read (No such file or directory)"
-        for place, why in (("nowhere.ics", f"nowhere was not added: {missing}"), ("page.ics", "page was not added: ")):
+        for place, why in (("nowhere.ics", missing), ("page.ics", f"{tmp_path / 'page.ics'}: ")):
             with pytest.raises(DonnaError) as refused:
                 await calendars.add_calendar(str(tmp_path / place))
             assert refused.value.reason == "calendar_failed"

@@ -21,8 +21,8 @@ from donna_tui.tui.activity.figures import (
     since_start,
     speed_now,
 )
+from donna_tui.tui.activity.pane import facts_of
 from donna_tui.tui.lib import humanize
-from donna_tui.tui.lib.detail_dialog import DetailScreen
 from donna_tui.tui.lib.error_messages import REASONS, reason_title, reason_words, refusal_of
 from donna_tui.tui.lib.event_messages import (
     _DESCRIBE,
@@ -143,7 +143,7 @@ def test_a_failure_says_why_and_when_it_is_tried_again() -> None:
 def test_the_details_of_a_file_say_what_helps() -> None:
     message = "it is a conflict copy left by a sync program"
     copy = replace(scenarios.BROKEN_NOTE, reason=Reason.CONFLICT_COPY, message=message, hint="")
-    facts = dict(DetailScreen.of_problem(copy)._facts)
+    facts = dict(facts_of(copy))
     assert facts[""] == "It is a conflict copy left by a sync program."
     assert facts["What helps"] == "Resolve it in the Vault, or run donna conflicts resolve."
 

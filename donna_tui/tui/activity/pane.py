@@ -27,7 +27,7 @@ from donna_tui.tui.activity.log import EventLog, LogFilter
 from donna_tui.tui.lib.action import ActionState
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
-from donna_tui.tui.lib.detail_dialog import DetailScreen
+from donna_tui.tui.lib.detail_dialog import DetailScreen, Facts
 from donna_tui.tui.lib.dialogs import showing_errors
 from donna_tui.tui.lib.error_messages import REASONS, reason_title, sentence
 from donna_tui.tui.lib.event_messages import Tone
@@ -225,14 +225,7 @@ class ActivityPane(Vertical):
 
     def _open_problem(self, problem: Problem | None) -> None:
         if problem is not None:
-            facts = (
-                ("", sentence(problem.message)),
-                ("What helps", sentence(problem.hint) or (REASONS[problem.reason].step if problem.path else "")),
-                ("Note", clean_line(problem.path)),
-                ("Since", moment(problem.since) if problem.since else ""),
-                ("Next try", next_try(problem.next_try)),
-            )
-            self.app.push_screen(DetailScreen(reason_title(problem.reason), facts))
+            self.app.push_screen(DetailScreen(reason_title(problem.reason), facts_of(problem)))
 
     def _show_sections(self) -> None:
         number = len(self._status.problems) if self._status is not None else 0
@@ -251,3 +244,13 @@ class ActivityPane(Vertical):
             self.event_log.empty_text = "Changes to your notes will be listed here."
         else:
             self.event_log.empty_text = "No events yet. Save a note, and it appears here."
+
+
+def facts_of(problem: Problem) -> Facts:
+    return (
+        ("", sentence(problem.message)),
+        ("What helps", sentence(problem.hint) or (REASONS[problem.reason].step if problem.path else "")),
+        ("Note", clean_line(problem.path)),
+        ("Since", moment(problem.since) if problem.since else ""),
+        ("Next try", next_try(problem.next_try)),
+    )
