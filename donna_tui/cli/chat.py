@@ -62,6 +62,8 @@ def chat_import(
     """Import chats. Repeating it imports only what is new."""
     from donna_tui.memory.importers import exports_in
 
+    if not all(files):
+        raise DonnaError(Reason.USAGE, "no file given", hint="donna chat import conversations.json")
     paths = [found for file in files for found in exports_in(expanded(Path(file)))]
     if not paths:
         raise DonnaError(Reason.MISSING, "there are no chats in this folder", hint="exports are *.jsonl, *.json, *.zip")

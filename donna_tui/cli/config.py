@@ -10,6 +10,7 @@ from pathlib import Path
 
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import emit, emit_lines, json_text, print_message
+from donna_tui.cli.session import refuse_empty
 from donna_tui.config.files import is_folder, space_file
 from donna_tui.config.load import LoadedConfig, load_agent, load_config, packaged_file, user_file
 from donna_tui.config.routes import models_file
@@ -66,6 +67,7 @@ def _load(space: str | None) -> LoadedConfig:
 
 def _root_of(space: str) -> Path:
     """Return the folder of a space, named by its path or by the name of a known vault. It may be missing."""
+    refuse_empty(space)
     folder = expanded(Path(space)).absolute()
     known = (each.root for each in known_spaces(app_paths(os.environ)) if each.name == space and not is_folder(folder))
     return next(known, folder)
@@ -80,7 +82,7 @@ def _root_if_known(space: str | None) -> Path | None:
             return None
     except ConfigError as error:
         print_message(f"donna: {error.message}")
-    return _root_of(space) if space else None
+    return None if space is None else _root_of(space)
 
 
 def _places(root: Path | None) -> Iterator[tuple[str, Path]]:

@@ -8,7 +8,7 @@ import typer
 
 from donna_tui.cli.options import AsJson, AssumeYes, SpaceOption, new_app
 from donna_tui.cli.output import emit, print_message, require_found
-from donna_tui.cli.write import agreed_to, apply_and_report, open_writer_of
+from donna_tui.cli.write import agreed_to, apply_and_report, can_show_diff, open_writer_of
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.conflicts import Keep
 from donna_tui.vault.write.file_names import EVERYWHERE
@@ -39,7 +39,8 @@ def resolve(
     as_json: AsJson = False,
 ) -> None:
     """Keep one version or both and drop the copy, as one operation, after showing the diff."""
-    writer = open_writer_of(space, allowlist=None if agreed else (EVERYWHERE,))
+    asks = not agreed and can_show_diff(as_json)
+    writer = open_writer_of(space, allowlist=(EVERYWHERE,) if asks else None)
     plan = writer.resolver.plan(writer.resolver.conflict(path), keep)
     if not agreed_to(plan, agreed=agreed, as_json=as_json):
         return print_message("Nothing was changed.")

@@ -38,8 +38,7 @@ def find_session(named: str | None) -> Session | None:
     The id of an agent takes precedence over a folder of that name; settings in its workspace are ignored, since an
     agent may write there. Raises SpaceError and ConfigError.
     """
-    if named == "":  # as from an unset variable of a script, which must not act on another vault
-        raise DonnaError(Reason.USAGE, "--space is empty", hint="name a folder, a space or an agent")
+    refuse_empty(named)
     paths = app_paths(os.environ)
     if named and may_be_agent(named):
         config = load_trusted().config
@@ -48,6 +47,12 @@ def find_session(named: str | None) -> Session | None:
             return Session(space, settings_of(agent, config), paths)
     found = find_space(named, None if named else load_config().config.vault.root, paths)
     return session_for(found, paths) if found else None
+
+
+def refuse_empty(named: str | None) -> None:
+    """Raise DonnaError for an empty name, as from an unset variable of a script: it must not act on another vault."""
+    if named == "":
+        raise DonnaError(Reason.USAGE, "--space is empty", hint="name a folder, a space or an agent")
 
 
 def session_for(space: Space, paths: AppPaths) -> Session:

@@ -141,7 +141,7 @@ def carry_out(session: Session, planned: Callable[[VaultWriter], Plan], *, agree
     try:
         plan = planned(writer)
     except VaultWriteError as error:
-        if error.reason is not Reason.OUTSIDE_ALLOWLIST or not _can_ask(as_json):
+        if error.reason is not Reason.OUTSIDE_ALLOWLIST or not can_show_diff(as_json):
             raise
         writer = writer_for(session, allowlist=(EVERYWHERE,))
         plan = planned(writer)
@@ -170,13 +170,18 @@ def apply(writer: VaultWriter, plan: Plan, *, agreed: bool, as_json: bool) -> Ou
 
 
 def agreed_to(plan: Plan, *, agreed: bool, as_json: bool) -> bool:
-    """Ask whether to apply a plan. Raises DonnaError if `agreed` is False and there is no terminal to ask on."""
+    """Show a diff and ask whether to apply it. Raises DonnaError if `agreed` is False and there is no terminal."""
     if agreed:
         return True
-    if not _can_ask(as_json):
+    if not can_show_diff(as_json):
         raise DonnaError(Reason.USAGE, f"{plan.subject}: needs confirmation", hint="--yes confirms it without asking")
     emit_lines(clean_line(line) for change in plan.changes for line in diff_lines(change))
     return _confirmed(f"{clean_line(plan.subject)}? [y/N] ")
+
+
+def can_show_diff(as_json: bool) -> bool:
+    """Return whether there is somebody to ask who sees the diff, which is printed to stdout."""
+    return _can_ask(as_json) and sys.stdout.isatty()
 
 
 def diff_lines(change: Change) -> list[str]:

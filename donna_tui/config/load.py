@@ -64,6 +64,9 @@ def load_config(*, environ: Mapping[str, str] = os.environ, root: Path | None = 
     Raises ConfigError with file, line and name for any invalid setting.
     """
     base, on_top = _trusted_layers(environ)
+    if root:
+        base.pop("vault.root", None)
+        on_top.pop("vault.root", None)
     loaded = _checked(base | on_top)
     space = root or loaded.config.vault.root
     if document := read_space_file(space) if space else None:
@@ -73,7 +76,7 @@ def load_config(*, environ: Mapping[str, str] = os.environ, root: Path | None = 
 
 def _at(root: Path, loaded: LoadedConfig) -> LoadedConfig:
     vault = loaded.config.vault.model_copy(update={"root": root})
-    origins = loaded.origins | {"vault.root": Origin("command line", str(root))}
+    origins = {"vault.root": Origin("command line", "the command line"), **loaded.origins}
     return LoadedConfig(loaded.config.model_copy(update={"vault": vault}), origins)
 
 

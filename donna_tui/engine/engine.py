@@ -115,7 +115,7 @@ class Engine:
         counting = after(ready, self._status_reporter.run)
         self._tasks.start("counting", counting)
         if self._watch:
-            self._tasks.start("taking over the index", after(self.at_best, self._lease.take_over))
+            self._tasks.start("taking over the index", lambda: self._lease.take_over(self.at_best))
             self._tasks.start("finishing an unfinished write", after(self.at_best, self._recover))
             if port := self._config.metrics.port:
                 from donna_tui.engine.metrics import serve_metrics
@@ -195,8 +195,11 @@ class Engine:
         self.hub.subscribe(self._model.follow_swap)
         if self._watch:
             self._tasks.start("following the vault", after(self.at_best, maintainer.follow))
-        await self._model.pass_to(maintainer)
-        self._model.follow()
+        try:
+            await self._model.pass_to(maintainer)
+        except DatabaseError as error:
+            self.hub.report(error)
+            self._tasks.start("passing the model", lambda: self._model.pass_to(maintainer))
         if self._watch and not self.space.agent:
             self._tasks.start("drafting", self._draft)
 

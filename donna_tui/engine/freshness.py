@@ -63,7 +63,7 @@ class Freshness:
             return f"stale: {error.message}"
 
     async def _stale(self, deadline: float) -> str:
-        if await self._context.lease.opened() is None:
+        if not self._context.lease.is_held:
             return await self._wait_for_owner(deadline)
         policy = self._context.policy
         if not (policy.on_search or (policy.on_start and not self._begun)):  # at each search, or the first of a session
@@ -76,6 +76,8 @@ class Freshness:
         if not is_updated and await self._is_incomplete():
             return LATE
         maintainer = self._context.maintainer
+        if is_updated and maintainer is None:  # the index could not be opened for writing
+            return await self._wait_for_owner(deadline)
         return MISSING if maintainer and maintainer.indexes.active.deletions.held else ""
 
     async def _updated_by(self, deadline: float) -> bool:
@@ -90,7 +92,7 @@ class Freshness:
         self._begun = True
         if not self._context.long_running:
             return await self._sync()
-        maintainer = self._context.maintainer
+        maintainer = await self._context.lease.opened()
         if maintainer:
             await maintainer.compare(full=False)
             await maintainer.indexes.active.wait_until_idle()

@@ -48,6 +48,7 @@ class IndexLease:
         self.maintainer: IndexMaintainer | None = None
         self.trouble: DatabaseError | None = None
         self._posted = ""
+        self._is_wanted = asyncio.Event()
 
     async def begin(self) -> None:
         """Take the lease if possible, else read. Raises DatabaseError, or SpaceError if there is no index yet.
@@ -83,9 +84,23 @@ class IndexLease:
             await asyncio.to_thread(readers.close)
         return current
 
-    async def take_over(self) -> None:
-        """Open the index for writing as soon as the lease can be taken; until then read the newest generation."""
-        while not (self.maintainer or await self._try_acquire()):
+    async def take_over(self, at_best: Callable[[], Awaitable[None]]) -> None:
+        """Open the index for writing when the first question is answered or somebody waits for it, and as soon as the
+        lease can be taken; until then read the newest generation.
+        """
+        waiting = [asyncio.ensure_future(at_best()), asyncio.ensure_future(self._is_wanted.wait())]
+        try:
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in waiting:
+                each.cancel()
+        while not self.maintainer:
+            try:
+                if await self._try_acquire():
+                    return
+            except Exception:
+                self._post_read_only()
+                raise
             self._post_read_only()
             newest = self._existing_index()
             if self._readers and self._readers.path != newest:
@@ -95,6 +110,7 @@ class IndexLease:
 
     async def opened(self) -> IndexMaintainer | None:
         """Wait until this process has opened the index for writing; return None if another one maintains it."""
+        self._is_wanted.set()
         while self.is_held and self.maintainer is None:
             await asyncio.sleep(POLL_SECONDS)
         return self.maintainer

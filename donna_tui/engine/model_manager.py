@@ -156,6 +156,7 @@ class ModelManager:
         """Pass the model to a maintainer that has just begun, if it is known."""
         if self.known.is_set():
             await maintainer.use_model(self._service)
+        self.follow()
 
     def follow_swap(self, event: EngineEvent) -> None:
         if isinstance(event, IndexSwapped):

@@ -17,7 +17,7 @@ from donna_tui.ingest.sync_policy import policy_of
 from donna_tui.ingest.watcher import Watcher
 from donna_tui.platform.supervisor import Supervisor, set_within
 from donna_tui.search.service import SearchService
-from donna_tui.types.errors import DatabaseError, Reason, VaultReadError
+from donna_tui.types.errors import Reason, VaultReadError
 from donna_tui.types.events import EngineEvent, EngineStateChanged, ProblemCleared, ProblemRaised
 from donna_tui.vault.open import included
 from donna_tui.vault.paths import VaultRoot
@@ -56,8 +56,9 @@ class IndexMaintainer:
         """
         try:
             await self.indexes.open(readers)
-        except DatabaseError:
+        except BaseException:
             self._unsubscribe()
+            await self.indexes.close()
             raise
         self._tasks.start("replacing a damaged index", self._replace_damaged)
 

@@ -64,21 +64,23 @@ class Indexes:
         generation = current_generation(self._context.space.state) or 1
         try:
             self._active, self._built = await self._open(generation)
-            if readers and readers.path == self._active.path:
-                self._active.readers = readers
         except DatabaseError as error:
             if error.reason is not Reason.DATABASE_CORRUPT:
                 raise
             self._report_damage(generation)
             self._active, self._built = await self._open(generation)
+            readers = None
         delete_older(self._context.space.state, generation)  # left by an interrupted swap
         await self._build_if_needed("the chunking of notes has changed")
+        if readers and readers.path == self._active.path:
+            self._active.readers.close()
+            self._active.readers = readers
 
     async def _open(self, generation: int) -> tuple[Pipeline, Recipe]:
         pipeline = Pipeline(self._context, generation)
         try:
             return pipeline, await pipeline.open()
-        except DatabaseError:
+        except BaseException:
             await pipeline.close()
             raise
 

@@ -70,6 +70,7 @@ def test_an_empty_space_is_not_the_last_one(donna: Donna, vault: Path) -> None:
     donna("index", "--space", vault)
     ran = donna("write", "Inbox/a.md", "--yes", "--space", "", "--json", stdin="x")
     assert (ran.code, ran.json["message"]) == (2, "--space is empty")
+    assert donna("config", "show", "--space", "").code == 2
     assert not (vault / "Inbox").exists()
 
 

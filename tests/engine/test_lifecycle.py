@@ -14,15 +14,17 @@ from donna_tui.embedding import files
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.embedding.tokenizer import ModelTokens, unusable
 from donna_tui.index import migrations
-from donna_tui.index.generations import current_generation
+from donna_tui.index.generations import Recipe, current_generation
+from donna_tui.index.readers import Readers
 from donna_tui.ingest import pipeline
+from donna_tui.ingest.indexes import Indexes
 from donna_tui.ingest.queue import MemoryIngestQueue
 from donna_tui.memory import indexer
 from donna_tui.platform.supervisor import set_within
 from donna_tui.search import service as search_service_module
-from donna_tui.types.errors import Reason, SpaceError
+from donna_tui.types.errors import DatabaseError, Reason, SpaceError
 from donna_tui.types.events import EngineStateChanged, IndexSwapped, NoteIndexed, ReconcileDone
-from donna_tui.types.search import SearchOutcome
+from donna_tui.types.search import SearchOutcome, SearchRequest
 from donna_tui.types.status import ModelPhase
 from tests.engine.helpers import (
     GENEROUS_SECONDS,
@@ -260,6 +262,85 @@ async def test_an_index_of_an_earlier_version_is_migrated_before_it_is_searched(
     async with open_engine(sandbox) as running:
         assert running.engine.context.maintainer
         assert await running.engine.context.read(lambda database: database.column("SELECT x FROM added")) == []
+
+
+async def test_a_search_without_patience_does_not_wait_until_the_index_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandbox = fill(new_sandbox(tmp_path), 2)
+    await index_once(sandbox)
+    sandbox.write("new.md", "a new walrus\n")
+    may_open, open_index = asyncio.Event(), Indexes.open
+
+    async def late(self: Indexes, readers: Readers | None = None) -> None:
+        await may_open.wait()
+        await open_index(self, readers)
+
+    monkeypatch.setattr(Indexes, "open", late)
+    async with open_engine(sandbox) as running:
+        asked = SearchRequest(text="serval001", k=5, mode="keyword")
+        outcome = await running.engine.search_fresh(asked, 0)
+        assert (outcome.stale, len(outcome.hits), running.engine.context.maintainer) == (True, 1, None)
+        may_open.set()
+        assert not (await running.engine.search_fresh(asked, GENEROUS_SECONDS)).stale
+
+
+async def test_stopping_while_the_index_is_opened_leaves_nothing_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandbox = fill(new_sandbox(tmp_path), 2)
+    await index_once(sandbox)
+    opening, open_pipeline = asyncio.Event(), pipeline.Pipeline.open
+
+    async def never(self: pipeline.Pipeline) -> Recipe:
+        await open_pipeline(self)
+        opening.set()
+        return await asyncio.Future()
+
+    monkeypatch.setattr(pipeline.Pipeline, "open", never)
+    before = {*threading.enumerate()}
+    async with open_engine(sandbox):
+        assert await set_within(opening, GENEROUS_SECONDS)
+    tasks = [task.get_name() for task in asyncio.all_tasks() if task.get_name().startswith("donna-")]
+    left = [thread.name for thread in {*threading.enumerate()} - before if thread.name.startswith("donna-")]
+    assert (tasks, left) == ([], [])
+
+
+async def test_a_full_disk_while_the_model_is_passed_to_the_index_is_overcome(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandbox = fill(new_sandbox(tmp_path), 2)
+    serve(monkeypatch, FaultyModel())
+    await index_once(sandbox)
+    failures, embed_with = [DatabaseError(Reason.DISK_FULL, "the disk is full")], Indexes.embed_with
+
+    async def failing_once(self: Indexes, service: EmbeddingService) -> None:
+        if failures:
+            raise failures.pop()
+        await embed_with(self, service)
+
+    monkeypatch.setattr(Indexes, "embed_with", failing_once)
+    async with open_engine(sandbox) as running:
+        sandbox.write("new.md", "a new walrus\n")
+        await running.wait_until_indexed()
+        assert not failures
+        assert running.engine.status().coverage.vectors == 3
+
+
+async def test_an_index_that_cannot_be_opened_for_writing_is_shown_as_read_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandbox = fill(new_sandbox(tmp_path), 2)
+    await index_once(sandbox)
+
+    async def fails(self: Indexes, readers: Readers | None = None) -> None:
+        raise RuntimeError("something is wrong")
+
+    monkeypatch.setattr(Indexes, "open", fails)
+    async with open_engine(sandbox) as running:
+        await eventually(lambda: running.engine.status().state == "read_only", "it is shown")
+        assert await running.found("serval001") == ["1/1.md"]
+        assert Reason.INTERNAL in running.problems()
 
 
 async def test_a_question_that_was_there_first_is_answered_before_the_model_loads(

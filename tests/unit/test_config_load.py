@@ -107,9 +107,7 @@ def test_each_layer_wins_over_the_one_before(home: Home, tmp_path: Path) -> None
     root = tmp_path / "vault"
     (root / ".donna").mkdir(parents=True)
     (root / ".donna" / "memory.yaml").write_text("retrieval:\n  min_score: 0.3\n  max_k: 20\n  default_k: 5\n")
-    home.write(
-        f"vault:\n  root: {tmp_path}\nretrieval:\n  min_score: 0.2\n  max_k: 19\n  default_k: 4\nui:\n  theme: x\n"
-    )
+    home.write("vault:\n  root: replaced\nretrieval:\n  min_score: 0.2\n  max_k: 19\n  default_k: 4\nui:\n  theme: x\n")
     loaded = home.load({"DONNA_RETRIEVAL__DEFAULT_K": "7", "DONNA_RETRIEVAL__MAX_K": "21"}, root)
     retrieval = loaded.config.retrieval
     assert (retrieval.min_score, retrieval.max_k, retrieval.default_k) == (0.3, 21, 7)
@@ -118,7 +116,7 @@ def test_each_layer_wins_over_the_one_before(home: Home, tmp_path: Path) -> None
     assert loaded.origins["retrieval.min_score"] == Origin("space", str(root / ".donna" / "memory.yaml"), 2)
     assert loaded.origins["retrieval.max_k"] == Origin("environment", "DONNA_RETRIEVAL__MAX_K")
     assert loaded.config.vault.root == root
-    assert loaded.origins["vault.root"] == Origin("command line", str(root))
+    assert loaded.origins["vault.root"] == Origin("command line", "the command line")
 
 
 def test_the_seed_file_with_its_older_names_still_parses(home: Home) -> None:
