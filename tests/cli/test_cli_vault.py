@@ -244,6 +244,19 @@ def test_a_person_at_a_terminal_may_write_anywhere_after_seeing_the_diff(
 
 
 @pytest.mark.slow
+def test_a_script_that_reads_the_output_is_not_asked_though_it_has_a_terminal(donna: Donna, history: Path) -> None:
+    words = ["donna", "rm", "Projects-old/gateway.md", "--space", str(history)]
+    redirected = (
+        f"import os, runpy, sys; os.dup2(os.open({str(history.parent / 'out')!r}, os.O_WRONLY | os.O_CREAT), 1)"
+    )
+    run = f"sys.argv = {words}; runpy.run_module({donna.module!r}, run_name='__main__')"
+    with python_in_terminal("-c", f"{redirected}; {run}", DONNA_HOME=str(donna.home)) as terminal:
+        terminal.wait_for("path_allowlist")
+        assert terminal.process.wait(PATIENCE_SECONDS) == 3
+    assert (history / "Projects-old/gateway.md").exists()
+
+
+@pytest.mark.slow
 def test_a_conflict_anywhere_is_resolved_at_a_terminal_and_by_a_script_only_where_it_may_write(
     donna: Donna, history: Path
 ) -> None:
