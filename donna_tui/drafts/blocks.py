@@ -240,8 +240,8 @@ _LEFT_OUT = re.compile(r"~~.*?~~|\[\^[^\]\s]{1,80}\]", re.DOTALL)
 
 _DROPPED = re.compile(
     r"\W{0,9}~~[^~]+~~\W{0,9}(?:done|finished|cancell?ed|dropped|obsolete|(?:not|no longer) needed|erledigt|fertig"
-    r"|abgesagt|gestrichen|entfällt|hinfällig)\b.*",
-    re.IGNORECASE | re.DOTALL,
+    r"|abgesagt|gestrichen|entfällt|hinfällig)(?:\W+(?:by|von|on|am)\s+[\w. ]{1,30})?\W*",
+    re.IGNORECASE,
 )
 """Struck-through text with a remark on it: `~~Book a band~~ Done by Bo`."""
 
@@ -319,7 +319,7 @@ _GREETING = re.compile(
 )
 """The beginning of a greeting, of thanks or of mere approval."""
 
-_ANSWER = re.compile(r"(?:yes|yeah|yep|yup|nope?|ja|nein)[,.:;!]", re.IGNORECASE)
+_ANSWER = re.compile(r"(?:yes|yeah|yep|yup|ja|nein)[,.:;!]|no(?:pe)?[,:;!]", re.IGNORECASE)
 """The beginning of an answer, which says nothing without the question before it."""
 
 _COURTESY = re.compile(
@@ -529,9 +529,10 @@ def bare(raw: str) -> str:
 
     Empty if the rest is only a remark on struck-through text.
     """
+    raw = _BLOCK_ID.sub("", raw)
     if "~~" in raw and _DROPPED.fullmatch(raw):
         return ""
-    return words_only(_BLOCK_ID.sub("", _LEFT_OUT.sub("", raw)), 4 * LONGEST_BLOCK)
+    return words_only(_LEFT_OUT.sub("", raw), 4 * LONGEST_BLOCK)
 
 
 def is_quotable(block: Block) -> bool:

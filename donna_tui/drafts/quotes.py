@@ -42,8 +42,9 @@ MAX_PROSE = 25
 _DECIDED = (
     r"agreed|decided|conclusion|resolved|approved|rejected(?=:)|no (?:\w+/)?(?:concerns|objections|comments)"
     r"|(?:is|was|were|reached|had|have|general) (?:an? )?(?:consensus|agreement)"
-    r"|(?:consensus|agreement) (?:is|was|that|to)|beschlossen|entschieden|vereinbart|geeinigt"
+    r"|(?:consensus|agreement) (?:is|was|that|to)"
 )
+_DECIDED_GERMAN = r"beschlossen|entschieden(?! zu\b)|vereinbart|geeinigt"
 _NO_ACTOR = (
     r"(?!(?:Answer|Changes?|Congrats|Equivalent|Hard|How|Introduction|Nothing|Related|Thanks|Wanted|Wants|Way"
     r"|Welcome)\b)"
@@ -73,7 +74,7 @@ _DONE = re.compile(
 """An outcome without a next step or a subject."""
 
 _STALE = re.compile(
-    r"\b(?:today|tonight|tomorrow|yesterday|heute|morgen|gestern|this (?:morning|afternoon|evening|meeting))\b"
+    r"\b(?:today|tonight|tomorrow|yesterday|this (?:morning|afternoon|evening|meeting))\b"
     r"|\bthis (?:mon|tues|wednes|thurs|fri|satur|sun)day\b",
     re.IGNORECASE,
 )
@@ -83,7 +84,9 @@ _DUE = re.compile(
     r"\b(?:deadline|due (?:on|by|date)|by (?:mon|tues|wednes|thurs|fri|satur|sun)day|by (?:the )?end of)\b",
     re.IGNORECASE,
 )
-_STRICT_OUTCOME = re.compile(rf"\b(?:{_DECIDED})\b", re.IGNORECASE)
+_STRICT_OUTCOME = re.compile(
+    rf"\b(?:{_DECIDED}|(?:haben?|hat|wurden?)\b[^.,;:]{{0,60}} (?:{_DECIDED_GERMAN}))\b", re.IGNORECASE
+)
 _OPENS = re.compile(
     r"(?::|\b(?:next steps?|consensus|decision|conclusion|agreed|objections|options|vote)(?: is| are| was)?)\W*$",
     re.IGNORECASE,
@@ -91,7 +94,8 @@ _OPENS = re.compile(
 """The end of a bullet that only introduces those below it."""
 
 _MAYBE = re.compile(
-    rf"\b(?:not?|nicht|\w+n['’]t|if|ob|whether|until|needs? to|requires?|should|to be|maybe|perhaps"
+    rf"\b(?:nicht|nichts|nie|niemals|kein\w*|noch|ob|soll\w*|muss|müssen|wird|werden)\b[^.,;:]{{0,60}}"
+    rf"\b(?:{_DECIDED_GERMAN})\b|\b(?:not?|\w+n['’]t|if|whether|until|needs? to|requires?|should|to be|maybe|perhaps"
     rf"|probably|assum\w+)\b[^.,;:]{{0,60}}\b(?:{_DECIDED})\b|\?\W*$",
     re.IGNORECASE,
 )

@@ -50,7 +50,7 @@ _DATES = re.compile(
 _DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])(?!\d)")
 _ONE_ON_ONE_FOLDER = re.compile(r"\b1(?::|[- ]?on[- ]?)1s?\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"(?<=\w)['’]s\b", re.IGNORECASE)
-_WORD = re.compile(r"1:1|\w+")
+_WORD, _NAME_WORD = re.compile(r"1:1|\w+"), re.compile(r"[^\W_]+")
 _FILLER = frozenset({"meeting", "meetings", "notes", "note", "minutes", "re", "fwd"})
 _LITTLE = frozenset({"the", "a", "an", "of", "with", "and", "for", "on", "at", "to", "me", "und", "mit", "de"})
 _PERSONAL = frozenset(
@@ -78,11 +78,17 @@ _TEAM = frozenset({"team", "teams", "standup", "standups", "scrum"})
 _EVERY_TEAM = _TEAM | _DIARY | _ANYBODY | {
     "stand", "ups", "weekly", "biweekly", "monthly", "retro", "retros", "retrospective", "sprint", "planning",
     "refinement", "grooming", "status", "update", "updates", "kickoff", "kick", "off", "jour", "fixe", "besprechung",
+    "retrospektive", "sprintplanung", "backlog", "all", "hands", "bi", "wochenbesprechung", "teammeeting", "iteration",
+    "post", "mortem",
 }  # fmt: skip
 """Title words of meetings that every team has: a title of these alone does not tell which team it is."""
 
-_PERIOD = re.compile(rf"(?:[\W\d_]|(?:q|w|kw|cw)(?= ?\d)|(?:{MONTH})\b)+", re.IGNORECASE)
-"""The name of a folder of a year, quarter, month or week."""
+_PERIOD = re.compile(
+    r"\b(?:(?:week|woche|sprint|iteration|quarter|quartal) ?\d*|(?:[qhw]|kw|cw|fy) ?\d{1,4}|(?:19|20)\d\d"
+    rf"|{MONTH}|januar|februar|märz|mai|juni|juli|oktober|dezember)\b",
+    re.IGNORECASE,
+)
+"""A year, quarter, month, week or sprint in the name of a folder."""
 
 _ANY_TEAM = frozenset({"inbox", "archive", "archiv"})
 """Names of folders with the notes of several teams."""
@@ -159,31 +165,42 @@ def earlier_notes(index: Database, invited: Invited, templates: Collection[str] 
             found[match].append(Earlier(note, day, match))
     best = [*found[Match.SERIES], *found[Match.TITLE]] or found[Match.PEOPLE]
     best.sort(key=lambda each: (each.day, str(each.note.front.get("event_start", "")), each.note.path), reverse=True)
-    best = _of_one_team(best) if invited.key <= _EVERY_TEAM else best
+    best = _of_one_team(best, invited.key) if invited.key <= _EVERY_TEAM else best
     if best and not _may_be_quoted(best[0], invited):
         return []
     return [earlier for earlier in best if _may_be_quoted(earlier, invited)]
 
 
-def _of_one_team(best: list[Earlier]) -> list[Earlier]:
+def _of_one_team(best: list[Earlier], key: frozenset[str]) -> list[Earlier]:
     """Leave out the notes that name nobody if the notes, latest first, are of several teams.
 
     They are if those of two folders are of the same time, or the folder of the last has no other: it may be the first
-    of another team. A folder such as Inbox or Meetings may have the notes of any team.
+    of another team. A folder inside another is of the same team; one such as Inbox or Meetings may have the notes of
+    any team.
     """
-    named = [(team, each.day) for each in best if (team := _team_of(each.note))]
+    named = [(team, each.day) for each in best if (team := _team_of(each.note, key))]
     days_of_last = [day for team, day in named if team == named[0][0]]
     moved = min(days_of_last) if len(days_of_last) > 1 else datetime.date.min
-    if all(team == named[0][0] or day < moved for team, day in named):
+    teams = [team for team, day in named if day >= moved]
+    innermost = max(teams, key=len, default=())
+    if all(innermost[: len(team)] == team for team in teams):
         return best
     return [each for each in best if each.match is not Match.TITLE or people_of(each.note.front)]
 
 
-def _team_of(note: IndexedNote) -> tuple[str, ...]:
-    """Return the folders of a note without those of a year or month; empty if they have notes of any team."""
-    folders = tuple(part for part in PurePosixPath(note.path).parent.parts if not _PERIOD.fullmatch(part))
-    words = title_key(" ".join(folders))
-    return folders if words and not words & _ANY_TEAM else ()
+def _team_of(note: IndexedNote, key: frozenset[str]) -> tuple[tuple[str, ...], ...]:
+    """Return the words in the folders of a note; empty if they have notes of any team.
+
+    Dates, periods and the words of the title (`key`) are left out, but not the number in “Team 1”.
+    """
+    left_out = (_FILLER | key) - _TEAM
+    folders = []
+    for part in PurePosixPath(note.path).parent.parts:
+        bare = _PERIOD.sub(" ", _DATES.sub(" ", " ".join(_NAME_WORD.findall(part))))
+        words = tuple(word for word in bare.casefold().split() if word not in left_out)
+        if not all(word.isdigit() for word in words):
+            folders.append(words)
+    return () if any(_ANY_TEAM.intersection(words) for words in folders) else tuple(folders)
 
 
 def _may_be_quoted(earlier: Earlier, invited: Invited) -> bool:

@@ -617,12 +617,18 @@ async def test_a_task_that_was_done_in_another_note_is_not_carried_over(tmp_path
         "Daily/2024-01-17.md": "- [x] Ask Ben\n",
         "Work/2024-01-16 Weekly.md": "- [ ] Ask Ben\n- [ ] Send the plan 📅 2024-01-19\n",
         "Projects/Plan.md": "- [ ] Send the plan 📅 2024-01-19\n",
+        **{f"Projects/{name}.md": "- [ ] Send the invoice 📅 2024-01-19\n" for name in ("Acme", "Globex")},
+        "Meetings/2024-01-16 Ana.md": "- [x] Follow up\n",
+        "Meetings/2024-01-15 Ben.md": "- [ ] Follow up\n",
     }
     async with draft_engine(tmp_path, notes=notes) as here:
         (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
         assert section(here.text(result.path), "Carried over") == [
             "- Pay the fee, due 2024-01-10 ([[Daily/2024-01-10|2024-01-10]])",
+            "- Send the invoice, due 2024-01-19 ([[Projects/Acme|Acme]])",
+            "- Send the invoice, due 2024-01-19 ([[Projects/Globex|Globex]])",
             "- Send the plan, due 2024-01-19 ([[Projects/Plan|Plan]])",
+            "- Follow up ([[Meetings/2024-01-15 Ben|2024-01-15 Ben]])",
         ]
 
 

@@ -110,16 +110,24 @@ def test_what_was_struck_out_and_comments_and_footnotes_are_not_quoted() -> None
 
 
 def test_a_remark_on_struck_out_text_is_not_quoted() -> None:
-    text = "- ~~Book a band~~ Done by Bo\n- [ ] ~~Call Bo~~ (erledigt von Ana)\n- ~~3 May~~ 10 May: launch\n- [ ] ~~Tea~~ Buy milk\n"
-    assert texts(blocks_of(text)) == ["10 May: launch", "Buy milk"]
+    text = "- ~~Book a band~~ Done by Bo ^band\n- [ ] ~~Call Bo~~ (erledigt von Ana)\n- ~~3 May~~ 10 May: launch\n- [ ] ~~Tea~~ Buy milk\n"
+    text += "- [ ] ~~Order a cake~~ cancelled, order fruit instead\n- ~~Dienstag~~ fertig bis Freitag mit dem Bericht\n"
+    assert texts(blocks_of(text)) == [
+        "10 May: launch",
+        "Buy milk",
+        "cancelled, order fruit instead",
+        "fertig bis Freitag mit dem Bericht",
+    ]
 
 
 def test_an_answer_is_quoted_below_the_question_before_it() -> None:
-    text = "- Do we ship the importer?\n- Yes, on Friday\n- Who tests it?\n  - Priya\n- Thanks to Ana\n"
+    text = "- Do we ship the importer?\n- Yes, on Friday\n- Is it free?\n- No, not yet\n- Who tests it?\n  - Priya\n- Thanks to Ana\n"
     notes = quoted(text).notes
     assert [(block.depth, block.text) for block in notes] == [
         (0, "Do we ship the importer?"),
         (1, "Yes, on Friday"),
+        (0, "Is it free?"),
+        (1, "No, not yet"),
         (0, "Who tests it?"),
         (1, "Priya"),
     ]
@@ -358,6 +366,24 @@ def test_a_paragraph_that_reports_a_decision_is_quoted_beside_bullets() -> None:
     points = quoted(text)
     assert "We agreed to buy two more disks for the queue." in texts(points.notes)
     assert texts(points.actions) == ["Action: Cleo orders two disks for the queue"]
+
+
+@pytest.mark.parametrize(
+    ("line", "is_decision"),
+    [
+        ("Wir haben gestern beschlossen, den Preis im Mai zu erhöhen.", True),
+        ("Ana und Ben haben sich auf den zweiten Anbieter geeinigt.", True),
+        ("Der Preis wird nächste Woche im Vorstand entschieden.", False),
+        ("Ein Termin mit dem Kunden wurde noch nie vereinbart.", False),
+        ("Es wurde kein Termin mit dem Kunden vereinbart.", False),
+        ("Zum zweiten Anbieter ist noch nichts entschieden.", False),
+        ("Die Lizenz des Anbieters ist entschieden zu teuer.", False),
+    ],
+)
+def test_only_a_german_verb_in_the_past_reports_a_decision(line: str, is_decision: bool) -> None:
+    others = ["Das Backup läuft jeden Morgen um 6 Uhr", "Frau Morgen übernimmt die Queue"]
+    text = f"## Notizen\n- {others[0]}\n- {others[1]}\n\n{line}\n"
+    assert sorted(texts(quoted(text).notes)) == sorted([*others, *[line] * is_decision])
 
 
 def test_a_day_that_means_another_one_at_the_next_meeting_is_not_quoted() -> None:

@@ -169,7 +169,42 @@ def test_the_stand_ups_of_two_teams_are_not_mixed(folder: str, days: tuple[int, 
     assert len(found(notes, invited("Team Alpha stand-up", "Ana", "Ben"))) == (4 if folder == "Team Alpha" else 2)
 
 
-@pytest.mark.parametrize("title", ["Retro", "Weekly sync", "Sprint planning"])
+@pytest.mark.parametrize(
+    ("folders", "quoted"),
+    [
+        *(
+            (folders, 3)
+            for folders in (
+                "Gateway/Sprint 12|Gateway/Sprint 13|Gateway/Sprint 14",
+                "Work/Week 03|Work/Week 04|Work/2026-W05",
+                "Work/Woche 3|Work/Woche 4|Work/KW5",
+                "Meetings/2026-01-15 Retro|Meetings/2026-01-22 Retro|Meetings/2026-01-29 Retro",
+                "Work/H1 2025|Work/H2 2025|Work/Q1 2026",
+                "2026/Januar|2026/Februar|2026/März",
+                "Work/08 August|Work/2026-09|Work/07 Juli",
+                "Projects/Gateway|Projects/Gateway|Projects/Gateway/Retros",
+                "Projects/Gateway/Retros|Projects/Gateway|Projects/Gateway/2026",
+            )
+        ),
+        *(
+            (folders, 0)
+            for folders in (
+                "Team A|Team B|Team A",
+                "Team 1|Team 2|Team 1",
+                "2025/Team A|2025/Team B|2026/Team A",
+                "Team A/2025|Team B/2025|Team A/2026",
+                "Team A/Sprint 1|Team B/Sprint 1|Team A/Sprint 2",
+                "Work/Team A|Work/Team B|Work",
+            )
+        ),
+    ],
+)
+def test_folders_of_a_period_are_no_teams(folders: str, quoted: int) -> None:
+    paths = [f"{folder}/2026-01-0{day} Retro.md" for day, folder in enumerate(folders.split("|"), 1)]
+    assert len(found(Notes(**{path: {"_path": path} for path in paths}), invited("Retro", "Ana", "Ben"))) == quoted
+
+
+@pytest.mark.parametrize("title", ["Retro", "Weekly sync", "Sprint planning", "All hands", "Bi-weekly", "Post-mortem"])
 def test_the_meetings_that_every_team_has_are_not_mixed(title: str) -> None:
     alpha, beta = ({"_path": f"Team {team}/2026-01-0{day} {title}.md"} for team, day in (("Alpha", 5), ("Beta", 8)))
     assert found(Notes(alpha=alpha, beta=beta), invited(title, "Ana", "Ben")) == []

@@ -318,7 +318,8 @@ async def open_in(parts: CadenceParts, span: Span, most: int, material: Material
     """Return open tasks of a span: in a note of the span, or in one with a task done in it, or due by its end.
 
     Of the last kind those that were due long before it are left out. A task with the same title that was done since the
-    day of the note, or in the span if it has none, closes it.
+    day of the note, or in the span if it has none, closes it; one without a date only if a note of the two is named
+    only by its day.
     """
     found: list[TaskRow] = await parts.read(lambda index: list_tasks(index, everything=True))
     tasks = allowed_tasks(found, remote=parts.gatherer.remote)
@@ -326,13 +327,25 @@ async def open_in(parts: CadenceParts, span: Span, most: int, material: Material
     days = await asyncio.to_thread(lambda: {path: _own_day(parts.client, path, span) for path in paths})
     busy = {task.note for task in tasks if span.holds(task.done)}
     first, last, long_past = (day.isoformat() for day in (span.first, span.last, span.first - LONG_PAST))
-    ticked = sorted((task.done or days[task.note], task.title) for task in tasks if task.status == "done")
-    done = {title: day for day, title in ticked if day <= last}
+    names = {path: "".join(filter(str.isalpha, PurePosixPath(path).stem)).casefold() for path in paths}
+    diary = {path for path, name in names.items() if not name or name in _WEEKDAYS}
+    done: dict[str, list[TaskRow]] = {}
+    for task in tasks:
+        if task.status == "done":
+            done.setdefault(task.title, []).append(task)
+
+    def was_done(task: TaskRow) -> bool:
+        return any(
+            (days[task.note] or first) <= (other.done or days[other.note]) <= last
+            and (other.done or other.note in diary or task.note in diary)
+            for other in done.get(task.title, ())
+        )
+
     wanted = [
         task
         for task in tasks
         if task.status not in ("done", "cancelled")
-        and done.get(task.title, "") < (days[task.note] or first)
+        and not was_done(task)
         and not (days[task.note] and days[task.note] > last)
         and (long_past <= task.due <= last or span.holds(days[task.note]) or task.note in busy)
     ]
@@ -415,17 +428,20 @@ def link_to(path: str) -> str:
     return wikilink(path, path.rsplit("/", 1)[-1].removesuffix(".md"))
 
 
-def task_lines(tasks: Iterable[TaskRow], most: int, material: Material) -> list[dict[str, str]]:
+def task_lines(tasks: Sequence[TaskRow], most: int, material: Material) -> list[dict[str, str]]:
     """Return tasks for a template, each with a link to its note, without those that are struck through.
 
-    A task that was copied from one daily note, or one note of a series, to the next is returned once, and so is one
-    with the same deadline.
+    A task that was copied from one daily note, or one note of a series, to the next is returned once. With a deadline
+    so is one in dated notes of any folder, from an undated note if it is in one.
     """
+    undated = {(bare(task.title), task.due) for task in tasks if task.due and not day_in(task.note, {})}
     distinct: dict[tuple[str, str, object], TaskRow] = {}
     for task in tasks:
-        path = PurePosixPath(task.note)
-        where = (path.parent, title_key(path.stem)) if day_in(task.note, {}) else task.note
-        distinct.setdefault((bare(task.title), task.due, "" if task.due else where), task)
+        path, key = PurePosixPath(task.note), (bare(task.title), task.due)
+        if not day_in(task.note, {}):
+            distinct.setdefault((*key, task.note), task)
+        elif key not in undated:
+            distinct.setdefault((*key, "" if task.due else (path.parent, title_key(path.stem))), task)
     lines = []
     for (words, due, _), task in [each for each in distinct.items() if each[0][0]][:most]:
         evidence = Evidence(
