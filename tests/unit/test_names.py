@@ -85,6 +85,14 @@ def test_a_misspelt_word_of_a_name_finds_the_note(store: MemoryStore) -> None:
     assert [hit.path for hit in found(store, "Kierkegard")] == ["Kirkegard.md", "Søren Kierkegaard.md"]
 
 
+@pytest.mark.parametrize("text", ["lunch", "contract", "risk", "brücken", "2027", "20411", "Gatewey", "conferense"])
+def test_a_word_near_one_of_a_name_is_another_word(store: MemoryStore, text: str) -> None:
+    for name in ("Launch plan", "Contact list", "Disk cleanup", "Rücken und Knie", "2026 plans", "INC-2041"):
+        store.upsert(note(f"{name}.md", "words\n"))
+    store.upsert(note("Gateway/Conference/x.md", "words\n"))
+    assert found(store, text) == []
+
+
 def test_the_passage_is_the_one_under_a_heading_of_the_name_else_the_first(store: MemoryStore) -> None:
     store.upsert(note("Tom.md", "# About\n\nA colleague.\n\n# Tom\n\nLikes walks.\n"))
     store.upsert(note("Ann.md", "# About\n\nA colleague.\n\n# More\n\nAnn likes walks.\n"))
