@@ -243,7 +243,7 @@ def _rank(passages: Passages, question: Question, legs: Legs) -> list[Ranked]:
 def _by_date(passages: Passages, question: Question, ranked: list[Ranked], *, in_note: bool) -> list[Ranked]:
     """Lift the passages of notes that contain a date of the question, or have it as their own, and lower those with
     that day in notes of another year. A date that is the note's own selects the note; the rest of the question selects
-    the passage in it, unless only one note is searched.
+    the passage in it, unless only one note is searched. The latest note of a series is the only one that is lifted.
 
     Turns gain nothing, unless the date is relative: they are often about another day than that of their conversation.
     """
@@ -252,6 +252,8 @@ def _by_date(passages: Passages, question: Question, ranked: list[Ranked], *, in
         return ranked
     rows = passages.rows([one.id for one in ranked])
     notes = {each: row for each, row in rows.items() if row.source_type == MemorySource.VAULT}
+    if newest := question.query.newest:
+        rows = notes = {each: row for each, row in notes.items() if row.document_id == newest}
     dated = rows if content.relative else notes
     ranked = lifted(ranked, {each: content.date_lead(row.searched(content), row.names) for each, row in dated.items()})
     if in_note:

@@ -10,7 +10,7 @@ from donna_tui.index.database import Database, RunParallel
 from donna_tui.index.documents import ChunkPosition, places_of, searched_texts
 from donna_tui.index.filters import Scope, is_one_note, words_of
 from donna_tui.index.keyword import KeywordMatch, begun_word, holds_spelling, holds_word, newest, quoted, search_words
-from donna_tui.index.names import name_key, newest_named
+from donna_tui.index.names import newest_named
 from donna_tui.index.vectors import Vector, VectorIndex, stored_vectors
 from donna_tui.search.names import Named, named_by
 from donna_tui.search.query import Query, latest_of, parse_query, without_joined
@@ -114,17 +114,16 @@ MAX_SERIES_WORDS = 5
 
 
 def _latest_dated(database: Database, query: Query) -> Query:
-    """Ask for the day of the newest note of a series instead of “the latest” one; its names contain the most of the
+    """Ask for the newest note of a series, and its day, instead of “the latest” one; its names contain the most of the
     words that follow.
     """
     expression, words = latest_of(query)
-    keys = [key for word in words[:MAX_SERIES_WORDS] if (key := name_key(word))]
-    for number in range(1, len(keys) + 1):
-        at = newest_named(database, keys[:number], Scope(query.filters))
-        if at is None:
-            break
-        query = replace(query, relative=(expression,), days=datetime.fromtimestamp(at).date().isoformat())
-    return query
+    newest = newest_named(database, words[:MAX_SERIES_WORDS], Scope(query.filters)) if words else None
+    if newest is None:
+        return query
+    document, at = newest
+    day = datetime.fromtimestamp(at).date().isoformat()
+    return replace(query, relative=(expression,), days=day, newest=document)
 
 
 def _respelt(database: Database, query: Query) -> Query:

@@ -127,6 +127,8 @@ def test_a_relative_day_finds_what_is_of_that_day_first(store: MemoryStore) -> N
         ("unsere letzten calls", "Dev/2026-03-09 call.md"),
         ("newest calls", "Dev/2026-03-09 call.md"),
         ("when did they last call", "Ops/2026-02-02 call.md"),
+        ("the latest retro", "Retro/2026-03-20 Retro.md"),
+        ("beim letzten Dev call", "Dev/2026-03-09 call.md"),
     ],
 )
 def test_the_latest_note_of_a_series_is_first(store: MemoryStore, text: str, first: str) -> None:
@@ -135,10 +137,13 @@ def test_the_latest_note_of_a_series_is_first(store: MemoryStore, text: str, fir
         "Ops/2026-03-02 call.md",
         "Dev/2026-03-09 call.md",
         "Ops/9999-03-02 call.md",
+        "Retro/2026-03-20 Retro.md",
+        "Daily/2026-03-20.md",
     ):
         day = datetime.fromisoformat(path.split("/")[1][:10]).timestamp()
         store.upsert(note(path, "Redis was discussed.", dated_at=day))
     axes = {"Ops/2026-02-02 call.md": 0.6, "Ops/2026-03-02 call.md": 0.5, "Dev/2026-03-09 call.md": 0.5}
+    axes |= {"Retro/2026-03-20 Retro.md": 0.5, "Daily/2026-03-20.md": 0.9 if "retro" in text else 0.1}
     pending = [each for each in store.pending(50) if each.path in axes]
     store.store_vectors(
         [(each.id, each.embed_hash, leaning(axes[each.path], axis)) for axis, each in enumerate(pending, 1)]
