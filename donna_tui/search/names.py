@@ -65,7 +65,7 @@ def named_by(database: Database, query: Query, filters: Filters, text: str) -> t
     scopes = dict.fromkeys((*typed, *_plain(query), *_plain(respelt)))
     for key, scope in scopes:
         found = exact_names(database, key, scope, MAX_NAMES) if key else []
-        found = [name for name in found if _SIGNS.findall(name.text) == _SIGNS.findall(text)]
+        found = [name for name in found if _SIGNS.findall(name.text) == _SIGNS.findall(query.text)]
         if named := tuple(_passages(database, found, key, scope)):
             return named
     return ()

@@ -237,6 +237,8 @@ _WORD = re.compile(r"\w", re.UNICODE)
 _LETTER = re.compile(r"[^\W\d]")
 _LONGEST_ECHO = 40
 """Maximum number of characters of a text without words that are repeated in the message about it."""
+_BEGUN = re.compile('-?"?')
+"""The characters with which an excluded word or a phrase begins."""
 _BARE_KEYS = frozenset(f"{key}:" for key in KEYS)
 
 STOP_WORDS = frozenset(
@@ -409,8 +411,12 @@ def parse_query(text: str, filters: Filters | None = None, *, now: datetime | No
             words.append(value)
             problems += _unknown_key(value)
     asked = text.strip()[:_LONGEST_ECHO]
-    if asked and not (words or phrases or without or problems) and narrowed == Filters(user_id=narrowed.user_id):
-        missing = "add a value" if asked.lower() in _BARE_KEYS else "there is no word to search for"
+    if (
+        not _BEGUN.fullmatch(asked)
+        and not (words or phrases or without or problems)
+        and narrowed == Filters(user_id=narrowed.user_id)
+    ):
+        missing = "add a value" if _BARE_KEYS.issuperset(text.lower().split()) else "there is no word to search for"
         problems.append(FilterProblem(asked, missing))
     relative = relative_dates(" ".join(words), (now or datetime.now()).date())
     return Query(tuple(words), tuple(phrases), tuple(without), narrowed, tuple(problems), *relative)

@@ -141,7 +141,7 @@ def test_the_latest_note_of_a_series_is_first(store: MemoryStore, text: str, fir
         "Daily/2026-03-20.md",
     ):
         day = datetime.fromisoformat(path.split("/")[1][:10]).timestamp()
-        store.upsert(note(path, "Redis was discussed.", dated_at=day))
+        store.upsert(note(path, "Redis was discussed in the latest retro.", dated_at=day))
     axes = {"Ops/2026-02-02 call.md": 0.6, "Ops/2026-03-02 call.md": 0.5, "Dev/2026-03-09 call.md": 0.5}
     axes |= {"Retro/2026-03-20 Retro.md": 0.5, "Daily/2026-03-20.md": 0.9 if "retro" in text else 0.1}
     pending = [each for each in store.pending(50) if each.path in axes]

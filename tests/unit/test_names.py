@@ -77,6 +77,8 @@ def test_signs_after_a_word_distinguish_names(store: MemoryStore) -> None:
         store.upsert(note(f"{name}.md", "Pointers and templates.\n", aliases=("C#",) if name == "Note" else ()))
     for name, path in (("c++", "C++.md"), ("C", "C.md"), ("C#", "Note.md")):
         assert [hit.path for hit in found(store, name) if hit.named] == [path]
+    store.upsert(note("C++/Plan.md", "words\n"))
+    assert [hit.path for hit in found(store, "Plan path:C++") if hit.named] == ["C++/Plan.md"]
 
 
 def test_a_misspelt_word_of_a_name_finds_the_note(store: MemoryStore) -> None:

@@ -56,13 +56,14 @@ def test_a_text_without_words_asks_nothing(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("path:", "path: add a value"), ('""', '"": there is no word to search for'),
+        ("path:", "path: add a value"), ("path: Tag:", "path: Tag: add a value"), ('""', '"": there is no word to search for'),
         ("?", "?: there is no word to search for"),
     ],
 )  # fmt: skip
 def test_a_text_that_asks_nothing_says_what_is_missing(text: str, sentence: str) -> None:
     assert [problem.sentence for problem in parse_query(text).problems] == [sentence]
-    assert parse_query("").problems == parse_query("kestrel path:").problems == ()
+    for unfinished in ("", "-", '"', '-"', "kestrel path:"):
+        assert parse_query(unfinished).problems == ()
 
 
 @pytest.mark.parametrize(
