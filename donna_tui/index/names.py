@@ -117,19 +117,34 @@ def exact_names(database: Database, key: str, scope: Scope, limit: int) -> list[
     return _lookup(database, scope, limit, f"n.id IN ({same})", parameters, order, [key])
 
 
-def newest_named(database: Database, words: Sequence[str], scope: Scope) -> float | None:
-    """Return the date of the newest note, until now, that has a date of its own and one name or path with all of some
-    words, in the singular or the plural.
+MAX_OF_SERIES = 200
+"""Newest notes with the first word of the name of a series that are compared with its other words."""
+
+
+def newest_named(database: Database, words: Sequence[str], scope: Scope) -> tuple[str, float] | None:
+    """Return the newest note, until now, that has a date of its own and the most of some words from the left in its
+    path, title, aliases and tags, in the singular or the plural; and this date.
     """
     inside, inside_parameters = conditions(Scope(scope.filters))
-    forms = [f" {word.removesuffix('s')}{ending} " for word in words for ending in ("", "s")]
-    holds = " AND ".join(["(instr(' ' || n.key || ' ', ?) OR instr(' ' || n.key || ' ', ?))"] * len(words))
-    found: float | None = database.value(
-        f"SELECT max(d.dated_at) FROM {_NAMED} WHERE n.kind < {int(NameKind.TAG)} AND {holds}"  # noqa: S608
-        f" AND d.dated_at <> d.modified_at AND d.dated_at <= unixepoch() AND {inside}",
-        [*forms, *inside_parameters],
+    stems = [word.lower().removesuffix("s") for word in words]
+    # SQLite changes the case of ASCII letters only
+    part = max(re.findall("[a-z0-9]+", stems[0]), key=len, default="")
+    rows = database.rows(
+        "SELECT d.id, d.dated_at, d.source_id || ' ' || d.search_title FROM memory_documents d"  # noqa: S608
+        " WHERE d.dated_at <> d.modified_at AND d.dated_at <= unixepoch()"
+        " AND (instr(lower(d.source_id), ?1) OR instr(lower(d.search_title), ?1))"
+        f" AND {inside} ORDER BY d.dated_at DESC LIMIT {MAX_OF_SERIES}",
+        [part, *inside_parameters],
     )
-    return found
+    patterns = [re.compile(rf"(?<![^\W_]){re.escape(stem)}s?(?![^\W_])") for stem in stems]
+    held = [_first_held(patterns, text.lower()) for _, _, text in rows]
+    most = max(held, default=0)
+    return rows[held.index(most)][:2] if most else None
+
+
+def _first_held(patterns: Sequence[re.Pattern[str]], text: str) -> int:
+    """Return how many patterns a text contains before the first one that it lacks."""
+    return next((number for number, pattern in enumerate(patterns) if not pattern.search(text)), len(patterns))
 
 
 def begun_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:

@@ -16,6 +16,7 @@ from donna_tui.search.legs import Legs, Question, both_legs, candidates_for
 from donna_tui.search.names import Named, begun_by, has_unknown_word, misspelt_by
 from donna_tui.search.query import Query
 from donna_tui.search.ranking import (
+    LEAD_WEIGHT,
     READABLE,
     TOP_CANDIDATES,
     Candidate,
@@ -243,17 +244,22 @@ def _rank(passages: Passages, question: Question, legs: Legs) -> list[Ranked]:
 def _by_date(passages: Passages, question: Question, ranked: list[Ranked], *, in_note: bool) -> list[Ranked]:
     """Lift the passages of notes that contain a date of the question, or have it as their own, and lower those with
     that day in notes of another year. A date that is the note's own selects the note; the rest of the question selects
-    the passage in it, unless only one note is searched.
+    the passage in it, unless only one note is searched. Only the latest note of a series is lifted, above all others.
 
     Turns gain nothing, unless the date is relative: they are often about another day than that of their conversation.
     """
     content = query_content(question.query, partial=False)
-    if content.dates is None or question.mode != "hybrid":
+    if content.dates is None or question.mode != "hybrid" or not ranked:
         return ranked
     rows = passages.rows([one.id for one in ranked])
     notes = {each: row for each, row in rows.items() if row.source_type == MemorySource.VAULT}
     dated = rows if content.relative else notes
-    ranked = lifted(ranked, {each: content.date_lead(row.searched(content), row.names) for each, row in dated.items()})
+    leads = {each: content.date_lead(row.searched(content), row.names) for each, row in dated.items()}
+    if newest := question.query.newest:
+        notes = {each: row for each, row in notes.items() if row.document_id == newest}
+        behind = ranked[0].rank_score - max((one.rank_score for one in ranked if one.id in notes), default=0.0)
+        leads = dict.fromkeys(notes, 1.0 + behind / LEAD_WEIGHT)
+    ranked = lifted(ranked, leads)
     if in_note:
         return ranked
     people = asks_who(question.query)

@@ -10,11 +10,12 @@ from donna_tui.index.database import Database, RunParallel
 from donna_tui.index.documents import ChunkPosition, places_of, searched_texts
 from donna_tui.index.filters import Scope, is_one_note, words_of
 from donna_tui.index.keyword import KeywordMatch, begun_word, holds_spelling, holds_word, newest, quoted, search_words
-from donna_tui.index.names import name_key, newest_named
+from donna_tui.index.names import newest_named
 from donna_tui.index.vectors import Vector, VectorIndex, stored_vectors
 from donna_tui.search.names import Named, named_by
-from donna_tui.search.query import Query, latest_of, parse_query, without_joined
+from donna_tui.search.query import STOP_WORDS, Query, latest_of, parse_query, without_joined
 from donna_tui.search.ranking import TOP_CANDIDATES, query_content
+from donna_tui.search.snippets import stem
 from donna_tui.text.words import is_one_character, other_article, other_spellings
 from donna_tui.types.search import Filters, Mode, SearchRequest
 
@@ -114,43 +115,49 @@ MAX_SERIES_WORDS = 5
 
 
 def _latest_dated(database: Database, query: Query) -> Query:
-    """Ask for the day of the newest note of a series instead of “the latest” one; its names contain the most of the
+    """Ask for the newest note of a series, and its day, instead of “the latest” one; its names contain the most of the
     words that follow.
     """
     expression, words = latest_of(query)
-    keys = [key for word in words[:MAX_SERIES_WORDS] if (key := name_key(word))]
-    for number in range(1, len(keys) + 1):
-        at = newest_named(database, keys[:number], Scope(query.filters))
-        if at is None:
-            break
-        query = replace(query, relative=(expression,), days=datetime.fromtimestamp(at).date().isoformat())
-    return query
+    newest = newest_named(database, words[:MAX_SERIES_WORDS], Scope(query.filters)) if words else None
+    if newest is None:
+        return query
+    document, at = newest
+    day = datetime.fromtimestamp(at).date().isoformat()
+    return replace(query, relative=(expression,), days=day, newest=document)
 
 
 def _respelt(database: Database, query: Query) -> Query:
-    """Add to each word another spelling of its umlauts that occurs, “müller” to “mueller”; replace a word that occurs
-    nowhere by it, or by the same Arabic noun with or without its article.
+    """Add to each word another spelling of its umlauts that occurs, “Müller” to “Mueller”; replace a word that occurs
+    nowhere, also an excluded one, by it, or by the same Arabic noun with or without its article.
 
-    The words of relative dates are kept, since they stand for days.
+    A spelling with the same stem is found anyway, such as “issü” for “issue”. The words of relative dates are kept,
+    since they stand for days.
     """
     index, kept = words_of(query.filters), " ".join(query.relative).split()
     added: list[tuple[str, str]] = []
 
-    def spelling(word: str) -> str:
+    def spelling(word: str, *, is_excluded: bool) -> str:
         bare = without_joined(word.strip("?!.,;:"))
-        others = [] if bare in kept else other_spellings(bare)
+        is_word = bare not in kept and bare.lower() not in STOP_WORDS
+        others = [other for other in other_spellings(bare) if _stem(other) != _stem(bare)] if is_word else []
         candidates = (*others, *other_article(bare))
+        is_known = bool(candidates) and holds_word(database, bare, index)
+        if is_known and (is_excluded or not others):
+            return word
         found = next((other for other in candidates if holds_spelling(database, other, index)), "")
-        if not found or not holds_word(database, bare, index):
-            return found or word
-        if others:
+        if found and is_known:
             added.append((bare, found))
-        return word
+        return word if is_known else found or word
 
-    words = tuple(map(spelling, query.words))
-    spellings, without = tuple(added), tuple(map(spelling, query.without))
-    excluded = (other for _, other in added[len(spellings) :])
-    return replace(query, words=words, without=(*without, *excluded), spellings=spellings)
+    words = tuple(spelling(word, is_excluded=False) for word in query.words)
+    without = tuple(spelling(word, is_excluded=True) for word in query.without)
+    return replace(query, words=words, without=without, spellings=tuple(added))
+
+
+def _stem(word: str) -> str:
+    """Return the stem of a word in which ß is not ss, as in the index."""
+    return stem(word.replace("ß", "?"))
 
 
 def _best_coverage(database: Database, query: Query, best: Sequence[int], *, half_typed: bool) -> float:

@@ -65,7 +65,7 @@ def named_by(database: Database, query: Query, filters: Filters, text: str) -> t
     scopes = dict.fromkeys((*typed, *_plain(query), *_plain(respelt)))
     for key, scope in scopes:
         found = exact_names(database, key, scope, MAX_NAMES) if key else []
-        found = [name for name in found if _SIGNS.findall(name.text) == _SIGNS.findall(text)]
+        found = [name for name in found if _SIGNS.findall(name.text) == _SIGNS.findall(query.text)]
         if named := tuple(_passages(database, found, key, scope)):
             return named
     return ()
@@ -132,7 +132,7 @@ def misspelt_by(database: Database, query: Query) -> tuple[Named, ...]:
     for key, scope in _plain(query):
         most = allowed_edits(key)
         found = similar_names(database, key, scope, SIMILAR) if most else []
-        edits = {name: _fewest_edits(key, name.key, most) for name in found}
+        edits = {name: _fewest_edits(key, name, most) for name in found}
         near = [name for name in found if edits[name] < most + 1]
         known = {*key.split()} - unknown_words(database, key, words_of(query.filters)) if near else set()
         close = sorted(
@@ -142,11 +142,17 @@ def misspelt_by(database: Database, query: Query) -> tuple[Named, ...]:
     return ()
 
 
-def _fewest_edits(key: str, name: str, most: int) -> float:
-    """Return the edit distance of a key from a name; half more from as many words of it, such as the surname."""
-    words, number = name.split(), len(key.split())
-    parts = (" ".join(words[start : start + number]) for start in range(len(words) - number + 1))
-    return min((edit_distance(key, name, most), *(edit_distance(key, part, most) + 0.5 for part in parts)))
+LONG_WORD = 10
+"""Letters from which a word may be the misspelt form of a word of a name: shorter words are often near another one."""
+
+
+def _fewest_edits(key: str, name: Name, most: int) -> float:
+    """Return the edit distance of a key from a name; 1.5 for a long word one edit from a word of it, as a surname."""
+    whole = edit_distance(key, name.key, most)
+    if len(key) < LONG_WORD or not key.isalpha() or name.kind > NameKind.ALIAS:
+        return whole
+    near = any(word[0] == key[0] and edit_distance(key, word, 1) == 1 for word in name.key.split())
+    return min(whole, 1.5) if near else whole
 
 
 CONSIDERED = 200

@@ -188,10 +188,17 @@ def _iso_dates(match: re.Match[str], today: date) -> list[str]:
     return [(today + timedelta(days=offset)).isoformat() for offset in offsets]
 
 
+_UNITS = r"(?:day|week|month|year|hour|time)s?|minuten?|tag(?:en?)?|wochen?|monat(?:en?)?|jahr(?:en?)?|stunden?"
+_SERIES = (
+    r"(?:meeting|call|retro|retrospective|stand-?up|sync|review|note)s?|minutes|(?:week|dai)(?:ly|lies|lys)"
+    r"|entry|entries|(?:besprechung|sitzung|notiz)(?:en)?|protokolle?|treffens?"
+)
+"""Kinds of meetings and notes."""
 _LATEST = re.compile(
-    r"(?:\b(?P<newest>latest|newest|most recent|neueste[mnrs]?)"
-    r"|(?:\A\W*|\b(?:the|our|my|d(?:as|e[mnr]|ie)|(?:mein|unser)(?:e[mnrs]?)?)\s+)(?P<last>last|letzte[mnrs]?))"
-    r"\s+(?!times?\b)(?P<rest>.+)",
+    rf"(?:\b(?P<newest>latest|newest|most recent|neueste[mnrs]?)\s+(?!\d|(?:{_UNITS})\b)"
+    r"|(?:\A\W*|\b(?:the|our|my|d(?:as|e[mnr]|ie)|im|beim|vom|zum|(?:mein|unser)(?:e[mnrs]?)?)\s+)"
+    rf"(?P<last>last|letzte[mnrs]?)\s+(?=(?:(?!(?:{_UNITS}|of|in|on|from|for|der|des|few)\b)[^\W\d][\w'’-]*\s+){{0,2}}"
+    rf"[\w-]*(?:{_SERIES})\b))(?P<rest>.+)",
     re.IGNORECASE,
 )
 
@@ -199,14 +206,17 @@ _LATEST = re.compile(
 def latest_of(query: Query) -> tuple[str, list[str]]:
     """Return an expression such as “latest” in a question, and the words after it that may name a series of notes.
 
-    There is none beside a date, nor in a question how to do something.
+    “Last” is one only before a kind of meeting or note, with up to two words between. There is none beside a date, nor
+    in a question how to do something.
     """
     text = " ".join(query.words)
     match = _LATEST.search(text)
     if match is None or query.relative or _ASKS_HOW_TO.match(text) or next(_dates_in(text), None):
         return "", []
     words = without_joined(match["rest"]).split()
-    return match["newest"] or match["last"], [word for word in words if not _is_weak(word, STOP_WORDS | ASKING_WORDS)]
+    weak = STOP_WORDS | ASKING_WORDS
+    strong = [word.strip("?!.,;:()") for word in words if _LETTER.search(word) and not _is_weak(word, weak)]
+    return match["newest"] or match["last"], strong
 
 
 def without_dates(text: str) -> str:
@@ -227,6 +237,8 @@ _WORD = re.compile(r"\w", re.UNICODE)
 _LETTER = re.compile(r"[^\W\d]")
 _LONGEST_ECHO = 40
 """Maximum number of characters of a text without words that are repeated in the message about it."""
+_BEGUN = re.compile('-?"?')
+"""The characters with which an excluded word or a phrase begins."""
 _BARE_KEYS = frozenset(f"{key}:" for key in KEYS)
 
 STOP_WORDS = frozenset(
@@ -275,6 +287,8 @@ class Query:
     """The expressions in the words that name days relative to today, such as “last week”."""
     days: str = ""
     """The days and months that they name, in ISO 8601."""
+    newest: str = ""
+    """The id of the note that “the latest” names; `days` is its date."""
     spellings: tuple[tuple[str, str], ...] = ()
     """Words of the question, each with its other spelling if the vault has both, such as “Mueller” and “Müller”."""
 
@@ -397,8 +411,12 @@ def parse_query(text: str, filters: Filters | None = None, *, now: datetime | No
             words.append(value)
             problems += _unknown_key(value)
     asked = text.strip()[:_LONGEST_ECHO]
-    if asked and not (words or phrases or without or problems) and narrowed == Filters(user_id=narrowed.user_id):
-        missing = "add a value" if asked.lower() in _BARE_KEYS else "there is no word to search for"
+    if (
+        not _BEGUN.fullmatch(asked)
+        and not (words or phrases or without or problems)
+        and narrowed == Filters(user_id=narrowed.user_id)
+    ):
+        missing = "add a value" if _BARE_KEYS.issuperset(text.lower().split()) else "there is no word to search for"
         problems.append(FilterProblem(asked, missing))
     relative = relative_dates(" ".join(words), (now or datetime.now()).date())
     return Query(tuple(words), tuple(phrases), tuple(without), narrowed, tuple(problems), *relative)

@@ -77,12 +77,22 @@ def test_signs_after_a_word_distinguish_names(store: MemoryStore) -> None:
         store.upsert(note(f"{name}.md", "Pointers and templates.\n", aliases=("C#",) if name == "Note" else ()))
     for name, path in (("c++", "C++.md"), ("C", "C.md"), ("C#", "Note.md")):
         assert [hit.path for hit in found(store, name) if hit.named] == [path]
+    store.upsert(note("C++/Plan.md", "words\n"))
+    assert [hit.path for hit in found(store, "Plan path:C++") if hit.named] == ["C++/Plan.md"]
 
 
 def test_a_misspelt_word_of_a_name_finds_the_note(store: MemoryStore) -> None:
     store.upsert(note("Søren Kierkegaard.md", "A philosopher.\n"))
     store.upsert(note("Kirkegard.md", "A village.\n"))
     assert [hit.path for hit in found(store, "Kierkegard")] == ["Kirkegard.md", "Søren Kierkegaard.md"]
+
+
+@pytest.mark.parametrize("text", ["lunch", "contract", "risk", "brücken", "2027", "20411", "Gatewey", "conferense"])
+def test_a_word_near_one_of_a_name_is_another_word(store: MemoryStore, text: str) -> None:
+    for name in ("Launch plan", "Contact list", "Disk cleanup", "Rücken und Knie", "2026 plans", "INC-2041"):
+        store.upsert(note(f"{name}.md", "words\n"))
+    store.upsert(note("Gateway/Conference/x.md", "words\n"))
+    assert found(store, text) == []
 
 
 def test_the_passage_is_the_one_under_a_heading_of_the_name_else_the_first(store: MemoryStore) -> None:

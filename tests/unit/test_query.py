@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from donna_tui.search.query import date_phrases, parse_day, parse_query
+from donna_tui.search.query import date_phrases, latest_of, parse_day, parse_query
 from donna_tui.types.search import Filters
 
 NOW = datetime(2026, 3, 12, 15, 30, tzinfo=timezone(timedelta(hours=1)))
@@ -56,13 +56,14 @@ def test_a_text_without_words_asks_nothing(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("path:", "path: add a value"), ('""', '"": there is no word to search for'),
+        ("path:", "path: add a value"), ("path: Tag:", "path: Tag: add a value"), ('""', '"": there is no word to search for'),
         ("?", "?: there is no word to search for"),
     ],
 )  # fmt: skip
 def test_a_text_that_asks_nothing_says_what_is_missing(text: str, sentence: str) -> None:
     assert [problem.sentence for problem in parse_query(text).problems] == [sentence]
-    assert parse_query("").problems == parse_query("kestrel path:").problems == ()
+    for unfinished in ("", "-", '"', '-"', "kestrel path:"):
+        assert parse_query(unfinished).problems == ()
 
 
 @pytest.mark.parametrize(
@@ -72,6 +73,20 @@ def test_a_text_that_asks_nothing_says_what_is_missing(text: str, sentence: str)
 def test_a_date_with_slashes_is_read_in_both_orders(text: str, days: set[str]) -> None:
     assert {phrase for phrase in date_phrases(text) if phrase.startswith("2026")} == days
     assert f'"{text}"' in parse_query(text).literals
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("the last TC39 meeting", ["TC39", "meeting"]), ("im letzten Team-Weekly", ["Team-Weekly"]),
+        ("unsere letzte Teamsitzung", ["Teamsitzung"]), ("last minutes of ops", ["minutes", "ops"]), ("newest contract", ["contract"]), ("the latest 3 retros", []),
+        ("the latest day off", []), ("the last 3 retros", []), ("die letzten 30 Tage", []), ("the last N months", []),
+        ("the last minute", []), ("the last minute notes", []), ("my last name", []), ("das letzte Wort", []),
+        ("the last page of notes", []), ("the last page of the contract", []), ("when did they last call", []),
+    ],
+)  # fmt: skip
+def test_the_last_names_a_series_only_before_a_kind_of_note(text: str, words: list[str]) -> None:
+    assert latest_of(parse_query(text))[1] == words
 
 
 def test_query_filters_are_parsed() -> None:
