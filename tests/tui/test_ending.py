@@ -31,7 +31,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 
 def type_into_a_note(terminal: Terminal) -> None:
     terminal.press(b"\x1b", until="keys")
-    terminal.press(b"2", until="45 notes")
+    terminal.press(b"2", until="44 notes · 1 left out")
     terminal.press(b"G", until=" ")
     terminal.press(b"i", until="show the diff")
     os.write(terminal.descriptor, b"kept whatever happens ")
@@ -105,7 +105,7 @@ def test_quitting_reports_that_it_waits_for_git(tmp_path: Path) -> None:
     with python_in_terminal("-m", "tests.tui.crashing_app", str(root), **home) as terminal:
         terminal.wait_for("all folders")
         terminal.press(b"\x1b", until="keys")
-        terminal.press(b"2", until="45 notes")
+        terminal.press(b"2", until="44 notes · 1 left out")
         os.mkfifo(gate)
         os.write(terminal.descriptor, b"h")
         terminal.until(lambda lines: waiting.exists())
