@@ -197,8 +197,7 @@ class Engine:
             self._tasks.start("following the vault", after(self.at_best, maintainer.follow))
         try:
             await self._model.pass_to(maintainer)
-        except DatabaseError as error:
-            self.hub.report(error)
+        except DatabaseError:  # the task retries, and clears the problem that it reports
             self._tasks.start("passing the model", lambda: self._model.pass_to(maintainer))
         if self._watch and not self.space.agent:
             self._tasks.start("drafting", self._draft)

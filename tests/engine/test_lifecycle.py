@@ -324,6 +324,7 @@ async def test_a_full_disk_while_the_model_is_passed_to_the_index_is_overcome(
         sandbox.write("new.md", "a new walrus\n")
         await running.wait_until_indexed()
         assert not failures
+        assert Reason.DISK_FULL not in running.problems()
         assert running.engine.status().coverage.vectors == 3
 
 
