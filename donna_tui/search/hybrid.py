@@ -254,11 +254,12 @@ def _by_date(passages: Passages, question: Question, ranked: list[Ranked], *, in
     rows = passages.rows([one.id for one in ranked])
     notes = {each: row for each, row in rows.items() if row.source_type == MemorySource.VAULT}
     dated = rows if content.relative else notes
-    leads = {each: content.date_lead(row.searched(content), row.names) for each, row in dated.items()}
     if newest := question.query.newest:
         notes = {each: row for each, row in notes.items() if row.document_id == newest}
         behind = ranked[0].rank_score - max((one.rank_score for one in ranked if one.id in notes), default=0.0)
         leads = dict.fromkeys(notes, 1.0 + behind / LEAD_WEIGHT)
+    else:
+        leads = {each: content.date_lead(row.searched(content), row.names) for each, row in dated.items()}
     ranked = lifted(ranked, leads)
     if in_note:
         return ranked
