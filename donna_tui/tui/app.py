@@ -49,6 +49,9 @@ LONGEST_WAIT_SECONDS = 2.0
 LONGEST_PANE_WAIT_SECONDS = 10.0
 """Maximum number of seconds that a key waits for a pane that is still loading."""
 
+_TURNS = 5
+"""Turns of the event loop before the next key, in which workers open a dialog and messages about a selection arrive."""
+
 _STYLES = ("base", "search")
 """The style sheets of the main screen's first frame; the other panes load their own."""
 
@@ -158,7 +161,7 @@ class DonnaApp(App[None], inherit_bindings=False):
 
     async def _wait_for_pane(self) -> None:
         """Wait until the pane that was asked for is shown: keys typed after `2` would act on the pane before it."""
-        if self._main is not None and self.screen is self._main:
+        if self._main is not None and self.screen is self._main and not self._main.pane_is_shown.is_set():
             try:
                 await asyncio.wait_for(self._main.pane_is_shown.wait(), LONGEST_PANE_WAIT_SECONDS)
             except TimeoutError:
@@ -184,8 +187,8 @@ class DonnaApp(App[None], inherit_bindings=False):
         is_typing = self.focused is not None and self.focused.check_consume_key("a", "a")
         acted = await self._check_bindings(event.key, priority=True)
         acted = acted or (not is_typing and await self._check_bindings(event.key))
-        if acted:
-            await asyncio.sleep(0)  # workers start now, to open a dialog or read the selection before the next key
+        for _ in range(_TURNS if acted else 0):
+            await asyncio.sleep(0)
         return acted
 
     def on_notify(self, event: Notify) -> None:
