@@ -11,10 +11,11 @@ from pathlib import Path
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import emit, emit_lines, json_text, print_message
 from donna_tui.cli.session import refuse_empty
+from donna_tui.config.document import Origin
 from donna_tui.config.files import is_folder, space_file
-from donna_tui.config.load import LoadedConfig, load_agent, load_config, packaged_file, user_file
+from donna_tui.config.load import LoadedConfig, default_origin, load_agent, load_config, packaged_file, user_file
 from donna_tui.config.routes import models_file
-from donna_tui.config.schema import json_schema, value_of
+from donna_tui.config.schema import SETTINGS, json_schema, value_of
 from donna_tui.platform.paths import app_paths, expanded
 from donna_tui.platform.spaces import known_spaces
 from donna_tui.types.errors import ConfigError, Reason, SpaceError
@@ -28,7 +29,7 @@ def show(space: SpaceOption = None, as_json: AsJson = False) -> None:
     loaded = _load(space)
     settings = [
         {"id": name, "value": value_of(loaded.config, name), "origin": asdict(origin)}
-        for name, origin in loaded.origins.items()
+        for name, origin in _origins(loaded).items()
     ]
     emit({"settings": settings}, _assignments(loaded), as_json=as_json)
 
@@ -98,6 +99,10 @@ def _places(root: Path | None) -> Iterator[tuple[str, Path]]:
 
 
 def _assignments(loaded: LoadedConfig) -> Iterator[str]:
-    for name, origin in loaded.origins.items():
+    for name, origin in _origins(loaded).items():
         value = json.dumps(value_of(loaded.config, name), ensure_ascii=False)
         yield f"{name} = {value}  # {'default' if origin.layer == 'default' else origin}"
+
+
+def _origins(loaded: LoadedConfig) -> dict[str, Origin]:
+    return dict.fromkeys(SETTINGS, default_origin()) | loaded.origins

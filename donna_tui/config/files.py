@@ -1,4 +1,4 @@
-"""Open settings files safely, and add an item to one without changing another byte."""
+"""Open settings files safely, and replace one atomically."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from donna_tui.config.document import Document, Layer, Origin, invalid, parse_document
+from donna_tui.config.document import Document, Layer, Origin, invalid
 from donna_tui.platform.paths import private_folder
 from donna_tui.types.errors import ConfigError, DonnaError, Reason
 
@@ -79,6 +77,8 @@ def _document(descriptor: int, file: Path, layer: Layer) -> Document:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise invalid(Origin(layer, str(file), line), "the file is not UTF-8 text") from error
+    from donna_tui.config.yaml_text import parse_document  # imports PyYAML, which takes 10 ms
+
     return parse_document(text, origin)
 
 
@@ -92,6 +92,8 @@ def add_item(file: Path, key: str, item: Mapping[str, Any]) -> None:
     The file, or the target of a symbolic link, is replaced atomically, readable by its owner only. Raises ConfigError
     if the existing file is invalid, and DonnaError (`io_error`, `disk_full`) if it cannot be written.
     """
+    from donna_tui.config.yaml_text import with_item
+
     try:
         text = file.read_text(encoding="utf-8") if file.exists() else ""
         new_text = with_item(text, key, item, Origin("user", str(file)))
@@ -102,51 +104,6 @@ def add_item(file: Path, key: str, item: Mapping[str, Any]) -> None:
         raise DonnaError(reason, f"{file} cannot be written ({error.strerror})") from error
     except UnicodeDecodeError as error:
         raise invalid(Origin("user", str(file)), "the file is not UTF-8 text") from error
-
-
-def with_item(text: str, key: str, item: Mapping[str, Any], origin: Origin) -> str:
-    """Append one item to the list at `key` in `text`, and keep the rest. Raises ConfigError if that is not possible."""
-    before = parse_document(text, origin).data  # bounded, as for every settings file
-    listed = before.get(key)
-    if listed is not None and not isinstance(listed, list):
-        raise invalid(origin, f"{key} is not a list")
-    line = yaml.safe_dump(dict(item), default_flow_style=True, sort_keys=False, allow_unicode=True, width=100_000)
-    entry = f"- {line.strip()}\n"
-    if key not in before:
-        new_text = f"{_terminated(text)}{key}:\n  {entry}"
-    else:
-        new_text = _inserted(text, key, entry, is_empty=not listed)
-    after = parse_document(new_text, origin).data
-    if after != {**before, key: [*(listed or ()), dict(item)]}:
-        raise invalid(origin, f"Donna cannot add to {key} as it is written there; add this line: {entry.strip()}")
-    return new_text
-
-
-def _inserted(text: str, key: str, entry: str, *, is_empty: bool) -> str:
-    root: Any = yaml.compose(text, yaml.SafeLoader)
-    name, node = next((name, value) for name, value in root.value if name.value == key)
-    terminated = _terminated(text)
-    if is_empty:
-        end = terminated.index("\n", node.end_mark.index)
-        comment = terminated[node.end_mark.index : end].lstrip(":")
-        return f"{terminated[: name.end_mark.index]}:{comment}\n  {entry}{terminated[end + 1 :]}"
-    if node.flow_style:
-        close = node.end_mark.index - 1
-        return f"{text[:close].rstrip().removesuffix(',')}, {entry.removeprefix('- ').strip()}{text[close:]}"
-    position = terminated.index("\n", _last(node).end_mark.index) + 1
-    return f"{terminated[:position]}{' ' * node.start_mark.column}{entry}{terminated[position:]}"
-
-
-def _last(node: Any) -> Any:
-    """Return the last scalar or flow collection of a block collection, whose own end follows trailing comments."""
-    while not getattr(node, "flow_style", True) and node.value:
-        last = node.value[-1]
-        node = last[1] if isinstance(last, tuple) else last
-    return node
-
-
-def _terminated(text: str) -> str:
-    return text if not text or text.endswith("\n") else f"{text}\n"
 
 
 def _replace(file: Path, text: str) -> None:

@@ -14,10 +14,10 @@ from pydantic import ValidationError
 
 from donna_tui.config.agent_settings import settings_of
 from donna_tui.config.blocks import FromSpace
-from donna_tui.config.document import Builder, Document, KeyPath, Layer, Origin, invalid, shown
+from donna_tui.config.document import Document, KeyPath, Layer, Origin, invalid, shown
 from donna_tui.config.files import FILE_NAME, read_file, read_space_file
 from donna_tui.config.models import MemoryConfig
-from donna_tui.config.schema import ROOT, SETTINGS, Group, Setting, nearest_inside, raw_value
+from donna_tui.config.schema import ROOT, SETTINGS, Group, Setting, nearest_inside, raw_value, value_of
 from donna_tui.platform.paths import app_paths, resource
 from donna_tui.types.errors import ConfigError
 
@@ -43,14 +43,19 @@ _PLAIN = {
 
 @dataclass(frozen=True, slots=True)
 class LoadedConfig:
-    """The effective configuration, and the origin of each setting by its dotted name."""
+    """The effective configuration, and by its dotted name the origin of each setting that is set anywhere."""
 
     config: MemoryConfig
     origins: dict[str, Origin]
 
 
 def packaged_file() -> Path:
+    """Return the file that lists every setting with its default, for users to read: the defaults are in the models."""
     return resource("config", FILE_NAME)
+
+
+def default_origin() -> Origin:
+    return Origin("default", str(packaged_file()))
 
 
 def user_file(environ: Mapping[str, str] = os.environ) -> Path:
@@ -97,21 +102,23 @@ def load_agent(named: str, environ: Mapping[str, str] = os.environ) -> LoadedCon
     return LoadedConfig(settings, loaded.origins | dict.fromkeys(different, loaded.origins["agents.list"]))
 
 
+def _default_config() -> MemoryConfig:
+    return MemoryConfig.model_construct(**MemoryConfig.default_blocks())
+
+
+def _default(identifier: str) -> LayerValue:
+    return LayerValue(value_of(_default_config(), identifier), default_origin())
+
+
 def _trusted_layers(environ: Mapping[str, str]) -> tuple[Values, Values]:
-    """Return the values of the trusted files, and the values that override every file."""
-    documents = (read_file(packaged_file(), "default"), read_file(user_file(environ), "user"))
-    base = {name: value for document in documents if document for name, value in _from_document(document).items()}
-    return base, _from_environment(environ)
+    """Return the values of the user's file, and the values that override every file."""
+    document = read_file(user_file(environ), "user")
+    return _from_document(document) if document else {}, _from_environment(environ)
 
 
 def _checked(values: Values) -> LoadedConfig:
-    is_set = any(value.origin.layer != "default" for value in values.values())
     try:
-        config = (
-            MemoryConfig.model_validate(_nested(values))
-            if is_set
-            else MemoryConfig.model_construct(**MemoryConfig.default_blocks())
-        )
+        config = MemoryConfig.model_validate(_nested(values)) if values else _default_config()
     except ValidationError as error:
         raise _explained(error.errors(include_url=False)[0], values) from error
     return LoadedConfig(config, {setting: values[setting].origin for setting in SETTINGS if setting in values})
@@ -237,11 +244,11 @@ def _with_space(base: Values, space: Values) -> Values:
             case FromSpace.REPLACE:
                 merged[identifier] = layer_value
             case FromSpace.APPEND:
-                below = base[identifier]
+                below = base.get(identifier) or _default(identifier)
                 items = [*_items(below, identifier), *_items(layer_value, identifier)]
                 merged[identifier] = LayerValue(items, layer_value.origin, layer_value.inner, below)
             case FromSpace.NARROW:
-                allowed = _items(base[identifier], identifier)
+                allowed = _items(base.get(identifier) or _default(identifier), identifier)
                 for index, item in enumerate(_items(layer_value, identifier)):
                     if item not in allowed:
                         problem = f"a file in the vault may only shorten {identifier}, and {shown(item)} is not in it"
@@ -303,6 +310,8 @@ def _converted(kind: Any, text: str, origin: Origin) -> object:
     if kind is tuple and not text.lstrip().startswith("["):
         return [item.strip() for item in text.split(",") if item.strip()]
     if kind in (tuple, dict):
+        from donna_tui.config.yaml_text import Builder
+
         return Builder(text, origin).build()
     if kind is bool:
         return _FLAGS.get(text.lower(), text)

@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic.fields import FieldInfo
 
-from donna_tui.config.document import Origin, parse_document
+from donna_tui.config.document import Origin
 from donna_tui.config.load import load_config
 from donna_tui.config.schema import SETTINGS, Setting, value_of
+from donna_tui.config.yaml_text import parse_document
 from donna_tui.types.errors import ConfigError
 
 BOUND_TO_OTHERS = {"retrieval.default_k", "retrieval.max_k", "embedding.max_tokens", "embedding.chunk_overlap"}

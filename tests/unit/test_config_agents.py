@@ -342,5 +342,5 @@ def test_where_each_value_of_an_agent_comes_from_is_known(tmp_path: Path) -> Non
     assert found is not None
     assert value_of(found.config, "vault.root") == "/w"
     assert found.origins["vault.root"].line == 3
-    assert found.origins["recall.memories"].layer == "default"
+    assert "recall.memories" not in found.origins
     assert load_agent("nobody", {"DONNA_HOME": str(tmp_path)}) is None

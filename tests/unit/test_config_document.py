@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from donna_tui.config.document import Origin, parse_document
+from donna_tui.config.document import Origin
+from donna_tui.config.yaml_text import parse_document
 from donna_tui.types.errors import ConfigError, Reason
 
 FILE = Origin("user", "memory.yaml")

@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 from donna_tui.config.document import Origin
-from donna_tui.config.files import add_item, with_item
+from donna_tui.config.files import add_item
+from donna_tui.config.yaml_text import with_item
 from donna_tui.types.errors import ConfigError, DonnaError, Reason
 
 HOME = {"name": "Home", "kind": "ics", "path": "/calendars/home: all.ics"}

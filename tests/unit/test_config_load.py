@@ -91,13 +91,15 @@ def test_without_any_file_the_defaults_hold(home: Home) -> None:
     loaded = home.load()
     assert loaded.config == MemoryConfig()
     assert loaded.config.vault.root is None
-    assert {origin.layer for origin in loaded.origins.values()} == {"default"}
+    assert loaded.origins == {}
 
 
-def test_every_setting_has_an_origin_with_a_line_that_names_it(home: Home) -> None:
+def test_every_setting_of_a_file_has_an_origin_with_a_line_that_names_it(home: Home) -> None:
+    home.write(packaged_file().read_text())
     lines = packaged_file().read_text().splitlines()
     loaded = home.load()
     assert list(loaded.origins) == list(SETTINGS)
+    assert loaded.config == MemoryConfig()
     for identifier, origin in loaded.origins.items():
         assert origin.line is not None
         assert lines[origin.line - 1].lstrip().startswith(identifier.rpartition(".")[2] + ":")
@@ -111,7 +113,7 @@ def test_each_layer_wins_over_the_one_before(home: Home, tmp_path: Path) -> None
     loaded = home.load({"DONNA_RETRIEVAL__DEFAULT_K": "7", "DONNA_RETRIEVAL__MAX_K": "21"}, root)
     retrieval = loaded.config.retrieval
     assert (retrieval.min_score, retrieval.max_k, retrieval.default_k) == (0.3, 21, 7)
-    assert loaded.origins["embedding.dim"].layer == "default"
+    assert "embedding.dim" not in loaded.origins
     assert loaded.origins["ui.theme"] == Origin("user", str(home.file), 8)
     assert loaded.origins["retrieval.min_score"] == Origin("space", str(root / ".donna" / "memory.yaml"), 2)
     assert loaded.origins["retrieval.max_k"] == Origin("environment", "DONNA_RETRIEVAL__MAX_K")

@@ -49,13 +49,13 @@ def space(tmp_path: Path) -> Space:
 
 
 def test_a_space_without_a_file_or_a_root_changes_nothing(space: Space) -> None:
-    assert space.load().origins["retrieval.max_k"].layer == "default"
+    assert "retrieval.max_k" not in space.load().origins
     space.file.parent.rmdir()
-    assert space.load().origins["retrieval.max_k"].layer == "default"
+    assert "retrieval.max_k" not in space.load().origins
     space.root.rmdir()
-    assert space.load().origins["retrieval.max_k"].layer == "default"
+    assert "retrieval.max_k" not in space.load().origins
     space.root.write_text("not a folder")
-    assert space.load().origins["retrieval.max_k"].layer == "default"
+    assert "retrieval.max_k" not in space.load().origins
 
 
 def test_a_root_that_cannot_be_read_is_left_to_whoever_opens_it(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from donna_tui.platform.paths import resource
 from donna_tui.tui.lib.action import ACTIVE_IN, Context
 from donna_tui.tui.lib.actions import ACTIONS, TAKES_FROM
@@ -151,6 +149,10 @@ def read_preset(preset: str) -> dict[str, tuple[str, ...]]:
 
     Raises ConfigError (KEYMAP_INVALID) if there is no such preset or file, or it has another form.
     """
+    if preset == "default":
+        return {}
+    import yaml
+
     path = resource("config", "keymaps", f"{preset}.yaml") if preset in PRESETS else Path(preset).expanduser()
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
