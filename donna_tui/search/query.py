@@ -17,18 +17,17 @@ _MONTH = rf"(?P<month>{MONTH})\.?"
 _DAY = r"(?P<day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
 _ANY_YEAR = r"(?:19|20)\d\d"
 _YEAR = rf"(?P<year>{_ANY_YEAR})"
-_FORMS = tuple(
-    re.compile(form, re.IGNORECASE)
-    for form in (
-        rf"\b{_MONTH}\s+{_DAY}\b(?:,?\s+{_YEAR}\b)?",
-        rf"\b{_DAY}\.?\s+(?:of\s+)?{_MONTH}(?=\W|$)(?:,?\s+{_YEAR}\b)?",
-        rf"\b{_MONTH},?\s+{_YEAR}\b",
-        rf"\b{_YEAR}[-/](?P<number>0[1-9]|1[0-2])(?:[-/](?P<day>0[1-9]|[12]\d|3[01]))?\b",
-        rf"\b{_DAY}\.\s?(?P<number>0?[1-9]|1[0-2])\.\s?{_YEAR}\b",
-        rf"\b{_DAY}/(?P<number>0?[1-9]|1[0-2])/{_YEAR}\b",
-        rf"\b(?P<number>0?[1-9]|1[0-2])/{_DAY}/{_YEAR}\b",
-    )
+_FORMS = (
+    rf"\b{_MONTH}\s+{_DAY}\b(?:,?\s+{_YEAR}\b)?",
+    rf"\b{_DAY}\.?\s+(?:of\s+)?{_MONTH}(?=\W|$)(?:,?\s+{_YEAR}\b)?",
+    rf"\b{_MONTH},?\s+{_YEAR}\b",
+    rf"\b{_YEAR}[-/](?P<number>0[1-9]|1[0-2])(?:[-/](?P<day>0[1-9]|[12]\d|3[01]))?\b",
+    rf"\b{_DAY}\.\s?(?P<number>0?[1-9]|1[0-2])\.\s?{_YEAR}\b",
+    rf"\b{_DAY}/(?P<number>0?[1-9]|1[0-2])/{_YEAR}\b",
+    rf"\b(?P<number>0?[1-9]|1[0-2])/{_DAY}/{_YEAR}\b",
 )
+"""Forms of dates. They are compiled for the first text with a number."""
+_HAS_NUMBER = re.compile("[1-9]")
 
 
 def date_phrases(text: str) -> tuple[str, ...]:
@@ -111,8 +110,8 @@ def _months_in(text: str) -> list[tuple[tuple[str, str, str], list[int]]]:
 def _dates_in(text: str) -> Iterator[tuple[str, str, int, str]]:
     """Yield the dates in `text`: two for 3/12/2026, and not a month as well as a day of it, as in “13 October 2023”."""
     spans: set[tuple[int, int]] = set()
-    for form in _FORMS:
-        for match in form.finditer(text):
+    for form in _FORMS if _HAS_NUMBER.search(text) else ():
+        for match in re.finditer(form, text, re.IGNORECASE):
             start, end = match.span()
             if (start, end) in spans or all(end <= low or start >= high for low, high in spans):
                 spans.add((start, end))
@@ -194,12 +193,12 @@ _SERIES = (
     r"|entry|entries|(?:besprechung|sitzung|notiz)(?:en)?|protokolle?|treffens?"
 )
 """Kinds of meetings and notes."""
-_LATEST = re.compile(
+_SAYS_LATEST = re.compile("latest|newest|recent|last|neueste|letzte", re.IGNORECASE)
+_LATEST = (
     rf"(?:\b(?P<newest>latest|newest|most recent|neueste[mnrs]?)\s+(?!\d|(?:{_UNITS})\b)"
     r"|(?:\A\W*|\b(?:the|our|my|d(?:as|e[mnr]|ie)|im|beim|vom|zum|(?:mein|unser)(?:e[mnrs]?)?)\s+)"
     rf"(?P<last>last|letzte[mnrs]?)\s+(?=(?:(?!(?:{_UNITS}|of|in|on|from|for|der|des|few)\b)[^\W\d][\w'’-]*\s+){{0,2}}"
-    rf"[\w-]*(?:{_SERIES})\b))(?P<rest>.+)",
-    re.IGNORECASE,
+    rf"[\w-]*(?:{_SERIES})\b))(?P<rest>.+)"
 )
 
 
@@ -210,7 +209,7 @@ def latest_of(query: Query) -> tuple[str, list[str]]:
     in a question how to do something.
     """
     text = " ".join(query.words)
-    match = _LATEST.search(text)
+    match = re.search(_LATEST, text, re.IGNORECASE) if _SAYS_LATEST.search(text) else None
     if match is None or query.relative or _ASKS_HOW_TO.match(text) or next(_dates_in(text), None):
         return "", []
     words = without_joined(match["rest"]).split()
@@ -221,8 +220,8 @@ def latest_of(query: Query) -> tuple[str, list[str]]:
 
 def without_dates(text: str) -> str:
     """Remove the dates from `text`."""
-    for form in _FORMS:
-        text = form.sub(" ", text)
+    for form in _FORMS if _HAS_NUMBER.search(text) else ():
+        text = re.sub(form, " ", text, flags=re.IGNORECASE)
     return text
 
 

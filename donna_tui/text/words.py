@@ -23,37 +23,39 @@ _SCRIPTS = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
     "\uac00-\ud7af"  # Hangul: its particles are written onto the word
 )
-_UNSPACED = re.compile(f"[{_SCRIPTS}]+")
-_HIRAGANA = re.compile("[\u3040-\u309f]+")
+# Compiling these sets of characters takes 5 ms, so they are compiled for the first text that needs them.
+_UNSPACED = f"[{_SCRIPTS}]+"
+_HIRAGANA = "[\u3040-\u309f]+"
 
 EMOJI = "\u2300-\u23ff\u2600-\u27bf\u2b05-\u2b55\U0001f000-\U0001f3fa\U0001f400-\U0001faff"
 """Ranges of a character class: symbols that people write as emoji, without skin tones and other modifiers."""
 
-_EMOJI = re.compile(f"[{EMOJI}]")
-_PIECE = re.compile(rf"(?P<unspaced>[{_SCRIPTS}]+|[{EMOJI}])|[^\W{_SCRIPTS}]+")
+_EMOJI = f"[{EMOJI}]"
+_PIECE = rf"(?P<unspaced>[{_SCRIPTS}]+|[{EMOJI}])|[^\W{_SCRIPTS}]+"
+_ASCII_PIECE = r"(?P<unspaced>(?!))|\w+"
 
 
 def is_unspaced(char: str) -> bool:
     """Return whether a character is of a script without spaces, or an emoji, and so may touch another word."""
-    return bool(_UNSPACED.match(char) or _EMOJI.match(char))
+    return not char.isascii() and bool(re.match(_UNSPACED, char) or re.match(_EMOJI, char))
 
 
 def is_one_character(word: str) -> bool:
     """Return whether a word is a single character of a script without spaces, which is half of an indexed pair."""
-    return len(word) == 1 and bool(_UNSPACED.match(word))
+    return len(word) == 1 and not word.isascii() and bool(re.match(_UNSPACED, word))
 
 
 def spaced(text: str) -> str:
     """Remove unspaced scripts and emoji."""
-    return text if text.isascii() else _EMOJI.sub(" ", _UNSPACED.sub(" ", text))
+    return text if text.isascii() else re.sub(_EMOJI, " ", re.sub(_UNSPACED, " ", text))
 
 
 def segments(text: str) -> list[str]:
     """Return the bigrams of each unspaced stretch, or its single character, in order, then a word for each emoji."""
     if text.isascii():
         return []
-    pairs = [segment for run in _UNSPACED.findall(text) for segment in _pairs(run)]
-    return pairs + [f"emoji{ord(char):x}" for char in _EMOJI.findall(text)]
+    pairs = [segment for run in re.findall(_UNSPACED, text) for segment in _pairs(run)]
+    return pairs + [f"emoji{ord(char):x}" for char in re.findall(_EMOJI, text)]
 
 
 def _pairs(run: str) -> list[str]:
@@ -62,14 +64,14 @@ def _pairs(run: str) -> list[str]:
 
 def pieces(text: str) -> Iterator[tuple[int, int, bool]]:
     """Split a text into words, unspaced stretches and emoji: each range, and whether it is unspaced."""
-    for match in _PIECE.finditer(text):
+    for match in re.finditer(_ASCII_PIECE if text.isascii() else _PIECE, text):
         yield match.start(), match.end(), match["unspaced"] is not None
 
 
 def distinctive_pairs(run: str) -> list[str]:
     """Return the pairs of an unspaced stretch worth marking: no particles and endings if there are others."""
     pairs = _pairs(run)
-    return [pair for pair in pairs if not _HIRAGANA.fullmatch(pair)] or pairs
+    return [pair for pair in pairs if not re.fullmatch(_HIRAGANA, pair)] or pairs
 
 
 def stretches(run: str, pairs: Collection[str]) -> Iterator[tuple[int, int]]:
@@ -104,17 +106,17 @@ def other_spellings(word: str) -> list[str]:
     return ["".join(each) for each in islice(product(*parts), 1, _MAX_SPELLINGS)]
 
 
-_ARABIC = re.compile("(?P<article>\u0627\u0644)?(?P<noun>[\u0621-\u064a]{3,})")
+_ARABIC = "(?P<article>\u0627\u0644)?(?P<noun>[\u0621-\u064a]{3,})"
 
 
 def other_article(word: str) -> list[str]:
     """Return an Arabic noun with its article, which is written onto it, or without."""
-    arabic = _ARABIC.fullmatch(word)
+    arabic = re.fullmatch(_ARABIC, word)
     return [] if arabic is None else [arabic["noun"] if arabic["article"] else f"\u0627\u0644{word}"]
 
 
-_PARTS = re.compile(rf"[^\W_]+|[{EMOJI}]")
-_ACCENTS = re.compile("[\u0300-\u036f]")
+_PARTS = rf"[^\W_]+|[{EMOJI}]"
+_ACCENTS = "[\u0300-\u036f]"
 
 
 def holds_phrase(phrase: str, *texts: str | None) -> bool:
@@ -126,7 +128,7 @@ def holds_phrase(phrase: str, *texts: str | None) -> bool:
 @lru_cache(maxsize=64)
 def _pattern(phrase: str) -> re.Pattern[str] | None:
     """Compile a phrase: words in unspaced scripts may be part of a longer run of characters, others are whole words."""
-    words = _PARTS.findall(_folded(phrase))
+    words = re.findall(_PARTS, _folded(phrase))
     if not words:
         return None
     start = "" if is_unspaced(words[0][0]) else r"(?<![^\W_])"
@@ -138,4 +140,4 @@ def _folded(text: str) -> str:
     folded = text.casefold()
     if folded.isascii():
         return folded
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", folded)))
+    return unicodedata.normalize("NFC", re.sub(_ACCENTS, "", unicodedata.normalize("NFKD", folded)))
