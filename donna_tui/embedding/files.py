@@ -6,6 +6,7 @@ import hashlib
 import importlib.util
 import os
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -171,11 +172,18 @@ def tokenizer_file(cache: Path) -> Path | None:
     return next((file for file in candidates if file.is_file()), None)
 
 
+_HASH_BLOCK = 8 << 20
+"""Bytes hashed at a time. Between blocks the thread waits for the interpreter; with 256 KiB it waits 0.1 s in all."""
+
+
 def sha256_of(file: Path) -> str:
     """Return the hash of a model file, in hex. Raises ModelError (model_invalid) if it cannot be read."""
+    digest = hashlib.sha256()
     try:
-        with file.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+        with file.open("rb", buffering=0) as stream:
+            for block in iter(partial(stream.read, _HASH_BLOCK), b""):
+                digest.update(block)
+            return digest.hexdigest()
     except OSError as error:
         raise _damaged(file.name) from error
 
