@@ -33,7 +33,7 @@ class Panel(Vertical):
 
 def make_panel(widget: Widget, title: str) -> None:
     """Give a widget the class that `styles/base.tcss` draws as a box, and a title."""
-    widget.add_class("panel")
+    widget.add_class("panel", update=False)
     widget.border_title = Content(title)
 
 

@@ -17,12 +17,13 @@ from textual.style import Style
 
 from donna_tui.tui.lib.jump import JumpTarget, jump
 from donna_tui.tui.lib.lines import ScrollKeys, set_content_height
-from donna_tui.tui.lib.markdown import Block, LinkFollowed, LinkRef, LinkSpot, Table, link_in, markdown_blocks, spots_of
+from donna_tui.tui.lib.links import LinkFollowed, LinkRef, LinkSpot, link_in, spots_of
 from donna_tui.tui.lib.styled import content_strip
 
 if TYPE_CHECKING:
     from donna_tui.engine.passages import Passage
     from donna_tui.search.snippets import Words
+    from donna_tui.tui.lib.markdown import Block, Table
 
 WIDEST_TEXT = 92
 """Maximum cells of a line; longer lines are hard to read."""
@@ -172,7 +173,7 @@ class PassageView(ScrollKeys):
 
     def _lay_out(self) -> None:
         self._laid_out_for = self._text_width
-        self._rows = _laid_out(self._shown[0], self._laid_out_for)
+        self._rows = _laid_out(self._shown[0], self._laid_out_for) if self._shown[0] else ()
         self._lines = [lines.start for _, lines in self._rows]
         self._strips.clear()
         set_content_height(self, len(self._rows))
@@ -205,6 +206,8 @@ def _best_of(text: str, mark: range, words: Words) -> int | None:
 @lru_cache(maxsize=8)
 def _laid_out(text: str, width: int) -> tuple[tuple[Content, range], ...]:
     """Wrap a text into rows; cached, since the same few notes are shown again while a question is typed."""
+    from donna_tui.tui.lib.markdown import markdown_blocks
+
     return tuple(row for block in markdown_blocks(text) for row in wrapped(block, width))
 
 

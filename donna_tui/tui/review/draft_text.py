@@ -14,7 +14,7 @@ from textual.style import Style
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.lines import each_line
-from donna_tui.tui.lib import markdown
+from donna_tui.tui.lib import links, markdown
 from donna_tui.tui.lib.humanize import plural
 from donna_tui.tui.lib.jump import JumpTarget, jump
 from donna_tui.tui.lib.lines import LineView, row_of
@@ -121,18 +121,18 @@ class DraftText(LineView):
 
     def _links_in(self, rows: Iterable[int]) -> Iterator[JumpTarget]:
         x, y = self.content_region.offset
-        last: markdown.LinkRef | None = None
+        last: links.LinkRef | None = None
         for index in rows:
-            for spot in markdown.spots_of(self._rows[index].content, x + _GUTTER, y + index - self.scroll_offset.y):
+            for spot in links.spots_of(self._rows[index].content, x + _GUTTER, y + index - self.scroll_offset.y):
                 if spot.ref != last:  # a link that continues in the next row is one
-                    yield JumpTarget(spot.x, spot.y, go=partial(self.post_message, markdown.LinkFollowed(spot.ref)))
+                    yield JumpTarget(spot.x, spot.y, go=partial(self.post_message, links.LinkFollowed(spot.ref)))
                 last = spot.ref
 
     def on_click(self, event: events.Click) -> None:
-        ref = markdown.link_in(event.style.meta)
+        ref = links.link_in(event.style.meta)
         if ref is not None and not self.screen.get_selected_text():
             event.stop()
-            self.post_message(markdown.LinkFollowed(ref))
+            self.post_message(links.LinkFollowed(ref))
             return
         offset = event.get_content_offset(self)
         row = offset.y + self.scroll_offset.y if offset is not None else len(self._rows)

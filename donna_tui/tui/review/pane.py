@@ -30,7 +30,7 @@ from donna_tui.tui.lib.inputs import Notice, NoticeText
 from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import RowList
-from donna_tui.tui.lib.markdown import FollowLink, LinkFollowed
+from donna_tui.tui.lib.links import FollowLink, LinkFollowed
 from donna_tui.tui.lib.messages import ActionsChanged, EditNote, EngineEvents
 from donna_tui.tui.lib.parts_pane import PartsPane, why_no_list
 from donna_tui.tui.lib.passage_view import PassageView

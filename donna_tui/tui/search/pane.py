@@ -29,7 +29,7 @@ from donna_tui.tui.lib.inputs import NoticeText, notice_content, show_label
 from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import CursorView
-from donna_tui.tui.lib.markdown import FollowLink
+from donna_tui.tui.lib.links import FollowLink
 from donna_tui.tui.lib.messages import (
     ActionsChanged,
     EditNote,

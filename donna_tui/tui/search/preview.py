@@ -22,7 +22,7 @@ from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.containers import Panel, name_panel
 from donna_tui.tui.lib.error_messages import sentence
 from donna_tui.tui.lib.jump import JumpTarget
-from donna_tui.tui.lib.markdown import FollowLink, LinkFollowed, LinkRef, link_in, spots_of
+from donna_tui.tui.lib.links import FollowLink, LinkFollowed, LinkRef, link_in, spots_of
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.search.results import shortened
 from donna_tui.tui.search.wording import note_of_hit

@@ -24,7 +24,6 @@ from donna_tui.tui.lib.containers import BlankColumn, BlankRow, make_panel
 from donna_tui.tui.lib.humanize import age, plural
 from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.lines import row_of
-from donna_tui.tui.lib.markdown import inline
 from donna_tui.tui.lib.messages import ActionsChanged, GoTo, OpenMeeting, OpenNote
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.search import NameMatch
@@ -308,6 +307,8 @@ def _meeting(row: MeetingRow, today: datetime.date) -> StartLine:
 
 
 def _task(task: TaskRow, today: datetime.date) -> StartLine:
+    from donna_tui.tui.lib.markdown import inline
+
     due = today
     with suppress(ValueError):
         due = datetime.date.fromisoformat(task.due)

@@ -34,7 +34,7 @@ from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import plural
 from donna_tui.tui.lib.jump import HasJumpTargets, JumpOverlay, JumpTarget
 from donna_tui.tui.lib.keymap import Keymap, Keys, anywhere_key, key_names, shown_key
-from donna_tui.tui.lib.markdown import FollowLink, LinkRef
+from donna_tui.tui.lib.links import FollowLink, LinkRef
 from donna_tui.tui.lib.messages import (
     ActionsChanged,
     ChooseSpace,

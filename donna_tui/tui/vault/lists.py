@@ -11,7 +11,8 @@ from textual.content import Content
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.humanize import count
 from donna_tui.tui.lib.lines import ItemList, row_of
-from donna_tui.tui.lib.markdown import LinkRef, inline
+from donna_tui.tui.lib.links import LinkRef
+from donna_tui.tui.lib.markdown import inline
 from donna_tui.tui.vault.wording import actor_name, author_of, day_of, what_of, when
 from donna_tui.types.notes import BlameLine, LinkLine, NoteLinks
 from donna_tui.vault.write.changes import Change, Revision

@@ -29,7 +29,7 @@ from donna_tui.tui.lib.error_messages import Refusal, refusal_of
 from donna_tui.tui.lib.humanize import count, moment
 from donna_tui.tui.lib.inputs import SectionTabs, show_label
 from donna_tui.tui.lib.lines import RowList
-from donna_tui.tui.lib.markdown import FollowLink, LinkFollowed
+from donna_tui.tui.lib.links import FollowLink, LinkFollowed
 from donna_tui.tui.lib.parts_pane import MAX_WAIT_SECONDS
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.vault.lists import BlameList, HistoryList, LinkList
