@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from threading import Event
+from types import ModuleType
 
 from donna_tui.config.agent_settings import AgentEmbedding
 from donna_tui.config.models import EMBEDDING_MODELS, EmbeddingConfig
@@ -116,13 +118,21 @@ def build_token_counter(provider: str, cache: Path) -> TokenCounter:
 
 
 def load_default_model(cache: Path, on_phase: OnPhase, cancel: Event | None) -> EmbeddingProvider:
-    """Load all-MiniLM-L6-v2, after preparing it for this machine. Raises ModelError."""
-    model = prepare_model(cache, on_phase, cancel)
-    on_phase(ModelPhase.LOADING, model.name)
-    import_numpy()
-    from donna_tui.embedding.onnx import OnnxProvider
+    """Load all-MiniLM-L6-v2, after preparing it for this machine. Raises ModelError.
 
-    return OnnxProvider(model)
+    What runs it is imported while its files are verified, on another core.
+    """
+    with ThreadPoolExecutor(1, "donna-import") as importer:
+        imported = importer.submit(_import_onnx)
+        model = prepare_model(cache, on_phase, cancel)
+        on_phase(ModelPhase.LOADING, model.name)
+        provider: EmbeddingProvider = imported.result().OnnxProvider(model)
+        return provider
+
+
+def _import_onnx() -> ModuleType:
+    import_numpy()
+    return import_module("donna_tui.embedding.onnx")
 
 
 def _folder_model(folder: Path, on_phase: OnPhase) -> EmbeddingProvider:

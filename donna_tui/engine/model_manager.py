@@ -18,6 +18,7 @@ from donna_tui.types.events import EngineEvent, EventHub, IndexSwapped, ModelSta
 from donna_tui.types.status import ModelPhase
 
 if TYPE_CHECKING:
+    from donna_tui.embedding.build import UnloadedModel
     from donna_tui.embedding.service import EmbeddingService
     from donna_tui.ingest.index_maintainer import IndexMaintainer
 
@@ -109,11 +110,17 @@ class ModelManager:
         self._loader = ModelLoader(context.config.embedding, context.paths.cache, context.hub)
         self._service: EmbeddingService | None = None
         self.known, self._wanted = asyncio.Event(), asyncio.Event()
+        self._unloaded: asyncio.Task[UnloadedModel | None] | None = None
         if semantic:
             self._wanted.set()
 
     async def load(self) -> None:
         """Load the model, in a long-running program after the first query, and there retry an unreachable server."""
+        if not self._wanted.is_set():
+            from donna_tui.embedding.build import unloaded_model
+
+            embedding, cache = self._context.config.embedding, self._context.paths.cache
+            self._unloaded = asyncio.create_task(asyncio.to_thread(unloaded_model, embedding, cache))
         await self._wanted.wait()
         if self._context.long_running:
             await self._context.searcher.first_answer()
@@ -185,10 +192,8 @@ class ModelManager:
 
     async def _is_unneeded(self) -> bool:
         """Return whether no model is needed: it is there, and no passage that this process indexes lacks a vector."""
-        from donna_tui.embedding.build import unloaded_model
-
-        embedding, cache = self._context.config.embedding, self._context.paths.cache
-        model, maintainer = await asyncio.to_thread(unloaded_model, embedding, cache), self._context.maintainer
+        model = await self._unloaded if self._unloaded else None
+        maintainer = self._context.maintainer
         if model is None or (maintainer and not await maintainer.indexes.is_complete(model.version)):
             return False
         self._context.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=model.version_tag))

@@ -13,7 +13,6 @@ from typing import Any
 from donna_tui.safety.classify import Sensitivity, classify
 from donna_tui.text.dates import MONTH, month_number
 from donna_tui.text.lines import each_line
-from donna_tui.vault.note.yaml import YamlError, load_yaml
 
 LARGEST_BLOCK = 64 * 1024
 """Maximum number of characters of frontmatter that are parsed as a whole; a larger block is data left by a program."""
@@ -94,6 +93,8 @@ def _parse_block(block: str, body_start: int) -> Frontmatter:
     if len(block) > LARGEST_BLOCK:
         problem = f"the frontmatter is larger than {LARGEST_BLOCK // 1024} KiB; only its plain lines are read"
         return Frontmatter(_simple_lines(block), body_start, problem, True)
+    from donna_tui.vault.note.yaml import YamlError, load_yaml  # imports PyYAML, which an unchanged vault needs not
+
     could_be_prose = bool(_BLANK_LINE.match(block))
     try:
         loaded = load_yaml(block)
@@ -113,6 +114,8 @@ def _parse_block(block: str, body_start: int) -> Frontmatter:
 
 def _simple_lines(block: str) -> dict[str, Any]:
     """Parse the top-level lines of a block that is too large to parse whole, each line on its own."""
+    from donna_tui.vault.note.yaml import YamlError, load_yaml
+
     data: dict[str, Any] = {}
     for start, end, _ in each_line(block):
         line = _SIMPLE_LINE.fullmatch(block, start, min(end, start + 1_000))
