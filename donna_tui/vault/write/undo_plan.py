@@ -27,15 +27,17 @@ class UndoPlanner:
     def undo(self, n: int = 1) -> Plan:
         """Plan to undo the last `n` operations in one step, if every note is still as Donna left it."""
         self._plan_context.recover()
-        return self._plan(OperationKind.UNDO, self._chosen(OperationKind.UNDO, n))
+        history = self._history()
+        return self._plan(OperationKind.UNDO, _chosen(OperationKind.UNDO, n, history), history)
 
     def undo_one(self, identity: str) -> Plan:
         """Plan to undo one operation, whatever followed. Raises `undo_conflict` if its notes were changed since."""
         self._plan_context.recover()
-        chosen = tuple(operation for operation in self.available(OperationKind.UNDO) if operation.id == identity)
+        history = self._history()
+        chosen = tuple(each for each in _available(OperationKind.UNDO, history) if each.id == identity)
         if not chosen:
             raise VaultWriteError(Reason.NOTHING_TO_UNDO, "this change was already undone, or is too old to undo")
-        return self._plan(OperationKind.UNDO, chosen)
+        return self._plan(OperationKind.UNDO, chosen, history)
 
     def session_plan(self, kind: OperationKind, session: str, n: int | None = None) -> Plan | None:
         """Plan to undo or redo a session, or its last `n` operations; None if there are none to undo or redo.
@@ -45,22 +47,23 @@ class UndoPlanner:
         if self._repo.find() is None:
             return None
         self._plan_context.recover()
-        chosen = tuple(operation for operation in self.available(kind) if session and operation.session == session)[:n]
-        return self._plan(kind, chosen) if chosen else None
+        history = self._history()
+        chosen = tuple(each for each in _available(kind, history) if session and each.session == session)[:n]
+        return self._plan(kind, chosen, history) if chosen else None
 
     def redo(self, n: int = 1) -> Plan:
         self._plan_context.recover()
-        return self._plan(OperationKind.REDO, self._chosen(OperationKind.REDO, n))
+        history = self._history()
+        return self._plan(OperationKind.REDO, _chosen(OperationKind.REDO, n, history), history)
 
     def clashes(self, kind: OperationKind, n: int = 1) -> tuple[Clash, ...]:
         """Return the notes that conflict with an undo or redo, in three versions; empty if none does."""
-        net = _net(_effects(kind, self._chosen(kind, n)))
+        net = _net(_effects(kind, _chosen(kind, n, self._history())))
         return tuple(clash for change in self._images(net) if (clash := self._clash(change)))
 
     def available(self, kind: OperationKind) -> tuple[Operation, ...]:
         """Return the operations that can be undone or redone, the next one first."""
-        found = stacks(each_operation(self._repo, self._repo.record()))
-        return found.redoable if kind is OperationKind.REDO else found.undoable
+        return _available(kind, tuple(each_operation(self._repo, self._repo.record())))
 
     def operation_changes(self, identity: str) -> tuple[Change, ...] | None:
         """Return the changes of the operation with this id prefix or None. Raises VaultWriteError (`undo_conflict`)."""
@@ -70,17 +73,12 @@ class UndoPlanner:
         found = next((operation for operation in known if operation.id.startswith(identity)), None)
         return tuple(self._images(found.changes)) if found else None
 
-    def _chosen(self, kind: OperationKind, n: int) -> tuple[Operation, ...]:
+    def _history(self) -> tuple[Operation, ...]:
+        """Return the newest operations, newest first."""
         self._repo.location()
-        available = self.available(kind)
-        if n < 1 or not available:
-            raise VaultWriteError(_NOTHING[kind], f"there is nothing to {kind}")
-        if n > len(available):
-            message = f"only {plural(len(available), 'operation')} can be {kind}ne"
-            raise VaultWriteError(_NOTHING[kind], message, hint="ask for fewer")
-        return available[:n]
+        return tuple(each_operation(self._repo, self._repo.record()))
 
-    def _plan(self, kind: OperationKind, chosen: Sequence[Operation]) -> Plan:
+    def _plan(self, kind: OperationKind, chosen: Sequence[Operation], history: Sequence[Operation]) -> Plan:
         is_undo = kind is OperationKind.UNDO
         verb, done = ("Undo", "undone") if is_undo else ("Redo", "redone")
         changes = self._images(_net(_effects(kind, chosen)))
@@ -106,19 +104,8 @@ class UndoPlanner:
             changes=changed,
             undoes=ids if is_undo else (),
             redoes=() if is_undo else ids,
-            emptied=self._left_over(changes, ids),
+            emptied=_left_over(changes, ids, history),
         )
-
-    def _left_over(self, changes: Sequence[Change], ids: Sequence[str]) -> tuple[str, ...]:
-        """Return the folders of these files that Donna created with or after these operations, the deepest first."""
-        left = {folder for change in changes if change.after is None for folder in folders_above(change.path)}
-        made, remaining = set[str](), set(ids)
-        for operation in each_operation(self._repo, self._repo.record()) if left else ():
-            if not remaining:
-                break
-            made.update(operation.made)
-            remaining.difference_update((operation.id, *operation.undoes, *operation.redoes))
-        return tuple(sorted(left & made, key=lambda folder: (-folder.count("/"), folder)))
 
     def _clash(self, change: Change) -> Clash | None:
         found = self._plan_context.read(change.path)
@@ -135,6 +122,33 @@ class UndoPlanner:
                 hint = "the history was rewritten; the note was not changed"
                 raise VaultWriteError(Reason.UNDO_CONFLICT, message, hint=hint, path=change.path)
         return [each.with_bytes(images) for each in net]
+
+
+def _available(kind: OperationKind, history: Sequence[Operation]) -> tuple[Operation, ...]:
+    found = stacks(history)
+    return found.redoable if kind is OperationKind.REDO else found.undoable
+
+
+def _chosen(kind: OperationKind, n: int, history: Sequence[Operation]) -> tuple[Operation, ...]:
+    available = _available(kind, history)
+    if n < 1 or not available:
+        raise VaultWriteError(_NOTHING[kind], f"there is nothing to {kind}")
+    if n > len(available):
+        message = f"only {plural(len(available), 'operation')} can be {kind}ne"
+        raise VaultWriteError(_NOTHING[kind], message, hint="ask for fewer")
+    return available[:n]
+
+
+def _left_over(changes: Sequence[Change], ids: Sequence[str], history: Sequence[Operation]) -> tuple[str, ...]:
+    """Return the folders of these files that Donna created with or after these operations, the deepest first."""
+    left = {folder for change in changes if change.after is None for folder in folders_above(change.path)}
+    made, remaining = set[str](), set(ids)
+    for operation in history:
+        if not remaining:
+            break
+        made.update(operation.made)
+        remaining.difference_update((operation.id, *operation.undoes, *operation.redoes))
+    return tuple(sorted(left & made, key=lambda folder: (-folder.count("/"), folder)))
 
 
 def _effects(kind: OperationKind, chosen: Sequence[Operation]) -> Iterator[BlobChange]:
