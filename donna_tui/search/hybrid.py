@@ -7,7 +7,9 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
+from typing import Any
 
 from donna_tui.index.database import Database
 from donna_tui.index.documents import date_words_of, number_of_notes, places_of
@@ -353,6 +355,12 @@ def _load(database: Database, ids: Sequence[int]) -> dict[int, _Row]:
     return {row[0]: _Row(*row) for row in rows}
 
 
+@lru_cache(maxsize=256)
+def _parsed(text: str) -> Any:
+    """Parse JSON, for reading only: most hits are found again by the next key."""
+    return json.loads(text)
+
+
 def _hit(one: Ranked, row: _Row, terms: tuple[str, ...], named: str, *, half_typed: bool, in_note: int) -> Hit:
     sensitive = bool(row.sensitive)
     return Hit(
@@ -361,7 +369,7 @@ def _hit(one: Ranked, row: _Row, terms: tuple[str, ...], named: str, *, half_typ
         source_type=row.source_type,
         path=row.path,
         title=row.title,
-        heading_path=tuple(json.loads(row.heading_path)),
+        heading_path=tuple(_parsed(row.heading_path)),
         start_line=row.start_line,
         end_line=row.end_line,
         content=row.content,
@@ -372,7 +380,7 @@ def _hit(one: Ranked, row: _Row, terms: tuple[str, ...], named: str, *, half_typ
         keyword_rank=one.keyword_rank,
         uri=row.uri,
         sensitive=sensitive,
-        metadata={**json.loads(row.metadata or "{}"), "sensitive": sensitive},
+        metadata={**_parsed(row.metadata or "{}"), "sensitive": sensitive},
         dated_at=row.dated_at or None,
         draft=bool(row.is_draft),
         named=named,

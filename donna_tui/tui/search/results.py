@@ -70,7 +70,11 @@ def row_lines(row: ResultRow, width: int, snippet_lines: int) -> list[Line]:
 
 def trail(hit: Hit) -> str:
     """Format the headings below the title as plain text: ` › Decisions › Cache`."""
-    headings = hit.heading_path[1:] if hit.heading_path[:1] == (hit.title,) else hit.heading_path
+    return _trail(hit.heading_path[1:] if hit.heading_path[:1] == (hit.title,) else hit.heading_path)
+
+
+@lru_cache(maxsize=256)
+def _trail(headings: tuple[str, ...]) -> str:
     return clean_line("".join(f" › {plain_text(heading[:_LONGEST])}" for heading in headings)[:_LONGEST])
 
 
