@@ -117,10 +117,7 @@ class ModelManager:
     async def load(self) -> None:
         """Load the model, in a long-running program after the first query, and there retry an unreachable server."""
         if not self._wanted.is_set():
-            from donna_tui.embedding.build import unloaded_model
-
-            embedding, cache = self._context.config.embedding, self._context.paths.cache
-            self._unloaded = asyncio.create_task(asyncio.to_thread(unloaded_model, embedding, cache))
+            self._identified()
         await self._wanted.wait()
         if self._context.long_running:
             await self._context.searcher.first_answer()
@@ -192,12 +189,20 @@ class ModelManager:
 
     async def _is_unneeded(self) -> bool:
         """Return whether no model is needed: it is there, and no passage that this process indexes lacks a vector."""
-        model = await self._unloaded if self._unloaded else None
-        maintainer = self._context.maintainer
+        model, maintainer = await self._identified(), self._context.maintainer
         if model is None or (maintainer and not await maintainer.indexes.is_complete(model.version)):
             return False
         self._context.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=model.version_tag))
         return True
+
+    def _identified(self) -> asyncio.Task[UnloadedModel | None]:
+        """Return the identity of the model, which is verified while the index is updated."""
+        if self._unloaded is None:
+            from donna_tui.embedding.build import unloaded_model
+
+            embedding, cache = self._context.config.embedding, self._context.paths.cache
+            self._unloaded = asyncio.create_task(asyncio.to_thread(unloaded_model, embedding, cache))
+        return self._unloaded
 
     async def prepared(self) -> None:
         """Wait while the model is prepared for this machine; giving up would begin again at each start."""
