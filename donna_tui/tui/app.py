@@ -159,9 +159,18 @@ class DonnaApp(App[None], inherit_bindings=False):
                 with suppress(TimeoutError):
                     await asyncio.wait_for(screen._mounted_event.wait(), LONGEST_WAIT_SECONDS)
 
+    @property
+    def _is_typing(self) -> bool:
+        return self.focused is not None and self.focused.check_consume_key("a", "a")
+
     async def _wait_for_pane(self) -> None:
-        """Wait until the pane that was asked for is shown: keys typed after `2` would act on the pane before it."""
-        if self._main is not None and self.screen is self._main and not self._main.pane_is_shown.is_set():
+        """Wait until the pane that was asked for is shown: keys typed after `2` would act on the pane before it.
+
+        The wait also lets workers and messages of the key before go first, which text for a box does not need.
+        """
+        if self._main is not None and self.screen is self._main:
+            if self._main.pane_is_shown.is_set() and self._is_typing:
+                return
             try:
                 await asyncio.wait_for(self._main.pane_is_shown.wait(), LONGEST_PANE_WAIT_SECONDS)
             except TimeoutError:
@@ -184,7 +193,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         """
         if event.is_forwarded:
             return False
-        is_typing = self.focused is not None and self.focused.check_consume_key("a", "a")
+        is_typing = self._is_typing
         acted = await self._check_bindings(event.key, priority=True)
         acted = acted or (not is_typing and await self._check_bindings(event.key))
         for _ in range(_TURNS if acted else 0):

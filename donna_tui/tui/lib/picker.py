@@ -117,6 +117,8 @@ class Picker(ListDialog[T], Generic[T]):
 
     def _show_more(self) -> None:
         """Show why the highlighted choice is not possible, or else its note if the row has no room for it."""
+        if not self.query(OptionRows):  # closed before the screen was drawn
+            return
         option = self.options.highlighted_option
         if isinstance(option, ValueOption):
             choice: Choice[T] = option.value
