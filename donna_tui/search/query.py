@@ -30,6 +30,11 @@ _FORMS = (
 _HAS_NUMBER = re.compile("[1-9]")
 
 
+def _forms_for(text: str) -> tuple[str, ...]:
+    """Return the forms of dates that can occur in a text: none without a number."""
+    return _FORMS if _HAS_NUMBER.search(text) else ()
+
+
 def date_phrases(text: str) -> tuple[str, ...]:
     """Return the phrases by which the dates in `text` are found in a keyword index that treats hyphens as spaces.
 
@@ -110,7 +115,7 @@ def _months_in(text: str) -> list[tuple[tuple[str, str, str], list[int]]]:
 def _dates_in(text: str) -> Iterator[tuple[str, str, int, str]]:
     """Yield the dates in `text`: two for 3/12/2026, and not a month as well as a day of it, as in “13 October 2023”."""
     spans: set[tuple[int, int]] = set()
-    for form in _FORMS if _HAS_NUMBER.search(text) else ():
+    for form in _forms_for(text):
         for match in re.finditer(form, text, re.IGNORECASE):
             start, end = match.span()
             if (start, end) in spans or all(end <= low or start >= high for low, high in spans):
@@ -220,7 +225,7 @@ def latest_of(query: Query) -> tuple[str, list[str]]:
 
 def without_dates(text: str) -> str:
     """Remove the dates from `text`."""
-    for form in _FORMS if _HAS_NUMBER.search(text) else ():
+    for form in _forms_for(text):
         text = re.sub(form, " ", text, flags=re.IGNORECASE)
     return text
 

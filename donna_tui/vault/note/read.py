@@ -93,7 +93,7 @@ def _parse_block(block: str, body_start: int) -> Frontmatter:
     if len(block) > LARGEST_BLOCK:
         problem = f"the frontmatter is larger than {LARGEST_BLOCK // 1024} KiB; only its plain lines are read"
         return Frontmatter(_simple_lines(block), body_start, problem, True)
-    from donna_tui.vault.note.yaml import YamlError, load_yaml  # imports PyYAML, which an unchanged vault needs not
+    from donna_tui.vault.note.yaml import YamlError, load_yaml  # imports PyYAML, not needed for an unchanged vault
 
     could_be_prose = bool(_BLANK_LINE.match(block))
     try:

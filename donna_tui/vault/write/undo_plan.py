@@ -26,9 +26,7 @@ class UndoPlanner:
 
     def undo(self, n: int = 1) -> Plan:
         """Plan to undo the last `n` operations in one step, if every note is still as Donna left it."""
-        self._plan_context.recover()
-        history = self._history()
-        return self._plan(OperationKind.UNDO, _chosen(OperationKind.UNDO, n, history), history)
+        return self._plan_last(OperationKind.UNDO, n)
 
     def undo_one(self, identity: str) -> Plan:
         """Plan to undo one operation, whatever followed. Raises `undo_conflict` if its notes were changed since."""
@@ -52,18 +50,17 @@ class UndoPlanner:
         return self._plan(kind, chosen, history) if chosen else None
 
     def redo(self, n: int = 1) -> Plan:
-        self._plan_context.recover()
-        history = self._history()
-        return self._plan(OperationKind.REDO, _chosen(OperationKind.REDO, n, history), history)
+        return self._plan_last(OperationKind.REDO, n)
 
     def clashes(self, kind: OperationKind, n: int = 1) -> tuple[Clash, ...]:
         """Return the notes that conflict with an undo or redo, in three versions; empty if none does."""
+        self._repo.location()
         net = _net(_effects(kind, _chosen(kind, n, self._history())))
         return tuple(clash for change in self._images(net) if (clash := self._clash(change)))
 
     def available(self, kind: OperationKind) -> tuple[Operation, ...]:
         """Return the operations that can be undone or redone, the next one first."""
-        return _available(kind, tuple(each_operation(self._repo, self._repo.record())))
+        return _available(kind, self._history())
 
     def operation_changes(self, identity: str) -> tuple[Change, ...] | None:
         """Return the changes of the operation with this id prefix or None. Raises VaultWriteError (`undo_conflict`)."""
@@ -75,8 +72,13 @@ class UndoPlanner:
 
     def _history(self) -> tuple[Operation, ...]:
         """Return the newest operations, newest first."""
-        self._repo.location()
         return tuple(each_operation(self._repo, self._repo.record()))
+
+    def _plan_last(self, kind: OperationKind, n: int) -> Plan:
+        self._plan_context.recover()
+        self._repo.location()
+        history = self._history()
+        return self._plan(kind, _chosen(kind, n, history), history)
 
     def _plan(self, kind: OperationKind, chosen: Sequence[Operation], history: Sequence[Operation]) -> Plan:
         is_undo = kind is OperationKind.UNDO
