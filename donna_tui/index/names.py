@@ -107,12 +107,15 @@ _SQUASHED = "replace(key, ' ', '')"
 
 def exact_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:
     """Find names with this key, ignoring spaces: names of notes first, then tags; the newest notes first."""
+    squashed = key.replace(" ", "")
+    if not database.value(f"SELECT 1 FROM note_names WHERE {_SQUASHED} = ? AND kind < 9 LIMIT 1", [squashed]):  # noqa: S608
+        return []  # most questions are no names
     inside, inside_parameters = conditions(Scope(scope.filters))
     same = (
         f"SELECT n.id FROM {_NAMED} WHERE {_SQUASHED} = ? AND n.kind < 9 AND {inside}"  # noqa: S608
         " ORDER BY n.kind, n.id DESC LIMIT ?"
     )
-    parameters = [key.replace(" ", ""), *inside_parameters, MAX_NAMESAKES]
+    parameters = [squashed, *inside_parameters, MAX_NAMESAKES]
     order = f"n.kind = {int(NameKind.TAG)}, n.key <> ?, d.modified_at DESC, d.source_id"
     return _lookup(database, scope, limit, f"n.id IN ({same})", parameters, order, [key])
 

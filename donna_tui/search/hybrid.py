@@ -15,7 +15,7 @@ from donna_tui.index.database import Database
 from donna_tui.index.documents import date_words_of, number_of_notes, places_of
 from donna_tui.index.vectors import VectorIndex, cosines_to, vectors_of
 from donna_tui.search.legs import Legs, Question, both_legs, candidates_for
-from donna_tui.search.names import Named, begun_by, has_unknown_word, misspelt_by
+from donna_tui.search.names import Named, begun_by, misspelt_by
 from donna_tui.search.query import Query
 from donna_tui.search.ranking import (
     LEAD_WEIGHT,
@@ -141,7 +141,7 @@ def judge(passages: Passages, question: Question, settings: Settings, legs: Legs
     if not named and question.mode != "semantic":
         if not hits:
             named = begun_by(database, question.query) or misspelt_by(database, question.query)
-        elif not legs.keyword.half_typed and has_unknown_word(database, question.query):
+        elif legs.keyword.misspelt:
             named = misspelt_by(database, question.query)
     if named:
         ids = {note.id for note in named}

@@ -12,7 +12,7 @@ from donna_tui.index.filters import Scope, is_one_note, words_of
 from donna_tui.index.keyword import KeywordMatch, begun_word, holds_spelling, holds_word, newest, quoted, search_words
 from donna_tui.index.names import newest_named
 from donna_tui.index.vectors import Vector, VectorIndex, stored_vectors
-from donna_tui.search.names import Named, named_by
+from donna_tui.search.names import Named, has_unknown_word, named_by
 from donna_tui.search.query import STOP_WORDS, Query, latest_of, parse_query, without_joined
 from donna_tui.search.ranking import TOP_CANDIDATES, query_content
 from donna_tui.search.snippets import stem
@@ -57,8 +57,8 @@ class KeywordLeg:
 
     This leg finishes first, and meanwhile looks up the positions of its passages and the notes that the question names.
     For a hybrid search it also reads the stored vectors of its passages, and determines the largest share of the
-    question's words that one of the best of them contains. `in_note` is set if the scope is a single note. `query` is
-    that of the question, in the spelling of the index.
+    question's words that one of the best of them contains. `in_note` is set if the scope is a single note, `misspelt`
+    if a word occurs in no text. `query` is that of the question, in the spelling of the index.
     """
 
     query: Query
@@ -69,6 +69,7 @@ class KeywordLeg:
     named: tuple[Named, ...] = ()
     in_note: bool = False
     coverage: float = 1.0
+    misspelt: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +104,13 @@ def keyword_leg(
     ids = [*(match.id for match in found), *(note.id for note in named)]
     vectors = stored_vectors(database, ids) if question.mode == "hybrid" else {}
     scores = {match.id: match.score for match in found}
-    coverage = 1.0
+    coverage, is_covered = 1.0, False
     if question.mode == "hybrid" and question.query.terms and not in_note:
         coverage = _best_coverage(database, question.query, list(scores)[:TOP_CANDIDATES], half_typed=half_typed)
+        is_covered = coverage == 1.0
+    misspelt = not (half_typed or named or is_covered) and has_unknown_word(database, question.query)
     places = places_of(database, ids)
-    return KeywordLeg(question.query, scores, places, vectors, half_typed, named, in_note, coverage)
+    return KeywordLeg(question.query, scores, places, vectors, half_typed, named, in_note, coverage, misspelt)
 
 
 MAX_SERIES_WORDS = 5
@@ -162,8 +165,13 @@ def _stem(word: str) -> str:
 
 def _best_coverage(database: Database, query: Query, best: Sequence[int], *, half_typed: bool) -> float:
     """Return the largest share of the question's words that one of the best passages by words contains."""
-    content = query_content(query, partial=half_typed)
-    return max(map(content.coverage, searched_texts(database, best)), default=1.0)
+    content, most = query_content(query, partial=half_typed), 0.0
+    texts = searched_texts(database, best)
+    for text in texts:
+        most = max(most, content.coverage(text))
+        if most == 1.0:
+            break
+    return most if texts else 1.0
 
 
 def semantic_leg(database: Database, vectors: VectorIndex, question: Question, limit: int) -> dict[int, float]:

@@ -22,7 +22,7 @@ from donna_tui.index.names import (
     recent_notes,
     similar_names,
 )
-from donna_tui.search.query import Query
+from donna_tui.search.query import STOP_WORDS, Query
 from donna_tui.text.fuzzy import allowed_edits, edit_distance, fuzzy_match
 from donna_tui.types.search import Filters, NameMatch
 
@@ -120,8 +120,9 @@ SIMILAR = 30
 
 
 def has_unknown_word(database: Database, query: Query) -> bool:
-    """Return whether a question has a word that occurs in no text."""
-    return any(unknown_words(database, key, words_of(query.filters)) for key, _ in _plain(query))
+    """Return whether a question has a word that occurs in no text, other than a stop word."""
+    keys = (" ".join(word for word in key.split() if word not in STOP_WORDS) for key, _ in _plain(query))
+    return any(unknown_words(database, words, words_of(query.filters)) for words in keys)
 
 
 def misspelt_by(database: Database, query: Query) -> tuple[Named, ...]:

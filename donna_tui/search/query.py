@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 
 from donna_tui.index.keyword import quoted
 from donna_tui.text.dates import MONTH, MONTHS, WEEKDAYS, month_number
@@ -272,6 +273,16 @@ def _is_weak(word: str, weak: frozenset[str]) -> bool:
     return word.lower().strip("?!.,;:") in weak or _NEGATED.search(word) is not None
 
 
+@lru_cache(maxsize=64)
+def _strong(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the words that carry meaning, without joined endings; all words if none does."""
+    bare = tuple(map(without_joined, words))
+    for weak in (STOP_WORDS | ASKING_WORDS, STOP_WORDS):
+        if strong := tuple(word for word in bare if not _is_weak(word, weak)):
+            return strong
+    return bare
+
+
 SENTENCE = 4
 """Number of words from which a query is a sentence: phrases in quotation marks are then quoted, not required."""
 
@@ -310,12 +321,7 @@ class Query:
     def terms(self) -> tuple[str, ...]:
         """Return the words and phrases that carry meaning; stop words only if there are no others."""
         quoted_words = () if self._demanding else tuple(word for phrase in self.phrases for word in phrase.split())
-        words = tuple(map(without_joined, (*self.words, *quoted_words)))
-        for weak in (STOP_WORDS | ASKING_WORDS, STOP_WORDS):
-            strong = tuple(word for word in words if not _is_weak(word, weak))
-            if strong:
-                break
-        return (*(strong or words), *self.phrases)
+        return (*_strong((*self.words, *quoted_words)), *self.phrases)
 
     @property
     def _demanding(self) -> bool:

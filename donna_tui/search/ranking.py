@@ -253,14 +253,15 @@ def fuse(
     scores = _with_neighbours(
         candidates, _convex_sum(candidates, MEANING_WEIGHT * max(0.0, 2.0 * trust - 1.0), coverage)
     )
+    is_one_note = keyword and semantic and _is_one_note(candidates)
+    if not is_one_note:
+        scores = _varied(candidates, scores)
     ranked = [
         Ranked(one.id, one.document, one.cosine, vector_rank.get(one.id), word_rank.get(one.id), scores[one.id])
         for one in candidates
     ]
     ranked.sort(key=_best_first)
-    if keyword and semantic and _is_one_note(candidates):
-        return _spread(ranked, {one.id: one.place for one in candidates})
-    return _varied(ranked, {one.document for one in candidates if one.is_turn})
+    return _spread(ranked, {one.id: one.place for one in candidates}) if is_one_note else ranked
 
 
 def lifted(ranked: Sequence[Ranked], leads: Mapping[int, float]) -> list[Ranked]:
@@ -293,26 +294,28 @@ def _convex_sum(candidates: Collection[Candidate], share: float, coverage: float
 
 
 def _with_neighbours(candidates: Collection[Candidate], scores: Mapping[int, float]) -> dict[int, float]:
-    before = {(one.document, one.end + 1): scores[one.id] for one in candidates}
-    after = {(one.document, one.place - 1): scores[one.id] for one in candidates}
+    places = [(one.id, one.document, one.place, one.end, one.is_turn) for one in candidates]
+    before = {(document, end + 1): scores[each] for each, document, _, end, _ in places}
+    after = {(document, place - 1): scores[each] for each, document, place, _, _ in places}
+    lifted = {}
+    for each, document, place, end, is_turn in places:
+        share = TURN_SHARE if is_turn else NEIGHBOUR_SHARE
+        neighbouring = max(before.get((document, place), 0.0), after.get((document, end), 0.0))
+        lifted[each] = (scores[each] + share * neighbouring) / (1.0 + share)
+    return lifted
 
-    def lifted(one: Candidate) -> float:
-        share = TURN_SHARE if one.is_turn else NEIGHBOUR_SHARE
-        neighbouring = max(before.get((one.document, one.place), 0.0), after.get((one.document, one.end), 0.0))
-        return (scores[one.id] + share * neighbouring) / (1.0 + share)
 
-    return {one.id: lifted(one) for one in candidates}
-
-
-def _varied(ranked: Sequence[Ranked], conversations: Collection[str]) -> list[Ranked]:
+def _varied(candidates: Iterable[Candidate], scores: Mapping[int, float]) -> dict[int, float]:
+    """Return the scores with the decay of further passages of the same note."""
     seen: Counter[str] = Counter()
-    varied = []
-    for one in ranked:
-        before = seen[one.document]
-        decays = before and one.document not in conversations
-        varied.append(one.scored(one.rank_score * SAME_NOTE_DECAY**before) if decays else one)
-        seen[one.document] = before + 1
-    return sorted(varied, key=_best_first)
+    varied = {**scores}
+    for score, _, each, document in sorted(
+        (-scores[one.id], -(one.cosine or 0.0), one.id, one.document) for one in candidates if not one.is_turn
+    ):
+        if before := seen[document]:
+            varied[each] = -score * SAME_NOTE_DECAY**before
+        seen[document] = before + 1
+    return varied
 
 
 def _is_one_note(candidates: Collection[Candidate]) -> bool:

@@ -66,7 +66,14 @@ class Words:
         """Return each matched word of a text: its half-open range and its stem."""
         if not self.stems and not self.pairs and not self.phrases:
             return []
-        return list(self._found(text))
+        if self.phrases or self.pairs:
+            return list(self._found(text))
+        stems, begun = self.stems, self.begun
+        return [
+            (start, end, key)
+            for start, end, key, word in _words_in(text)
+            if key in stems or (begun and key and word.startswith(begun))
+        ]
 
     def _found(self, text: str) -> Iterator[tuple[int, int, str]]:
         words = _words_in(text)

@@ -104,11 +104,14 @@ def compare(question: str, stems: Collection[str], passages: Sequence[str]) -> C
     `stems` are the words that count. Most of the passages must be of conversations between two people, of whom the
     question names one; any other passage counts as a whole for that one.
     """
-    talks = [turns_of(passage) for passage in passages]
-    speakers = {turn.speaker for talk in talks for turn in talk} - {""}
-    named = [speaker for speaker in speakers if _words(speaker) & _words(question)]
-    if len(named) != 1 or _PERSON.search(question):
+    if _PERSON.search(question):
         return Compared()
+    lines = (line for passage in passages for line in passage.splitlines() if ":" in line)
+    speakers = {label["speaker"] for line in lines if (label := _LABEL.match(line))}
+    named = [speaker for speaker in speakers if _words(speaker) & _words(question)]
+    if len(named) != 1:
+        return Compared()
+    talks = [turns_of(passage) for passage in passages]
     of_two = [_is_of_two(talk, named[0]) for talk in talks]
     if 2 * sum(of_two) <= len(talks):
         return Compared()

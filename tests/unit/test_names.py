@@ -225,6 +225,7 @@ def test_edit_distance_counts_a_swap_as_one_edit(left: str, right: str, edits: i
 
 
 def test_lookups_by_key_are_indexed(store: MemoryStore) -> None:
+    store.upsert(note("a b.md", "Nothing but plain words.\n"))
     plans: list[str] = []
     asked: list[tuple[str, object]] = []
     store.database.connection.exec_trace = lambda _, sql, bindings: asked.append((sql, bindings)) or True
