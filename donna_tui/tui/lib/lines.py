@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +13,6 @@ from textual.events import Resize
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
-from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 from textual.style import Style
 from textual.widget import Widget
@@ -42,21 +40,8 @@ def set_content_height(view: ScrollView, lines: int) -> None:
         return
     view.set_reactive(Widget.virtual_size, size)
     view.scroll_y = view.validate_scroll_y(view.scroll_y)
-    if has_bar:
-        bar, height = view.vertical_scrollbar, view.container_size.height
-        if _thumb(bar.window_virtual_size, height, view.scroll_y) == _thumb(lines, height, view.scroll_y):
-            bar.set_reactive(ScrollBar.window_virtual_size, lines)
-        else:
-            bar.window_virtual_size = lines
-
-
-def _thumb(lines: float, height: int, position: float) -> tuple[int, int]:
-    """Return the range of the thumb of a scroll bar in eighths of a cell, as Textual draws it."""
-    if lines <= height:
-        return 0, 0
-    size = max(1.0, height * height / lines)
-    start = int((height - size) * position / (lines - height) * 8)
-    return start, start + math.ceil(size * 8)
+    if has_bar:  # drawn in the next frame: together, the bar delays the lines by as much as they take
+        view.call_after_refresh(setattr, view.vertical_scrollbar, "window_virtual_size", lines)
 
 
 class ScrollKeys(ScrollView, can_focus=True, inherit_bindings=False):

@@ -96,7 +96,7 @@ class SearchRunner:
         self._backend: Backend | None = None
         self._number = 0
         self._last_run = -TYPING_GAP
-        self._typing: Timer | None = None
+        self._is_scheduled = False
         self._refreshing: Timer | None = None
         self._searching: Worker[None] | None = None
 
@@ -109,11 +109,14 @@ class SearchRunner:
         """Update the text; answers to older text are discarded. Searches are throttled."""
         self._number += 1
         self.question = replace(self.question, text=text, like=None, most=PAGE)
+        if self._is_scheduled:
+            return
+        self._is_scheduled = True
         wait = self._last_run + TYPING_GAP - monotonic()
-        if wait <= 0:
-            self.run(self.question)
-        elif self._typing is None:
-            self._typing = self._owner.set_timer(wait, self._run_typed)
+        if wait > 0:
+            self._owner.set_timer(wait, self._run_typed)
+        else:  # the key is drawn first: both at once delay the key by as much as the search gains
+            self._owner.call_after_refresh(self._run_typed)
 
     def run(self, question: Question) -> None:
         """Run a question now. An empty question cancels the previous one."""
@@ -131,7 +134,7 @@ class SearchRunner:
                 await self._searching.wait()
 
     def _run_typed(self) -> None:
-        self._typing = None
+        self._is_scheduled = False
         self.run(self.question)
 
     def refresh_soon(self) -> None:
@@ -671,7 +674,7 @@ class SearchPane(BlankColumn):
             self._clear(nothing_found(self.question, outcome, self._status))
             return
         kept = self.selected.chunk_id if keep and self.selected is not None else ""
-        self._show_bar()
+        self.call_after_refresh(self._show_bar)
         self._title(list_title(self.question, outcome))
         self._note(note_of(outcome))
         self.results.show(rows, keep=select or kept)
