@@ -227,7 +227,9 @@ class FakeVault:
 
     def plan_undo_one(self, identity: str) -> Plan:
         """Plan the undo of one operation."""
-        operation = next(each for each in self.undo_stack if each.id == identity)
+        operation = next((each for each in self.undo_stack if each.id == identity), None)
+        if operation is None:
+            raise VaultWriteError(Reason.NOTHING_TO_UNDO, "this change was already undone, or is too old to undo")
         changes = tuple(self.steps(OperationKind.UNDO, operation))
         return Plan(kind=OperationKind.UNDO, subject="undo", changes=changes, undoes=(identity,))
 
