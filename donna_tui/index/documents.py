@@ -40,6 +40,7 @@ class Document:
     uri: str = ""
     aliases: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    properties: str = ""
     links: tuple[str, ...] = ()
     note_type: str = ""
     modified_at: float = 0.0
@@ -55,8 +56,10 @@ class Document:
 
     @property
     def search_title(self) -> str:
-        """Return the title field of the keyword index: title, aliases and tags, segments of them, and the own date."""
-        names = " ".join((self.title, *self.aliases, *self.tags))
+        """Return the title field of the keyword index: title, aliases, tags and the words of other properties, segments
+        of them, and the own date.
+        """
+        names = " ".join(filter(None, (self.title, *self.aliases, *self.tags, self.properties)))
         dates = () if self.dated_at is None or self.dated_at == self.modified_at else date_words_of(self.dated_at)
         return " ".join((names, *segments(names), *dates))
 

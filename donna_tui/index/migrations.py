@@ -287,6 +287,14 @@ UPDATE embeddings SET embed_hash = substr(embed_hash, 1, 16);
 """
 """The hashes of passages are shortened as new ones are (`index/documents.py`), so that no passage is embedded again."""
 
+PROPERTY_WORDS = """
+UPDATE file_states SET mtime_ns = 0 WHERE state = 'indexed' AND path IN (
+    SELECT source_id FROM memory_documents
+    WHERE source_type = 'vault' AND json_extract(metadata_json, '$.frontmatter') <> '{}'
+);
+"""
+"""Notes with properties are read again, so that they are found by them (`Document.search_title`)."""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_base", BASE),
     ("0002_memories", MEMORIES),
@@ -302,6 +310,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0012_date_words", DATE_WORDS),
     ("0013_lacking", LACKING),
     ("0014_short_hashes", SHORT_HASHES),
+    ("0015_property_words", PROPERTY_WORDS),
 )
 """Ordered and append-only: a released migration never changes."""
 

@@ -126,7 +126,7 @@ MAX_OF_SERIES = 200
 
 def newest_named(database: Database, words: Sequence[str], scope: Scope) -> tuple[str, float] | None:
     """Return the newest note, until now, that has a date of its own and the most of some words from the left in its
-    path, title, aliases and tags, in the singular or the plural; and this date.
+    path, title and properties, in the singular or the plural; and this date.
     """
     inside, inside_parameters = conditions(Scope(scope.filters))
     stems = [word.lower().removesuffix("s") for word in words]

@@ -19,7 +19,7 @@ from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.types.events import NoteDeleted, NoteFailed, NoteIndexed, NoteRenamed, NoteSkipped, StageTimes
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import NoteStat, ScannedFile, VaultClient, VaultNote
-from donna_tui.vault.note.read import DRAFT_KEY
+from donna_tui.vault.note.read import DRAFT_KEY, properties_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +69,7 @@ def document_of(note: VaultNote) -> Document:
         uri=f"vault:{note.path}",
         aliases=note.aliases,
         tags=note.tags,
+        properties=properties_of(note.frontmatter.data),
         links=tuple(extract_links(note.content)),
         note_type=note.note_type,
         modified_at=note.mtime,

@@ -13,6 +13,7 @@ from donna_tui.vault.note.read import (
     aliases_of,
     note_type_of,
     parse_frontmatter,
+    properties_of,
     tags_of,
     title_of,
 )
@@ -231,6 +232,27 @@ def test_title_of_falls_back_to_the_file_name(path: str, title: str) -> None:
 )
 def test_aliases_of_reads_frontmatter(data: dict[str, Any], aliases: tuple[str, ...]) -> None:
     assert aliases_of(data) == aliases
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"author": ["Ursula K. Le Guin", "[[People/Ana Lima|Ana]]"]}, "Ursula K Le Guin Ana Lima Ana"),
+        ({"publisher": "Faber & Faber, London", "status": "in-progress"}, "Faber Faber London in-progress"),
+        ({"著者": "村上春樹", "Ort": "Köln"}, "村上春樹 Köln"),
+        (
+            {"org": "AT&T", "due": "2026-03-01", "at": "10:30", "isbn": "978-3", "n": 3, "b": True, "x": {"y": "z"}},
+            "AT&T",
+        ),
+        ({"source": "https://example.org/a", "email": "a@example.org", "banner": "img/cover.png"}, ""),
+        ({"calendar_event_id": "abc", "id": "abc", "series-key": "abc", "idea": "abc"}, "abc"),
+        ({"title": "a", "Aliases": "a", "tags": "a", "type": "a", "cssclasses": "a", "permalink": "a"}, ""),
+        ({"donna": "local-only", "donna_draft": "yes", "autowritten_by": "donna"}, ""),
+        ({"description": "word " * 1_000, "more": ["word " * 60] * 9}, " ".join(["word"] * 120)),
+    ],
+)
+def test_properties_of_reads_words_of_text(data: dict[str, Any], words: str) -> None:
+    assert properties_of(data).rstrip() == words
 
 
 @pytest.mark.parametrize(

@@ -132,3 +132,18 @@ def test_an_older_index_keeps_its_vectors_when_hashes_are_shortened(
     migrate(store.database)
     assert store.database.column("SELECT length(embed_hash) FROM embeddings") == [16]
     assert store.upsert(note("copy.md", "Lane 9 moves on Monday.", title="Aurora")).reused == 1
+
+
+def test_notes_with_properties_are_read_again(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(migrations, "MIGRATIONS", MIGRATIONS[:14])
+    migrate(database)
+    for path, frontmatter in (("a.md", '{"author": "Ana"}'), ("b.md", "{}")):
+        database.run(
+            "INSERT INTO memory_documents (id, user_id, source_type, source_id, content_hash, created_at, updated_at,"
+            " metadata_json) VALUES (?1, 'me', 'vault', ?1, '', 0, 0, ?2)",
+            (path, f'{{"frontmatter": {frontmatter}}}'),
+        )
+        database.run("INSERT INTO file_states (path, state, mtime_ns, checked_at) VALUES (?, 'indexed', 5, 0)", (path,))
+    monkeypatch.setattr(migrations, "MIGRATIONS", MIGRATIONS)
+    migrate(database)
+    assert database.rows("SELECT path, mtime_ns FROM file_states ORDER BY path") == [("a.md", 0), ("b.md", 5)]

@@ -1,4 +1,4 @@
-"""Parse the frontmatter of a note, and derive title, aliases, tags, type and date."""
+"""Parse the frontmatter of a note, and derive title, aliases, tags, type, date and the words of other properties."""
 
 from __future__ import annotations
 
@@ -83,6 +83,29 @@ def tags_of(data: Mapping[str, Any], body: str) -> tuple[str, ...]:
     return _unique(tag for raw in chain(listed, inline) if (tag := raw.strip("#/ ")) and not tag.isdecimal())
 
 
+_NO_TEXT = re.compile(
+    r"title|alias(?:es)?|tags?|type|created|updated|modified|cssclass(?:es)?|permalink|(?:donna|autowritten).*"
+    r"|(?:.*[_-])?(?:id|uid|uuid|key|hash)",
+    re.IGNORECASE,
+)
+"""Names of properties that are found otherwise, or that are no text."""
+_LINK = re.compile(r"\[\[(?:[^\]|]*/)?([^\]|/]*)(?:\|([^\]]*))?\]\]")
+_WORD = re.compile(r"[^\W\d_]+(?:['’.&-][^\W\d_]+)*")
+_AROUND_WORDS = "\"'“”‘’()[]{}<>*,;:!?."
+LONGEST_PROPERTY, LONGEST_PROPERTIES = 300, 600
+"""Maximum number of characters of one property that are read, and of all."""
+
+
+def properties_of(data: Mapping[str, Any]) -> str:
+    """Return the words of the text properties that are not found otherwise, such as an author: no numbers, dates,
+    addresses and ids.
+    """
+    values = (item for key, value in data.items() if not _NO_TEXT.fullmatch(key) for item in _items(value))
+    texts = (_LINK.sub(r"\1 \2", item[:LONGEST_PROPERTY]) for item in values if isinstance(item, str))
+    words = (part.strip(_AROUND_WORDS) for text in texts for part in text.split())
+    return " ".join(word for word in words if _WORD.fullmatch(word))[:LONGEST_PROPERTIES]
+
+
 def note_type_of(data: Mapping[str, Any]) -> str:
     """Return the `type` of the note on one line, or an empty string."""
     note_type = frontmatter_value(data, "type")
@@ -133,10 +156,13 @@ def frontmatter_value(data: Mapping[str, Any], *names: str) -> Any:
 
 
 def _words(data: Mapping[str, Any], *names: str) -> Iterator[str]:
-    value = frontmatter_value(data, *names)
-    for item in value if isinstance(value, list) else [value]:
+    for item in _items(frontmatter_value(data, *names)):
         if _is_word(item):
             yield str(item)
+
+
+def _items(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]
 
 
 def _is_word(value: object) -> bool:
