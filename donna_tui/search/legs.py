@@ -104,11 +104,10 @@ def keyword_leg(
     ids = [*(match.id for match in found), *(note.id for note in named)]
     vectors = stored_vectors(database, ids) if question.mode == "hybrid" else {}
     scores = {match.id: match.score for match in found}
-    coverage, is_covered = 1.0, False
+    coverage, held = 1.0, set[str]()
     if question.mode == "hybrid" and question.query.terms and not in_note:
-        coverage = _best_coverage(database, question.query, list(scores)[:TOP_CANDIDATES], half_typed=half_typed)
-        is_covered = coverage == 1.0
-    misspelt = not (half_typed or named or is_covered) and has_unknown_word(database, question.query)
+        coverage, held = _best_coverage(database, question.query, list(scores)[:TOP_CANDIDATES], half_typed=half_typed)
+    misspelt = not half_typed and not named and has_unknown_word(database, question.query, held)
     places = places_of(database, ids)
     return KeywordLeg(question.query, scores, places, vectors, half_typed, named, in_note, coverage, misspelt)
 
@@ -163,15 +162,20 @@ def _stem(word: str) -> str:
     return stem(word.replace("ß", "?"))
 
 
-def _best_coverage(database: Database, query: Query, best: Sequence[int], *, half_typed: bool) -> float:
-    """Return the largest share of the question's words that one of the best passages by words contains."""
-    content, most = query_content(query, partial=half_typed), 0.0
+def _best_coverage(
+    database: Database, query: Query, best: Sequence[int], *, half_typed: bool
+) -> tuple[float, set[str]]:
+    """Return the largest share of the question's words that one of the best passages by words contains, and the stems
+    that they contain together.
+    """
+    content, most, held = query_content(query, partial=half_typed), 0.0, set[str]()
     texts = searched_texts(database, best)
     for text in texts:
         most = max(most, content.coverage(text))
+        held |= content.held_by(text)
         if most == 1.0:
             break
-    return most if texts else 1.0
+    return (most if texts else 1.0), held
 
 
 def semantic_leg(database: Database, vectors: VectorIndex, question: Question, limit: int) -> dict[int, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from donna_tui.index.database import Database
@@ -23,6 +23,7 @@ from donna_tui.index.names import (
     similar_names,
 )
 from donna_tui.search.query import STOP_WORDS, Query
+from donna_tui.search.snippets import stem
 from donna_tui.text.fuzzy import allowed_edits, edit_distance, fuzzy_match
 from donna_tui.types.search import Filters, NameMatch
 
@@ -119,10 +120,11 @@ SIMILAR = 30
 """Names that share most trigrams with a question, for which the edit distance is computed."""
 
 
-def has_unknown_word(database: Database, query: Query) -> bool:
-    """Return whether a question has a word that occurs in no text, other than a stop word."""
-    keys = (" ".join(word for word in key.split() if word not in STOP_WORDS) for key, _ in _plain(query))
-    return any(unknown_words(database, words, words_of(query.filters)) for words in keys)
+def has_unknown_word(database: Database, query: Query, held: Collection[str] = ()) -> bool:
+    """Return whether a question has a word that occurs in no text, other than a stop word. `held` are stems that do."""
+    words = (word for key, _ in _plain(query) for word in key.split())
+    asked = " ".join(word for word in words if word not in STOP_WORDS and stem(word) not in held)
+    return bool(asked) and bool(unknown_words(database, asked, words_of(query.filters)))
 
 
 def misspelt_by(database: Database, query: Query) -> tuple[Named, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import zip_longest
+from math import ceil
 from pathlib import PurePosixPath
 from typing import ClassVar
 
@@ -256,7 +257,8 @@ class ResultList(CursorView):
     def _visible_lines(self) -> list[Strip]:
         width, height = self.scrollable_content_region.size
         first, hidden = divmod(self.scroll_offset.y, self.row_height)
-        last = min(len(self.rows), first + height // self.row_height + 2) if width > _GUTTER + _RIGHT_MARGIN else 0
+        visible = ceil((height + hidden) / self.row_height) if width > _GUTTER + _RIGHT_MARGIN else 0
+        last = min(len(self.rows), first + visible)
         strips = [strip for place in range(first, last) for strip in self._row(place, width)] or self._notice_lines()
         strips = strips[hidden : hidden + height]
         return strips + [self._blank(width)] * (height - len(strips))
