@@ -230,7 +230,7 @@ TITLE = "32 passages in 9 notes \u00b7 12 ms".encode()
 @pytest.mark.parametrize(
     ("pieces", "drawn"),
     [
-        ([(0.002, b"s"), (0.030, TITLE), (0.031, b"rows"), (0.032, b"more"), (0.060, b"the section")], 0.032),
+        ([(0.002, b"s"), (0.030, TITLE), (0.0305, b"rows"), (0.031, b"more"), (0.033, b"the count")], 0.031),
         ([(0.002, b"s"), (0.030, "1 passage \u00b7 1 s".encode())], 0.030),
         ([(0.002, b"s"), (0.030, b"Nothing relevant for")], 0.030),
         ([(0.002, b"s"), (0.060, b"the section")], None),
