@@ -43,7 +43,7 @@ Measured on questions of six sets asked within their note; docs/retrieval.md has
 """
 
 WEIGHTS = "3.0, 2.0, 1.0, 1.0"
-"""BM25 weights of the title with all properties, the heading path, the text, and the segments of unspaced scripts."""
+"""BM25 weights of the title with properties, the heading path, the text, and the segments of unspaced scripts."""
 
 ALL_KEYS: Range = (0, 2**63 - 1)
 """The smallest and the largest key that a chunk can have."""

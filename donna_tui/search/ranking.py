@@ -262,7 +262,7 @@ def fuse(
     scores = _with_neighbours(
         candidates, _convex_sum(candidates, MEANING_WEIGHT * max(0.0, 2.0 * trust - 1.0), coverage)
     )
-    is_one_note = keyword and semantic and _is_one_note(candidates)
+    is_one_note = bool(keyword and semantic) and _is_one_note(candidates)
     if not is_one_note:
         scores = _varied(candidates, scores)
     ranked = [

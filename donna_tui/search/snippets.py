@@ -66,27 +66,20 @@ class Words:
         """Return each matched word of a text: its half-open range and its stem."""
         if not self.stems and not self.pairs and not self.phrases:
             return []
-        if self.phrases or self.pairs:
-            return list(self._found(text))
-        stems, begun = self.stems, self.begun
-        return [
-            (start, end, key)
-            for start, end, key, word in _words_in(text)
-            if key in stems or (begun and key and word.startswith(begun))
-        ]
+        return list(self._found(text))
 
     def _found(self, text: str) -> Iterator[tuple[int, int, str]]:
-        words = _words_in(text)
+        words, stems, phrases, begun = _words_in(text), self.stems, self.phrases, self.begun
         end_of_phrase = 0
         for at, (start, end, key, word) in enumerate(words):
             if not key:
                 for low, high in stretches(word, self.pairs):
                     yield start + low, start + high, word[low:high]
                 continue
-            for phrase in self.phrases.get(key, ()):
+            for phrase in phrases.get(key, ()) if phrases else ():
                 if phrase == tuple(each[2] for each in words[at : at + len(phrase)]):
                     end_of_phrase = max(end_of_phrase, at + len(phrase))
-            if at < end_of_phrase or key in self.stems or (self.begun and word.startswith(self.begun)):
+            if key in stems or at < end_of_phrase or (begun and word.startswith(begun)):
                 yield start, end, key
 
     def weight(self, found: Sequence[tuple[int, int, str]]) -> int:

@@ -106,8 +106,7 @@ def compare(question: str, stems: Collection[str], passages: Sequence[str]) -> C
     """
     if _PERSON.search(question):
         return Compared()
-    lines = (line for passage in passages for line in passage.splitlines() if ":" in line)
-    speakers = {label["speaker"] for line in lines if (label := _LABEL.match(line))}
+    speakers = {label["speaker"] for passage in passages for line in passage.splitlines() if (label := _label(line))}
     named = [speaker for speaker in speakers if _words(speaker) & _words(question)]
     if len(named) != 1:
         return Compared()
@@ -137,14 +136,17 @@ def turns_of(passage: str) -> list[Turn]:
     """Split a passage whose lines begin with speakers' names into turns, without the headings before them."""
     turns: list[Turn] = []
     for line in filter(str.strip, passage.splitlines()):
-        label = _LABEL.match(line) if ":" in line else None
-        if label:
+        if label := _label(line):
             turns.append(Turn(label["speaker"], line[label.end() :]))
         elif turns:
             turns[-1] = Turn(turns[-1].speaker, f"{turns[-1].text} {line}")
         elif not line.startswith("#"):
             turns.append(Turn("", line))
     return turns
+
+
+def _label(line: str) -> re.Match[str] | None:
+    return _LABEL.match(line) if ":" in line else None
 
 
 def _is_of_two(talk: Sequence[Turn], named: str) -> bool:
