@@ -182,7 +182,7 @@ def list_tasks(database: Database, *, everything: bool = False) -> list[TaskRow]
         " WHERE source_type = 'task' AND user_id = 'me' ORDER BY source_id"
     )
     tasks = [_row(*row) for row in rows]
-    shown = [task for task in tasks if everything or task.status not in ("done", "cancelled")]
+    shown = [task for task in tasks if everything or task.is_open]
     urgency = {name: place for place, name in enumerate(("highest", "high", "medium", "", "low", "lowest"))}
     return sorted(
         shown,

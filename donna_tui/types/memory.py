@@ -212,6 +212,10 @@ class TaskRow:
         """Return the hash alone, which is nearly always unique."""
         return self.id.rpartition("#")[2]
 
+    @property
+    def is_open(self) -> bool:
+        return self.status not in ("done", "cancelled")
+
 
 BackfillState = Literal["ok", "off", "failed"]
 

@@ -705,6 +705,27 @@ async def test_a_person_without_a_page_gets_one_with_only_what_is_about_them(tmp
         assert section(text, "Between us") == ["- Send Alice the plan ([[Tasks]])"]
 
 
+async def test_a_profile_lists_no_task_that_a_later_note_has_as_done(tmp_path: Path) -> None:
+    first, then = recently(3), recently(1)
+    boxes = "- [ ] Alice: order two machines\n- [ ] Alice: book the room\n- [ ] Alice: call Ben\n"
+    later = f"- [x] Alice: order two machines ✅ {then}\n- [x] Alice: book the room\n"
+    notes = {
+        f"Meetings/{first} Machines.md": f"{boxes}- [ ] Alice: sign the lease\n",
+        f"Meetings/{then} Machines.md": later,
+        f"Meetings/{then} Office.md": "- [x] Alice: call Ben\n",
+        f"Meetings/{recently(5)} Machines.md": "- [x] Alice: sign the lease\n",
+        "Chores.md": f"- [ ] Pay Alice 🔁 every week 📅 {then}\n- [x] Pay Alice 🔁 every week ✅ {then}\n",
+        f"Daily/{then}.md": f"- [x] Pay Alice ✅ {then}\n",
+    }
+    async with draft_engine(tmp_path, notes=notes) as here:
+        (result,) = await here.engine.drafts.write_new("person_profile", datetime.date.today(), person="Alice")
+        assert [line.partition(" (")[0] for line in section(here.text(result.path), "Between us")] == [
+            f"- Pay Alice, due {then}",
+            "- Alice: call Ben",
+            "- Alice: sign the lease",
+        ]
+
+
 async def test_a_profile_has_no_line_about_somebody_unnamed(tmp_path: Path) -> None:
     lines = "- He said so to Alice\n- Alice leads the team\n  - She told Zoe\n- IT gave Alice a laptop\n"
     lines += "- Alice: he is late\n- Called Alice: she is fine\n\nAlice\n"

@@ -317,39 +317,71 @@ def _own_day(client: VaultClient, path: str, span: Span) -> str:
 async def open_in(parts: CadenceParts, span: Span, most: int, material: Material) -> list[dict[str, str]]:
     """Return open tasks of a span: in a note of the span, or in one with a task done in it, or due by its end.
 
-    Of the last kind those that were due long before it are left out. A task with the same title that was done since the
-    day of the note, or in the span if it has none, closes it; one without a date only if a note of the two is named
-    only by its day.
+    Of the last kind those that were due long before it are left out.
     """
+    tasks, days = await tasks_with_days(parts, span)
+    done_later = done_in_another_note(tasks, days, span)
+    busy = {task.note for task in tasks if span.holds(task.done)}
+    last, long_past = span.last.isoformat(), (span.first - LONG_PAST).isoformat()
+    wanted = [
+        task
+        for task in tasks
+        if task.is_open
+        and task.id not in done_later
+        and not (days[task.note] and days[task.note] > last)
+        and (long_past <= task.due <= last or span.holds(days[task.note]) or task.note in busy)
+    ]
+    return task_lines(wanted, most, material)
+
+
+async def tasks_with_days(parts: CadenceParts, span: Span) -> tuple[list[TaskRow], dict[str, str]]:
+    """Return the tasks that the drafter may be given, and the days of their notes by path, empty if they have none."""
     found: list[TaskRow] = await parts.read(lambda index: list_tasks(index, everything=True))
     tasks = allowed_tasks(found, remote=parts.gatherer.remote)
     paths = {task.note for task in tasks}
-    days = await asyncio.to_thread(lambda: {path: _own_day(parts.client, path, span) for path in paths})
-    busy = {task.note for task in tasks if span.holds(task.done)}
-    first, last, long_past = (day.isoformat() for day in (span.first, span.last, span.first - LONG_PAST))
-    names = {path: "".join(filter(str.isalpha, PurePosixPath(path).stem)).casefold() for path in paths}
-    diary = {path for path, name in names.items() if not name or name in _WEEKDAYS}
+    return tasks, await asyncio.to_thread(lambda: {path: _own_day(parts.client, path, span) for path in paths})
+
+
+def done_in_another_note(tasks: Sequence[TaskRow], days: Mapping[str, str], span: Span) -> set[str]:
+    """Return the ids of the open tasks that another note has as done, since the day of their note until a span's end.
+
+    For a task in a note without a day, since the beginning of the span. One that was done without a date counts only
+    if a note of the two is named only by its day, or if both are of one series. A recurring task stays open when one
+    of its occurrences is done.
+    """
+    first, last = span.first.isoformat(), span.last.isoformat()
+    diary = {path for path in days if _is_named_by_day(path)}
+    series = {path: _series_of(path) for path in days if days[path]}
     done: dict[str, list[TaskRow]] = {}
     for task in tasks:
         if task.status == "done":
             done.setdefault(task.title, []).append(task)
 
-    def was_done(task: TaskRow) -> bool:
-        return any(
-            (days[task.note] or first) <= (other.done or days[other.note]) <= last
-            and (other.done or other.note in diary or task.note in diary)
-            for other in done.get(task.title, ())
-        )
+    def is_same(task: TaskRow, other: TaskRow) -> bool:
+        is_dated = other.done or task.note in diary or other.note in diary
+        return bool(is_dated) or (task.note in series and series[task.note] == series.get(other.note))
 
-    wanted = [
-        task
+    return {
+        task.id
         for task in tasks
-        if task.status not in ("done", "cancelled")
-        and not was_done(task)
-        and not (days[task.note] and days[task.note] > last)
-        and (long_past <= task.due <= last or span.holds(days[task.note]) or task.note in busy)
-    ]
-    return task_lines(wanted, most, material)
+        for other in done.get(task.title, ())
+        if task.is_open
+        and task.note != other.note
+        and not task.recurrence
+        and (days[task.note] or first) <= (other.done or days[other.note]) <= last
+        and is_same(task, other)
+    }
+
+
+def _is_named_by_day(path: str) -> bool:
+    letters = "".join(filter(str.isalpha, PurePosixPath(path).stem)).casefold()
+    return not letters or letters in _WEEKDAYS
+
+
+def _series_of(path: str) -> tuple[PurePosixPath, frozenset[str]]:
+    """Return what the notes of a series have in common: their folder, and the words of their names without dates."""
+    place = PurePosixPath(path)
+    return place.parent, title_key(place.stem)
 
 
 def allowed_tasks(tasks: Iterable[TaskRow], *, remote: bool) -> list[TaskRow]:
@@ -437,11 +469,11 @@ def task_lines(tasks: Sequence[TaskRow], most: int, material: Material) -> list[
     undated = {(bare(task.title), task.due) for task in tasks if task.due and not day_in(task.note, {})}
     distinct: dict[tuple[str, str, object], TaskRow] = {}
     for task in tasks:
-        path, key = PurePosixPath(task.note), (bare(task.title), task.due)
+        key = (bare(task.title), task.due)
         if not day_in(task.note, {}):
             distinct.setdefault((*key, task.note), task)
         elif key not in undated:
-            distinct.setdefault((*key, "" if task.due else (path.parent, title_key(path.stem))), task)
+            distinct.setdefault((*key, "" if task.due else _series_of(task.note)), task)
     lines = []
     for (words, due, _), task in [each for each in distinct.items() if each[0][0]][:most]:
         evidence = Evidence(

@@ -16,11 +16,12 @@ from donna_tui.drafts.passages import IndexedNote, approved_notes
 from donna_tui.drafts.people import FOLDER
 from donna_tui.drafts.quotes import Read
 from donna_tui.drafts.series import day_in, people_in
-from donna_tui.drafts.skills.cadence import CadenceParts, new_material, read_notes, task_lines
+from donna_tui.drafts.skills.cadence import (
+    CadenceParts, Span, done_in_another_note, new_material, read_notes, task_lines, tasks_with_days,
+)  # fmt: skip
 from donna_tui.drafts.text import can_be_linked, inline, iso_week, words_only
 from donna_tui.index.database import Database
 from donna_tui.index.documents import link_key
-from donna_tui.memory.tasks import list_tasks
 from donna_tui.text.sentences import sentence_spans
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import MemorySource
@@ -150,11 +151,10 @@ async def _gather(parts: CadenceParts, name: str, day: datetime.date) -> Context
         material.for_model += [
             material.passages.add(read.evidence(block), sensitive=read.note.sensitive) for block in found
         ]
-    tasks = [
-        task
-        for task in await parts.read(list_tasks)
-        if names.are_in(task.title) and not (parts.gatherer.remote and task.sensitive)
-    ]
+    lately = Span(day - datetime.timedelta(days=parts.config.skills.person_profile.lookback_days), day)
+    tasks, days = await tasks_with_days(parts, lately)
+    done_later = done_in_another_note(tasks, days, lately)
+    tasks = [task for task in tasks if task.is_open and names.are_in(task.title) and task.id not in done_later]
     chats = await parts.gatherer.own_chats(name, limits.chat)
     for passage in material.passages.add_hits([hit for hit in chats if names.are_in(hit.content)]):
         material.for_model.append(passage)
