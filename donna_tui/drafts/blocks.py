@@ -19,6 +19,7 @@ from donna_tui.memory.checkboxes import parse_task
 from donna_tui.text.dates import MONTH, WEEKDAYS
 from donna_tui.text.lines import line_of, line_starts, split_lines
 from donna_tui.text.markdown import Section, split_sections
+from donna_tui.text.minutes import DECISION_LABEL, DECISIONS_HEADING, TASK_LABEL, TASKS_HEADING
 from donna_tui.text.prose import HIDDEN, hidden, prose, without_comments
 from donna_tui.text.sentences import sentence_spans
 from donna_tui.types.drafts import Claim, Hunk
@@ -165,17 +166,8 @@ _ROLES = (
         r"|dates and reminders|reminders|meeting roles|agenda items for future meetings|next meeting"
         r"|teilnehmer(?:innen)?|anwesende?|participants et invités|asistentes",
     ),
-    (
-        Role.DECISIONS,
-        r"(?:(?:key|our|main|final|the) )?(?:decisions?(?: made| taken| log)?|decided|agreed|agreements?|resolutions?"
-        r"|conclusions?|outcomes?)(?: and (?:next steps|actions))?|entscheidungen|beschlüsse|décisions|decisiones"
-        r"|acuerdos",
-    ),
-    (
-        Role.ACTIONS,
-        r"action items?|actions|next steps?|to[- ]?dos?|follow[- ]?ups?|tasks|my tasks|aufgaben|nächste schritte"
-        r"|maßnahmen",
-    ),
+    (Role.DECISIONS, DECISIONS_HEADING),
+    (Role.ACTIONS, TASKS_HEADING),
     (Role.QUESTIONS, r"(?:open |unresolved |unanswered |outstanding )?questions|open (?:issues|points)|offene fragen"),
     (Role.AGENDA, r"agenda(?: items)?|proposed agenda|tagesordnung|ordre du jour"),
 )
@@ -193,12 +185,8 @@ _MARKER = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+$")
 _BOX = re.compile(r"\[(.)\][ \t]+(?=\S)")
 _BLOCK_ID = re.compile(r"(?<!\s)\s+\^[\w-]+\s*$")
 _LABELS = (
-    (
-        Role.DECISIONS,
-        r"decision|decided|resolution|resolved|conclusion|agreed|entscheidung|entschieden|beschluss|beschlossen"
-        r"|vereinbart",
-    ),
-    (Role.ACTIONS, r"action(?: item)?s?|next steps?|to-?do|follow[- ]?up|aufgabe"),
+    (Role.DECISIONS, DECISION_LABEL),
+    (Role.ACTIONS, TASK_LABEL),
     (Role.QUESTIONS, r"open question|offene frage"),
 )
 _NAME = r"@?[A-ZÀ-Þ][\w.'’-]*(?: (?:(?:von|van|de|der|den|da|di) ){0,2}[A-ZÀ-Þ][\w.'’-]*){0,3}(?: \([^()]{0,40}\))?"

@@ -34,8 +34,12 @@ from donna_tui.search.ranking import (
     rearranged,
     score_within,
 )
+from donna_tui.search.sections import section_of
 from donna_tui.search.snippets import LateSnippet
 from donna_tui.types.search import Hit, MemorySource, Mode, SearchOutcome, SearchRequest
+
+SECTION_LEAD = 2.0
+"""Lead of the best passage, if it is of the section that the question asks for; docs/retrieval.md has the figures."""
 
 HIGHEST_SCORE = 1.0
 """The fused score of a note that the question names."""
@@ -183,14 +187,16 @@ def _leads(
 
     Return None if no passage answers the question, or the passages say it about the other person. Only a hybrid search
     can decide that. In a search of a single note the best passages need not be close, because the note is already
-    chosen.
+    chosen, nor if the question asks only for a section, as “open tasks”.
     """
     if question.mode != "hybrid" or question.vector is None or not question.query.terms:
         return {}
     question_content = query_content(question.query, partial=half_typed)
     rows = passages.rows([one.id for one in best])
     found = [one for one in best if one.id in rows]
-    is_close = in_note or not best or any(_answers(question_content, one, rows[one.id]) for one in found)
+    _, asking = section_of(question.query.text)
+    is_list = {term.lower() for term in question.query.terms} <= asking
+    is_close = in_note or is_list or not best or any(_answers(question_content, one, rows[one.id]) for one in found)
     if not is_close and not _one_note_holds_all(passages, question_content, ranked, best):
         return None
     from donna_tui.search.speaker_attribution import compare
@@ -240,6 +246,7 @@ def _rank(passages: Passages, question: Question, legs: Legs) -> list[Ranked]:
     coverage = 1.0 if question.vector is None else keyword.coverage
     ranked = fuse(candidates, list(keyword.scores), list(semantic), trust=question.trust, coverage=coverage)
     ranked = _by_date(passages, question, ranked, in_note=keyword.in_note)
+    ranked = lifted(ranked, _by_section(passages, question, ranked))
     return lifted(ranked, _by_user(passages, question, [each for each, at in places.items() if at.is_turn]))
 
 
@@ -271,6 +278,21 @@ def _by_date(passages: Passages, question: Question, ranked: list[Ranked], *, in
         one.id: score_within(content, row.about, row.content, one.cosine or 0.0, people=people) for one, row in own
     }
     return rearranged(ranked, scores)
+
+
+def _by_section(passages: Passages, question: Question, ranked: Sequence[Ranked]) -> dict[int, float]:
+    """Return the leads of the passages that list what the question asks for: decisions or tasks. They are in proportion
+    to the passages' scores, since such a list about another subject answers nothing.
+    """
+    section, _ = section_of(question.query.text)
+    if section is None or question.mode != "hybrid" or not ranked:
+        return {}
+    rows, best = passages.rows([one.id for one in ranked]), ranked[0].rank_score or 1.0
+    return {
+        one.id: SECTION_LEAD * one.rank_score / best
+        for one in ranked
+        if (row := rows.get(one.id)) and section.is_in(json.loads(row.heading_path), row.content)
+    }
 
 
 def _by_user(passages: Passages, question: Question, turns: Sequence[int]) -> dict[int, float]:

@@ -151,6 +151,38 @@ def test_the_latest_note_of_a_series_is_first(store: MemoryStore, text: str, fir
     assert paths(asked(store, text))[0] == first
 
 
+@pytest.mark.parametrize(
+    ("text", "first", "subject"),
+    [
+        ("what did we agree with Globex", "Decisions", ("Globex",)),
+        ("was haben wir mit Globex vereinbart", "Decisions", ("haben", "wir", "mit", "Globex")),
+        ("which decision did the board make about Globex", "Decisions", ("board", "Globex")),
+        ("decisions on Globex", "Decisions", ("Globex",)),
+        ("outstanding action items for Globex", "Boxes", ("Globex",)),
+        ("did Globex agree then", "Notes", ("Globex", "agree")),
+        ("decision trees at Globex", "Notes", ("decision", "trees", "Globex")),
+        ("open the Globex tasks", "Notes", ("open", "Globex", "tasks")),
+    ],
+)
+def test_a_question_about_decisions_or_tasks_prefers_the_passages_that_list_them(
+    store: MemoryStore, text: str, first: str, subject: tuple[str, ...]
+) -> None:
+    add(store, "Notes.md", "We spoke with Globex about trees, tasks, decisions, and did not agree.", leaning(0.45))
+    add(store, "Boxes.md", "Globex\n\n- [ ] Pay the pump", leaning(0.40, 2))
+    add(store, "Decisions.md", "# Globex\n\n## Decisions\n\n- Two pumps are leased", leaning(0.41, 3))
+    assert paths(asked(store, text))[0] == f"{first}.md"
+    assert parse_query(text).terms == subject
+
+
+def test_a_list_of_decisions_about_another_subject_is_no_answer(store: MemoryStore) -> None:
+    add(store, "Globex.md", "# Globex\n\n## Decisions\n\n- Two pumps are leased", leaning(0.4))
+    add(store, "Initech.md", "# Initech\n\nThe cover sheet of a report is green now.", leaning(0.44, 2))
+    assert paths(asked(store, "what did we decide about the cover sheet")) == ["Initech.md"]
+    assert not asked(store, "what did we decide about unicorns").hits
+    near = replace(SETTINGS, min_score=0.25)
+    assert paths(asked(store, "what did we decide", settings=near))[0] == "Globex.md"
+
+
 @pytest.mark.parametrize(("day", "lead"), [("yesterday", 1.0), ("today", 0.0), ("on 26 November 2026", 0.0)])
 def test_a_relative_day_is_that_when_a_turn_was_said_not_that_in_its_title(
     store: MemoryStore, day: str, lead: float

@@ -17,7 +17,13 @@ from donna_tui.drafts.people import FOLDER
 from donna_tui.drafts.quotes import Read
 from donna_tui.drafts.series import day_in, people_in
 from donna_tui.drafts.skills.cadence import (
-    CadenceParts, Span, done_in_another_note, new_material, read_notes, task_lines, tasks_with_days,
+    CadenceParts,
+    Span,
+    done_in_another_note,
+    new_material,
+    read_notes,
+    task_lines,
+    tasks_with_days,
 )  # fmt: skip
 from donna_tui.drafts.text import can_be_linked, inline, iso_week, words_only
 from donna_tui.index.database import Database

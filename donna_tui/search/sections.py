@@ -1,0 +1,62 @@
+"""Recognise questions about what was decided, or what is still to be done, and the passages that list it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from donna_tui.text.minutes import DECISION_LABEL, DECISIONS_HEADING, TASK_LABEL, TASKS_HEADING
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section of minutes. A passage lists it below a heading that `heading` matches, or in a line that `line` does.
+
+    `asks` matches a question about it; the words of its groups say nothing about the subject of the question.
+    """
+
+    asks: re.Pattern[str]
+    heading: re.Pattern[str]
+    line: re.Pattern[str]
+
+    def is_in(self, heading_path: Sequence[str], text: str) -> bool:
+        """Return whether a passage lists the section."""
+        return any(map(self.heading.fullmatch, heading_path)) or self.line.search(text) is not None
+
+
+_GROUP = r"i|we|they|team|group|board|committee|council|people|was|were|been|ich|wir|wurden?"
+_DECIDED = r"decided?|agreed?|concluded?|entschieden|beschlossen|vereinbart"
+_DECISION = r"decisions?|conclusions?|entscheidung(?:en)?|beschl(?:uss|üsse)"
+_REACHED = r"reach(?:ed)?|ma[dk]e|came|come|taken?|took|getroffen|gefasst"
+
+DECISIONS = Section(
+    asks=re.compile(
+        rf"\b(?:which|what|welche[nrs]?)\s+({_DECISION}|agreements?)\b(?:.*\b({_REACHED})\b)?"
+        rf"|\b(?:{_GROUP})\b.*\b({_DECIDED})\b"
+        rf"|\b({_DECISION})\s+(?:about|on|for|from|in|with|regarding|zu|zum|zur|über|von|vom)\b"
+        r"|\w\W+(?:decisions|entscheidungen|beschlüsse)\W*\Z|\boutcomes?\s+of\b",
+        re.IGNORECASE,
+    ),
+    heading=re.compile(rf"(?:{DECISIONS_HEADING})\W*", re.IGNORECASE),
+    line=re.compile(rf"^\W*(?:{DECISION_LABEL})\W{{0,3}}:", re.IGNORECASE | re.MULTILINE),
+)
+TASKS = Section(
+    asks=re.compile(
+        r"\b((?:open|unfinished|outstanding|pending|remaining|offene[nr]?)\s+"
+        r"(?:tasks?|to-?dos?|action\s+items?|actions|aufgaben))\b",
+        re.IGNORECASE,
+    ),
+    heading=re.compile(rf"(?:{TASKS_HEADING})\W*", re.IGNORECASE),
+    line=re.compile(rf"^\s*(?:[-*+]|\d+[.)])\s+\[ \]\s|^\W*(?:{TASK_LABEL})\W{{0,3}}:", re.IGNORECASE | re.MULTILINE),
+)
+
+
+@lru_cache(maxsize=64)
+def section_of(question: str) -> tuple[Section | None, frozenset[str]]:
+    """Return the section that a question is about, and the words by which it asks for it, in lower case."""
+    for section in (DECISIONS, TASKS):
+        if match := section.asks.search(question):
+            return section, frozenset(" ".join(filter(None, match.groups())).lower().split())
+    return None, frozenset()
