@@ -19,6 +19,7 @@ from donna_tui.cli.output import ExitCode, emit, named_day, print_message, requi
 from donna_tui.cli.search import run_with_index
 from donna_tui.cli.session import Session, open_session
 from donna_tui.cli.write import agreed_to, agrees_to_repository, outcome_fields, writer_for
+from donna_tui.text.plural import plural
 from donna_tui.types.drafts import Draft, DraftRow, DraftState
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.notes import Edit
@@ -161,9 +162,23 @@ def draft_new(
         return tuple([await with_repository(session, engine, row, as_json=as_json) for row in rows])
 
     rows = run_with_index(session, WHAT, write)
-    _print_rows(rows, "donna: nothing to draft", as_json=as_json)
+    _print_rows(rows, f"donna: nothing to draft: {_missing(session, skill, wanted, person)}", as_json=as_json)
     if any(row.state is DraftState.FAILED for row in rows):
         raise SystemExit(ExitCode.FAILED)
+
+
+def _missing(session: Session, skill: str, day: datetime.date, person: str) -> str:
+    """Return what a draft would need."""
+    if person:
+        return f"no note, task or chat says more about {person} than the name"
+    if skill == "person_profile":
+        often = session.config.skills.person_profile
+        days = plural(often.lookback_days, "day")
+        return f"nobody was mentioned {often.trigger_mentions_threshold} times in the last {days}; use --person NAME"
+    if skill == "commitment_log":
+        return f"there are no promises in the notes and chats of {day}"
+    span = f"in the week of {day}" if skill == "weekly_review" else f"on {day}"
+    return f"there are no notes, meetings, tasks or chats {span}"
 
 
 async def with_repository(session: Session, engine: Engine, row: DraftRow, *, as_json: bool) -> DraftRow:

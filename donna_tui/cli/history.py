@@ -122,7 +122,10 @@ def _change(change: Change) -> dict[str, Any]:
 
 INDEX_WAIT_SECONDS = 10.0
 
-Steps = Annotated[int, typer.Argument(metavar="N", help="The number of operations, as one step.", min=1)]
+Steps = Annotated[
+    int | None,
+    typer.Argument(metavar="N", help="The number of operations, as one step.", min=1, show_default="1"),
+]
 AgentSession = Annotated[
     str | None,
     typer.Option(
@@ -133,7 +136,7 @@ AgentSession = Annotated[
 
 @app.command("undo")
 def undo(
-    n: Steps = 1,
+    n: Steps = None,
     session: AgentSession = None,
     agreed: AssumeYes = False,
     space: SpaceOption = None,
@@ -141,7 +144,9 @@ def undo(
 ) -> None:
     """Undo Donna's last operations, or all of an agent's session, after showing the diff."""
     if session is not None:
+        _reject_number(n)
         return _restore_session(OperationKind.UNDO, session, space, agreed=agreed, as_json=as_json)
+    n = n or 1
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
     plan = writer.undo_planner.undo(n)
     by_agents = [operation.id for operation in writer.undoable()[:n] if operation.session]
@@ -150,7 +155,7 @@ def undo(
 
 @app.command("redo")
 def redo(
-    n: Steps = 1,
+    n: Steps = None,
     session: AgentSession = None,
     agreed: AssumeYes = False,
     space: SpaceOption = None,
@@ -158,7 +163,9 @@ def redo(
 ) -> None:
     """Redo the last undone operations, or all of an agent's session, after showing the diff."""
     if session is not None:
+        _reject_number(n)
         return _restore_session(OperationKind.REDO, session, space, agreed=agreed, as_json=as_json)
+    n = n or 1
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
     plan = writer.undo_planner.redo(n)
     redoable = writer.redoable()
@@ -167,6 +174,11 @@ def redo(
         for session in sorted(whole_sessions(redoable, n))
     }
     _restore(writer, plan, space, sessions, agreed=agreed, as_json=as_json)
+
+
+def _reject_number(n: int | None) -> None:
+    if n is not None:
+        raise DonnaError(Reason.USAGE, f"{n} and --session cannot be used together")
 
 
 def _restore(

@@ -19,7 +19,7 @@ from donna_tui.cli.session import Session, engine_for, open_session, run, run_wi
 from donna_tui.ops.hits import grouped_lines, hit_fields, why_not_fields, why_not_lines
 from donna_tui.text.plural import plural
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason, VaultReadError
-from donna_tui.types.search import MODES, Filters, SearchOutcome, SearchRequest
+from donna_tui.types.search import DRAFTS, MODES, Filters, MemorySource, SearchOutcome, SearchRequest
 
 if TYPE_CHECKING:
     from donna_tui.engine.engine import Engine
@@ -28,6 +28,8 @@ app = new_app()
 
 Number = Annotated[int, typer.Option("-k", help="The number of hits; 0 for the configured default.", min=0)]
 ModeOption = Annotated[str, typer.Option("--mode", help="hybrid, semantic or keyword.")]
+
+SOURCES = (*(source.value for source in MemorySource), DRAFTS)
 
 NEAR_MATCHES = 3
 """Number of near misses that are shown by default if there is no hit."""
@@ -47,8 +49,13 @@ class SearchOptions:
     everywhere: bool = False
 
     def request(self, session: Session) -> SearchRequest:
-        """Return the request for an empty question. Raises DonnaError for an unknown mode."""
+        """Return the request for an empty question. Raises DonnaError for an unknown mode or source."""
         from donna_tui.search.query import readable
+
+        if unknown := next((source for source in self.sources if source not in SOURCES), ""):
+            raise DonnaError(
+                Reason.USAGE, f"there is no source {unknown}", hint=f"the sources are {', '.join(SOURCES)}"
+            )
 
         mode = next((known for known in MODES if known == self.mode), None)
         if mode is None:
@@ -57,7 +64,7 @@ class SearchOptions:
             text="",
             k=self.k or session.config.retrieval.default_k,
             mode=mode,
-            filters=Filters(sources=tuple(map(readable, self.sources)), path_prefix=readable(self.path)),
+            filters=Filters(sources=self.sources, path_prefix=readable(self.path)),
             near_misses=self.near,
             everywhere=self.everywhere,
             uncapped=bool(self.k),
@@ -88,7 +95,9 @@ def search(
     ] = None,
     k: Number = 0,
     mode: ModeOption = "hybrid",
-    sources: Annotated[list[str] | None, typer.Option("--source", help="Only this kind of document.")] = None,
+    sources: Annotated[
+        list[str] | None, typer.Option("--source", help=f"Only {', '.join(SOURCES[:-1])} or {SOURCES[-1]}; repeatable.")
+    ] = None,
     path: Annotated[str, typer.Option("--path", help="Only in this folder.")] = "",
     near: Annotated[bool, typer.Option("--near", help="Also show near misses.")] = False,
     everywhere: Annotated[bool, typer.Option("--everywhere", help="Search all spaces.")] = False,

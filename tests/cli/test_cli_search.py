@@ -130,8 +130,8 @@ def test_no_question_is_an_error(donna: Donna, vault: Path, query: str) -> None:
     assert ran.json["ok"] is True
 
 
-def test_search_accepts_filters_with_lone_surrogates(donna: Donna, vault: Path) -> None:
-    ran = donna("search", "kestrel", "--path", "\udcff", "--source", "\udcff", "--json", "--space", vault)
+def test_search_accepts_a_folder_with_lone_surrogates(donna: Donna, vault: Path) -> None:
+    ran = donna("search", "kestrel", "--path", "\udcff", "--json", "--space", vault)
     assert (ran.code, ran.json["results"]) == (1, [])
 
 
