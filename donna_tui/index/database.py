@@ -21,7 +21,7 @@ BUSY_TIMEOUT_MS = 5_000
 OLDEST_SAFE_SQLITE = 3_051_003
 """SQLite 3.51.3: older releases can corrupt a WAL database with several writing connections (sqlite.org)."""
 
-MAX_CACHED = 8
+MAX_CACHED = 16
 
 T = TypeVar("T")
 

@@ -103,15 +103,6 @@ def share_in_scope(database: Database, scope: Scope) -> float:
     return float(inside / max(1, number))
 
 
-def is_one_note(database: Database, scope: Scope) -> bool:
-    """Return whether the paths of a scope select a single document, ignoring required and forbidden words."""
-    filters = scope.filters
-    if not (filters.path_prefix or filters.path_parts or filters.within):
-        return False
-    where, parameters = conditions(Scope(scope.filters))
-    return len(database.rows(f"SELECT 1 FROM memory_documents d WHERE {where} LIMIT 2", parameters)) == 1  # noqa: S608
-
-
 def conditions(scope: Scope) -> tuple[str, list[object]]:
     """Build an SQL condition over chunks `c` and their documents `d`, with its parameters."""
     filters, words = scope.filters, words_of(scope.filters)

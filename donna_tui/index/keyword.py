@@ -19,11 +19,10 @@ from donna_tui.index.filters import (
     all_in_scope,
     conditions,
     first_in_scope,
-    is_one_note,
     words_of,
 )
 from donna_tui.index.sampling import Range, halves, span
-from donna_tui.index.scope import ScopeMembership, estimate_scope
+from donna_tui.index.scope import ScopeMembership, estimate_scope, is_one_note
 from donna_tui.text.words import is_one_character
 
 CANDIDATES_PER_RESULT = 2

@@ -12,7 +12,7 @@ from itertools import islice
 
 from donna_tui.index.database import Database, RunParallel
 from donna_tui.index.documents import last_chunk
-from donna_tui.index.filters import Scope, all_in_scope, share_in_scope
+from donna_tui.index.filters import Scope, all_in_scope, conditions, share_in_scope
 from donna_tui.index.sampling import Range, around, span
 from donna_tui.platform.lazy import np
 
@@ -59,6 +59,22 @@ class ScopeEstimate:
     share: float
     members: ScopeMembership | None = None
     is_listed: bool = False
+
+
+def is_one_note(database: Database, scope: Scope) -> bool:
+    """Return whether the paths of a scope select a single document, ignoring required and forbidden words."""
+    filters, cache = scope.filters, database.cache
+    if not (filters.path_prefix or filters.path_parts or filters.within):
+        return False
+    revision, key = _revision(database), ("is_one_note", filters)
+    known: bool | None = cache.get(key, revision) if cache else None
+    if known is None:
+        where, parameters = conditions(Scope(filters))
+        two = f"SELECT 1 FROM memory_documents d WHERE {where} LIMIT 2"  # noqa: S608
+        known = len(database.rows(two, parameters)) == 1
+        if cache:
+            cache.put(key, revision, known)
+    return known
 
 
 def estimate_scope(database: Database, scope: Scope, run_parallel: RunParallel | None = None) -> ScopeEstimate:

@@ -8,9 +8,10 @@ from datetime import datetime
 
 from donna_tui.index.database import Database, RunParallel
 from donna_tui.index.documents import ChunkPosition, places_of, searched_texts
-from donna_tui.index.filters import Scope, is_one_note, words_of
+from donna_tui.index.filters import Scope, words_of
 from donna_tui.index.keyword import KeywordMatch, begun_word, holds_spelling, holds_word, newest, quoted, search_words
 from donna_tui.index.names import newest_named
+from donna_tui.index.scope import is_one_note
 from donna_tui.index.vectors import Vector, VectorIndex, stored_vectors
 from donna_tui.search.names import Named, has_unknown_word, named_by
 from donna_tui.search.query import STOP_WORDS, Query, latest_of, parse_query, without_joined

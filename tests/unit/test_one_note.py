@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from donna_tui.index.filters import Scope, is_one_note
+from donna_tui.index.database import RevisionCache
+from donna_tui.index.filters import Scope
 from donna_tui.index.keyword import quoted, search_words
+from donna_tui.index.scope import is_one_note
 from donna_tui.index.store import MemoryStore
 from donna_tui.types.search import Filters
 from tests.unit.index_parts import note, open_store
@@ -69,3 +72,11 @@ def test_forbidden_words_are_left_out_of_the_note(store: MemoryStore) -> None:
 )
 def test_is_one_note_detects_single_note_scopes(store: MemoryStore, filters: Filters, expected: bool) -> None:
     assert is_one_note(store.database, Scope(filters, required=(quoted("shape"),))) is expected
+
+
+def test_a_folder_is_one_note_until_another_is_added(store: MemoryStore) -> None:
+    cached = replace(store.database, cache=RevisionCache())
+    below = Scope(Filters(path_prefix="Meetings"))
+    assert [is_one_note(cached, below), is_one_note(cached, below)] == [True, True]
+    store.upsert(note("Meetings/later.md", "another"))
+    assert not is_one_note(cached, below)
