@@ -73,6 +73,11 @@ class Database:
         with translated(self.path):
             return self.connection.execute(sql, parameters).get  # apsw: first value of the first row
 
+    def revision(self) -> int:
+        """Return a number that grows with every change of a document."""
+        number: int = self.value("SELECT number FROM memory_revision")
+        return number
+
     def run(self, sql: str, parameters: Any = ()) -> None:
         with translated(self.path):
             self.connection.execute(sql, parameters).fetchall()

@@ -66,7 +66,7 @@ def is_one_note(database: Database, scope: Scope) -> bool:
     filters, cache = scope.filters, database.cache
     if not (filters.path_prefix or filters.path_parts or filters.within):
         return False
-    revision, key = _revision(database), ("is_one_note", filters)
+    revision, key = database.revision(), ("is_one_note", filters)
     known: bool | None = cache.get(key, revision) if cache else None
     if known is None:
         where, parameters = conditions(Scope(filters))
@@ -87,7 +87,7 @@ def estimate_scope(database: Database, scope: Scope, run_parallel: RunParallel |
     cache = database.cache
     if cache is None or scope.forbidden:
         return ScopeEstimate(share_in_scope(database, scope))
-    revision = _revision(database)
+    revision = database.revision()
     known: ScopeEstimate | None = cache.get(scope, revision)
     if known is None:
         share = share_in_scope(database, scope)
@@ -96,22 +96,17 @@ def estimate_scope(database: Database, scope: Scope, run_parallel: RunParallel |
         cache.put(scope, revision, known)
     elif run_parallel and not known.is_listed and known.share <= LISTED_SHARE:
         cache.put(scope, revision, replace(known, is_listed=True))
-        run_parallel(lambda other: cache.put(scope, _revision(other), _listed(other, scope)))
+        run_parallel(lambda other: cache.put(scope, other.revision(), _listed(other, scope)))
     return known
 
 
 def known_members(database: Database, scope: Scope) -> ScopeMembership | None:
     if database.cache is None:
         return None
-    known: ScopeEstimate | None = database.cache.get(scope, _revision(database))
+    known: ScopeEstimate | None = database.cache.get(scope, database.revision())
     return known.members if known else None
 
 
 def _listed(database: Database, scope: Scope) -> ScopeEstimate:
     members = ScopeMembership(all_in_scope(database, scope))
     return ScopeEstimate(len(members.keys) / max(1, last_chunk(database)), members, is_listed=True)
-
-
-def _revision(database: Database) -> int:
-    number: int = database.value("SELECT number FROM memory_revision")
-    return number

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from donna_tui.index import exact_scan, vector_backend, vectors
-from donna_tui.index.database import Database
+from donna_tui.index.database import Database, RevisionCache
 from donna_tui.index.exact_scan import ExactScan
 from donna_tui.index.filters import Scope
 from donna_tui.index.generations import index_path
@@ -19,7 +20,17 @@ from donna_tui.index.migrations import get_meta
 from donna_tui.index.readers import Readers
 from donna_tui.index.store import MemoryStore
 from donna_tui.index.vector_backend import reading_vectors
-from donna_tui.index.vectors import VecTable, VectorIndex, packed, quantised, rebuild, shorten_log, unpacked, vectors_of
+from donna_tui.index.vectors import (
+    VecTable,
+    VectorIndex,
+    packed,
+    quantised,
+    rebuild,
+    shorten_log,
+    stored_vectors,
+    unpacked,
+    vectors_of,
+)
 from donna_tui.types.errors import DatabaseError, Reason
 from donna_tui.types.search import Filters
 from tests.unit.index_parts import embed_all, note, open_store, unit, vector_of
@@ -256,6 +267,23 @@ def test_vectors_of_returns_the_stored_ones(tmp_path: Path) -> None:
     assert list(found) == [chunk.id]
     assert found[chunk.id].tolist() == unpacked(packed(vector_of(chunk.text))).tolist()
     assert vectors_of(store.database, []) == {}
+    store.database.close()
+
+
+def test_cached_vectors_are_those_of_the_current_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_store(tmp_path / "i.db")
+    monkeypatch.setattr(vectors, "CACHED_VECTORS", 3)
+    fill(store, 6)
+    cached = replace(store.database, cache=RevisionCache())
+    ids = store.database.column("SELECT id FROM memory_chunks ORDER BY id")
+    for asked in (ids[:4], ids[2:], [*ids, 999], ids[:1]):
+        assert stored_vectors(cached, asked) == stored_vectors(store.database, asked)
+    store.upsert(note("0.md", "another text"))
+    assert set(stored_vectors(cached, ids)) == set(ids[1:])
+    embed_all(store)
+    current = store.database.column("SELECT id FROM memory_chunks ORDER BY id")
+    assert stored_vectors(cached, current) == stored_vectors(store.database, current)
+    assert len(stored_vectors(cached, current)) == 6
     store.database.close()
 
 
