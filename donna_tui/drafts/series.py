@@ -49,6 +49,14 @@ _DATES = re.compile(
 )
 _DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])(?!\d)")
 _ONE_ON_ONE_FOLDER = re.compile(r"\b1(?::|[- ]?on[- ]?)1s?\b", re.IGNORECASE)
+_NAMED_MEETING = re.compile(
+    r"\b(?:meetings?|calls?|retros?|retrospectives?|retrospektiven?|stand-?ups?|syncs?|kick-?offs?|minutes|jour fixe"
+    r"|\w*besprechung|(?:\w+s)?sitzung|(?:\w+s)?treffen|protokoll)\W*\Z"
+    r"|\A\W*(?:meeting|call|sync|kick-?off|besprechung|sitzung|treffen)\s+(?:with|mit)\b",
+    re.IGNORECASE,
+)
+"""The name of a meeting, without dates."""
+
 _POSSESSIVE = re.compile(r"(?<=\w)['’]s\b", re.IGNORECASE)
 _WORD, _NAME_WORD = re.compile(r"1:1|\w+"), re.compile(r"[^\W_]+")
 _FILLER = frozenset({"meeting", "meetings", "notes", "note", "minutes", "re", "fwd"})
@@ -381,8 +389,8 @@ def _are_the_same(invited: Invited, people: frozenset[str]) -> bool:
 
 
 def is_meeting_note(note: IndexedNote, me: Collection[str] = ()) -> bool:
-    """Check whether the frontmatter of a note is that of a meeting, or its path: with a day in its name, in `Meetings`
-    or a 1:1.
+    """Check whether the frontmatter of a note is that of a meeting, or its path: with a day in its name, which is that
+    of a meeting or a 1:1, or in `Meetings`.
 
     A list of people makes it one if somebody else than the user (`me`: names and addresses) is in it.
     """
@@ -392,10 +400,9 @@ def is_meeting_note(note: IndexedNote, me: Collection[str] = ()) -> bool:
     is_listed = any(front.get(key) for key in _ATTENDEE_KEYS)
     if is_listed and people_of(front) - {"me", *map(person_key, me)}:
         return True
-    is_filed = "1:1" in title_key(path.stem) or any(
-        part.casefold() == "meetings" or _ONE_ON_ONE_FOLDER.search(part) for part in path.parts[:-1]
-    )
-    return is_filed and day_in(path.name, {}) is not None
+    is_named = "1:1" in title_key(path.stem) or _NAMED_MEETING.search(_DATES.sub(" ", path.stem.replace("_", " ")))
+    is_filed = any(part.casefold() == "meetings" or _ONE_ON_ONE_FOLDER.search(part) for part in path.parts[:-1])
+    return bool(is_named or is_filed) and day_in(path.name, {}) is not None
 
 
 def _project_name(note: IndexedNote) -> str:

@@ -479,7 +479,7 @@ async def test_only_the_plans_of_a_review_with_a_title_are_quoted(tmp_path: Path
 async def test_a_week_reads_minutes_without_a_type_and_daily_notes_with_a_weekday(tmp_path: Path) -> None:
     notes = {
         "Daily/2024-01-17-Wednesday.md": DAILY,
-        "Daily/2024-01-18-Retro.md": "- No note of a day\n",
+        "Daily/2024-01-18-Shed.md": "- No note of a day\n",
         "Uni/Study group/2024-01-16.md": MINUTES.replace("type: meeting", "attendees: [Ana]").replace("Board", "Sheets")
         + "\n## Notes\n\n- Ana explained the proof\n",
         "Meetings/2024-01-18 Roof.md": "# Roof\n\n## Decisions\n\n- The roof is red\n",

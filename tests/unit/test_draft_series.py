@@ -316,6 +316,16 @@ def test_a_template_is_no_note_of_a_meeting(tmp_path: Path, path: str, text: str
         ("1on1/2026-11-26 Ana.md", {}, True),
         ("1:1s/2026-11-26.md", {}, True),
         ("Work/2026-11-26 1-1 Ana.md", {}, True),
+        ("Retro/2026-11-26 Retro.md", {}, True),
+        ("Work/20261126_Team_Stand-up.md", {}, True),
+        ("Globex/Call with Ana 2026-11-26.md", {}, True),
+        ("Arbeit/2026-11-26 Teambesprechung.md", {}, True),
+        ("Arbeit/Vorstandssitzung 2026-11-26.md", {}, True),
+        ("Retro/Retro.md", {"date": "2026-11-26"}, False),
+        ("Work/2026-11-26 Call the plumber.md", {}, False),
+        ("Work/2026-11-26 Meeting rooms to book.md", {}, False),
+        ("Work/2026-11-26 Roll-calls and rosters.md", {}, False),
+        ("Home/2026-11-26 Installation.md", {}, False),
         ("Journal/2026/1/1 Berlin/2026-11-26 walk.md", {}, False),
         ("Album 1x1/2026-11-26.md", {}, False),
         ("Chapter 1-1/2026-11-26 x.md", {}, False),
@@ -323,7 +333,7 @@ def test_a_template_is_no_note_of_a_meeting(tmp_path: Path, path: str, text: str
         ("Daily/2026-11-26.md", {"attendees": ["[[Kim Lee]]"]}, False),
     ],
 )
-def test_a_note_is_of_a_meeting_by_its_people_or_by_its_folder_and_day(
+def test_a_note_is_of_a_meeting_by_its_people_or_by_its_path_and_day(
     path: str, front: dict[str, Any], is_meeting: bool
 ) -> None:
     assert is_meeting_note(IndexedNote(path, path, 0.0, front, False), ["Kim Lee"]) is is_meeting
