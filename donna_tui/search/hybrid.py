@@ -20,6 +20,7 @@ from donna_tui.search.query import Query
 from donna_tui.search.ranking import (
     LEAD_WEIGHT,
     READABLE,
+    SECTION_WEIGHT,
     TOP_CANDIDATES,
     Candidate,
     QueryContent,
@@ -37,9 +38,6 @@ from donna_tui.search.ranking import (
 from donna_tui.search.sections import section_of
 from donna_tui.search.snippets import LateSnippet
 from donna_tui.types.search import Hit, MemorySource, Mode, SearchOutcome, SearchRequest
-
-SECTION_LEAD = 2.0
-"""Lead of the best passage, if it is of the section that the question asks for; docs/retrieval.md has the figures."""
 
 HIGHEST_SCORE = 1.0
 """The fused score of a note that the question names."""
@@ -246,7 +244,7 @@ def _rank(passages: Passages, question: Question, legs: Legs) -> list[Ranked]:
     coverage = 1.0 if question.vector is None else keyword.coverage
     ranked = fuse(candidates, list(keyword.scores), list(semantic), trust=question.trust, coverage=coverage)
     ranked = _by_date(passages, question, ranked, in_note=keyword.in_note)
-    ranked = lifted(ranked, _by_section(passages, question, ranked))
+    ranked = lifted(ranked, _by_section(passages, question, ranked), SECTION_WEIGHT)
     return lifted(ranked, _by_user(passages, question, [each for each, at in places.items() if at.is_turn]))
 
 
@@ -289,7 +287,7 @@ def _by_section(passages: Passages, question: Question, ranked: Sequence[Ranked]
         return {}
     rows, best = passages.rows([one.id for one in ranked]), ranked[0].rank_score or 1.0
     return {
-        one.id: SECTION_LEAD * one.rank_score / best
+        one.id: one.rank_score / best
         for one in ranked
         if (row := rows.get(one.id)) and section.is_in(json.loads(row.heading_path), row.content)
     }

@@ -203,7 +203,10 @@ LEAD_WEIGHT = 0.3
 weight of a date that the question names, and of a turn by the user if the question is about the user.
 """
 
-# All six were measured on the development questions; docs/retrieval.md has the table.
+SECTION_WEIGHT = 0.6
+"""The same for a passage of the section that the question asks for: decisions or tasks."""
+
+# All seven were measured on the development questions; docs/retrieval.md has the table.
 
 
 class Candidate(NamedTuple):
@@ -273,12 +276,12 @@ def fuse(
     return _spread(ranked, {one.id: one.place for one in candidates}) if is_one_note else ranked
 
 
-def lifted(ranked: Sequence[Ranked], leads: Mapping[int, float]) -> list[Ranked]:
+def lifted(ranked: Sequence[Ranked], leads: Mapping[int, float], weight: float = LEAD_WEIGHT) -> list[Ranked]:
     """Reorder the ranking by the leads of some passages over others, from -1 to 1."""
     if not any(leads.values()):
         return list(ranked)
-    led = {one.id: one.rank_score + LEAD_WEIGHT * leads.get(one.id, 0.0) for one in ranked}
-    scores = {each: max(0.0, score) / (1.0 + LEAD_WEIGHT) for each, score in led.items()}
+    led = {one.id: one.rank_score + weight * leads.get(one.id, 0.0) for one in ranked}
+    scores = {each: max(0.0, score) / (1.0 + weight) for each, score in led.items()}
     return sorted((one.scored(scores[one.id]) for one in ranked), key=_best_first)
 
 

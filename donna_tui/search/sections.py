@@ -26,16 +26,21 @@ class Section:
         return any(map(self.heading.fullmatch, heading_path)) or self.line.search(text) is not None
 
 
-_GROUP = r"i|we|they|team|group|board|committee|council|people|was|were|been|ich|wir|wurden?"
-_DECIDED = r"decided?|agreed?|concluded?|entschieden|beschlossen|vereinbart"
+_GROUP = r"i|we|they|team|group|board|committee|council|was|were|been"
+_DECIDED = r"decided?|agreed?|concluded?|approved?"
 _DECISION = r"decisions?|conclusions?|entscheidung(?:en)?|beschl(?:uss|üsse)"
-_REACHED = r"reach(?:ed)?|ma[dk]e|came|come|taken?|took|getroffen|gefasst"
+_REACHED = r"reach(?:ed)?|ma[dk]e|came|come|taken?|took"
+_ABOUT = r"about|for|from|in|of|on|regarding|with|aus|bei|für|mit|über|vom?|zu[mr]?"
+
+_HOW_TO = re.compile(r"\W*how (?:to|do|does|can|should)\b", re.IGNORECASE)
+"""The beginning of a question how to do something, as “how to open tasks”."""
 
 DECISIONS = Section(
     asks=re.compile(
         rf"\b(?:which|what|welche[nrs]?)\s+({_DECISION}|agreements?)\b(?:.*\b({_REACHED})\b)?"
         rf"|\b(?:{_GROUP})\b.*\b({_DECIDED})\b"
-        rf"|\b({_DECISION})\s+(?:about|on|for|from|in|with|regarding|zu|zum|zur|über|von|vom)\b"
+        r"|\b(haben wir|wir haben|wurden?)\b.*\b(beschlossen|entschieden|vereinbart)\b"
+        rf"|\b({_DECISION})\s+(?:{_ABOUT})\b"
         r"|\w\W+(?:decisions|entscheidungen|beschlüsse)\W*\Z|\boutcomes?\s+of\b",
         re.IGNORECASE,
     ),
@@ -44,8 +49,10 @@ DECISIONS = Section(
 )
 TASKS = Section(
     asks=re.compile(
-        r"\b((?:open|unfinished|outstanding|pending|remaining|offene[nr]?)\s+"
-        r"(?:tasks?|to-?dos?|action\s+items?|actions|aufgaben))\b",
+        r"\b((?:open|unfinished|outstanding|pending|remaining|offene[nr]?)\s+(?:tasks?|to-?dos?|action items?|actions"
+        rf"|points|aufgaben|punkte))\b(?=\W*\Z|\s+(?:{_ABOUT})\b)"
+        rf"|\b(action items?|next steps?|to-?dos?|nächsten? schritte)\s+(?:{_ABOUT})\b"
+        r"|\bwhat(?:['’]s| is| was) (still (?:open|to (?:be done|do)))\b",
         re.IGNORECASE,
     ),
     heading=re.compile(rf"(?:{TASKS_HEADING})\W*", re.IGNORECASE),
@@ -56,7 +63,7 @@ TASKS = Section(
 @lru_cache(maxsize=64)
 def section_of(question: str) -> tuple[Section | None, frozenset[str]]:
     """Return the section that a question is about, and the words by which it asks for it, in lower case."""
-    for section in (DECISIONS, TASKS):
+    for section in () if _HOW_TO.match(question) else (DECISIONS, TASKS):
         if match := section.asks.search(question):
             return section, frozenset(" ".join(filter(None, match.groups())).lower().split())
     return None, frozenset()
