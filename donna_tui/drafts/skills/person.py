@@ -24,7 +24,7 @@ from donna_tui.drafts.skills.cadence import (
     read_notes,
     task_lines,
     tasks_with_days,
-)  # fmt: skip
+)
 from donna_tui.drafts.text import can_be_linked, inline, iso_week, words_only
 from donna_tui.index.database import Database
 from donna_tui.index.documents import link_key
