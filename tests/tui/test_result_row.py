@@ -7,7 +7,7 @@ import pytest
 from donna_tui.search.snippets import LateSnippet
 from donna_tui.tui.lib.styled import cells, plain
 from donna_tui.tui.search.preview import heading
-from donna_tui.tui.search.results import ResultRow, place, rank_bar, row_lines, trail
+from donna_tui.tui.search.results import ResultRow, place, row_lines, score_bar, trail
 from tests.tui.driving import hit
 
 DEEP = "Projects/gateway/2026/decisions and their reasons/why the gateway keeps its sessions.md"
@@ -34,7 +34,7 @@ def test_the_bar_shows_the_value_that_the_hit_was_ranked_by() -> None:
     strong, weak = hit("a", score=0.1, rank_score=0.98), hit("b", score=0.9, rank_score=0.12)
     assert "0.98" in plain(row_lines(ResultRow(strong), 80, 1)[0])
     assert "0.12" in plain(row_lines(ResultRow(weak), 80, 1)[0])
-    assert plain(rank_bar(0.98, with_bar=True)).count("━") > plain(rank_bar(0.12, with_bar=True)).count("━")
+    assert plain(score_bar(0.98, with_bar=True)).count("━") > plain(score_bar(0.12, with_bar=True)).count("━")
 
 
 @pytest.mark.parametrize(("width", "lines"), [(30, 1), (46, 1), (46, 2), (100, 2)])

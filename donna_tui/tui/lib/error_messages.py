@@ -95,7 +95,7 @@ REASONS: dict[Reason, ReasonText] = {
     Reason.UNDO_CONFLICT: ReasonText("changed since",
         "A note was changed since, and this undo would discard that change too.",
         "Compare the three versions; merge them yourself where they overlap."),
-    Reason.QUOTA: ReasonText("write limit of this session reached"),
+    Reason.QUOTA: ReasonText("limit of writes per hour reached"),
     Reason.CONFIG_INVALID: ReasonText("a setting is not valid"),
     Reason.KEYMAP_INVALID: ReasonText("a key setting is not valid"),
     Reason.NO_VAULT: ReasonText("no vault chosen"),

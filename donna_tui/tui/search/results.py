@@ -63,7 +63,7 @@ def row_lines(row: ResultRow, width: int, snippet_lines: int) -> list[Line]:
         head = [(clean_line(row.hit.title[:_LONGEST]), title), (trail(row.hit), "trail")]
     why = [("near miss" if row.near else why_it_ranks(row.hit), "why")]
     return [
-        _spread(head, [] if row.near else rank_bar(row.hit.rank_score, with_bar=width >= _ROOM_FOR_BAR), width),
+        _spread(head, [] if row.near else score_bar(row.hit.rank_score, with_bar=width >= _ROOM_FOR_BAR), width),
         _placed(row.hit, why, width),
         *snippet_rows(row.hit.snippet, width, snippet_lines),
     ]
@@ -87,7 +87,8 @@ def why_it_ranks(hit: Hit) -> str:
     return " · ".join([*found, *marks])
 
 
-def rank_bar(rank: float, *, with_bar: bool) -> Line:
+def score_bar(rank: float, *, with_bar: bool) -> Line:
+    """Format the score bar of a hit and its number; the number alone without room for the bar."""
     filled = round(min(max(rank, 0.0), 1.0) * BAR_CELLS)
     number = f"{rank:.2f}"
     if not with_bar:
