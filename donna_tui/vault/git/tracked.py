@@ -7,7 +7,7 @@ The branch may be pushed. The record, below refs/donna, is local, and is suffici
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from donna_tui.safety.classify import Sensitivity
@@ -49,11 +49,20 @@ def unstorable(
 
 
 def mark_untracked(
-    repo: GitRepo, location: RepoLocation, tip: RefState, rules: WriteRules, plan: Plan, changes: Sequence[BlobChange]
+    repo: GitRepo,
+    location: RepoLocation,
+    tip: RefState,
+    rules: WriteRules,
+    plan: Plan,
+    changes: Sequence[BlobChange],
+    before: Collection[str],
 ) -> tuple[BlobChange, ...]:
-    """Mark the changes that must not be committed. Raises VaultWriteError (`would_track`) for a once private note."""
+    """Mark the changes that must not be committed. Raises VaultWriteError (`would_track`) for a once private note.
+
+    `before` are the files that were `untracked_before`.
+    """
     hidden = _hidden(repo, location, tip, rules, plan)
-    removed = _untracked_before(repo, location, tip, plan, besides=hidden)
+    removed = set(before) - hidden
     marked = (replace(change, record_only=change.path in hidden) for change in changes)
     return tuple(replace(change, stored_after="") if change.path in removed else change for change in marked)
 
@@ -96,9 +105,9 @@ def _may_be_tracked(repo: GitRepo, tip: RefState, rules: WriteRules, plan: Plan,
     )
 
 
-def _untracked_before(repo: GitRepo, location: RepoLocation, tip: RefState, plan: Plan, besides: set[str]) -> set[str]:
+def untracked_before(repo: GitRepo, location: RepoLocation, tip: RefState, plan: Plan) -> set[str]:
     """Return the files that an undo restores and that were not in the branch when its operations were last applied."""
-    restored = {change.path for change in plan.changes if change.after is not None} - besides
+    restored = {change.path for change in plan.changes if change.after is not None}
     if plan.kind is not OperationKind.UNDO or not restored or tip.commit is None:
         return set()
     pattern = f"^Donna-(Op|Redoes): ({'|'.join(plan.undoes)})$"

@@ -22,7 +22,7 @@ from donna_tui.vault.git.index import Stamp, check_unstaged, follow_tip, remove_
 from donna_tui.vault.git.objects import Author, prepare
 from donna_tui.vault.git.operations import new_operation_id, newest_id
 from donna_tui.vault.git.repository import GitRepo, RefState, RepoLocation
-from donna_tui.vault.git.tracked import mark_untracked, unstorable
+from donna_tui.vault.git.tracked import mark_untracked, unstorable, untracked_before
 from donna_tui.vault.git.trust import read_small
 from donna_tui.vault.paths import folders_above
 from donna_tui.vault.write.changes import Change, Operation, OperationKind, Outcome, Plan, etag_of
@@ -103,13 +103,14 @@ def execute(context: WriteContext, location: RepoLocation, plan: Plan, actor: st
     tip = context.repo.tip()
     if plan.is_empty:
         return Outcome(operation="", commit=tip.commit or "", kind=plan.kind, paths=(), etags=())
-    with ThreadPoolExecutor(1, thread_name_prefix="donna-newest-operation") as pool:
-        # Each git process takes milliseconds to start; this one needs none of the others.
+    with ThreadPoolExecutor(2, thread_name_prefix="donna-read-history") as pool:
+        # Each git process takes milliseconds to start; these need none of the others.
         newest = pool.submit(copy_context().run, newest_id, context.repo, tip.record)
+        untracked = pool.submit(copy_context().run, untracked_before, context.repo, location, tip, plan)
         rules = _check(context, location, plan)
         plan = _with_owners(context, plan)
         changes, images = stored_changes(context.repo, location, tip, plan.changes, rules)
-        changes = mark_untracked(context.repo, location, tip, context.rules, plan, changes)
+        changes = mark_untracked(context.repo, location, tip, context.rules, plan, changes, untracked.result())
         index = check_unstaged(context.repo, location, tip, changes)
     context.reached(Step.CHECKED)
     needed = {folder for change in plan.changes if change.after is not None for folder in folders_above(change.path)}
