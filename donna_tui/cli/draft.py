@@ -168,17 +168,18 @@ def draft_new(
 
 
 def _missing(session: Session, skill: str, day: datetime.date, person: str) -> str:
-    """Return what a draft would need."""
+    """Return why there is no draft."""
     if person:
         return f"no note, task or chat says more about {person} than the name"
     if skill == "person_profile":
         often = session.config.skills.person_profile
         days = plural(often.lookback_days, "day")
-        return f"nobody was mentioned {often.trigger_mentions_threshold} times in the last {days}; use --person NAME"
+        times = often.trigger_mentions_threshold
+        return f"nobody without a page of yours was mentioned {times} times in the last {days}; use --person NAME"
     if skill == "commitment_log":
-        return f"there are no promises in the notes and chats of {day}"
+        return f"there are no promises and open tasks in the notes and chats of {day}"
     span = f"in the week of {day}" if skill == "weekly_review" else f"on {day}"
-    return f"there are no notes, meetings, tasks or chats {span}"
+    return f"there is nothing to quote in notes, meetings, tasks or chats {span}"
 
 
 async def with_repository(session: Session, engine: Engine, row: DraftRow, *, as_json: bool) -> DraftRow:

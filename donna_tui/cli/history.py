@@ -124,7 +124,7 @@ INDEX_WAIT_SECONDS = 10.0
 
 Steps = Annotated[
     int | None,
-    typer.Argument(metavar="N", help="The number of operations, as one step.", min=1, show_default="1"),
+    typer.Argument(metavar="N", help="The number of operations, as one step; by default one.", min=1),
 ]
 AgentSession = Annotated[
     str | None,
@@ -178,7 +178,7 @@ def redo(
 
 def _reject_number(n: int | None) -> None:
     if n is not None:
-        raise DonnaError(Reason.USAGE, f"{n} and --session cannot be used together")
+        raise DonnaError(Reason.USAGE, "a number and --session cannot be used together")
 
 
 def _restore(

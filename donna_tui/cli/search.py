@@ -96,7 +96,8 @@ def search(
     k: Number = 0,
     mode: ModeOption = "hybrid",
     sources: Annotated[
-        list[str] | None, typer.Option("--source", help=f"Only {', '.join(SOURCES[:-1])} or {SOURCES[-1]}; repeatable.")
+        list[str] | None,
+        typer.Option("--source", help=f"Only this kind: {', '.join(SOURCES[:-1])} or {SOURCES[-1]}; repeatable."),
     ] = None,
     path: Annotated[str, typer.Option("--path", help="Only in this folder.")] = "",
     near: Annotated[bool, typer.Option("--near", help="Also show near misses.")] = False,

@@ -50,9 +50,10 @@ _DATES = re.compile(
 _DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])(?!\d)")
 _ONE_ON_ONE_FOLDER = re.compile(r"\b1(?::|[- ]?on[- ]?)1s?\b", re.IGNORECASE)
 _NAMED_MEETING = re.compile(
-    r"\b(?:meetings?|calls?|retros?|retrospectives?|retrospektiven?|stand-?ups?|syncs?|kick-?offs?|minutes|jour fixe"
-    r"|\w*besprechung|(?:\w+s)?sitzung|(?:\w+s)?treffen|protokoll)\W*\Z"
-    r"|\A\W*(?:meeting|call|sync|kick-?off|besprechung|sitzung|treffen)\s+(?:with|mit)\b",
+    r"\A(?!.*\b(?:a|an|the|for|no|by|before|after|to|cancelled|missed|prepare)\b)\W*(?:\w+\W+){0,2}"
+    r"(?:meeting|retro|stand-?up|kick-?off|jour fixe|(?:team|projekt|status|wochen|dienst)?besprechung"
+    r"|(?:\w+s)?sitzung|teammeeting)(?:[ -]notes|protokoll)?\W*\Z"
+    r"|\A\W*(?:call|meeting|besprechung|sitzung)\s+(?:with|mit)\b",
     re.IGNORECASE,
 )
 """The name of a meeting, without dates."""
@@ -389,8 +390,8 @@ def _are_the_same(invited: Invited, people: frozenset[str]) -> bool:
 
 
 def is_meeting_note(note: IndexedNote, me: Collection[str] = ()) -> bool:
-    """Check whether the frontmatter of a note is that of a meeting, or its path: with a day in its name, which is that
-    of a meeting or a 1:1, or in `Meetings`.
+    """Check whether the frontmatter of a note is that of a meeting, or its path: with a day in its name, if it is in
+    `Meetings`, or the rest of the name is that of a meeting or a 1:1.
 
     A list of people makes it one if somebody else than the user (`me`: names and addresses) is in it.
     """

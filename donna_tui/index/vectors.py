@@ -173,7 +173,7 @@ def vectors_of(database: Database, ids: Sequence[int]) -> dict[int, Vector]:
 
 
 CACHED_VECTORS = 2_000
-"""Number of stored vectors from which only those of the last question stay cached: 1.5 MB. While the user types, most
+"""Number of cached vectors (1.5 MB) above which only those that are asked for are kept. While the user types, most
 candidates are those of the letter before.
 """
 

@@ -26,6 +26,7 @@ from donna_tui.search.ranking import (
     QueryContent,
     Ranked,
     answers,
+    asking_words,
     asks_who,
     clear_cosine,
     fuse,
@@ -192,8 +193,7 @@ def _leads(
     question_content = query_content(question.query, partial=half_typed)
     rows = passages.rows([one.id for one in best])
     found = [one for one in best if one.id in rows]
-    _, asking = section_of(question.query.text)
-    is_list = {term.lower() for term in question.query.terms} <= asking
+    is_list = len(asking_words(question.query)) == len(question.query.terms)
     is_close = in_note or is_list or not best or any(_answers(question_content, one, rows[one.id]) for one in found)
     if not is_close and not _one_note_holds_all(passages, question_content, ranked, best):
         return None

@@ -9,7 +9,6 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 
 from donna_tui.index.keyword import quoted
-from donna_tui.search.sections import section_of
 from donna_tui.text.dates import MONTH, MONTHS, WEEKDAYS, month_number
 from donna_tui.text.fuzzy import nearest
 from donna_tui.text.words import segments, spaced
@@ -278,8 +277,7 @@ def _is_weak(word: str, weak: frozenset[str]) -> bool:
 def _strong(words: tuple[str, ...]) -> tuple[str, ...]:
     """Return the words that carry meaning, without joined endings; all words if none does."""
     bare = tuple(map(without_joined, words))
-    _, asking = section_of(" ".join(words))
-    for weak in (STOP_WORDS | ASKING_WORDS | asking, STOP_WORDS):
+    for weak in (STOP_WORDS | ASKING_WORDS, STOP_WORDS):
         if strong := tuple(word for word in bare if not _is_weak(word, weak)):
             return strong
     return bare

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from donna_tui.index.database import Database
 from donna_tui.platform.lazy import np
 from donna_tui.search.query import STOP_WORDS, Query, date_pattern, other_year_pattern, without_dates, without_joined
+from donna_tui.search.sections import section_of
 from donna_tui.search.snippets import stem
 from donna_tui.text.words import is_one_character, segments
 from donna_tui.types.search import MemorySource
@@ -104,9 +105,12 @@ def _joined(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def query_content(query: Query, *, partial: bool) -> QueryContent:
-    """Return the content of a query; its last word may be incomplete if it is `partial`."""
+    """Return the content of a query; its last word may be incomplete if it is `partial`. The words that only ask for a
+    section, such as “decide”, are no content, unless there are no others.
+    """
     begun = query.begun if partial else ""
     terms = [term for term in query.terms if term != begun]
+    terms = [term for term in terms if term not in asking_words(query)] or terms
     text = without_joined(without_dates(" ".join(terms)))
     dates, other_year = date_pattern(query.dated), other_year_pattern(query.dated)
     spellings = tuple((stem(word), stem(other)) for word, other in query.spellings)
@@ -116,6 +120,12 @@ def query_content(query: Query, *, partial: bool) -> QueryContent:
     expressions = [*map(_joined, query.relative)]
     pattern = re.compile(rf"\b(?:{'|'.join(expressions)})\b")
     return replace(content, relative=pattern, relative_stems=_stems(" ".join(expressions)))
+
+
+def asking_words(query: Query) -> list[str]:
+    """Return the terms of a query by which it asks for a section of minutes."""
+    _, asking = section_of(query.text)
+    return [term for term in query.terms if term.lower().strip("?!.,;:") in asking]
 
 
 def clear_cosine(content: str, source: str) -> float:
@@ -204,9 +214,9 @@ weight of a date that the question names, and of a turn by the user if the quest
 """
 
 SECTION_WEIGHT = 0.6
-"""The same for a passage of the section that the question asks for: decisions or tasks."""
+"""Weight of the lead of a passage of the section that the question asks for, decisions or tasks: its relative score."""
 
-# All seven were measured on the development questions; docs/retrieval.md has the table.
+# All were measured on the development questions; docs/retrieval.md has the table.
 
 
 class Candidate(NamedTuple):

@@ -14,7 +14,8 @@ from donna_tui.text.minutes import DECISION_LABEL, DECISIONS_HEADING, TASK_LABEL
 class Section:
     """A section of minutes. A passage lists it below a heading that `heading` matches, or in a line that `line` does.
 
-    `asks` matches a question about it; the words of its groups say nothing about the subject of the question.
+    `asks` matches a question about it. The words of its groups say nothing about the subject of the question, so they
+    need not be in the passages that answer it.
     """
 
     asks: re.Pattern[str]
@@ -26,22 +27,18 @@ class Section:
         return any(map(self.heading.fullmatch, heading_path)) or self.line.search(text) is not None
 
 
-_GROUP = r"i|we|they|team|group|board|committee|council|was|were|been"
-_DECIDED = r"decided?|agreed?|concluded?|approved?"
 _DECISION = r"decisions?|conclusions?|entscheidung(?:en)?|beschl(?:uss|üsse)"
-_REACHED = r"reach(?:ed)?|ma[dk]e|came|come|taken?|took"
-_ABOUT = r"about|for|from|in|of|on|regarding|with|aus|bei|für|mit|über|vom?|zu[mr]?"
-
-_HOW_TO = re.compile(r"\W*how (?:to|do|does|can|should)\b", re.IGNORECASE)
-"""The beginning of a question how to do something, as “how to open tasks”."""
+_OPEN = r"open|unfinished|outstanding|pending|remaining|offene[nr]?"
+_TASK = r"tasks?|to-?dos?|action items?|actions|points|items|aufgaben|punkte"
+_ABOUT = r"about|for|from|in|of|on|regarding|with|aus|bei|der|des|für|mit|über|vom?|zu[mr]?"
+_ALL = r"\A\W*(?:(?:what|which|show|list|are|me|my|our|all|the|there|any|key|still|alle|die|unsere)\s+)*"
 
 DECISIONS = Section(
     asks=re.compile(
-        rf"\b(?:which|what|welche[nrs]?)\s+({_DECISION}|agreements?)\b(?:.*\b({_REACHED})\b)?"
-        rf"|\b(?:{_GROUP})\b.*\b({_DECIDED})\b"
-        r"|\b(haben wir|wir haben|wurden?)\b.*\b(beschlossen|entschieden|vereinbart)\b"
-        rf"|\b({_DECISION})\s+(?:{_ABOUT})\b"
-        r"|\w\W+(?:decisions|entscheidungen|beschlüsse)\W*\Z|\boutcomes?\s+of\b",
+        rf"\b(?:which|what|welche[nrs]?)\s+({_DECISION}|agreements?)\s+(?:are|did|do|has|have|is|was|were|wurden?)\b"
+        r"|\b(?:i|we|they|team|group|board|committee|council|was|were|been)\b.{0,80}\b(decided?|agreed?)\b"
+        r"|\b(haben wir|wir haben|wurden?)\b.{0,80}\b(beschlossen|entschieden|vereinbart)\b"
+        rf"|{_ALL}({_DECISION})\s+(?:{_ABOUT})\b|\boutcomes?\s+of\b",
         re.IGNORECASE,
     ),
     heading=re.compile(rf"(?:{DECISIONS_HEADING})\W*", re.IGNORECASE),
@@ -49,9 +46,7 @@ DECISIONS = Section(
 )
 TASKS = Section(
     asks=re.compile(
-        r"\b((?:open|unfinished|outstanding|pending|remaining|offene[nr]?)\s+(?:tasks?|to-?dos?|action items?|actions"
-        rf"|points|aufgaben|punkte))\b(?=\W*\Z|\s+(?:{_ABOUT})\b)"
-        rf"|\b(action items?|next steps?|to-?dos?|nächsten? schritte)\s+(?:{_ABOUT})\b"
+        rf"{_ALL}((?:{_OPEN})\s+(?:{_TASK})|action items?|next steps?|nächsten? schritte)(?:\W*\Z|\s+(?:{_ABOUT})\b)"
         r"|\bwhat(?:['’]s| is| was) (still (?:open|to (?:be done|do)))\b",
         re.IGNORECASE,
     ),
@@ -60,10 +55,18 @@ TASKS = Section(
 )
 
 
+_HOW_TO = re.compile(r"\W*(?:how (?:to|do|does|can|should)|wie)\b", re.IGNORECASE)
+"""The beginning of a question how to do something, as “how to open tasks”."""
+
+LONGEST_QUESTION = 400
+"""Number of characters of a question that are considered: a longer text is a passage and not a question."""
+
+
 @lru_cache(maxsize=64)
 def section_of(question: str) -> tuple[Section | None, frozenset[str]]:
     """Return the section that a question is about, and the words by which it asks for it, in lower case."""
-    for section in () if _HOW_TO.match(question) else (DECISIONS, TASKS):
-        if match := section.asks.search(question):
+    asked = question[:LONGEST_QUESTION]
+    for section in () if _HOW_TO.match(asked) else (DECISIONS, TASKS):
+        if match := section.asks.search(asked):
             return section, frozenset(" ".join(filter(None, match.groups())).lower().split())
     return None, frozenset()

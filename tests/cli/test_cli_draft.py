@@ -86,10 +86,13 @@ def test_draft_new_twice_returns_the_same_draft(donna: Donna, kept: Path) -> Non
 @pytest.mark.parametrize(
     ("words", "missing"),
     [
-        (("daily_reflection",), "there are no notes, meetings, tasks or chats on 2001-01-01"),
-        (("commitment_log",), "there are no promises in the notes and chats of 2001-01-01"),
-        (("weekly_review",), "there are no notes, meetings, tasks or chats in the week of 2001-01-01"),
-        (("person_profile",), "nobody was mentioned 3 times in the last 7 days; use --person NAME"),
+        (("daily_reflection",), "there is nothing to quote in notes, meetings, tasks or chats on 2001-01-01"),
+        (("commitment_log",), "there are no promises and open tasks in the notes and chats of 2001-01-01"),
+        (("weekly_review",), "there is nothing to quote in notes, meetings, tasks or chats in the week of 2001-01-01"),
+        (
+            ("person_profile",),
+            "nobody without a page of yours was mentioned 3 times in the last 7 days; use --person NAME",
+        ),
         (("person_profile", "--person", "Nobody"), "no note, task or chat says more about Nobody than the name"),
     ],
 )
@@ -99,6 +102,7 @@ def test_draft_new_without_material_says_what_is_missing(
     ran = donna("draft", "new", *words, "--day", "2001-01-01", "--space", kept)
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.strip() == f"donna: nothing to draft: {missing}"
+    assert donna("draft", "new", *words, "--day", "2001-01-01", "--space", kept, "--json").json["count"] == 0
 
 
 @pytest.mark.parametrize(

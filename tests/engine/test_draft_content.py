@@ -715,14 +715,21 @@ async def test_a_profile_lists_no_task_that_a_later_note_has_as_done(tmp_path: P
         f"Meetings/{then} Office.md": "- [x] Alice: call Ben\n",
         f"Meetings/{recently(5)} Machines.md": "- [x] Alice: sign the lease\n",
         "Chores.md": f"- [ ] Pay Alice 🔁 every week 📅 {then}\n- [x] Pay Alice 🔁 every week ✅ {then}\n",
-        f"Daily/{then}.md": f"- [x] Pay Alice ✅ {then}\n",
+        f"Daily/{then}.md": f"- [x] Pay Alice ✅ {then}\n- [x] Report to Alice 📅 {first} ✅ {then}\n",
+        f"Daily/{first}.md": f"- [ ] Report to Alice 📅 {first}\n",
+        "Plan.md": f"- [ ] Report to Alice 📅 {then}\n- [ ] Greet Alice\n",
+        f"Daily/{recently(20)}.md": "- [x] Greet Alice\n",
+        f"Meetings/{first} Meeting.md": "- [ ] Alice: send the minutes\n",
+        f"Meetings/{then} Notes.md": "- [x] Alice: send the minutes\n",
     }
     async with draft_engine(tmp_path, notes=notes) as here:
         (result,) = await here.engine.drafts.write_new("person_profile", datetime.date.today(), person="Alice")
         assert [line.partition(" (")[0] for line in section(here.text(result.path), "Between us")] == [
             f"- Pay Alice, due {then}",
+            f"- Report to Alice, due {then}",
             "- Alice: call Ben",
             "- Alice: sign the lease",
+            "- Alice: send the minutes",
         ]
 
 

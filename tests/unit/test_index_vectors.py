@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from unittest import mock
@@ -276,8 +277,12 @@ def test_cached_vectors_are_those_of_the_current_text(tmp_path: Path, monkeypatc
     fill(store, 6)
     cached = replace(store.database, cache=RevisionCache())
     ids = store.database.column("SELECT id FROM memory_chunks ORDER BY id")
-    for asked in (ids[:4], ids[2:], [*ids, 999], ids[:1]):
-        assert stored_vectors(cached, asked) == stored_vectors(store.database, asked)
+    read: list[Sequence[int]] = []
+    plain = vectors._read_vectors
+    monkeypatch.setattr(vectors, "_read_vectors", lambda database, ids: read.append(list(ids)) or plain(database, ids))
+    for asked in (ids[:4], ids[2:], ids[:4], [*ids[:4], 999], ids[:1]):
+        assert stored_vectors(cached, asked) == plain(store.database, asked)
+    assert read == [ids[:4], ids[4:], ids[:2], [999]]
     store.upsert(note("0.md", "another text"))
     assert set(stored_vectors(cached, ids)) == set(ids[1:])
     embed_all(store)

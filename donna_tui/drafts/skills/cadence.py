@@ -343,21 +343,23 @@ async def tasks_with_days(parts: CadenceParts, span: Span) -> tuple[list[TaskRow
 
 
 def done_in_another_note(tasks: Sequence[TaskRow], days: Mapping[str, str], span: Span) -> set[str]:
-    """Return the ids of the open tasks that another note has as done, since the day of their note until a span's end.
+    """Return the ids of the open tasks that another note has as done between the day of their own note and the end of a
+    span. If their own note has no day, the time between begins with the span.
 
-    For a task in a note without a day, since the beginning of the span. One that was done without a date counts only
-    if a note of the two is named only by its day, or if both are of one series. A recurring task stays open when one
-    of its occurrences is done.
+    A box that was ticked without a date counts only if one of the two notes is named only by its day, or if both are of
+    one series. Another deadline is another task, and so is every occurrence of a recurring task.
     """
     first, last = span.first.isoformat(), span.last.isoformat()
     diary = {path for path in days if _is_named_by_day(path)}
-    series = {path: _series_of(path) for path in days if days[path]}
+    series = {path: found for path in days if days[path] and (found := _series_of(path))[1]}
     done: dict[str, list[TaskRow]] = {}
     for task in tasks:
         if task.status == "done":
             done.setdefault(task.title, []).append(task)
 
     def is_same(task: TaskRow, other: TaskRow) -> bool:
+        if task.due != other.due if task.recurrence else task.due and other.due and task.due != other.due:
+            return False
         is_dated = other.done or task.note in diary or other.note in diary
         return bool(is_dated) or (task.note in series and series[task.note] == series.get(other.note))
 
@@ -367,7 +369,6 @@ def done_in_another_note(tasks: Sequence[TaskRow], days: Mapping[str, str], span
         for other in done.get(task.title, ())
         if task.is_open
         and task.note != other.note
-        and not task.recurrence
         and (days[task.note] or first) <= (other.done or days[other.note]) <= last
         and is_same(task, other)
     }

@@ -14,7 +14,7 @@ from donna_tui.drafts.drafters import PersonProfileAnswer
 from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import IndexedNote, approved_notes
 from donna_tui.drafts.people import FOLDER
-from donna_tui.drafts.quotes import Read
+from donna_tui.drafts.quotes import LONG_PAST, Read
 from donna_tui.drafts.series import day_in, people_in
 from donna_tui.drafts.skills.cadence import (
     CadenceParts,
@@ -157,7 +157,7 @@ async def _gather(parts: CadenceParts, name: str, day: datetime.date) -> Context
         material.for_model += [
             material.passages.add(read.evidence(block), sensitive=read.note.sensitive) for block in found
         ]
-    lately = Span(day - datetime.timedelta(days=parts.config.skills.person_profile.lookback_days), day)
+    lately = Span(day - LONG_PAST, day)
     tasks, days = await tasks_with_days(parts, lately)
     done_later = done_in_another_note(tasks, days, lately)
     tasks = [task for task in tasks if task.is_open and names.are_in(task.title) and task.id not in done_later]
