@@ -110,7 +110,8 @@ def query_content(query: Query, *, partial: bool) -> QueryContent:
     """
     begun = query.begun if partial else ""
     terms = [term for term in query.terms if term != begun]
-    terms = [term for term in terms if term not in asking_words(query)] or terms
+    asking = asking_words(query)
+    terms = [term for term in terms if term not in asking] or terms
     text = without_joined(without_dates(" ".join(terms)))
     dates, other_year = date_pattern(query.dated), other_year_pattern(query.dated)
     spellings = tuple((stem(word), stem(other)) for word, other in query.spellings)

@@ -1,4 +1,6 @@
-"""Recognise questions about what was decided, or what is still to be done, and the passages that list it."""
+"""Recognise questions about what was decided, or what is still to be done, and the passages that list it, by the usual
+headings and labels of minutes, which drafts use too.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from donna_tui.text.minutes import DECISION_LABEL, DECISIONS_HEADING, TASK_LABEL, TASKS_HEADING
+DECISIONS_HEADING = (
+    r"(?:(?:key|our|main|final|the) )?(?:decisions?(?: made| taken| log)?|decided|agreed|agreements?|resolutions?"
+    r"|conclusions?|outcomes?)(?: and (?:next steps|actions))?|entscheidungen|beschlüsse|décisions|decisiones"
+    r"|acuerdos"
+)
+TASKS_HEADING = (
+    r"action items?|actions|next steps?|to[- ]?dos?|follow[- ]?ups?|tasks|my tasks|aufgaben|nächste schritte"
+    r"|maßnahmen"
+)
+"""Patterns of whole headings, without the punctuation at their ends."""
+
+DECISION_LABEL = (
+    r"decision|decided|resolution|resolved|conclusion|agreed|entscheidung|entschieden|beschluss|beschlossen|vereinbart"
+)
+TASK_LABEL = r"action(?: item)?s?|next steps?|to-?do|follow[- ]?up|aufgabe"
+"""Patterns of the words before the colon of a line."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -269,8 +269,7 @@ async def chats_of(parts: CadenceParts, span: Span, most: int, material: Materia
 
 async def done_in(parts: CadenceParts, span: Span, most: int, material: Material) -> list[dict[str, str]]:
     """Return tasks that were done in a span, by their date or else by the history of their notes."""
-    found: list[TaskRow] = await parts.read(lambda index: list_tasks(index, everything=True))
-    done = [task for task in allowed_tasks(found, remote=parts.gatherer.remote) if task.status == "done"]
+    done = [task for task in await known_tasks(parts) if task.status == "done"]
     undated = [task for task in done if not task.done]
     ticked = await asyncio.to_thread(_ticked, parts, span, undated)
     return task_lines([task for task in done if span.holds(task.done) or task.id in ticked], most, material)
@@ -319,7 +318,8 @@ async def open_in(parts: CadenceParts, span: Span, most: int, material: Material
 
     Of the last kind those that were due long before it are left out.
     """
-    tasks, days = await tasks_with_days(parts, span)
+    tasks = await known_tasks(parts)
+    days = await days_of_notes(parts, tasks, span)
     done_later = done_in_another_note(tasks, days, span)
     busy = {task.note for task in tasks if span.holds(task.done)}
     last, long_past = span.last.isoformat(), (span.first - LONG_PAST).isoformat()
@@ -334,12 +334,16 @@ async def open_in(parts: CadenceParts, span: Span, most: int, material: Material
     return task_lines(wanted, most, material)
 
 
-async def tasks_with_days(parts: CadenceParts, span: Span) -> tuple[list[TaskRow], dict[str, str]]:
-    """Return the tasks that the drafter may be given, and the days of their notes by path, empty if they have none."""
+async def known_tasks(parts: CadenceParts) -> list[TaskRow]:
+    """Return the tasks, open or not, that may be given to the drafter."""
     found: list[TaskRow] = await parts.read(lambda index: list_tasks(index, everything=True))
-    tasks = allowed_tasks(found, remote=parts.gatherer.remote)
+    return allowed_tasks(found, remote=parts.gatherer.remote)
+
+
+async def days_of_notes(parts: CadenceParts, tasks: Sequence[TaskRow], span: Span) -> dict[str, str]:
+    """Return the days of the notes of tasks by path, empty for a note without one. Each note is read."""
     paths = {task.note for task in tasks}
-    return tasks, await asyncio.to_thread(lambda: {path: _own_day(parts.client, path, span) for path in paths})
+    return await asyncio.to_thread(lambda: {path: _own_day(parts.client, path, span) for path in paths})
 
 
 def done_in_another_note(tasks: Sequence[TaskRow], days: Mapping[str, str], span: Span) -> set[str]:
@@ -358,7 +362,7 @@ def done_in_another_note(tasks: Sequence[TaskRow], days: Mapping[str, str], span
             done.setdefault(task.title, []).append(task)
 
     def is_same(task: TaskRow, other: TaskRow) -> bool:
-        if task.due != other.due if task.recurrence else task.due and other.due and task.due != other.due:
+        if task.due != other.due and (task.recurrence or (task.due and other.due)):
             return False
         is_dated = other.done or task.note in diary or other.note in diary
         return bool(is_dated) or (task.note in series and series[task.note] == series.get(other.note))

@@ -19,11 +19,12 @@ from donna_tui.drafts.series import day_in, people_in
 from donna_tui.drafts.skills.cadence import (
     CadenceParts,
     Span,
+    days_of_notes,
     done_in_another_note,
+    known_tasks,
     new_material,
     read_notes,
     task_lines,
-    tasks_with_days,
 )
 from donna_tui.drafts.text import can_be_linked, inline, iso_week, words_only
 from donna_tui.index.database import Database
@@ -158,9 +159,9 @@ async def _gather(parts: CadenceParts, name: str, day: datetime.date) -> Context
             material.passages.add(read.evidence(block), sensitive=read.note.sensitive) for block in found
         ]
     lately = Span(day - LONG_PAST, day)
-    tasks, days = await tasks_with_days(parts, lately)
-    done_later = done_in_another_note(tasks, days, lately)
-    tasks = [task for task in tasks if task.is_open and names.are_in(task.title) and task.id not in done_later]
+    tasks = [task for task in await known_tasks(parts) if names.are_in(task.title)]
+    done_later = done_in_another_note(tasks, await days_of_notes(parts, tasks, lately), lately)
+    tasks = [task for task in tasks if task.is_open and task.id not in done_later]
     chats = await parts.gatherer.own_chats(name, limits.chat)
     for passage in material.passages.add_hits([hit for hit in chats if names.are_in(hit.content)]):
         material.for_model.append(passage)
