@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
@@ -130,16 +130,26 @@ class Judged:
 def judge(passages: Passages, question: Question, settings: Settings, legs: Legs) -> Judged:
     """Rank the candidates of the legs, and separate hits from near misses. Notes that the question names are first."""
     database, in_note = passages.database, legs.keyword.in_note
-    ranked = _rank(passages, question, legs)
+    listed = _listing_section(passages, question, [*legs.keyword.scores, *legs.semantic])
+    ranked = _rank(passages, question, legs, listed)
     min_score = least_cosine(question, settings)
-    best = list(islice((one for one in ranked if _is_relevant(one, min_score)), TOP_CANDIDATES))
+    asked = listed if _asks_only_for_section(question.query) else frozenset[int]()
+
+    def is_relevant(one: Ranked) -> bool:
+        """Return whether a passage can be a hit: it shares a word, its cosine reaches the threshold, or it lists the
+        section, as “Action items”, if the question asks for nothing else, as “open tasks”.
+        """
+        is_close = one.cosine is not None and one.cosine >= min_score
+        return one.keyword_rank is not None or is_close or one.id in asked
+
+    best = list(islice(filter(is_relevant, ranked), TOP_CANDIDATES))
     leads = _leads(passages, question, ranked, best, half_typed=legs.keyword.half_typed, in_note=in_note)
     hits, others = [], ranked
     if leads is not None:
         ranked = lifted(ranked, leads)
-        hits = [one for one in ranked if _is_relevant(one, min_score)]
+        hits = list(filter(is_relevant, ranked))
         hits = originals_first(database, hits, query_content(question.query, partial=legs.keyword.half_typed).stems)
-        others = [one for one in ranked if not _is_relevant(one, min_score)]
+        others = [one for one in ranked if not is_relevant(one)]
     named = legs.keyword.named
     if not named and question.mode != "semantic":
         if not hits:
@@ -167,11 +177,6 @@ def least_cosine(question: Question, settings: Settings) -> float:
     return settings.min_score if question.trust > READABLE or question.mode == "semantic" else math.inf
 
 
-def _is_relevant(one: Ranked, min_score: float) -> bool:
-    """Return whether a passage can be a hit: it shares a word, or its cosine reaches the threshold."""
-    return one.keyword_rank is not None or (one.cosine is not None and one.cosine >= min_score)
-
-
 def _leads(
     passages: Passages,
     question: Question,
@@ -193,8 +198,8 @@ def _leads(
     question_content = query_content(question.query, partial=half_typed)
     rows = passages.rows([one.id for one in best])
     found = [one for one in best if one.id in rows]
-    is_list = len(asking_words(question.query)) == len(question.query.terms)
-    is_close = in_note or is_list or not best or any(_answers(question_content, one, rows[one.id]) for one in found)
+    is_chosen = in_note or _asks_only_for_section(question.query)
+    is_close = is_chosen or not best or any(_answers(question_content, one, rows[one.id]) for one in found)
     if not is_close and not _one_note_holds_all(passages, question_content, ranked, best):
         return None
     from donna_tui.search.speaker_attribution import compare
@@ -227,7 +232,7 @@ def _one_note_holds_all(
     return any(question_content.coverage(" ".join(text)) == 1.0 for text in texts.values())
 
 
-def _rank(passages: Passages, question: Question, legs: Legs) -> list[Ranked]:
+def _rank(passages: Passages, question: Question, legs: Legs, listed: Collection[int]) -> list[Ranked]:
     keyword, semantic = legs.keyword, legs.semantic
     cosines = dict(semantic)
     if question.vector is not None:
@@ -244,7 +249,7 @@ def _rank(passages: Passages, question: Question, legs: Legs) -> list[Ranked]:
     coverage = 1.0 if question.vector is None else keyword.coverage
     ranked = fuse(candidates, list(keyword.scores), list(semantic), trust=question.trust, coverage=coverage)
     ranked = _by_date(passages, question, ranked, in_note=keyword.in_note)
-    ranked = lifted(ranked, _by_section(passages, question, ranked), SECTION_WEIGHT)
+    ranked = lifted(ranked, _by_section(ranked, listed), SECTION_WEIGHT)
     return lifted(ranked, _by_user(passages, question, [each for each, at in places.items() if at.is_turn]))
 
 
@@ -278,19 +283,25 @@ def _by_date(passages: Passages, question: Question, ranked: list[Ranked], *, in
     return rearranged(ranked, scores)
 
 
-def _by_section(passages: Passages, question: Question, ranked: Sequence[Ranked]) -> dict[int, float]:
-    """Return the leads of the passages that list what the question asks for: decisions or tasks. They are in proportion
-    to the passages' scores, since such a list about another subject answers nothing.
-    """
+def _listing_section(passages: Passages, question: Question, ids: Sequence[int]) -> frozenset[int]:
+    """Return those of some passages that list what the question asks for: decisions or tasks."""
     section, _ = section_of(question.query.text)
-    if section is None or question.mode != "hybrid" or not ranked:
-        return {}
-    rows, best = passages.rows([one.id for one in ranked]), ranked[0].rank_score or 1.0
-    return {
-        one.id: one.rank_score / best
-        for one in ranked
-        if (row := rows.get(one.id)) and section.is_in(json.loads(row.heading_path), row.content)
-    }
+    if section is None or question.mode != "hybrid":
+        return frozenset()
+    rows = passages.rows(list(dict.fromkeys(ids)))
+    return frozenset(each for each, row in rows.items() if section.is_in(json.loads(row.heading_path), row.content))
+
+
+def _asks_only_for_section(query: Query) -> bool:
+    return bool(query.terms) and len(asking_words(query)) == len(query.terms)
+
+
+def _by_section(ranked: Sequence[Ranked], listed: Collection[int]) -> dict[int, float]:
+    """Return the leads of the passages that list what the question asks for. They are in proportion to the passages'
+    scores, since such a list about another subject answers nothing.
+    """
+    best = (ranked[0].rank_score if ranked else 0.0) or 1.0
+    return {one.id: one.rank_score / best for one in ranked if one.id in listed}
 
 
 def _by_user(passages: Passages, question: Question, turns: Sequence[int]) -> dict[int, float]:

@@ -195,6 +195,14 @@ def test_a_question_only_about_decisions_is_answered_by_every_list_of_them(store
     assert not asked(store, "what did we decide about unicorns", settings=near).hits
 
 
+def test_a_question_only_about_tasks_finds_every_list_of_them_whatever_its_words(store: MemoryStore) -> None:
+    add(store, "Globex.md", "# Globex\n\n## Action items\n\n- Lease two pumps", leaning(0.1))
+    add(store, "Initech.md", "# Initech\n\n## Pumps\n\n- Two of them are leased", leaning(0.12, 2))
+    near = replace(SETTINGS, min_score=0.25)
+    assert paths(asked(store, "open tasks", settings=near)) == ["Globex.md"]
+    assert not asked(store, "open tasks of unicorns", settings=near).hits
+
+
 def test_a_long_text_is_no_question_about_decisions() -> None:
     assert section_of(f"{'we spoke ' * 50_000} and decided") == (None, frozenset())
 

@@ -6,8 +6,9 @@ The branch may be pushed. The record, below refs/donna, is local, and is suffici
 
 from __future__ import annotations
 
+import os
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from donna_tui.safety.classify import Sensitivity
@@ -15,7 +16,7 @@ from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.attributes import Attributes, why_not_stored
 from donna_tui.vault.git.operations import last_operation, parse_message
 from donna_tui.vault.git.repository import GitRepo, RefState, RepoLocation
-from donna_tui.vault.write.changes import BlobChange, Change, OperationKind, Plan
+from donna_tui.vault.write.changes import BlobChange, Change, Operation, OperationKind, Plan
 from donna_tui.vault.write.files import VaultFiles
 from donna_tui.vault.write.rules import WriteRules
 
@@ -110,19 +111,35 @@ def untracked_before(repo: GitRepo, location: RepoLocation, tip: RefState, plan:
     restored = {change.path for change in plan.changes if change.after is not None}
     if plan.kind is not OperationKind.UNDO or not restored or tip.commit is None:
         return set()
-    pattern = f"^Donna-(Op|Redoes): ({'|'.join(plan.undoes)})$"
-    listed = ("log", "-z", "--format=%P%x00%B", "--no-show-signature", "--extended-regexp", f"--grep={pattern}")
-    answer = repo.command.run(*listed, f"--max-count={len(plan.undoes)}", tip.commit)
-    fields = answer.output.decode("utf-8", "replace").split("\0")
-    remaining, parents = set(plan.undoes), dict[str, str]()
-    for parent, message in zip(fields[::2], fields[1::2], strict=False):
+    changes: dict[str, tuple[str, str]] = {}
+    for parent, operation, statuses in _last_applied(repo, tip.commit, plan.undoes):
+        for path in restored.intersection(operation.paths):
+            changes[path] = parent, statuses.get(location.full(path), "")
+    untracked = {path for path, (_, status) in changes.items() if status == "A"}
+    for parent in {parent for parent, status in changes.values() if not status}:
+        unchanged = {path for path, change in changes.items() if change == (parent, "")}
+        untracked |= unchanged - repo.known(replace(tip, commit=parent or None), location, [*unchanged])
+    return untracked
+
+
+def _last_applied(
+    repo: GitRepo, tip: str, operations: Sequence[str]
+) -> Iterator[tuple[str, Operation, Mapping[str, str]]]:
+    """Yield the last commit of each operation, the newest first: its parent, and by path how git lists its changes."""
+    pattern = f"^Donna-(Op|Redoes): ({'|'.join(operations)})$"
+    form = ("-z", "--format=commit %P%x00%B", "--name-status", "--no-renames", "--root", "--no-show-signature")
+    chosen = ("--extended-regexp", f"--grep={pattern}", f"--max-count={len(operations)}")
+    remaining, commits = set(operations), list[tuple[str, str, dict[str, str]]]()
+    fields = iter(repo.command.run("log", *form, *chosen, tip).output.split(b"\0"))
+    for field, value in zip(fields, fields, strict=False):
+        kind, _, parent = field.decode("ascii").strip().partition(" ")
+        if kind == "commit":
+            commits.append((parent, value.decode("utf-8", "replace"), {}))
+        else:
+            commits[-1][2][os.fsdecode(value)] = kind
+    for parent, message, statuses in commits:
         operation = parse_message(message, commit="", at=0.0)
         done = remaining.intersection((operation.id, *operation.redoes)) if operation else set()
         if operation and done:
             remaining -= done
-            parents |= dict.fromkeys(restored.intersection(operation.paths), parent)
-    before = {
-        commit: repo.known(replace(tip, commit=commit or None), location, [*parents])
-        for commit in set(parents.values())
-    }
-    return {path for path, parent in parents.items() if path not in before[parent]}
+            yield parent, operation, statuses
