@@ -120,6 +120,8 @@ def each_operation(repo: GitRepo, record: str | None, limit: int = MAX_OPERATION
     for commit, at, message in zip(fields[0::4], fields[1::4], fields[2::4], strict=False):
         operation = parse_message(message, commit=commit.strip(), at=float(at or 0))
         if operation is not None and operation.id not in seen:
+            if record and not seen:
+                repo.newest = record, operation.id
             seen.add(operation.id)
             yield operation
 
@@ -133,6 +135,8 @@ def last_operation(repo: GitRepo, commit: str, path: str) -> Operation | None:
 
 def newest_id(repo: GitRepo, record: str | None) -> str:
     """Return the id of the newest operation of the chain that ends in `record`; empty if there is none."""
+    if repo.newest[0] == record:
+        return repo.newest[1]
     newest = next(each_operation(repo, record, limit=1), None)
     return newest.id if newest else ""
 

@@ -85,6 +85,8 @@ class GitRepo:
         self._located: Located | None = None
         self._settings: tuple[object, Mapping[str, str]] | None = None
         self.command = GitCommand(vault)
+        self.newest = "", ""
+        """A record and the id of its operation, which never changes: the newest of those read last."""
 
     def init_if_missing(self, *, name: str, email: str) -> bool:
         """Create a repository, after the user agreed, unless the vault is in one. Return whether it was created."""
