@@ -46,7 +46,8 @@ class Section:
 
 _DECISION = r"decisions?|conclusions?|entscheidung(?:en)?|beschl(?:uss|üsse)"
 _OPEN = r"open|unfinished|outstanding|pending|remaining|offene[nr]?"
-_TASK = r"tasks?|to-?dos?|action items?|actions|points|items|aufgaben|punkte"
+_TODO = r"tasks?|to-?dos?|action items?|actions|aufgaben"
+_TASK = rf"{_TODO}|points|items|punkte"
 _ABOUT = r"about|for|from|in|of|on|regarding|with|aus|bei|der|des|für|mit|über|vom?|zu[mr]?"
 _ALL = r"\A\W*(?:(?:what|which|show|list|are|me|my|our|all|the|there|any|key|still|alle|die|unsere)\s+)*"
 
@@ -54,6 +55,7 @@ DECISIONS = Section(
     asks=re.compile(
         rf"\b(?:which|what|welche[nrs]?)\s+({_DECISION}|agreements?)\s+(?:are|did|do|has|have|is|was|were|wurden?)\b"
         r"|\b(?:i|we|they|team|group|board|committee|council|was|were|been)\b.{0,80}\b(decided?|agreed?)\b"
+        r"|\bwhat\s+(?:did|had|has|have)\b.{0,80}\b(decided?|agreed?)\b"
         r"|\b(haben wir|wir haben|wurden?)\b.{0,80}\b(beschlossen|entschieden|vereinbart)\b"
         rf"|{_ALL}({_DECISION})\s+(?:{_ABOUT})\b|\boutcomes?\s+of\b",
         re.IGNORECASE,
@@ -64,7 +66,9 @@ DECISIONS = Section(
 TASKS = Section(
     asks=re.compile(
         rf"{_ALL}((?:{_OPEN})\s+(?:{_TASK})|action items?|next steps?|nächsten? schritte)(?:\W*\Z|\s+(?:{_ABOUT})\b)"
-        r"|\bwhat(?:['’]s| is| was) (still (?:open|to (?:be done|do)))\b",
+        r"|\bwhat(?:['’]s| is| was) (still (?:open|to (?:be done|do)))\b"
+        rf"|\b(?:what|which|welche)\s+({_TODO})\s+(?:are|is|sind|were)(?:\s+(still|noch))?\s+(left|offen|{_OPEN})\b"
+        r"|\A\W*(?:\w+\s+){1,3}(action items?|next steps?)\W*\Z",
         re.IGNORECASE,
     ),
     heading=re.compile(rf"(?:{TASKS_HEADING})\W*", re.IGNORECASE),
