@@ -195,6 +195,12 @@ def test_links_keep_their_targets_after_random_moves(start: int) -> None:
         check_move(seed)
 
 
+@pytest.mark.parametrize("seed", [54_271, 89_256])
+def test_a_move_that_would_show_another_part_of_the_text_changes_nothing(seed: int) -> None:
+    """Without the backtick or `%%` of the old name, a link was hidden and another one shown in its place."""
+    check_move(seed)
+
+
 @pytest.mark.stress
 @pytest.mark.parametrize("start", range(10_000, 510_000, 25_000))
 def test_links_keep_their_targets_after_many_random_moves(start: int) -> None:

@@ -339,6 +339,7 @@ def test_markdown_links_are_looked_up_from_the_folder_first(target: str, note: s
         ("[](Old.md)", "[](Old.md)", 0, 1),
         ('---\nup: "[[Old]]"\n---\n', '---\nup: "Old"\n---\n', 1, 0),
         ('---\nup: "[[Old|a: b]]"\n---\n', '---\nup: "[[Old|a: b]]"\n---\n', 0, 1),
+        ("[[Old|a`b]] [[Older]] `[[Note]] `", "[[Old|a`b]] [[Older]] `[[Note]] `", 0, 1),
     ],
 )
 def test_unlinking_keeps_the_words_and_nothing_else_changes(

@@ -56,22 +56,23 @@ def unlink(text: str, *, note: str, deleted: Collection[str], notes: LinkIndex) 
     if not _may_name_any(text, deleted):
         return Relinked(text, 0)
     pieces: list[str] = []
-    kept: list[LinkKind] = []
+    kept: list[tuple[LinkKind, str]] = []
     done = count = dangling = 0
     for link in find_links(text):
+        written = link.kind, text[link.start : link.end]
         if destination_of(link, note, notes) not in deleted:
-            kept.append(link.kind)
+            kept.append(written)
             continue
         label = text[link.label[0] : link.label[1]]
         if link.whole[0] < done or not label.strip() or (link.in_yaml and _NOT_IN_YAML.search(label)):
-            kept.append(link.kind)
+            kept.append(written)
             dangling += 1
             continue
         pieces += text[done : link.whole[0]], label
         done = link.whole[1]
         count += 1
     result = "".join([*pieces, text[done:]])
-    if count and [link.kind for link in find_links(result)] != kept:
+    if count and [(link.kind, result[link.start : link.end]) for link in find_links(result)] != kept:
         return Relinked(text, 0, count + dangling)
     return Relinked(result, count, dangling)
 
@@ -90,23 +91,28 @@ class _Rewriter:
         self._known = cache(self._targets)
 
     def rewritten(self, text: str) -> Relinked:
-        """Rewrite the links of a text. Return it unchanged if a new target would turn surrounding text into code."""
-        links = list(find_links(text))
+        """Rewrite the links of a text. Return it unchanged if a new target, or the loss of an old one, would turn
+        surrounding text into code or a comment, or the reverse.
+        """
         pieces: list[str] = []
-        done = count = dangling = 0
-        for link in links:
+        expected: list[tuple[LinkKind, int, int]] = []
+        done = count = dangling = shift = 0
+        for link in find_links(text):
+            start, written = link.start + shift, text[link.start : link.end]
             targets = self._known(link.target, link.kind is LinkKind.WIKI)
-            if targets is None:
-                continue
-            written = next((found for target in targets if (found := _written(link, target, text)) is not None), None)
-            if written is None:
-                dangling += 1
-                continue
-            pieces += text[done : link.start], written
-            done = link.end
-            count += 1
+            if targets is not None:
+                new = next((found for target in targets if (found := _written(link, target, text)) is not None), None)
+                if new is None:
+                    dangling += 1
+                else:
+                    pieces += text[done : link.start], new
+                    done = link.end
+                    count += 1
+                    shift += len(new) - len(written)
+                    written = new
+            expected.append((link.kind, start, start + len(written)))
         result = "".join([*pieces, text[done:]])
-        if count and [link.kind for link in find_links(result)] != [link.kind for link in links]:
+        if count and [(link.kind, link.start, link.end) for link in find_links(result)] != expected:
             return Relinked(text, 0, count + dangling)
         return Relinked(result, count, dangling)
 
