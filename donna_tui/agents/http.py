@@ -14,7 +14,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from donna_tui.agents.guard import MAX_BODY_BYTES, PATH, Guard
-from donna_tui.agents.server import IDLE_SECONDS, MAX_SESSIONS, OpenSessions
+from donna_tui.agents.server import IDLE_SECONDS
 from donna_tui.http.guard import NAMES, ConnectionLimiter, TrackedConnection
 from donna_tui.types.errors import DonnaError, Reason
 
@@ -25,7 +25,7 @@ GOODBYE_SECONDS = 5
 
 async def serve_http(server: Server[Any], *, port: int, token: str, ready: Callable[[str], None]) -> None:
     """Serve clients until cancelled; `ready` is called with the address. Raises DonnaError if the port is taken."""
-    guard = Guard(OpenSessions(_application(server)), token)
+    guard = Guard(_application(server), token)
     listener = _Listener(
         uvicorn.Config(
             guard,
@@ -106,7 +106,6 @@ def _application(server: Server[Any]) -> Any:
         streamable_http_path=PATH,
         max_request_body_size=MAX_BODY_BYTES,
         session_idle_timeout=IDLE_SECONDS,
-        max_sessions=2 * MAX_SESSIONS,  # OpenSessions ends the idlest one before this limit
         transport_security=TransportSecuritySettings(
             enable_dns_rebinding_protection=True,
             allowed_hosts=names,

@@ -1,4 +1,4 @@
-"""Serve the tools for agents over MCP: list them, call a few at a time, and close idle sessions."""
+"""Serve the tools for agents over MCP: list them, and call a few at a time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from donna_tui import __version__
-from donna_tui.agents.guard import App, Message, Receive, Scope, Send
 from donna_tui.agents.setup import skill_text
 from donna_tui.agents.tools.catalogue import Tool, call, find_tool, refusal, tools_for
 from donna_tui.agents.tools.context import NAMELESS, ClientSession, Quota, ToolContext, actor_of
@@ -29,7 +28,6 @@ IDLE_SECONDS = 1_800.0
 """Seconds without a call after which a session ends; the next call begins another."""
 
 MAX_SESSIONS = 64
-RAW_SESSION_HEADER = b"mcp-session-id"
 
 
 @dataclass(slots=True)
@@ -58,77 +56,6 @@ class Sessions:
         while len(self._open) > MAX_SESSIONS:
             self._open.popitem(last=False)
         return session
-
-
-class OpenSessions:
-    """ASGI middleware around the SDK's application, which refuses all clients once it has too many sessions.
-
-    Before that limit, the session that has been idle longest is ended with the request by which a client ends one.
-    """
-
-    def __init__(self, app: App) -> None:
-        self._app = app
-        self._open: OrderedDict[bytes, int] = OrderedDict()
-        self._opening = 0
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        session = next((value for name, value in scope["headers"] if name.lower() == RAW_SESSION_HEADER), b"")
-        if session in self._open:
-            await self._use(session, scope, receive, send)
-        elif session or scope["method"] != "POST":
-            await self._app(scope, receive, send)
-        else:
-            await self._begin(scope, receive, send)
-
-    async def _use(self, session: bytes, scope: Scope, receive: Receive, send: Send) -> None:
-        self._open[session] += 1
-        self._open.move_to_end(session)
-        try:
-            await self._app(scope, receive, send)
-        finally:
-            if session in self._open:
-                self._open[session] -= 1
-                self._open.move_to_end(session)
-        if scope["method"] == "DELETE":
-            self._open.pop(session, None)
-
-    async def _begin(self, scope: Scope, receive: Receive, send: Send) -> None:
-        while self._open and len(self._open) + self._opening >= MAX_SESSIONS:
-            await self._end_idlest(scope)
-
-        async def noting(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] < 400:
-                for name, value in message["headers"]:
-                    if name.lower() == RAW_SESSION_HEADER:
-                        self._open[value] = 0
-            await send(message)
-
-        self._opening += 1
-        try:
-            await self._app(scope, receive, noting)
-        finally:
-            self._opening -= 1
-
-    async def _end_idlest(self, scope: Scope) -> None:
-        """End the session that has been unused longest, preferring one without a request in progress."""
-        idlest = next((each for each, requests in self._open.items() if not requests), next(iter(self._open)))
-        del self._open[idlest]
-        forwarded = [
-            (name, value) for name, value in scope["headers"] if name.lower() in (b"host", b"mcp-protocol-version")
-        ]
-
-        async def nothing() -> Message:
-            return {"type": "http.request", "body": b"", "more_body": False}
-
-        async def nowhere(_: Message) -> None:
-            return None
-
-        await self._app(
-            {**scope, "method": "DELETE", "headers": [*forwarded, (RAW_SESSION_HEADER, idlest)]}, nothing, nowhere
-        )
 
 
 AT_ONCE = 8

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics, generate_latest
 
@@ -25,35 +24,11 @@ from donna_tui.types.events import (
     WatchEvent,
 )
 
-MAX_SERIES = 200
-"""Maximum number of label combinations of one metric; further ones are counted under `other`."""
-
 SEARCH_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 CALL_SECONDS = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
 
-Labels = tuple[str, ...]
-
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # they would be one more series of each label combination
-
-Metric = TypeVar("Metric", Counter, Histogram)
-
-
-class BoundedMetric(Generic[Metric]):
-    """Bound the label combinations of a metric."""
-
-    def __init__(self, metric: Metric) -> None:
-        self._metric: Metric = metric
-        self._known: set[Labels] = set()
-        self._lock = threading.Lock()
-
-    def of(self, *labels: str) -> Metric:
-        """Return the series of these labels, or of `other` if the metric has `MAX_SERIES` already."""
-        with self._lock:
-            if labels not in self._known and len(self._known) >= MAX_SERIES:
-                labels = ("other",) * len(labels)
-            self._known.add(labels)
-        return self._metric.labels(*labels) if labels else self._metric
 
 
 class Metrics:
@@ -85,17 +60,17 @@ class Metrics:
         )
         self._call_time = self._timer("donna_model_call_seconds", "The duration of these calls.", "alias", CALL_SECONDS)
         self._count: dict[type, Callable[[Any], None]] = {
-            SearchDone: lambda event: self._retrieval.of(event.mode).observe(event.latency_ms / 1000),
-            IngestBatch: lambda event: self._batches.of().inc(),
+            SearchDone: lambda event: self._retrieval.labels(event.mode).observe(event.latency_ms / 1000),
+            IngestBatch: lambda event: self._batches.inc(),
             NoteIndexed: self._note_indexed,
-            NoteFailed: lambda event: self._failed.of(event.reason).inc(),
-            NoteDeleted: lambda event: self._changes.of("deleted").inc(),
-            NoteRenamed: lambda event: self._changes.of("renamed").inc(),
+            NoteFailed: lambda event: self._failed.labels(event.reason).inc(),
+            NoteDeleted: lambda event: self._changes.labels("deleted").inc(),
+            NoteRenamed: lambda event: self._changes.labels("renamed").inc(),
             NoteEmbedded: self._note_embedded,
-            WatchEvent: lambda event: self._watched.of("rescan" if event.rescan else "hint").inc(),
-            Autowritten: lambda event: self._written.of(event.template).inc(),
-            AutowriteSkipped: lambda event: self._skipped.of(event.template).inc(),
-            AutowriteFailed: lambda event: self._unwritten.of(event.template, event.reason).inc(),
+            WatchEvent: lambda event: self._watched.labels("rescan" if event.rescan else "hint").inc(),
+            Autowritten: lambda event: self._written.labels(event.template).inc(),
+            AutowriteSkipped: lambda event: self._skipped.labels(event.template).inc(),
+            AutowriteFailed: lambda event: self._unwritten.labels(event.template, event.reason).inc(),
             ModelCalled: self._model_called,
         }
 
@@ -107,27 +82,27 @@ class Metrics:
     def page(self) -> str:
         return generate_latest(self._registry).decode()
 
-    def _counter(self, name: str, help_text: str, *labels: str) -> BoundedMetric[Counter]:
-        return BoundedMetric(Counter(name, help_text, labels, registry=self._registry))
+    def _counter(self, name: str, help_text: str, *labels: str) -> Counter:
+        return Counter(name, help_text, labels, registry=self._registry)
 
-    def _timer(self, name: str, help_text: str, label: str, buckets: tuple[float, ...]) -> BoundedMetric[Histogram]:
-        return BoundedMetric(Histogram(name, help_text, (label,), buckets=buckets, registry=self._registry))
+    def _timer(self, name: str, help_text: str, label: str, buckets: tuple[float, ...]) -> Histogram:
+        return Histogram(name, help_text, (label,), buckets=buckets, registry=self._registry)
 
     def _note_indexed(self, event: NoteIndexed) -> None:
-        self._indexed.of(event.why).inc()
+        self._indexed.labels(event.why).inc()
         if event.why in ("new", "changed"):
-            self._changes.of(event.why).inc()
+            self._changes.labels(event.why).inc()
 
     def _note_embedded(self, event: NoteEmbedded) -> None:
-        self._embedded.of().inc(event.computed)
-        self._reused.of().inc(event.reused)
+        self._embedded.inc(event.computed)
+        self._reused.inc(event.reused)
 
     def _model_called(self, event: ModelCalled) -> None:
-        self._calls.of(event.task_type, event.alias, event.outcome).inc()
-        self._cost.of(event.task_type, event.alias).inc(event.cost_usd)
-        self._tokens.of(event.alias, "in").inc(event.tokens_in)
-        self._tokens.of(event.alias, "out").inc(event.tokens_out)
-        self._call_time.of(event.alias).observe(event.latency_ms / 1000)
+        self._calls.labels(event.task_type, event.alias, event.outcome).inc()
+        self._cost.labels(event.task_type, event.alias).inc(event.cost_usd)
+        self._tokens.labels(event.alias, "in").inc(event.tokens_in)
+        self._tokens.labels(event.alias, "out").inc(event.tokens_out)
+        self._call_time.labels(event.alias).observe(event.latency_ms / 1000)
 
 
 PATH = "/metrics"
