@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from donna_tui.drafts.blocks import is_own, without_hunks
-from donna_tui.drafts.people import FOLDER, ensure_person_stubs, is_stub
+from donna_tui.drafts.people import FOLDER, ensure_person_stubs, is_stub, text_of_page
 from donna_tui.drafts.queue import ID_KEY, MACHINE_KEYS, Entry, is_of
 from donna_tui.drafts.text import frontmatter_block
 from donna_tui.memory.facts import WHOLE_NOTE
@@ -53,7 +53,8 @@ class Approver:
         except VaultReadError as error:
             if error.reason is not Reason.MISSING:
                 raise
-            raise DonnaError(Reason.MISSING, f"the draft {entry.path} was deleted or moved outside Donna") from error
+            message = f"the draft {entry.path} is missing: it was undone, deleted or moved"
+            raise DonnaError(Reason.MISSING, message, hint="restore its note, or draft it again") from error
         if not is_of(note.frontmatter.data, entry.skill, entry.key):
             raise DonnaError(Reason.NOT_A_DRAFT, f"{entry.path} is another note now", hint="it was overwritten")
         return note
@@ -117,12 +118,12 @@ class Approver:
         return replace(plan, subject=f"Update {entry.path} from the calendar")
 
     def before(self, entry: Entry) -> str | None:
-        """Return the text that an approval would replace, which is a person's page written by Donna; None otherwise."""
+        """Return the text that an approval would replace, which is a person's page; None for a new note."""
         note = self._client.try_read(entry.target) if entry.target != entry.path else None
-        return note.text if note and _is_page_of_donna(note) else None
+        return note.text if note and _may_be_replaced(note, entry) else None
 
     def _free(self, entry: Entry, taken: Collection[str] = ()) -> str:
-        """Return the target, or the next free numbered name; a person's page written by Donna may be overwritten."""
+        """Return the target if it is free or may be replaced, else the next numbered name."""
         stem = entry.target.removesuffix(".md")
         folded = {path.casefold() for path in taken}
         for name in (entry.target, *(f"{stem}-{number}.md" for number in range(2, MAX_NAMES))):
@@ -136,7 +137,7 @@ class Approver:
                 if error.reason is Reason.MISSING:
                     return name
                 continue
-            if _is_page_of_donna(note):
+            if _may_be_replaced(note, entry):
                 return name
         raise DonnaError(Reason.CONFLICT, f"there are too many notes named {entry.target}")
 
@@ -284,7 +285,9 @@ def _body(text: str) -> str:
     return text[parse_frontmatter(text).body_start :]
 
 
-def _is_page_of_donna(note: VaultNote) -> bool:
-    """Check whether a note is a person's page written by Donna, the only kind of note that is rewritten."""
+def _may_be_replaced(note: VaultNote, entry: Entry) -> bool:
+    """Check whether a draft replaces a note: a person's page written by Donna, or an empty one with the profile."""
     front = note.frontmatter.data
-    return is_own(front) and front.get("type") == "person"
+    if is_own(front) and front.get("type") == "person":
+        return True
+    return entry.skill == "person_profile" and note.path == entry.target and not text_of_page(note.content)

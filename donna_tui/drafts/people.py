@@ -102,5 +102,10 @@ def is_stub(content: bytes | None) -> bool:
     return bool(front.get("stub")) and front.get("type") == "person"
 
 
+def text_of_page(body: str) -> str:
+    """Return what the page of a person says below its title."""
+    return "\n".join(line for line in body.splitlines() if not line.startswith("# ")).strip()
+
+
 def _names(body: str) -> Iterable[str]:
     return dict.fromkeys(name.strip() for name in _BARE_LINK.findall(body) if can_be_linked(name.strip()))

@@ -11,6 +11,7 @@ import datetime
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
 from donna_tui.drafts.blocks import Block, Role, blocks_of, heading_role, is_own, is_quotable, topics_of
 from donna_tui.drafts.drafters import MIN_WORDS, is_self_contained, stems_of
@@ -60,13 +61,20 @@ _OUTCOME = re.compile(
     r"(?i:will|to(?! (?:clarify|be clear|add on)\b)|still needs? to|(?:is|are) going to)\b"
 )
 _CANCELLED = re.compile(
-    r"(?:the |this |das )?(?:meeting |call |treffen |termin )?(?:(?:was|is|has been|wurde|ist) )?"
-    r"(?:cancell?ed|called off|abgesagt|ausgefallen)"
-    r"(?: (?:today|this week|heute|diese woche))?"
-    r"(?:[,;]? (?:because|due to|since|wegen|weil)\b.*|[,;] .*| [(–—-].*)?\W*",
+    r"(?:no (?:meeting|call)|kein (?:treffen|termin)"
+    r"|(?:the |this |das |der )?(?:meeting |call |treffen |termin )?(?:(?:was|is|has been|wurde|ist) )?"
+    r"(?:cancell?ed|called off|postponed|rescheduled|did(?: not|n['’]t) (?:take place|happen)"
+    r"|abgesagt|ausgefallen|verschoben|fiel aus|fand nicht statt|fällt(?: heute)? aus|entfällt|entfiel))"
+    r"(?: (?:at short notice|today|this week|heute|diese woche|kurzfristig))?"
+    r"(?:,? (?:to|until|auf) .{1,40}|[,;]? (?:because|due to|since|wegen|weil)\b.*|[,;] .*| [(–—-].*)?\W*",
     re.IGNORECASE,
 )
 """A note that a meeting did not take place, perhaps with the reason."""
+
+_CANCELLED_NAME = re.compile(
+    r"(?:^|[(\[:,–—-]\s*)(?:cancell?ed|abgesagt|ausgefallen|entfällt)\W*$|^[\d\W]*cancell?ed\s*[:–—-]", re.IGNORECASE
+)
+"""The name of a cancelled meeting, such as “Retro (cancelled)”, but not “Cancelled orders”."""
 
 _DONE = re.compile(
     r"\W*(?:(?:the |this )?(?:PR|issue) )?(?:(?:is|was) )?(?:closed|landed|merged|released|shipped)\W*$", re.IGNORECASE
@@ -212,9 +220,12 @@ def points_of(blocks: Sequence[Block], agenda: Sequence[str] = (), *, is_daily: 
     )
 
 
-def was_cancelled(blocks: Sequence[Block]) -> bool:
-    """Check whether a note says only that the meeting did not take place."""
-    said = [block for block in blocks if block.box or is_quotable(block)]
+def was_cancelled(read: Read) -> bool:
+    """Check whether a meeting did not take place by its name or its status, or because its note says nothing else."""
+    status = str(read.note.front.get("status") or "")
+    if any(map(_CANCELLED_NAME.search, (status, PurePosixPath(read.note.path).stem))):
+        return True
+    said = [block for block in read.blocks if block.box or is_quotable(block)]
     return len(said) == 1 and bool(_CANCELLED.fullmatch(said[0].text))
 
 

@@ -183,8 +183,23 @@ class DraftService:
         await self._skills.again(entry)
 
     async def write_new(self, skill: str, day: datetime.date, *, person: str = "") -> list[WriteResult]:
-        """Write the drafts of a skill for a day or its week; `person` names a profile, which need not be due."""
-        return await self._skills.write(skill, day, person)
+        """Write the drafts of a skill for a day or its week; `person` names a profile, which need not be due.
+
+        A draft whose note is missing, because it was undone or deleted, is written again.
+        """
+        results = await self._skills.write(skill, day, person)
+        missing = [await self._forget_missing(result.draft) for result in results]
+        return await self._skills.write(skill, day, person) if any(missing) else results
+
+    async def _forget_missing(self, identity: str) -> bool:
+        """Remove a draft that waits but has no note, and return whether it was one."""
+        entry = await self._entry(identity) if identity else None
+        if entry is None or entry.state != DraftState.WAITING:
+            return False
+        is_missing = (await self._followed(entry)).state == DraftState.GONE
+        if is_missing:
+            await self._db.run(lambda db: queue.drop(db, entry.id))
+        return is_missing
 
     async def write_today(self, skill: str) -> DraftRow | None:
         """Write the draft of a skill for today or this week, or return the existing one; None without content."""
@@ -214,7 +229,10 @@ class DraftService:
         meeting = await self._calendar.meeting(event_id)
         if meeting.cancelled:
             raise DonnaError(Reason.USAGE, "this meeting was cancelled: no note is written")
-        return (await self._entry((await self._skills.meetings.run(meeting)).draft)).row()
+        result = await self._skills.meetings.run(meeting)
+        if await self._forget_missing(result.draft):
+            result = await self._skills.meetings.run(meeting)
+        return (await self._entry(result.draft)).row()
 
     async def follow_calendar(self) -> None:
         """Update waiting drafts to the calendar, whose meetings may have changed since they were written.
@@ -293,7 +311,7 @@ class DraftService:
             except DonnaError:
                 continue
             return await self._save(found)
-        return replace(entry, state=DraftState.GONE.value, detail="Its note was deleted or moved outside Donna.")
+        return replace(entry, state=DraftState.GONE.value, detail="Its note was undone, deleted or moved.")
 
     async def _as_on_disk(self, entry: Entry) -> Entry:
         """Return a draft whose note exists; without its draft mark it was approved by hand, or just before a crash."""

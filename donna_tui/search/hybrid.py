@@ -249,7 +249,10 @@ def _rank(passages: Passages, question: Question, legs: Legs, listed: Collection
     coverage = 1.0 if question.vector is None else keyword.coverage
     ranked = fuse(candidates, list(keyword.scores), list(semantic), trust=question.trust, coverage=coverage)
     ranked = _by_date(passages, question, ranked, in_note=keyword.in_note)
-    ranked = lifted(ranked, _by_section(ranked, listed), SECTION_WEIGHT)
+    if _asks_only_for_section(question.query):
+        ranked = lifted(ranked, dict.fromkeys(listed, 1.0), 1.0)  # above all others
+    else:
+        ranked = lifted(ranked, _by_section(ranked, listed), SECTION_WEIGHT)
     return lifted(ranked, _by_user(passages, question, [each for each, at in places.items() if at.is_turn]))
 
 

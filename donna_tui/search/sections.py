@@ -11,8 +11,8 @@ from functools import lru_cache
 
 DECISIONS_HEADING = (
     r"(?:(?:key|our|main|final|the) )?(?:decisions?(?: made| taken| log)?|decided|agreed|agreements?|resolutions?"
-    r"|conclusions?|outcomes?)(?: and (?:next steps|actions))?|entscheidungen|beschlüsse|décisions|decisiones"
-    r"|acuerdos"
+    r"|conclusions?|outcomes?)(?: and (?:next steps|actions))?|entscheidungen|beschlüsse|vereinbart|vereinbarungen"
+    r"|décisions|decisiones|acuerdos"
 )
 TASKS_HEADING = (
     r"action items?|actions|next steps?|to[- ]?dos?|follow[- ]?ups?|tasks|my tasks|aufgaben|nächste schritte"
@@ -32,22 +32,27 @@ class Section:
     """A section of minutes. A passage lists it below a heading that `heading` matches, or in a line that `line` does.
 
     `asks` matches a question about it. The words of its groups say nothing about the subject of the question, so they
-    need not be in the passages that answer it.
+    need not be in the passages that answer it. A passage in which only lines match `done` does not list it.
     """
 
     asks: re.Pattern[str]
     heading: re.Pattern[str]
     line: re.Pattern[str]
+    done: re.Pattern[str] | None = None
 
     def is_in(self, heading_path: Sequence[str], text: str) -> bool:
         """Return whether a passage lists the section."""
-        return any(map(self.heading.fullmatch, heading_path)) or self.line.search(text) is not None
+        if self.line.search(text):
+            return True
+        is_done = self.done is not None and self.done.search(text) is not None
+        return not is_done and any(map(self.heading.fullmatch, heading_path))
 
 
 _DECISION = r"decisions?|conclusions?|entscheidung(?:en)?|beschl(?:uss|üsse)"
-_OPEN = r"open|unfinished|outstanding|pending|remaining|offene[nr]?"
+_OPEN = r"open|unfinished|outstanding|overdue|pending|remaining|offene[nr]?|überfällige[nr]?"
 _TODO = r"tasks?|to-?dos?|action items?|actions|aufgaben"
 _TASK = rf"{_TODO}|points|items|punkte"
+_OWN = r"tasks|to-?dos?|aufgaben"
 _ABOUT = r"about|for|from|in|of|on|regarding|with|aus|bei|der|des|für|mit|über|vom?|zu[mr]?"
 _ALL = r"\A\W*(?:(?:what|which|show|list|are|me|my|our|all|the|there|any|key|still|alle|die|unsere)\s+)*"
 
@@ -68,11 +73,16 @@ TASKS = Section(
         rf"{_ALL}((?:{_OPEN})\s+(?:{_TASK})|action items?|next steps?|nächsten? schritte)(?:\W*\Z|\s+(?:{_ABOUT})\b)"
         r"|\bwhat(?:['’]s| is| was) (still (?:open|to (?:be done|do)))\b"
         rf"|\b(?:what|which|welche)\s+({_TODO})\s+(?:are|is|sind|were)(?:\s+(still|noch))?\s+(left|offen|{_OPEN})\b"
-        r"|\A\W*(?:\w+\s+){1,3}(action items?|next steps?)\W*\Z",
+        rf"|\A\W*(?:\w+\s+){{0,2}}(?:\w+['’]s?|my|our|all|meine|unsere|alle)\s+({_OWN})\W*\Z"
+        rf"|{_ALL}({_OWN})\s+(?:for|of|from|für|von)\b|\A\W*(?:\w+\s+){{1,3}}(action items?|next steps?)\W*\Z"
+        r"|\bwhat\s+(?:do|does|did)\b.{0,40}\b((?:have|need) to do)"
+        r"(?:\W*\Z|\s+(?:this|next|today|tomorrow|before|by)\b)"
+        r"|\bwas\s+(?:muss|müssen|soll|sollen)\b.{0,40}\b(tun|erledigen)\W*\Z",
         re.IGNORECASE,
     ),
     heading=re.compile(rf"(?:{TASKS_HEADING})\W*", re.IGNORECASE),
     line=re.compile(rf"^\s*(?:[-*+]|\d+[.)])\s+\[ \]\s|^\W*(?:{TASK_LABEL})\W{{0,3}}:", re.IGNORECASE | re.MULTILINE),
+    done=re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\[[xX-]\]\s", re.MULTILINE),
 )
 
 

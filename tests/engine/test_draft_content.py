@@ -614,7 +614,7 @@ async def test_a_task_that_was_done_in_another_note_is_not_carried_over(tmp_path
         "Daily/2024-01-02.md": "- [ ] Phone the bank 📅 2024-01-10\n",
         "Daily/2024-01-09.md": "- [x] Phone the bank ✅ 2024-01-09\n- [x] Pay the fee ✅ 2024-01-09\n",
         "Daily/2024-01-10.md": "- [ ] Pay the fee 📅 2024-01-10\n",
-        "Daily/2024-01-17.md": "- [x] Ask Ben\n",
+        "Daily/2024-01-17.md": "- [x] ask **[[Ben]]**.\n",
         "Work/2024-01-16 Weekly.md": "- [ ] Ask Ben\n- [ ] Send the plan 📅 2024-01-19\n",
         "Projects/Plan.md": "- [ ] Send the plan 📅 2024-01-19\n",
         **{f"Projects/{name}.md": "- [ ] Send the invoice 📅 2024-01-19\n" for name in ("Acme", "Globex")},

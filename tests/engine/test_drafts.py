@@ -550,6 +550,30 @@ async def test_a_person_is_brought_up_to_date_and_undone(tmp_path: Path) -> None
         assert (await here.row(row.id)).state is DraftState.WAITING
 
 
+@pytest.mark.parametrize("page", ["", "---\naliases: [Ani]\n---\n# Ana Lima\n"])
+async def test_a_profile_fills_the_empty_page_of_a_person(tmp_path: Path, page: str) -> None:
+    notes = {"People/Ana Lima.md": page, "Projects/Rocket.md": "# Rocket\n\nAna Lima leads the rocket since May.\n"}
+    async with draft_engine(tmp_path, notes=notes) as here:
+        (result,) = await here.engine.drafts.write_new("person_profile", THIS_WEEK, person="Ana Lima")
+        await here.approve(await here.row(result.draft))
+        assert "Ana Lima leads the rocket since May" in here.text("People/Ana Lima.md")
+        assert here.front("People/Ana Lima.md").get("aliases") == (["Ani"] if page else None)
+        assert not [path for path in here.notes() if path.startswith("People/Ana Lima-")]
+        await here.undo()
+        assert here.text("People/Ana Lima.md") == page
+
+
+async def test_a_draft_that_was_undone_is_written_again_on_demand(tmp_path: Path) -> None:
+    day = datetime.date(2024, 1, 17)
+    async with draft_engine(tmp_path, notes={"Daily/2024-01-17.md": "- We chose SQLite.\n"}) as here:
+        (first,) = await here.engine.drafts.write_new("daily_reflection", day)
+        await here.undo()
+        assert first.path not in here.notes()
+        (again,) = await here.engine.drafts.write_new("daily_reflection", day)
+        assert "We chose SQLite." in here.text(again.path)
+        assert [row.state for row in await here.engine.drafts.drafts()] == [DraftState.WAITING]
+
+
 async def test_a_private_task_makes_a_persons_page_private(tmp_path: Path) -> None:
     notes = {
         "People/Ana Lima.md": STUB,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -215,12 +216,38 @@ def test_only_the_names_below_attendees_are_skipped() -> None:
         ("The meeting was cancelled this week.", True),
         ("Cancelled, half of us are ill.", True),
         ("Abgesagt wegen Krankheit", True),
+        ("Der Termin fiel aus, Sabine war krank.", True),
+        ("Fällt heute aus.", True),
+        ("Termin verschoben auf nächste Woche.", True),
+        ("No meeting today.", True),
+        ("Postponed to next week.", True),
+        ("The meeting did not take place.", True),
+        ("Cancelled at short notice.", True),
+        ("Postponed the launch to May after the review of the two risks by the board", False),
+        ("No meeting is longer than an hour from now on", False),
         ("Cancelled the contract with Acme, Ben tells legal", False),
         ("Cancelled orders are refunded within 14 days", False),
     ],
 )
 def test_only_a_note_about_the_meeting_itself_says_that_it_was_cancelled(line: str, cancelled: bool) -> None:
-    assert was_cancelled(blocks_of(f"- {line}\n")) is cancelled
+    assert was_cancelled(read("Meetings/2024-01-15 Weekly.md", f"- {line}\n")) is cancelled
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "cancelled"),
+    [
+        ("Retro (cancelled)", "", True),
+        ("2024-01-15 Cancelled - Retro", "", True),
+        ("Retro", "cancelled", True),
+        ("Retro", "done", False),
+        ("Cancelled orders", "", False),
+    ],
+)
+def test_the_name_or_the_status_of_a_note_says_that_its_meeting_was_cancelled(
+    name: str, status: str, cancelled: bool
+) -> None:
+    found = read(f"Meetings/{name}.md", "- Agenda: budget\n- The sheets are green\n")
+    assert was_cancelled(replace(found, note=replace(found.note, front={"status": status}))) is cancelled
 
 
 def test_hostile_brackets_and_spaces_take_linear_time() -> None:

@@ -165,6 +165,11 @@ def test_the_latest_note_of_a_series_is_first(store: MemoryStore, text: str, fir
         ("which action items are still open for Globex?", "Boxes", ("action", "items", "still", "open")),
         ("welche Aufgaben sind noch offen mit Globex", "Boxes", ("Aufgaben", "noch", "offen")),
         ("Globex action items", "Boxes", ("action", "items")),
+        ("todos for Globex", "Boxes", ("todos",)),
+        ("Globex's todos", "Boxes", ("todos",)),
+        ("what does Globex have to do this week", "Boxes", ()),
+        ("was muss Globex tun", "Boxes", ("tun",)),
+        ("what does Globex need to do to use trees", "Notes", ()),
         ("what are the next steps with Globex", "Boxes", ("next", "steps")),
         ("did Globex agree then", "Notes", ()),
         ("which decision tree does Globex use", "Notes", ()),
@@ -204,8 +209,10 @@ def test_a_question_only_about_tasks_finds_every_list_of_them_whatever_its_words
     add(store, "Globex.md", "# Globex\n\n## Action items\n\n- Lease two pumps", leaning(0.1))
     add(store, "Initech.md", "# Initech\n\n## Pumps\n\n- Two of them are leased", leaning(0.12, 2))
     near = replace(SETTINGS, min_score=0.25)
-    assert paths(asked(store, "open tasks", settings=near)) == ["Globex.md"]
     assert not asked(store, "open tasks of unicorns", settings=near).hits
+    add(store, "Gym.md", "# Gym\n\nOpen from 6 to 23, and for tasks of any weight.", leaning(0.5, 3))
+    add(store, "Old.md", "# Old\n\n## Action items\n\n- [x] Buy a pump", leaning(0.3, 4))
+    assert paths(asked(store, "open tasks", settings=near)) == ["Globex.md", "Gym.md", "Old.md"]
 
 
 def test_a_long_text_is_no_question_about_decisions() -> None:

@@ -27,6 +27,7 @@ from donna_tui.drafts.writer import MemoryInformedWriter
 from donna_tui.memory.checkboxes import tasks_in
 from donna_tui.memory.listing import list_memories
 from donna_tui.memory.tasks import list_tasks
+from donna_tui.text.markdown import plain_text
 from donna_tui.types.drafts import Evidence, Meeting
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.memory import MemoryChunk, MemoryFilter, TaskRow
@@ -359,7 +360,7 @@ def done_in_another_note(tasks: Sequence[TaskRow], days: Mapping[str, str], span
     done: dict[str, list[TaskRow]] = {}
     for task in tasks:
         if task.status == "done":
-            done.setdefault(task.title, []).append(task)
+            done.setdefault(_task_key(task), []).append(task)
 
     def is_same(task: TaskRow, other: TaskRow) -> bool:
         if task.due != other.due and (task.recurrence or (task.due and other.due)):
@@ -370,12 +371,17 @@ def done_in_another_note(tasks: Sequence[TaskRow], days: Mapping[str, str], span
     return {
         task.id
         for task in tasks
-        for other in done.get(task.title, ())
+        for other in done.get(_task_key(task), ())
         if task.is_open
         and task.note != other.note
         and (days[task.note] or first) <= (other.done or days[other.note]) <= last
         and is_same(task, other)
     }
+
+
+def _task_key(task: TaskRow) -> str:
+    """Return the words that tasks have in common if they are the same: without markup, case and the final full stop."""
+    return plain_text(bare(task.title)).casefold().rstrip(" .!")
 
 
 def _is_named_by_day(path: str) -> bool:
@@ -416,7 +422,7 @@ async def meetings_of(
         found.append((each.title, each.day, path))
     unplanned = [read.note for read in free.values() if is_meeting_note(read.note, parts.gatherer.me)]
     found += [(_title_of(note), day_in(note.path, note.front), note.path) for note in unplanned]
-    found = [each for each in found if not (each[2] in by_path and was_cancelled(by_path[each[2]].blocks))][:most]
+    found = [each for each in found if not (each[2] in by_path and was_cancelled(by_path[each[2]]))][:most]
     await will_link(parts, [path for _, _, path in found], material)
     lines = [_meeting_line(title, day, path, by_path.get(path), material) for title, day, path in found]
     return sorted(lines, key=lambda line: line["day"])
@@ -471,21 +477,22 @@ def task_lines(tasks: Sequence[TaskRow], most: int, material: Material) -> list[
     A task that was copied from one daily note, or one note of a series, to the next is returned once. With a deadline
     so is one in dated notes of any folder, from an undated note if it is in one.
     """
-    undated = {(bare(task.title), task.due) for task in tasks if task.due and not day_in(task.note, {})}
+    undated = {(_task_key(task), task.due) for task in tasks if task.due and not day_in(task.note, {})}
     distinct: dict[tuple[str, str, object], TaskRow] = {}
     for task in tasks:
-        key = (bare(task.title), task.due)
+        key = (_task_key(task), task.due)
         if not day_in(task.note, {}):
             distinct.setdefault((*key, task.note), task)
         elif key not in undated:
             distinct.setdefault((*key, "" if task.due else _series_of(task.note)), task)
     lines = []
-    for (words, due, _), task in [each for each in distinct.items() if each[0][0]][:most]:
+    for task in [task for (words, _, _), task in distinct.items() if words][:most]:
+        words = bare(task.title)
         evidence = Evidence(
             number=0, source_type=MemorySource.TASK.value, path=task.id.removeprefix("task:"), title=task.note,
             heading_path=(), start_line=task.line, end_line=task.line, text=task.title,
         )  # fmt: skip
         passage = material.passages.add(evidence, sensitive=task.sensitive)
         material.listed.append((words, (passage.number,)))
-        lines.append({"text": inline(words), "due": due, "link": link_to(task.note)})
+        lines.append({"text": inline(words), "due": task.due, "link": link_to(task.note)})
     return lines

@@ -152,9 +152,9 @@ class MeetingNoteSkill:
         invited = self.gatherer.invited(meeting)
         limits = self.config.context_limits
         last = self._read(earlier[0].note, invited) if earlier else None
-        while last and was_cancelled(last.blocks) and len(earlier) > 1:
+        while last and was_cancelled(last):
             earlier = earlier[1:]
-            last = self._read(earlier[0].note, invited)
+            last = self._read(earlier[0].note, invited) if earlier else None
         before = [self._read(each.note, invited) for each in earlier[1 : max(1, limits.prior_meetings)]] if last else []
         projects = list(filter(None, (self._read(note, invited) for note in background)))
         series = list(filter(None, [last, *before]))

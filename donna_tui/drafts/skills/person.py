@@ -13,9 +13,9 @@ from donna_tui.drafts.blocks import SPEAKER, Block, bare, blocks_of, is_greeting
 from donna_tui.drafts.drafters import PersonProfileAnswer
 from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import IndexedNote, approved_notes
-from donna_tui.drafts.people import FOLDER
-from donna_tui.drafts.quotes import LONG_PAST, Read
-from donna_tui.drafts.series import day_in, people_in
+from donna_tui.drafts.people import FOLDER, text_of_page
+from donna_tui.drafts.quotes import LONG_PAST, Read, was_cancelled
+from donna_tui.drafts.series import day_in, is_meeting_note, people_in
 from donna_tui.drafts.skills.cadence import (
     CadenceParts,
     Span,
@@ -79,7 +79,7 @@ def people_due(
     named = [name for name, times in often.most_common() if times >= config.trigger_mentions_threshold]
     for path in client.list(FOLDER):
         page = client.try_read(path)
-        if page and page.frontmatter.data.get("stub") and len(_text_of(page.content)) < config.min_body_chars:
+        if page and page.frontmatter.data.get("stub") and len(text_of_page(page.content)) < config.min_body_chars:
             named.append(path.removeprefix(f"{FOLDER}/").removesuffix(".md"))
     wanted = dict.fromkeys(named)
     return [name for name in wanted if may_be_written(client, name)][:MAX_PEOPLE]
@@ -88,7 +88,7 @@ def people_due(
 def may_be_written(client: VaultClient, name: str) -> bool:
     """Check whether Donna may write the page of a person: it is missing, written by Donna, or empty."""
     note = client.try_read(f"{FOLDER}/{name}.md")
-    return note is None or is_own(note.frontmatter.data) or not _text_of(note.content)
+    return note is None or is_own(note.frontmatter.data) or not text_of_page(note.content)
 
 
 def named_person(client: VaultClient, name: str) -> str:
@@ -135,10 +135,6 @@ def _mentions_in(client: VaultClient, path: str, people: Collection[str]) -> lis
     return found
 
 
-def _text_of(body: str) -> str:
-    return "\n".join(line for line in body.splitlines() if not line.startswith("# ")).strip()
-
-
 async def _gather(parts: CadenceParts, name: str, day: datetime.date) -> Context:
     limits = parts.config.skills.person_profile.context_limits
     material, corrections = await new_material(parts, TASK_TYPE)
@@ -149,7 +145,8 @@ async def _gather(parts: CadenceParts, name: str, day: datetime.date) -> Context
         return _Named.of(name, known_people(index, parts.client, templates) | people)
 
     names = await parts.read(named)
-    reads = await _notes_about(parts, name, names, day)
+    about = await _notes_about(parts, name, names, day)
+    reads = [read for read in about if not (is_meeting_note(read.note) and was_cancelled(read))]
     facts: list[dict[str, str]] = []
     for read in reads:
         found = _about(read.blocks, names)

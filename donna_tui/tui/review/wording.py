@@ -40,7 +40,7 @@ _MAX_REMARKS = 3
 _WHY_DECIDED = {
     DraftState.APPROVED: "It was approved already.",
     DraftState.REJECTED: "It was rejected already.",
-    DraftState.GONE: "Its note is missing: it was deleted or moved outside Donna.",
+    DraftState.GONE: "Its note is missing: it was undone, deleted or moved.",
 }
 _TONES = {DraftState.FAILED: "$text-error", DraftState.GONE: "$text-warning", DraftState.APPROVED: "$text-success"}
 
