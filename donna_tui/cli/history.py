@@ -64,7 +64,8 @@ def diff(
 def _changes(writer: VaultWriter, what: str) -> Sequence[Change]:
     if not what:
         writer.repo.location()  # raises without a repository
-        found = (writer.history.outside_change(path) for path in sorted(writer.history.outside()))
+        paths = sorted({*writer.history.outside(), *writer.history.deleted()})
+        found = (writer.history.outside_change(path) for path in paths)
         return [change for change in found if change]
     if what.lower().endswith(NOTE_ENDINGS):
         change = writer.history.outside_change(what)

@@ -187,6 +187,10 @@ def test_diff_shows_an_operation_and_what_is_not_in_git(donna: Donna, history: P
     outside = donna("diff", "--space", history, "--json").json["changes"]
     assert [each["path"] for each in outside] == ["Projects/gateway.md"]
     assert "+my edit" in outside[0]["diff"]
+    (history / "Inbox/a.md").unlink()
+    deleted = donna("diff", "--space", history, "--json").json["changes"]
+    assert [each["path"] for each in deleted] == ["Inbox/a.md", "Projects/gateway.md"]
+    assert "-one" in deleted[0]["diff"]
     assert donna("diff", "nonsense", "--space", history, "--json").json["reason"] == "missing"
 
 

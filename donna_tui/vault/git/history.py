@@ -109,6 +109,15 @@ class History:
         suspects = changed | self._not_nested(notes.keys() - known.keys())
         return {path: path in known for path in suspects if self._differs(path, known, location)}
 
+    def deleted(self) -> set[str]:
+        """Return the notes of the last commit that are missing on disk, except those outside a sparse checkout."""
+        tip = self._repo.tip() if self._repo.find() else None
+        if tip is None or tip.commit is None:
+            return set()
+        listed = self._repo.command.run("ls-files", "-z", "--deleted").output.split(b"\0")
+        staged = self._names("diff-index", "--cached", "--diff-filter=D", tip.commit, "--")
+        return {path for path in {*map(os.fsdecode, listed), *staged} if self._client.is_note(path)}
+
     def _not_nested(self, paths: Set[str]) -> set[str]:
         by_folder = {path.rpartition("/")[0]: path for path in paths}
         nested = {folder for folder, path in by_folder.items() if self._files.nested_repository(path)}
