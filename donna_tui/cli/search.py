@@ -201,7 +201,7 @@ def _lines(outcome: SearchOutcome) -> Iterator[str]:
         yield f"Nothing relevant in {plural(outcome.searched_notes, 'note')}{'; the nearest matches:' if near else '.'}"
     elif near:
         yield "Near misses:"
-    yield from grouped_lines(near)
+    yield from grouped_lines(near, near=True)
 
 
 @dataclass(frozen=True, slots=True)

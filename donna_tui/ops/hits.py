@@ -44,24 +44,31 @@ def hit_fields(hit: Hit) -> dict[str, Any]:
     }
 
 
-def grouped_lines(hits: Sequence[Hit]) -> Iterator[str]:
-    """Format hits for reading, grouped by note: rank score, title or headings, citation and excerpt."""
+def grouped_lines(hits: Sequence[Hit], *, near: bool = False) -> Iterator[str]:
+    """Format hits for reading, grouped by note: rank score, title or headings, citation and excerpt.
+
+    Near misses have no score: theirs are relative to each other, and would look like those of hits.
+    """
     notes: dict[tuple[str, str], list[Hit]] = {}
     for hit in hits:
         notes.setdefault((hit.space, hit.document_id), []).append(hit)
     for first, *others in notes.values():
         marks = [first.dated_at and iso_date(first.dated_at), first.draft and "draft", first.sensitive and "local only"]
         labels = ", ".join(str(mark) for mark in marks if mark)
-        yield f"{first.rank_score:.2f}  {first.title}{f'  ({labels})' if labels else ''}"
+        yield f"{_score(first, near=near)}  {first.title}{f'  ({labels})' if labels else ''}"
         yield f"      {citation(first)}"
         if first.snippet.text:
             yield f"      {first.snippet.text}"
         for hit in others:
-            yield f"      {hit.rank_score:.2f}  {' › '.join(hit.heading_path) or hit.title} : {line_range(hit)}"
+            yield f"      {_score(hit, near=near)}  {' › '.join(hit.heading_path) or hit.title} : {line_range(hit)}"
             yield f"            {hit.snippet.text}"
         hidden = first.in_note - 1 - len(others)
         if hidden > 0:
             yield f"      … {hidden} more in this note"
+
+
+def _score(hit: Hit, *, near: bool) -> str:
+    return "near" if near else f"{hit.rank_score:.2f}"
 
 
 def why_not_fields(explanation: WhyNot, question: str) -> dict[str, Any]:

@@ -55,3 +55,4 @@ def test_passages_of_a_note_that_are_not_listed_are_counted(in_note: int, last: 
     first = replace(hit("a.md", "A"), in_note=in_note)
     second = replace(hit("a.md", "B"), in_note=in_note, snippet=Snippet("second"))
     assert list(grouped_lines([first, second]))[-1] == last
+    assert next(grouped_lines([first, second], near=True)).startswith("near  ")
