@@ -104,7 +104,8 @@ def is_stub(content: bytes | None) -> bool:
 
 def text_of_page(body: str) -> str:
     """Return what the page of a person says below its title."""
-    return "\n".join(line for line in body.splitlines() if not line.startswith("# ")).strip()
+    title, _, rest = body.strip().partition("\n")
+    return rest.strip() if title.startswith("# ") else body.strip()
 
 
 def _names(body: str) -> Iterable[str]:

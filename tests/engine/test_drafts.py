@@ -532,7 +532,7 @@ STUB = "---\ntype: person\nname: Ana Lima\nstub: true\nautowritten_by: donna\n--
 async def test_a_person_is_brought_up_to_date_and_undone(tmp_path: Path) -> None:
     notes = {
         "People/Ana Lima.md": STUB, "Projects/Rocket.md": "# Rocket\n\nAna Lima leads the rocket project since May.\n",
-        "People/Bo.md": "---\ntype: person\n---\n# Bo\n\nwritten by hand\n",
+        "People/Bo.md": "---\ntype: person\n---\n# Bo\n\nwritten by hand\n", "People/Cy.md": "# Cy\n# 555-1234\n",
     }  # fmt: skip
     async with draft_engine(tmp_path, notes=notes) as here:
         results = await here.engine.drafts.write_new("person_profile", THIS_WEEK)
@@ -545,6 +545,8 @@ async def test_a_person_is_brought_up_to_date_and_undone(tmp_path: Path) -> None
         assert "stub" not in here.front("People/Ana Lima.md")
         assert "Inbox/Ana Lima.md" not in here.notes()
         assert here.text("People/Bo.md") == notes["People/Bo.md"]
+        with pytest.raises(DonnaError, match="was written by you"):
+            await here.engine.drafts.write_new("person_profile", THIS_WEEK, person="Cy")
         await here.undo()
         assert here.text("People/Ana Lima.md") == STUB
         assert (await here.row(row.id)).state is DraftState.WAITING
