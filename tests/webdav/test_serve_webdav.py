@@ -91,7 +91,9 @@ def test_the_index_and_the_history_follow(donna: Donna, vault: Path, tmp_path: P
         soon(lambda: found("kestrel") == ["Projects/Birds.md"], "the moved note is found")
         served.client().remove("a.md")
         soon(lambda: found("osprey") == [], "the removed note is found no more")
-        assert sorted(outside()) == ["Projects/Birds.md"]
+        edits = outside()
+        assert sorted(edits) == ["Projects/Birds.md", "a.md"]
+        assert "+++ /dev/null" in edits["a.md"]
     assert user.git(vault, "rev-parse", "HEAD") == head
     assert user.git(vault, "status", "--porcelain", "a.md").startswith(" D")
 
