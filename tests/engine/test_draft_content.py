@@ -708,7 +708,7 @@ async def test_a_person_without_a_page_gets_one_with_only_what_is_about_them(tmp
 async def test_a_profile_lists_no_task_that_a_later_note_has_as_done(tmp_path: Path) -> None:
     first, then = recently(3), recently(1)
     boxes = "- [ ] Alice: order two machines\n- [ ] Alice: book the room\n- [ ] Alice: call Ben\n"
-    later = f"- [x] Alice: order two machines ✅ {then}\n- [x] Alice: book the room\n"
+    later = f"- [x] alice: order **two** machines. ✅ {then}\n- [x] Alice: book the room\n"
     notes = {
         f"Meetings/{first} Machines.md": f"{boxes}- [ ] Alice: sign the lease\n",
         f"Meetings/{then} Machines.md": later,

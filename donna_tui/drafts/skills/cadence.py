@@ -360,7 +360,7 @@ def done_in_another_note(tasks: Sequence[TaskRow], days: Mapping[str, str], span
     done: dict[str, list[TaskRow]] = {}
     for task in tasks:
         if task.status == "done":
-            done.setdefault(_task_key(task), []).append(task)
+            done.setdefault(task_key(task), []).append(task)
 
     def is_same(task: TaskRow, other: TaskRow) -> bool:
         if task.due != other.due and (task.recurrence or (task.due and other.due)):
@@ -371,7 +371,7 @@ def done_in_another_note(tasks: Sequence[TaskRow], days: Mapping[str, str], span
     return {
         task.id
         for task in tasks
-        for other in done.get(_task_key(task), ())
+        for other in done.get(task_key(task), ())
         if task.is_open
         and task.note != other.note
         and (days[task.note] or first) <= (other.done or days[other.note]) <= last
@@ -379,7 +379,7 @@ def done_in_another_note(tasks: Sequence[TaskRow], days: Mapping[str, str], span
     }
 
 
-def _task_key(task: TaskRow) -> str:
+def task_key(task: TaskRow) -> str:
     """Return the words that tasks have in common if they are the same: without markup, case and the final full stop."""
     return plain_text(bare(task.title)).casefold().rstrip(" .!")
 
@@ -477,10 +477,10 @@ def task_lines(tasks: Sequence[TaskRow], most: int, material: Material) -> list[
     A task that was copied from one daily note, or one note of a series, to the next is returned once. With a deadline
     so is one in dated notes of any folder, from an undated note if it is in one.
     """
-    undated = {(_task_key(task), task.due) for task in tasks if task.due and not day_in(task.note, {})}
+    undated = {(task_key(task), task.due) for task in tasks if task.due and not day_in(task.note, {})}
     distinct: dict[tuple[str, str, object], TaskRow] = {}
     for task in tasks:
-        key = (_task_key(task), task.due)
+        key = (task_key(task), task.due)
         if not day_in(task.note, {}):
             distinct.setdefault((*key, task.note), task)
         elif key not in undated:

@@ -24,6 +24,7 @@ from donna_tui.drafts.skills.cadence import (
     known_tasks,
     new_material,
     read_notes,
+    task_key,
     task_lines,
 )
 from donna_tui.drafts.text import can_be_linked, inline, iso_week, words_only
@@ -156,9 +157,11 @@ async def _gather(parts: CadenceParts, name: str, day: datetime.date) -> Context
             material.passages.add(read.evidence(block), sensitive=read.note.sensitive) for block in found
         ]
     lately = Span(day - LONG_PAST, day)
-    tasks = [task for task in await known_tasks(parts) if names.are_in(task.title)]
+    known = await known_tasks(parts)
+    words = {task_key(task) for task in known if task.is_open and names.are_in(task.title)}
+    tasks = [task for task in known if task_key(task) in words]  # a done one may have the name in lower case
     done_later = done_in_another_note(tasks, await days_of_notes(parts, tasks, lately), lately)
-    tasks = [task for task in tasks if task.is_open and task.id not in done_later]
+    tasks = [task for task in tasks if task.is_open and names.are_in(task.title) and task.id not in done_later]
     chats = await parts.gatherer.own_chats(name, limits.chat)
     for passage in material.passages.add_hits([hit for hit in chats if names.are_in(hit.content)]):
         material.for_model.append(passage)
