@@ -188,12 +188,12 @@ class DraftService:
         A draft whose note is missing, because it was undone or deleted, is written again.
         """
         results = await self._skills.write(skill, day, person)
-        missing = [await self._forget_missing(result.draft) for result in results]
+        missing = [await self._forget_missing(result) for result in results]
         return await self._skills.write(skill, day, person) if any(missing) else results
 
-    async def _forget_missing(self, identity: str) -> bool:
-        """Remove a draft that waits but has no note, and return whether it was one."""
-        entry = await self._entry(identity) if identity else None
+    async def _forget_missing(self, result: WriteResult) -> bool:
+        """Remove an earlier draft that waits but has no note, and return whether the result was one."""
+        entry = await self._entry(result.draft) if result.skipped and result.draft else None
         if entry is None or entry.state != DraftState.WAITING:
             return False
         is_missing = (await self._followed(entry)).state == DraftState.GONE
@@ -230,7 +230,7 @@ class DraftService:
         if meeting.cancelled:
             raise DonnaError(Reason.USAGE, "this meeting was cancelled: no note is written")
         result = await self._skills.meetings.run(meeting)
-        if await self._forget_missing(result.draft):
+        if await self._forget_missing(result):
             result = await self._skills.meetings.run(meeting)
         return (await self._entry(result.draft)).row()
 
