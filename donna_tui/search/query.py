@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 
 from donna_tui.index.keyword import quoted
-from donna_tui.text.dates import MONTH, MONTHS, WEEKDAYS, month_number
+from donna_tui.text.dates import GERMAN_MONTHS, MONTH, MONTHS, WEEKDAYS, month_number
 from donna_tui.text.fuzzy import nearest
 from donna_tui.text.words import segments, spaced
 from donna_tui.types.search import FilterProblem, Filters
@@ -132,6 +132,8 @@ def _date_parts(match: re.Match[str]) -> tuple[str, str, int, str]:
 
 
 def _month_in(parts: Mapping[str, str | None]) -> int:
+    if german := parts.get("german"):
+        return [month.upper() for month in GERMAN_MONTHS].index(german.upper()) + 1
     return int(parts.get("number") or 0) or month_number(str(parts["month"]))
 
 
@@ -145,7 +147,7 @@ _RELATIVE = re.compile(
     r"|(?P<which>last|this|next|letzte[mnrs]?|diese[mnrs]?|nächste[mnrs]?)"
     r"\s+(?P<period>week|month|year|woche|monat|jahr)"
     rf"|(?P<turn>last|this|next|on)\s+(?P<weekday>(?a:{'|'.join(_WEEKDAYS)}))"
-    rf"|(?:in|during|(?P<past>last))\s+{_MONTH}(?![\w'’-]))\b(?!\s+of\b)",
+    rf"|(?:in|during|(?P<past>last))\s+{_MONTH}(?![\w'’-])|im\s+(?P<german>{'|'.join(GERMAN_MONTHS)}))\b(?!\s+of\b)",
     re.IGNORECASE,
 )
 """`(?a:` because “ſ” and “ı” are “s” and “i” in other case, but not in the names that are looked up."""
@@ -173,7 +175,7 @@ def _iso_dates(match: re.Match[str], today: date) -> list[str]:
     """
     parts = {name: (value or "").lower() for name, value in match.groupdict().items()}
     shift = _SHIFTS.get((parts["which"] or parts["turn"])[:1], 0)
-    if parts["month"]:
+    if parts["month"] or parts["german"]:
         month = _month_in(parts)
         return [f"{today.year - (month > today.month - bool(parts['past']))}-{month:02}"]
     if parts["period"] in ("year", "jahr"):
@@ -253,6 +255,21 @@ STOP_WORDS = frozenset(
     " will with would you your yours".split()
 )
 
+_GERMAN = frozenset(
+    "beim dein deine deinem deinen deiner das dem der diese diesem diesen dieser ein eine einem einen einer für"
+    " gab gemacht habe haben hatte hatten ich ihre ihrem ihren ihrer im ist kann kannst können konnte konnten mein meine"
+    " meinem meinen meiner mich sich sind sollte sollten über und uns unser unsere unserem unseren unserer vom von"
+    " wann waren warum wegen welche welchem welchen welcher welches wem wen wer werden weshalb wie wieso wird wir"
+    " wollte wollten wurde wurden zum zur".split()
+)
+"""Stop words of German that are no words of English: a question with one of them is German."""
+
+_GERMAN_ELSEWHERE = frozenset(
+    "ab am auf aus bei bis dann dass den des die dies doch du durch er es gibt hat ihm ihn ihr ihnen man mir mit nach ob oder"
+    " sein seine sie sein um unter vor war will wo zu".split()
+)
+"""Its stop words that may mean something in English, as “die”, “war” and “MIT” do."""
+
 ASKING_WORDS = frozenset(
     "describe described discuss discussed discussion explain explained mention mentioned said say says summarise"
     " summarize summary talk talked tell think thought told".split()
@@ -277,7 +294,9 @@ def _is_weak(word: str, weak: frozenset[str]) -> bool:
 def _strong(words: tuple[str, ...]) -> tuple[str, ...]:
     """Return the words that carry meaning, without joined endings; all words if none does."""
     bare = tuple(map(without_joined, words))
-    for weak in (STOP_WORDS | ASKING_WORDS, STOP_WORDS):
+    is_german = any(_is_weak(word, _GERMAN) for word in words)
+    stop_words = STOP_WORDS | _GERMAN | _GERMAN_ELSEWHERE if is_german else STOP_WORDS
+    for weak in (stop_words | ASKING_WORDS, stop_words):
         if strong := tuple(word for word in bare if not _is_weak(word, weak)):
             return strong
     return bare

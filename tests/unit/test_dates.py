@@ -89,6 +89,9 @@ def test_the_rest_of_a_question_is_without_its_dates() -> None:
         ("in diesem Monat, in letztem Monat", "2026-11 2026-10"),
         ("How can we meet next month", "2026-12"),
         ("what did we decide last year?", " ".join(f"2025-{month:02}" for month in range(1, 13))),
+        ("Treffen im Oktober", "2026-10"),
+        ("im MÄRZ", "2026-03"),
+        ("im Auguſt", "2026-08"),
         ("im nächsten Jahr", " ".join(f"2027-{month:02}" for month in range(1, 13))),
     ],
 )

@@ -237,6 +237,21 @@ def test_question_words_are_not_search_terms() -> None:
     assert parse_query("summarize discussion").terms == ("summarize", "discussion")
 
 
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("Treffen mit Ana im Oktober", ("Treffen", "Ana", "Oktober")),
+        ("was habe ich gestern gemacht", ("gestern",)),
+        ("Wer hat die Küche renoviert?", ("Küche", "renoviert?")),
+        ("wer ist das", ("wer", "ist", "das")),
+        ("die hard", ("die", "hard")),
+        ("MIT license of the man", ("MIT", "license", "man")),
+    ],
+)
+def test_the_stop_words_of_german_count_in_a_german_question(text: str, terms: tuple[str, ...]) -> None:
+    assert parse_query(text).terms == terms
+
+
 def test_dates_and_unspaced_words_are_looked_for_in_every_form() -> None:
     assert '"05 02"' in parse_query("on May 2nd").literals
     assert '"設定"' in parse_query("設定の変更").literals
