@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
@@ -244,8 +244,14 @@ def outcome_of(blocks: Sequence[Block]) -> tuple[Block, ...]:
     return tuple(found)
 
 
-def open_boxes(reads: Iterable[Read], most: int, on: datetime.date | None = None) -> list[tuple[Read, Block]]:
-    """Return the open check boxes of notes, given latest first: each once, unless a later note closed it.
+def open_boxes(
+    reads: Iterable[Read],
+    most: int,
+    on: datetime.date | None = None,
+    is_done: Callable[[Read, Block], bool] = lambda _read, _block: False,
+) -> list[tuple[Read, Block]]:
+    """Return the open check boxes of notes, given latest first: each once, unless it `is_done` or a later note closed
+    it.
 
     Those of earlier notes than the last that begin with a day, as in a schedule, which is long past on the day `on`
     are left out. A task is not: it is still to be done, however long it has been due.
@@ -259,7 +265,7 @@ def open_boxes(reads: Iterable[Read], most: int, on: datetime.date | None = None
             if block.box:
                 key = " ".join(sorted(stems_of(block.text))) or block.text.casefold()
                 if block.is_open_box and key not in closed and key not in found:
-                    if _day_of(read, block) >= long_past:
+                    if _day_of(read, block) >= long_past and not is_done(read, block):
                         here.setdefault(key, (read, block))
                 elif not block.is_open_box:
                     here.pop(key, None)

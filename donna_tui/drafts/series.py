@@ -20,7 +20,7 @@ from donna_tui.drafts.passages import IndexedNote, approved_notes, is_draft
 from donna_tui.drafts.people import FOLDER
 from donna_tui.drafts.text import words_only
 from donna_tui.index.database import Database
-from donna_tui.text.dates import MONTH, WEEKDAYS
+from donna_tui.text.dates import GERMAN_MONTHS, MONTH, WEEKDAYS
 from donna_tui.types.drafts import Meeting
 from donna_tui.types.search import ME, Filters, Hit, MemorySource, SearchOutcome, SearchRequest
 from donna_tui.vault.note.read import note_date
@@ -94,7 +94,7 @@ _EVERY_TEAM = _TEAM | _DIARY | _ANYBODY | {
 
 _PERIOD = re.compile(
     r"\b(?:(?:week|woche|sprint|iteration|quarter|quartal) ?\d*|(?:[qhw]|kw|cw|fy) ?\d{1,4}|(?:19|20)\d\d"
-    rf"|{MONTH}|januar|februar|märz|mai|juni|juli|oktober|dezember)\b",
+    rf"|{MONTH}|{'|'.join(GERMAN_MONTHS)})\b",
     re.IGNORECASE,
 )
 """A year, quarter, month, week or sprint in the name of a folder."""

@@ -256,17 +256,17 @@ STOP_WORDS = frozenset(
 )
 
 _GERMAN = frozenset(
-    "beim dein deine deinem deinen deiner das dem der diese diesem diesen dieser ein eine einem einen einer für"
-    " gab gemacht habe haben hatte hatten ich ihre ihrem ihren ihrer im ist kann kannst können konnte konnten mein meine"
-    " meinem meinen meiner mich sich sind sollte sollten über und uns unser unsere unserem unseren unserer vom von"
-    " wann waren warum wegen welche welchem welchen welcher welches wem wen wer werden weshalb wie wieso wird wir"
-    " wollte wollten wurde wurden zum zur".split()
+    "beim das dein deine deinem deinen deiner dem der diese diesem diesen dieser ein eine einem einen einer für gab"
+    " gemacht habe haben hatte hatten ich ihre ihrem ihren ihrer im ist kann kannst konnte konnten können mein meine"
+    " meinem meinen meiner mich sich sind sollte sollten und uns unser unsere unserem unseren unserer vom von wann"
+    " waren warum wegen welche welchem welchen welcher welches wem wen wer werden weshalb wie wieso wir wird wollte"
+    " wollten wurde wurden zum zur über".split()
 )
 """Stop words of German that are no words of English: a question with one of them is German."""
 
 _GERMAN_ELSEWHERE = frozenset(
-    "ab am auf aus bei bis dann dass den des die dies doch du durch er es gibt hat ihm ihn ihr ihnen man mir mit nach ob oder"
-    " sein seine sie sein um unter vor war will wo zu".split()
+    "ab am auf aus bei bis dann dass den des die dies doch du durch er es gibt hat ihm ihn ihnen ihr man mir mit nach"
+    " ob oder sein seine sie um unter vor war will wo zu".split()
 )
 """Its stop words that may mean something in English, as “die”, “war” and “MIT” do."""
 

@@ -130,6 +130,30 @@ async def test_open_checkbox_is_carried_over_without_duplicating_its_task(tmp_pa
         assert sorted(task.title for task in await here.engine.memory.tasks()) == before
 
 
+async def test_a_task_that_a_daily_note_has_as_done_is_no_longer_open(tmp_path: Path) -> None:
+    daily = "Daily/2024-01-12.md"
+    last = (
+        WEEKLY
+        + "\n- [ ] **Ben** orders paper.\n- [ ] Water the plants 🔁 every week 📅 2024-01-18\n- [ ] Call the landlord\n"
+    )
+    notes = {
+        LAST: last,
+        daily: "# Friday\n\n- [x] ben orders paper\n- [x] Water the plants\n",
+        "Daily/2024-01-09.md": "# Tuesday\n\n- [x] Call the landlord\n",
+        "Projects/Gateway.md": "# Gateway\n\n- [ ] Renew the certificate\n- [ ] Rotate the keys\n",
+        "Daily/2024-01-11.md": "# Thursday\n\n- [x] Rotate the keys\n",
+    }
+    async with draft_engine(tmp_path, notes=notes) as here:
+        await here.write(meeting())
+        open_now = [line.split(" (")[0] for line in section(here.text(NOTE), "Still open from last time")]
+        assert open_now == [
+            "- Write the runbook, due 2024-01-20",
+            "- Water the plants, due 2024-01-18",
+            "- Call the landlord",
+        ]
+        assert [line.split(" (")[0] for line in section(here.text(NOTE), "Open tasks")] == ["- Renew the certificate"]
+
+
 async def test_a_customer_meeting_quotes_no_one_to_one_and_no_chat(tmp_path: Path) -> None:
     notes = {
         "Meetings/2024-01-15 1-1 Ben.md": "---\ntype: meeting\ndate: 2024-01-15\nattendees: ['[[Ben Long]]']\n---\n"

@@ -270,7 +270,7 @@ async def chats_of(parts: CadenceParts, span: Span, most: int, material: Materia
 
 async def done_in(parts: CadenceParts, span: Span, most: int, material: Material) -> list[dict[str, str]]:
     """Return tasks that were done in a span, by their date or else by the history of their notes."""
-    done = [task for task in await known_tasks(parts) if task.status == "done"]
+    done = [task for task in await known_tasks(parts.gatherer) if task.status == "done"]
     undated = [task for task in done if not task.done]
     ticked = await asyncio.to_thread(_ticked, parts, span, undated)
     return task_lines([task for task in done if span.holds(task.done) or task.id in ticked], most, material)
@@ -319,8 +319,8 @@ async def open_in(parts: CadenceParts, span: Span, most: int, material: Material
 
     Of the last kind those that were due long before it are left out.
     """
-    tasks = await known_tasks(parts)
-    days = await days_of_notes(parts, tasks, span)
+    tasks = await known_tasks(parts.gatherer)
+    days = await days_of_notes(parts.client, tasks, span)
     done_later = done_in_another_note(tasks, days, span)
     busy = {task.note for task in tasks if span.holds(task.done)}
     last, long_past = span.last.isoformat(), (span.first - LONG_PAST).isoformat()
@@ -335,16 +335,25 @@ async def open_in(parts: CadenceParts, span: Span, most: int, material: Material
     return task_lines(wanted, most, material)
 
 
-async def known_tasks(parts: CadenceParts) -> list[TaskRow]:
+async def known_tasks(gatherer: Gatherer) -> list[TaskRow]:
     """Return the tasks, open or not, that may be given to the drafter."""
-    found: list[TaskRow] = await parts.read(lambda index: list_tasks(index, everything=True))
-    return allowed_tasks(found, remote=parts.gatherer.remote)
+    found: list[TaskRow] = await gatherer.read(lambda index: list_tasks(index, everything=True))
+    return allowed_tasks(found, remote=gatherer.remote)
 
 
-async def days_of_notes(parts: CadenceParts, tasks: Sequence[TaskRow], span: Span) -> dict[str, str]:
+async def days_of_notes(client: VaultClient, tasks: Sequence[TaskRow], span: Span) -> dict[str, str]:
     """Return the days of the notes of tasks by path, empty for a note without one. Each note is read."""
     paths = {task.note for task in tasks}
-    return await asyncio.to_thread(lambda: {path: _own_day(parts.client, path, span) for path in paths})
+    return await asyncio.to_thread(lambda: {path: _own_day(client, path, span) for path in paths})
+
+
+async def tasks_done_elsewhere(gatherer: Gatherer, client: VaultClient, span: Span) -> set[tuple[str, str]]:
+    """Return the open tasks that another note has as done (`done_in_another_note`), each as its note and its key."""
+    known = [(task, task_key(task.title)) for task in await known_tasks(gatherer)]
+    open_words, done_words = ({key for task, key in known if task.is_open is wanted} for wanted in (True, False))
+    tasks = [task for task, key in known if key in open_words & done_words]
+    done = done_in_another_note(tasks, await days_of_notes(client, tasks, span), span)
+    return {(task.note, task_key(task.title)) for task in tasks if task.id in done}
 
 
 def done_in_another_note(tasks: Sequence[TaskRow], days: Mapping[str, str], span: Span) -> set[str]:
@@ -360,7 +369,7 @@ def done_in_another_note(tasks: Sequence[TaskRow], days: Mapping[str, str], span
     done: dict[str, list[TaskRow]] = {}
     for task in tasks:
         if task.status == "done":
-            done.setdefault(task_key(task), []).append(task)
+            done.setdefault(task_key(task.title), []).append(task)
 
     def is_same(task: TaskRow, other: TaskRow) -> bool:
         if task.due != other.due and (task.recurrence or (task.due and other.due)):
@@ -371,7 +380,7 @@ def done_in_another_note(tasks: Sequence[TaskRow], days: Mapping[str, str], span
     return {
         task.id
         for task in tasks
-        for other in done.get(task_key(task), ())
+        for other in done.get(task_key(task.title), ())
         if task.is_open
         and task.note != other.note
         and (days[task.note] or first) <= (other.done or days[other.note]) <= last
@@ -379,9 +388,9 @@ def done_in_another_note(tasks: Sequence[TaskRow], days: Mapping[str, str], span
     }
 
 
-def task_key(task: TaskRow) -> str:
+def task_key(title: str) -> str:
     """Return the words that tasks have in common if they are the same: without markup, case and the final full stop."""
-    return plain_text(bare(task.title)).casefold().rstrip(" .!")
+    return plain_text(bare(title)).casefold().rstrip(" .!")
 
 
 def _is_named_by_day(path: str) -> bool:
@@ -477,10 +486,10 @@ def task_lines(tasks: Sequence[TaskRow], most: int, material: Material) -> list[
     A task that was copied from one daily note, or one note of a series, to the next is returned once. With a deadline
     so is one in dated notes of any folder, from an undated note if it is in one.
     """
-    undated = {(task_key(task), task.due) for task in tasks if task.due and not day_in(task.note, {})}
+    undated = {(task_key(task.title), task.due) for task in tasks if task.due and not day_in(task.note, {})}
     distinct: dict[tuple[str, str, object], TaskRow] = {}
     for task in tasks:
-        key = (task_key(task), task.due)
+        key = (task_key(task.title), task.due)
         if not day_in(task.note, {}):
             distinct.setdefault((*key, task.note), task)
         elif key not in undated:

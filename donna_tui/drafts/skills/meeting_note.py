@@ -6,7 +6,7 @@ import asyncio
 import datetime
 import html
 import re
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -17,9 +17,9 @@ from donna_tui.drafts.drafters import Corrected, MeetingNoteAnswer, Task, correc
 from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import IndexedNote, Passages
 from donna_tui.drafts.people import person_links
-from donna_tui.drafts.quotes import Points, Read, open_boxes, points_of, was_cancelled
+from donna_tui.drafts.quotes import LONG_PAST, Points, Read, open_boxes, points_of, was_cancelled
 from donna_tui.drafts.series import OVERVIEWS, Earlier, Gatherer, Invited, Match, day_in, may_be_quoted, path_after
-from donna_tui.drafts.skills.cadence import Material
+from donna_tui.drafts.skills.cadence import Material, Span, task_key, tasks_done_elsewhere
 from donna_tui.drafts.text import inline, short_day, slug, when, wikilink, words_only
 from donna_tui.drafts.writer import MemoryInformedWriter, WriteResult
 from donna_tui.types.drafts import Evidence, Meeting
@@ -120,7 +120,9 @@ class MeetingNoteSkill:
         corrections = tuple(await self.corrections(TASK_TYPE))
         chats = await self.gatherer.own_chats(about, limits.recent_chats)
         material = Material(Passages(), [], fixed=correcting(corrections))
-        notes = await asyncio.to_thread(self._notes, meeting, earlier, background, agenda)
+        lately = Span(meeting.day - LONG_PAST, meeting.day)
+        done = await tasks_done_elsewhere(self.gatherer, self.client, lately)
+        notes = await asyncio.to_thread(self._notes, meeting, earlier, background, agenda, done)
         quoted = _quoted(material, notes)
         passages_for_model = _passages_for_model(material, notes)
         passages_for_model += material.passages.add_hits(chats)
@@ -146,9 +148,14 @@ class MeetingNoteSkill:
         )
 
     def _notes(
-        self, meeting: Meeting, earlier: list[Earlier], background: list[IndexedNote], agenda: list[str]
-    ) -> _Notes:
-        """Read the notes as they are on disk now."""
+        self, meeting: Meeting, earlier: list[Earlier], background: list[IndexedNote], agenda: list[str],
+        done: Collection[tuple[str, str]],
+    ) -> _Notes:  # fmt: skip
+        """Read the notes as they are on disk now, without the check boxes of tasks that another note has as `done`."""
+
+        def is_done(read: Read, block: Block) -> bool:
+            return (read.note.path, task_key(block.text)) in done
+
         invited = self.gatherer.invited(meeting)
         limits = self.config.context_limits
         last = self._read(earlier[0].note, invited) if earlier else None
@@ -160,9 +167,9 @@ class MeetingNoteSkill:
         series = list(filter(None, [last, *before]))
         return _Notes(
             last=(earlier[0], last, points_of(last.blocks, agenda)) if last else None,
-            still_open=tuple(open_boxes(series, limits.open_tasks, meeting.day)),
+            still_open=tuple(open_boxes(series, limits.open_tasks, meeting.day, is_done=is_done)),
             background=tuple((read, _background_points(read, agenda)) for read in projects),
-            open_tasks=tuple(open_boxes(projects, limits.open_tasks)),
+            open_tasks=tuple(open_boxes(projects, limits.open_tasks, is_done=is_done)),
             reads=(*([last] if last else []), *projects),
         )
 

@@ -157,10 +157,10 @@ async def _gather(parts: CadenceParts, name: str, day: datetime.date) -> Context
             material.passages.add(read.evidence(block), sensitive=read.note.sensitive) for block in found
         ]
     lately = Span(day - LONG_PAST, day)
-    known = await known_tasks(parts)
-    words = {task_key(task) for task in known if task.is_open and names.are_in(task.title)}
-    tasks = [task for task in known if task_key(task) in words]  # a done one may have the name in lower case
-    done_later = done_in_another_note(tasks, await days_of_notes(parts, tasks, lately), lately)
+    known = await known_tasks(parts.gatherer)
+    words = {task_key(task.title) for task in known if task.is_open and names.are_in(task.title)}
+    tasks = [task for task in known if task_key(task.title) in words]  # a done one may have the name in lower case
+    done_later = done_in_another_note(tasks, await days_of_notes(parts.client, tasks, lately), lately)
     tasks = [task for task in tasks if task.is_open and names.are_in(task.title) and task.id not in done_later]
     chats = await parts.gatherer.own_chats(name, limits.chat)
     for passage in material.passages.add_hits([hit for hit in chats if names.are_in(hit.content)]):
