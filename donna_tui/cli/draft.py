@@ -24,7 +24,7 @@ from donna_tui.types.drafts import Draft, DraftRow, DraftState
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.notes import Edit
 from donna_tui.vault.edit_drafts import EditDrafts, edited_text
-from donna_tui.vault.write.changes import Outcome, Plan, has_etag
+from donna_tui.vault.write.changes import OperationKind, Outcome, Plan, has_etag
 from donna_tui.vault.write.file_names import EVERYWHERE
 
 if TYPE_CHECKING:
@@ -233,6 +233,8 @@ def _report(plan: Plan, outcome: Outcome | None, *, as_json: bool) -> None:
     fields = {name: value for name, value in outcome_fields(plan, outcome).items() if name in _REPORTED}
     summary = f"{plan.subject} · operation {outcome.operation} · commit {outcome.commit[:12]}"
     lines = [summary, *plan.remarks] if outcome.changed else ["Nothing was changed."]
+    if not outcome.changed and plan.kind is OperationKind.DELETE:
+        lines = ["Rejected. There was no note to delete."]
     emit(fields, lines, as_json=as_json)
 
 

@@ -29,7 +29,7 @@ from donna_tui.safety.classify import Sensitivity
 from donna_tui.types.drafts import Draft, DraftRow, DraftState, Meeting, Preview
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.note.read import DRAFT_KEY, parse_frontmatter
-from donna_tui.vault.write.changes import Outcome, Plan
+from donna_tui.vault.write.changes import OperationKind, Outcome, Plan
 from donna_tui.vault.write.file_names import EVERYWHERE
 
 MAX_REVIVED = 20
@@ -142,8 +142,15 @@ class DraftService:
         await self._context.memory.set_corrections(entry.id, corrections_of(entry, approved, time.time()))
 
     async def plan_rejection(self, identity: str) -> Plan:
-        """Plan the rejection of a draft: its note is deleted, and none is written for this occasion again."""
-        return await self._run(self._approver.plan_rejection, await self._entry(identity))
+        """Plan the rejection of a draft: its note, if there is one, is deleted, and none is written for this occasion
+        again.
+        """
+        entry = await self._entry(identity)
+        entry = await self._followed(entry) if entry.state == DraftState.WAITING else entry
+        if entry.state in (DraftState.FAILED, DraftState.GONE):
+            subject = f"Reject {entry.path or entry.target}"
+            return Plan(kind=OperationKind.DELETE, subject=subject, changes=())
+        return await self._run(self._approver.plan_rejection, entry)
 
     async def reject(self, identity: str, plan: Plan) -> Outcome:
         entry = await self._entry(identity)

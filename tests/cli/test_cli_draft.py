@@ -168,6 +168,14 @@ def test_draft_approve_without_a_hunk_omits_it_from_the_note(donna: Donna, kept:
     assert "Paint the door" in text
 
 
+def test_a_draft_whose_note_was_deleted_is_rejected(donna: Donna, kept: Path) -> None:
+    row = new(donna, kept)
+    (kept / REFLECTION).unlink()
+    ran = donna("draft", "reject", row["id"], "--yes", "--space", kept)
+    assert (ran.code, ran.out) == (0, "Rejected. There was no note to delete.\n")
+    assert listed(donna, kept).code == 1
+
+
 @pytest.mark.slow
 def test_a_draft_is_rejected_for_good(donna: Donna, kept: Path) -> None:
     row = new(donna, kept)

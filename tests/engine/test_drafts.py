@@ -359,6 +359,17 @@ async def test_a_draft_that_is_deleted_is_gone(tmp_path: Path) -> None:
         assert (await here.row(row.id)).state is DraftState.GONE
 
 
+async def test_a_draft_without_a_note_is_rejected_without_a_change(tmp_path: Path) -> None:
+    async with draft_engine(tmp_path) as here:
+        gone = await here.write(meeting())
+        (here.root / NOTE).unlink()
+        plan = await here.engine.drafts.plan_rejection(gone.id)
+        assert plan.changes == ()
+        assert not (await here.engine.drafts.reject(gone.id, plan)).changed
+        assert (await here.row(gone.id)).state is DraftState.REJECTED
+        assert (await here.write(meeting())).state is DraftState.REJECTED
+
+
 async def test_a_draft_that_is_moved_is_found(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())

@@ -100,6 +100,10 @@ def why_decided(row: DraftRow | None) -> str:
     return _WHY_DECIDED.get(row.state, "") if row is not None else ""
 
 
+def why_no_rejection(row: DraftRow | None) -> str:
+    return "" if row is not None and row.state is DraftState.GONE else why_decided(row)
+
+
 def head_lines(row: DraftRow, now: float, remarks: tuple[str, ...], *, unsaved_edit: bool) -> Iterator[Content]:
     """Yield the head of a draft: title; kind, author and age; its path and target; and remarks."""
     yield Content.styled(title_of(row), "bold")
