@@ -17,7 +17,7 @@ from donna_tui.drafts.drafters import stems_of
 from donna_tui.drafts.text import words_only
 from donna_tui.memory.checkboxes import parse_task
 from donna_tui.search.sections import DECISION_LABEL, DECISIONS_HEADING, TASK_LABEL, TASKS_HEADING
-from donna_tui.text.dates import MONTH, WEEKDAYS
+from donna_tui.text.dates import GERMAN_MONTHS, MONTH, WEEKDAYS
 from donna_tui.text.lines import line_of, line_starts, split_lines
 from donna_tui.text.markdown import Section, split_sections
 from donna_tui.text.prose import HIDDEN, hidden, prose, without_comments
@@ -195,7 +195,7 @@ _NAMES = rf"(?-i:{_NAME}(?:(?:,? (?:and|und|et|y)|[,;/&+]| [/&+])\s?{_NAME})*[.,
 
 _DAY = (
     r"(?:(?:on|at|am|the|next|in) )*(?:\d|tb[ad]\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|mittwoch\b"
-    rf"|(?:mon|diens|donners|frei|sams|sonn)tag\b|(?:{MONTH}|januar|februar|märz|mai|juni|juli|oktober|dezember)\.? \d)"
+    rf"|(?:mon|diens|donners|frei|sams|sonn)tag\b|(?:{MONTH}|{'|'.join(GERMAN_MONTHS)})\.? \d)"
 )
 _ON_A_DAY = (
     rf" (?:(?:is|ist|will be) )?(?=(?:on|at|am|the|next) ){_DAY}"

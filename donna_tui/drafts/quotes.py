@@ -107,6 +107,20 @@ _MAYBE = re.compile(
     rf"|probably|assum\w+)\b[^.,;:]{{0,60}}\b(?:{_DECIDED})\b|\?\W*$",
     re.IGNORECASE,
 )
+_UNDECIDED = re.compile(
+    r"\b(?:decision|vote|entscheidung)\b:? (?:(?:is|was|were|still|has been|ist|wurde|noch) )*"
+    r"(?:pending|open|outstanding|postponed|deferred|delayed|tb[ad]|needed|offen|vertagt|verschoben)\b"
+    r"|\bno (?:decisions?|agreement|consensus)(?: on [^.,;:]{1,60})?"
+    r" (?:yet|(?:was |were |has been )?(?:reached|made|taken))\b"
+    r"|\b(?:agreed|decided) (?:(?:to|on) )?nothing\b|\bnothing (?:was |has been )?(?:agreed|decided)\b"
+    r"|\b(?:did not|could not|cannot|didn['’]t|couldn['’]t|can['’]t) (?:yet )?(?:agree|decide)\b"
+    r"|\b(?:not (?:yet )?|un)decided\b|\b(?:keine|noch keine) (?:entscheidung|einigung|beschlüsse)\b"
+    r"|\b(?:nichts|nicht|noch nicht) (?:beschlossen|entschieden|vereinbart|geeinigt)\b"
+    r"|^\W*(?:(?:still|noch) )?(?:pending|postponed|deferred|open|tb[ad]|offen|vertagt|verschoben)\W*$",
+    re.IGNORECASE,
+)
+"""A line below a heading of decisions that says that there is none yet."""
+
 MIN_STEMS = 5
 """Minimum number of content words of an outcome that ends with the number or address of an issue."""
 
@@ -207,6 +221,9 @@ def points_of(blocks: Sequence[Block], agenda: Sequence[str] = (), *, is_daily: 
     }
     quotable -= replaced_statements(blocks, quotable)
     by_role = {role: [number for number in sorted(quotable) if blocks[number].role is role] for role in Role}
+    undecided = [number for number in by_role[Role.DECISIONS] if _UNDECIDED.search(blocks[number].text)]
+    by_role[Role.DECISIONS] = [number for number in by_role[Role.DECISIONS] if number not in undecided]
+    by_role[Role.QUESTIONS] = sorted((*by_role[Role.QUESTIONS], *undecided))
     decided = by_role[Role.DECISIONS][:MAX_DECISIONS]
     most = MAX_NOTES_BESIDE_DECISIONS if len(decided) > 1 else MAX_NOTES
     points = [stems_of(point) for point in agenda]

@@ -358,6 +358,23 @@ def test_a_decision_in_ordinary_words_is_quoted(line: str) -> None:
     assert texts(quoted(f"## Decisions\n- {line}\n").decisions) == [line]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Decision pending: vendor for the load tests",
+        "Logging: decision postponed to next week",
+        "We agreed to nothing on the budget",
+        "No decision on on-call pay yet",
+        "Preis: noch nicht entschieden",
+        "Postponed.",
+        "We could not agree on a date",
+    ],
+)
+def test_a_decision_that_is_still_to_be_made_is_an_open_question(line: str) -> None:
+    points = quoted(f"## Decisions\n- {line}\n- Postponed the launch to 3 March\n")
+    assert (texts(points.decisions), texts(points.questions)) == (["Postponed the launch to 3 March"], [line])
+
+
 def test_a_label_or_verb_at_its_beginning_makes_a_line_a_decision_or_a_list_of_people() -> None:
     text = (
         "# Jour fixe\n\n**Teilnehmer:** Uwe Krüger, Sabine Groß\n\nPresent: Ana Lima\n\n- Vereinbart: Lieferung im Mai\n"

@@ -178,7 +178,9 @@ async def notes_of(parts: CadenceParts, span: Span) -> list[ReadNote]:
 
     def dated_in(index: Any) -> list[IndexedNote]:
         dated = ((day_in(note.path, note.front), note) for note in approved_notes(index, parts.gatherer.templates))
-        found = [(day, note.path, note) for day, note in dated if day and span.first <= day <= span.last]
+        found = [
+            (day, note.path.removesuffix(".md"), note) for day, note in dated if day and span.first <= day <= span.last
+        ]
         return [note for _, _, note in sorted(found, key=lambda each: each[:2])]
 
     notes: list[IndexedNote] = await parts.read(dated_in)
