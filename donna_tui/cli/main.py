@@ -75,6 +75,9 @@ OPEN = "open"
 ABOUT_ALL = frozenset({"--help", "-h", "--version"})
 """The options of the program as a whole."""
 
+IMPLIED_OPEN = "donna.space_opened"
+"""The key of the context under which the first argument is, if it is no command."""
+
 LIKENESS = 0.7
 """The minimum similarity of a misspelt command to the one that is suggested, from 0 to 1."""
 
@@ -102,14 +105,12 @@ class Commands(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Expand `donna`, `donna SPACE` and `donna --space SPACE` to `donna open …`."""
         if not args or (args[0] not in COMMANDS and args[0] not in ABOUT_ALL):
+            ctx.meta[IMPLIED_OPEN] = args[0] if args else ""
             args = [OPEN, *args]
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the named command, and report an error in the format that its options request.
-
-        A misspelt option is reported with the usage of its command, unless JSON is requested.
-        """
+        """Run the named command, and report an error in the format that its options request."""
         as_json = "--json" in ctx.args or "--call" in ctx.args
         try:
             return super().invoke(ctx)
@@ -118,8 +119,9 @@ class Commands(TyperGroup):
         except USAGE_ERROR as error:
             if re.match("No such option: -(?!-)", error.message):
                 error.message += "; put -- before words that begin with a dash"
-            if not as_json and not isinstance(error, typer.BadParameter):
-                raise
+            name = ctx.meta.get(IMPLIED_OPEN)
+            if name and not name.startswith("-") and not Path(name).exists() and not _is_space(name):
+                fail(DonnaError(Reason.USAGE, f"there is no command {name}", hint="donna --help lists them"), as_json)
             fail(_usage(error), as_json=as_json)
 
 

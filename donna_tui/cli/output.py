@@ -103,7 +103,9 @@ def fail(error: DonnaError, as_json: bool) -> NoReturn:
         with contextlib.suppress(SystemExit):  # nobody reads it: the exit code still says that it failed
             emit_lines([json_text(fields)])
     else:
-        print_problem(error.message, error.hint)
+        path = getattr(error, "path", "")
+        message = error.message if path in error.message else f"{path}: {error.message}"
+        print_problem(message, error.hint)
     raise SystemExit(exit_code(error.reason))
 
 

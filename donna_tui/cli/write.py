@@ -52,6 +52,8 @@ def write(
     """Write a note: one commit, one undo step. Frontmatter keys that the text omits are preserved."""
     session = open_session(space)
     content = given_text(source)
+    if source is None and not content:  # the command before the pipe may have failed
+        raise DonnaError(Reason.USAGE, "there is no text on stdin", hint="--from /dev/null writes an empty note")
 
     def planned(writer: VaultWriter) -> Plan:
         try:

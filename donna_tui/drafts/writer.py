@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
@@ -203,7 +202,6 @@ class MemoryInformedWriter:
 
     def _put(self, run: Run, entry: Entry) -> tuple[str, str]:
         """Write the note under the first free name; other notes are never overwritten."""
-        subject = json.dumps(f"autowrite: {run.template} {run.key}", ensure_ascii=False)[1:-1][:200]  # one line
         stem = run.effective_path.removesuffix(".md")
         for path in (run.effective_path, *(f"{stem}-{number}.md" for number in range(2, MAX_NAMES + 1))):
             try:
@@ -214,7 +212,7 @@ class MemoryInformedWriter:
                 if is_of(self._front(path) or {}, run.template, run.key):
                     return path, ""  # another process was faster
                 continue
-            outcome = self.vault_writer.apply(replace(plan, subject=subject), actor=ACTOR)
+            outcome = self.vault_writer.apply(replace(plan, subject=f"Draft {path}"), actor=ACTOR)
             return path, outcome.commit
         raise DonnaError(Reason.CONFLICT, f"there are {MAX_NAMES} notes named {run.effective_path}")
 

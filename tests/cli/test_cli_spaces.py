@@ -21,6 +21,17 @@ def test_without_a_terminal_the_app_says_so(donna: Donna, vault: Path, args: tup
     assert not donna.home.exists()
 
 
+@pytest.mark.parametrize("args", [("links", "a.md"), ("links", "--json")])
+def test_an_unknown_command_is_reported_as_one(donna: Donna, args: tuple[str, ...]) -> None:
+    ran = donna(*args)
+    assert (ran.code, "there is no command links" in ran.out + ran.err) == (2, True)
+
+
+def test_an_unknown_option_is_reported_like_any_other_error(donna: Donna, vault: Path) -> None:
+    expected = "donna: no such option: --frob\n       donna search --help describes it\n"
+    assert donna("search", "--frob", "x", "--space", vault).err == expected
+
+
 def test_help_and_version(donna: Donna) -> None:
     assert donna("--version").out.startswith("donna ")
     for args in (("--help",), ("-h",), ("search", "--help"), ("config", "--help")):

@@ -44,6 +44,22 @@ def test_a_new_note_is_written_and_committed(donna: Donna, history: Path) -> Non
     assert newest["paths"] == ["Inbox/hello.md"]
 
 
+def test_empty_stdin_writes_nothing(donna: Donna, history: Path) -> None:
+    etag = donna("get", "Projects/gateway.md", "--space", history, "--json").json["etag"]
+    before = (history / "Projects/gateway.md").read_bytes()
+    for args in (("Inbox/new.md",), ("Projects/gateway.md", "--etag", etag, "--replace")):
+        ran = donna("write", *args, "--space", history, "--json", stdin="")
+        assert (ran.code, ran.json["message"]) == (2, "there is no text on stdin")
+    assert not (history / "Inbox/new.md").exists()
+    assert (history / "Projects/gateway.md").read_bytes() == before
+    assert donna("write", "Inbox/new.md", "--from", "/dev/null", "--space", history).code == 0
+    assert (history / "Inbox/new.md").read_bytes() == b""
+
+
+def test_an_error_about_a_note_names_it(donna: Donna, history: Path) -> None:
+    assert donna("rm", "Inbox/none.md", "--space", history).err == "donna: Inbox/none.md: there is no such note\n"
+
+
 def test_an_existing_note_is_changed_only_by_who_has_seen_it(donna: Donna, history: Path) -> None:
     path = "Projects/gateway.md"
     before = (history / path).read_bytes()

@@ -49,7 +49,7 @@ async def test_draft_is_written_to_its_target_path_and_waits(tmp_path: Path) -> 
         assert "zoom" not in text
         assert here.git("rev-list", "--count", f"{before}..HEAD").strip() == "1"
         assert here.git("show", "--format=", "--name-only").split() == [NOTE]
-        assert here.git("log", "-1", "--format=%s").strip() == "autowrite: meeting_note gateway-2"
+        assert here.git("log", "-1", "--format=%s").strip() == f"Draft {NOTE}"
 
 
 async def test_draft_has_no_duplicate_lines_and_only_the_user_sections_are_empty(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def assert_one_whole_draft(base: Path, user: User) -> str:
     assert text.count("- Promise of answer") == 1
     assert text.endswith("(chat Chat)\n")
     assert user.git(vault, "status", "--porcelain") == ""
-    assert user.git(vault, "log", "--format=%s", "--", PATH).splitlines() == [f"autowrite: commitment_log {KEY}"]
+    assert user.git(vault, "log", "--format=%s", "--", PATH).splitlines() == [f"Draft {PATH}"]
     db = open_db(base / "memory")
     try:
         (entry,) = queue.entries(db.database)
