@@ -63,6 +63,10 @@ class PassageView(ScrollKeys):
         first = passage.start_line
         self.show(passage.text, range(passage.mark_start - first, passage.mark_end - first + 1), words)
 
+    def prepare(self, text: str) -> None:
+        """Wrap a text that is shown soon, on any thread: that of a long section takes longer than a frame."""
+        _laid_out(text, self._text_width)
+
     @property
     def marked_rows(self) -> list[str]:
         """Return the rows of the passage, as plain text."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import PurePosixPath
@@ -131,6 +132,7 @@ class Preview(Panel):
     async def _read(self, backend: Backend, hit: Hit) -> None:
         try:
             passage = await backend.passage(hit.path, hit.start_line, hit.end_line, hit.space)
+            await asyncio.to_thread(self.view.prepare, passage.text)
         except DonnaError as error:
             if hit is self._hit:
                 self._head(hit, hit.heading_path, sensitive=hit.sensitive)
