@@ -774,6 +774,27 @@ async def test_a_profile_has_no_line_about_somebody_unnamed(tmp_path: Path) -> N
         ]
 
 
+async def test_a_first_name_of_two_people_is_that_of_the_one_who_attended(tmp_path: Path) -> None:
+    front = "---\ntype: meeting\ndate: {}\nattendees: [{}]\n---\n"
+    notes = {
+        "Meetings/a.md": front.format("2024-01-15", "'[[Mark Weber]]', '[[Ana Lima]]'")
+        + "# Platform\n\n- Mark moves the queue to NATS\n- Mark Otto gets access\n- [ ] Mark writes the runbook\n",
+        "Meetings/b.md": front.format("2024-01-16", "'[[Mark Otto]]'") + "# Sales\n\n- Mark wants a discount\n",
+        "Meetings/c.md": front.format("2024-01-16", "'[[Mark Otto]]', '[[Mark Weber]]'")
+        + "# Both\n\n- Mark likes the plan\n",
+        "Daily/2024-01-17.md": "# Wednesday\n\n- Lunch with Mark\n- [[Mark Weber]] plays chess\n",
+    }
+    async with draft_engine(tmp_path, notes=notes) as here:
+        today = datetime.date.today()
+        (result,) = await here.engine.drafts.write_new("person_profile", today, person="Mark Weber")
+        text = here.text(result.path)
+        assert [line.split(" (")[0] for line in section(text, "What I know")] == [
+            "- Mark Weber plays chess",
+            "- Mark moves the queue to NATS",
+        ]
+        assert [line.split(" (")[0] for line in section(text, "Between us")] == ["- Mark writes the runbook"]
+
+
 async def test_a_profile_has_no_line_that_somebody_else_says(tmp_path: Path) -> None:
     lines = "## Alice\n- Moves to Lisbon\n- Ben: I go to Rome\n- Tea\n  - Alice, green tea is best\n  - Ben, I like coffee\n"
     said = "TL: Who pays? I am in Rome.\nAL: We do.\n\nA dog, too.\n\n"

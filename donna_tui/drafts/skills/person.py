@@ -15,7 +15,7 @@ from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import IndexedNote, approved_notes
 from donna_tui.drafts.people import FOLDER, text_of_page
 from donna_tui.drafts.quotes import LONG_PAST, Read, was_cancelled
-from donna_tui.drafts.series import day_in, is_meeting_note, people_in
+from donna_tui.drafts.series import day_in, is_meeting_note, people_in, people_of, person_key
 from donna_tui.drafts.skills.cadence import (
     CadenceParts,
     Span,
@@ -141,27 +141,30 @@ async def _gather(parts: CadenceParts, name: str, day: datetime.date) -> Context
     material, corrections = await new_material(parts, TASK_TYPE)
     templates = parts.gatherer.templates
 
-    def named(index: Database) -> _Named:
+    def all_names(index: Database) -> _Named:
         people = people_in(approved_notes(index, templates))
         return _Named.of(name, known_people(index, parts.client, templates) | people)
 
-    names = await parts.read(named)
+    names: _Named = await parts.read(all_names)
     about = await _notes_about(parts, name, names, day)
     reads = [read for read in about if not (is_meeting_note(read.note) and was_cancelled(read))]
+    names_in = {read.note.path: names.within(people_of(read.note.front)) for read in reads}
     facts: list[dict[str, str]] = []
     for read in reads:
-        found = _about(read.blocks, names)
-        said = [block for block in found if names.is_fact(block)]
+        here = names_in[read.note.path]
+        found = _about(read.blocks, here)
+        said = [block for block in found if here.is_fact(block)]
         facts += material.quote(read, said[: limits.vault - len(facts)])
         material.for_model += [
             material.passages.add(read.evidence(block), sensitive=read.note.sensitive) for block in found
         ]
     lately = Span(day - LONG_PAST, day)
     known = await known_tasks(parts.gatherer)
-    words = {task_key(task.title) for task in known if task.is_open and names.are_in(task.title)}
+    named = {task.id for task in known if task.is_open and names_in.get(task.note, names).are_in(task.title)}
+    words = {task_key(task.title) for task in known if task.id in named}
     tasks = [task for task in known if task_key(task.title) in words]  # a done one may have the name in lower case
     done_later = done_in_another_note(tasks, await days_of_notes(parts.client, tasks, lately), lately)
-    tasks = [task for task in tasks if task.is_open and names.are_in(task.title) and task.id not in done_later]
+    tasks = [task for task in tasks if task.id in named - done_later]
     chats = await parts.gatherer.own_chats(name, limits.chat)
     for passage in material.passages.add_hits([hit for hit in chats if names.are_in(hit.content)]):
         material.for_model.append(passage)
@@ -181,13 +184,14 @@ async def _gather(parts: CadenceParts, name: str, day: datetime.date) -> Context
 class _Named:
     """Match the full name of a person, and the first name if it is unique and not part of another full name.
 
-    `others` matches the full and first names of the other people; `initials` are the letters of the person's own.
+    `others` matches the full and first names of the other people; `initials` are the letters of the person's `name`.
     """
 
     full: re.Pattern[str]
     first: re.Pattern[str] | None
     others: re.Pattern[str]
     initials: frozenset[str]
+    name: str
 
     @classmethod
     def of(cls, name: str, people: Collection[str]) -> _Named:
@@ -198,10 +202,17 @@ class _Named:
         listed = "|".join(re.escape(each) for each in sorted(others, key=len, reverse=True) if len(each) > 2)
         return cls(
             _words(name),
-            _words(first, r"(?!\s+[A-ZÀ-Þ]\w)") if is_unambiguous else None,
+            _first_name(name) if is_unambiguous else None,
             re.compile(rf"(?<!\w)(?![a-z])(?i:{listed or '(?!)'})(?!\w|\s+\d)"),  # neither “will” nor “May 2026”
             frozenset(word[0].upper() for word in name.split()),
+            name,
         )
+
+    def within(self, people: Collection[str]) -> _Named:
+        """Match the first name as well in a note that lists these `people`, this one and nobody else of that name."""
+        first = self.name.casefold().split()[:1]
+        is_only = [each for each in people if each.split()[:1] == first] == [person_key(self.name)]
+        return replace(self, first=_first_name(self.name)) if is_only and len(first[0]) > 2 else self
 
     def are_in(self, text: str) -> bool:
         return bool(self.full.search(text) or (self.first and self.first.search(text)))
@@ -227,6 +238,10 @@ class _Named:
         """Check whether a text is only the name of the person."""
         words = text.strip(" :-–")
         return bool(self.full.fullmatch(words) or (self.first and self.first.fullmatch(words)))
+
+
+def _first_name(name: str) -> re.Pattern[str]:
+    return _words(name.split()[0], r"(?!\s+[A-ZÀ-Þ]\w)")
 
 
 def _words(name: str, after: str = "") -> re.Pattern[str]:
