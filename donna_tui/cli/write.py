@@ -16,6 +16,7 @@ from donna_tui.cli.options import AsJson, MayInitialise, SpaceOption, new_app
 from donna_tui.cli.output import emit, emit_lines, print_message, print_problem
 from donna_tui.cli.session import Session, open_session
 from donna_tui.safety.terminal import clean_line
+from donna_tui.text.plural import plural
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.vault.client import NOTE_ENDINGS
 from donna_tui.vault.links.rewrite import SHOWN_IN_REMARKS
@@ -76,13 +77,21 @@ def rm(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Delete a note, or all notes in a folder. Their text stays in git; `donna undo` restores it."""
-    session = open_session(space)
+    """Delete a note, or all notes in a folder after a question at a terminal. Their text stays in git; `donna undo`
+    restores it.
+    """
+    session, folder = open_session(space), path.rstrip("/")
 
     def planned(writer: VaultWriter) -> Plan:
-        if _is_folder(writer, session, path, etag):
-            return writer.planner.delete_all([path.rstrip("/")])
-        return writer.planner.delete(path, expected=_precondition(etag))
+        if not _is_folder(writer, session, path, etag):
+            return writer.planner.delete(path, expected=_precondition(etag))
+        plan = writer.planner.delete_all([folder])
+        if not agreed and can_show_diff(as_json):
+            notes = plural(sum(change.after is None for change in plan.changes), "note")
+            if not _confirmed(f"Delete {notes} in {clean_line(folder)}? [y/N] "):
+                print_message("Nothing was changed.")
+                raise typer.Exit
+        return plan
 
     carry_out(session, planned, agreed=agreed, as_json=as_json)
 

@@ -264,6 +264,21 @@ def test_a_person_at_a_terminal_may_write_anywhere_after_seeing_the_diff(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("answer", ["y", "n"])
+def test_deleting_a_folder_at_a_terminal_is_asked_with_its_number_of_notes(
+    donna: Donna, history: Path, answer: str
+) -> None:
+    write(history, "Inbox/old/a.md", "A\n")
+    write(history, "Inbox/old/deep/b.md", "B\n")
+    words = ("-m", donna.module, "rm", "Inbox/old/", "--space", str(history))
+    with python_in_terminal(*words, DONNA_HOME=str(donna.home)) as terminal:
+        terminal.wait_for("Delete 2 notes in Inbox/old? [y/N]")
+        terminal.press(f"{answer}\n".encode(), until="operation" if answer == "y" else "Nothing was changed.")
+        assert terminal.process.wait(PATIENCE_SECONDS) == 0
+    assert (history / "Inbox/old/deep/b.md").exists() == (answer == "n")
+
+
+@pytest.mark.slow
 def test_a_script_that_reads_the_output_is_not_asked_though_it_has_a_terminal(donna: Donna, history: Path) -> None:
     words = ["donna", "rm", "Projects-old/gateway.md", "--space", str(history)]
     redirected = (
