@@ -24,6 +24,9 @@ RECENT_NOTES = 200
 TRIED = 6
 """Maximum number of candidates that are searched for until one is answered by its own note."""
 
+LONGEST_QUESTION = 50
+"""Maximum number of characters of a question, which is shown in half of the screen."""
+
 _QUESTION = re.compile(r"(?:how|what|when|where|which|who|why)\b", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 
@@ -91,13 +94,15 @@ def _own_headings(database: Database) -> Iterator[tuple[str, str, str]]:
 def _candidate(heading: str, title: str, path: str) -> tuple[int, ExampleQuestion]:
     """Make a question from a heading, with its score; 0 for one that is too short or long, or looks like data."""
     words = len(heading.split())
-    if not 2 <= words <= 8 or _DIGIT.search(heading) or any(mark in heading for mark in "{}|:\"'`[]*<>"):
-        return 0, ExampleQuestion("", path)
     if _QUESTION.match(heading) and words >= 4:
-        return 3, ExampleQuestion(_lower_first(heading.rstrip(" ?")), path)
-    if not heading.isascii():
-        return 1, ExampleQuestion(heading, path)
-    return (2 if words >= 3 else 1), ExampleQuestion(f"what about {_lower_first(heading)} in {title}", path)
+        score, question = 3, _lower_first(heading.rstrip(" ?"))
+    elif not heading.isascii():
+        score, question = 1, heading
+    else:
+        score, question = (2 if words >= 3 else 1), f"what about {_lower_first(heading)} in {title}"
+    is_data = _DIGIT.search(heading) or any(mark in heading for mark in "{}|:\"'`[]*<>")
+    fits = 2 <= words <= 8 and len(question) <= LONGEST_QUESTION
+    return (score if fits and not is_data else 0), ExampleQuestion(question, path)
 
 
 def _lower_first(text: str) -> str:
