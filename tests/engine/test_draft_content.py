@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -848,6 +849,16 @@ async def test_a_profile_of_one_person_is_written_on_demand(tmp_path: Path) -> N
             await drafts.write_new("person_profile", datetime.date.today(), person="bo")
         assert caught.value.reason is Reason.CONFLICT
         assert "People/Bo.md" in caught.value.message
+
+
+async def test_a_name_that_no_note_has_in_full_has_no_profile(tmp_path: Path) -> None:
+    text = "- Nobody called support\n- Ana Lima leads the team\n- Ana likes tea\n"
+    async with draft_engine(tmp_path, notes={f"Daily/{recently()}.md": text}) as here:
+        new = partial(here.engine.drafts.write_new, "person_profile", datetime.date.today())
+        (nobody,) = await new(person="Nobody Known")
+        assert not nobody.draft
+        (ana,) = await new(person="Ana Lima")
+        assert "Ana likes tea" in here.text(ana.path)
 
 
 async def test_previous_note_without_content_is_only_linked(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 import re
 from collections import Counter
@@ -148,6 +149,9 @@ async def _gather(parts: CadenceParts, name: str, day: datetime.date) -> Context
     names: _Named = await parts.read(all_names)
     about = await _notes_about(parts, name, names, day)
     reads = [read for read in about if not (is_meeting_note(read.note) and was_cancelled(read))]
+    page = await asyncio.to_thread(parts.client.try_read, f"{FOLDER}/{name}.md")
+    if page is None and not any(names.full.search(read.text) for read in reads):
+        names = replace(names, first=None)  # somebody else's, or a word: “Nobody Known”
     names_in = {read.note.path: names.within(people_of(read.note.front)) for read in reads}
     facts: list[dict[str, str]] = []
     for read in reads:
