@@ -77,8 +77,9 @@ def rm(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Delete a note, or all notes in a folder after a question at a terminal. Their text stays in git; `donna undo`
-    restores it.
+    """Delete a note, or all notes in a folder. Their text stays in git; `donna undo` restores it.
+
+    For a folder it asks at a terminal.
     """
     session, folder = open_session(space), path.rstrip("/")
 
