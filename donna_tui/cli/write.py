@@ -73,7 +73,9 @@ def write(
 def rm(
     path: Annotated[str, typer.Argument(help="The path of the note, or of a folder, within the vault.")],
     etag: Etag = None,
-    agreed: MayInitialise = False,
+    agreed: Annotated[
+        bool, typer.Option("--yes", help="Do not ask, and create a git repository in the vault if it has none.")
+    ] = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
