@@ -540,6 +540,8 @@ async def test_promises_in_the_notes_of_a_day_are_commitments(tmp_path: Path) ->
         "- I have not promised anything\n- Ich habe nichts versprochen\n- Nobody promised\n- We promised nothing\n"
         "- I never said I promised\n- I didn't say I'll send it\n- She was promised a raise\n- It is the promised land\n"
         "- I was promised a refund\n- [ ] send Ben the deck\n\n## Work\n\nIch schicke Uwe das Angebot bis Montag.\n"
+        "\n- Ich werde Lena die Fotos schicken\n- Ich schicke ihr nichts\n- Ich bringe Kuchen\n"
+        "- Ich kümmere mich um den Saal\n"
     )
     notes = {
         "Daily/2024-01-17.md": text,
@@ -553,6 +555,8 @@ async def test_promises_in_the_notes_of_a_day_are_commitments(tmp_path: Path) ->
             "- Told Cleo I'd review her draft",
             "- I was promised a refund",
             "- Work: Ich schicke Uwe das Angebot bis Montag.",
+            "- Work: Ich werde Lena die Fotos schicken",
+            "- Work: Ich kümmere mich um den Saal",
             "- Bo promised the tiles for May",
         ]
         assert section(here.text(result.path), "Open tasks") == [

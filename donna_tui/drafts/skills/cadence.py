@@ -54,7 +54,9 @@ _PROMISE = re.compile(
     r"\b(?:promised|I promise|versprochen|verspreche|versprach|zugesagt)\b|\bI owe\b"
     r"|\b(?:told|assured|said to) \w+(?: \w+)? (?:that )?(?:I|we)(?:['’](?:d|ll)| would| will)\b"
     r"|\bI(?:['’]ll| will) (?:send|give|get back|call|write|e-?mail|forward|share|deliver|bring|return|introduce|pay)\b"
-    r"|\bich (?:schicke|sende|gebe|bringe|liefere|zahle|rufe|melde)\b.*\bbis\b",
+    r"|\bich (?:schicke|sende|gebe|bringe|liefere|zahle|rufe|melde)\b(?:.*\bbis\b| (?:dir|euch|ihm|ihr|ihnen)\b)"
+    r"|\bich werde\b.*\b(?:schicken|senden|geben|bringen|liefern|zahlen|anrufen|zurückgeben)\b"
+    r"|\bich (?:melde|kümmere) mich\b",
     re.IGNORECASE,
 )
 """A promise by or to the writer."""
