@@ -177,7 +177,7 @@ def _missing(session: Session, skill: str, day: datetime.date, person: str) -> s
         times = often.trigger_mentions_threshold
         return f"nobody without a page of yours was mentioned {times} times in the last {days}; use --person NAME"
     if skill == "commitment_log":
-        return f"there are no promises and open tasks in the notes and chats of {day}"
+        return f"there are no promises or open tasks in the notes and chats of {day}"
     span = f"in the week of {day}" if skill == "weekly_review" else f"on {day}"
     return f"there is nothing to quote in notes, meetings, tasks or chats {span}"
 

@@ -87,7 +87,7 @@ def test_draft_new_twice_returns_the_same_draft(donna: Donna, kept: Path) -> Non
     ("words", "missing"),
     [
         (("daily_reflection",), "there is nothing to quote in notes, meetings, tasks or chats on 2001-01-01"),
-        (("commitment_log",), "there are no promises and open tasks in the notes and chats of 2001-01-01"),
+        (("commitment_log",), "there are no promises or open tasks in the notes and chats of 2001-01-01"),
         (("weekly_review",), "there is nothing to quote in notes, meetings, tasks or chats in the week of 2001-01-01"),
         (
             ("person_profile",),
