@@ -59,12 +59,17 @@ class Approver:
             raise DonnaError(Reason.NOT_A_DRAFT, f"{entry.path} is another note now", hint="it was overwritten")
         return note
 
-    def plan_approval(self, entry: Entry, left_out: frozenset[int] = frozenset(), taken: Collection[str] = ()) -> Plan:
+    def plan_approval(
+        self, entry: Entry, left_out: frozenset[int] = frozenset(), taken: Collection[str] = (), *, etag: str = ""
+    ) -> Plan:
         """Plan the move of a draft to its target, without its draft mark and without the hunks that are left out.
 
-        `taken` are paths that other approvals create, which are applied together with this one.
+        `taken` are paths that other approvals create, which are applied together with this one. Raises DonnaError
+        (`conflict`) if the hunks are those of a version `etag` that has changed since.
         """
         note = self.note_of(entry)
+        if etag not in ("", note.etag):
+            raise DonnaError(Reason.CONFLICT, f"{entry.path} was edited meanwhile", hint="read it again")
         keys = frontmatter_block({**_REMOVED, ID_KEY: entry.key}) + _body(without_hunks(note.text, left_out))
         approved = merge_frontmatter(note.text, keys)
         target = self._free(entry, taken)

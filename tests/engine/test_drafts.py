@@ -359,6 +359,18 @@ async def test_a_draft_that_is_deleted_is_gone(tmp_path: Path) -> None:
         assert (await here.row(row.id)).state is DraftState.GONE
 
 
+async def test_parts_of_another_version_of_a_draft_are_not_left_out(tmp_path: Path) -> None:
+    async with draft_engine(tmp_path) as here:
+        row = await here.write(meeting())
+        etag = (await here.engine.drafts.draft(row.id)).etag
+        plan = await here.engine.drafts.plan_approval(row.id, without=frozenset({1}), etag=etag)
+        assert plan.changes
+        (here.root / NOTE).write_text(f"{here.text(NOTE)}\nMine.\n")
+        with pytest.raises(DonnaError) as caught:
+            await here.engine.drafts.plan_approval(row.id, without=frozenset({1}), etag=etag)
+        assert caught.value.reason is Reason.CONFLICT
+
+
 async def test_a_draft_without_a_note_is_rejected_without_a_change(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         gone = await here.write(meeting())

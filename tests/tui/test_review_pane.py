@@ -308,7 +308,7 @@ async def test_the_difference_follows_what_is_left_out() -> None:
 
 
 @pytest.mark.slow
-async def test_another_version_of_a_draft_begins_with_nothing_left_out() -> None:
+async def test_an_excluded_part_stays_excluded_in_another_version_of_the_draft() -> None:
     backend = backend_in("normal")
     async with driving(backend) as donna:
         await opened(donna)
@@ -317,7 +317,37 @@ async def test_another_version_of_a_draft_begins_with_nothing_left_out() -> None
         backend.vault.files[SYNC_PATH] += b"\nOne more line.\n"
         await donna.press("f5")
         await donna.until(lambda: donna.review.draft and "One more" in donna.review.draft.text, "it is reloaded")
+        assert donna.review.left_out == {2}
+        text = backend.vault.files[SYNC_PATH]
+        backend.vault.files[SYNC_PATH] = text.replace(b"The drill is repeated", b"The drill is not repeated")
+        await donna.press("f5")
+        await donna.until(lambda: "1 excluded part changed since" in donna.screen_text(), "it says so")
         assert donna.review.left_out == frozenset()
+
+
+async def test_a_part_is_excluded_by_its_text_when_the_draft_is_edited_in_the_preview() -> None:
+    backend = backend_in("normal")
+    async with driving(backend) as donna:
+        await opened(donna)
+        text = "# Gateway sync\n\n- One\n- Two\n- Three\n"
+        backend.vault.files[SYNC_PATH] = text.encode()
+        backend.drafts.details[SYNC] = replace(backend.drafts.details[SYNC], hunks=hunks_of(text))
+        await donna.press("f5")
+        await donna.until(lambda: donna.review.draft and donna.review.draft.text == text, "it is reloaded")
+        await donna.press("enter")
+        await on_line(donna, "Two")
+        await donna.press("space", "a")
+        await donna.window(PlanScreen)
+        edited = text.replace("- One", "- New\n- One")
+        backend.vault.files[SYNC_PATH] = edited.encode()
+        backend.drafts.details[SYNC] = replace(backend.drafts.details[SYNC], hunks=hunks_of(edited))
+        await donna.press("enter")
+        await donna.window(RefusalScreen)
+        await donna.press("enter")
+        await donna.window(PlanScreen)
+        await donna.press("enter")
+        await donna.until(lambda: SYNC_TARGET in backend.vault.files, "it is approved")
+        assert text_of(backend, SYNC_TARGET) == "# Gateway sync\n\n- New\n- One\n- Three\n"
 
 
 # Evidence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
@@ -23,7 +23,7 @@ from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.lines import ItemList, row_of
 from donna_tui.tui.lib.messages import ActionsChanged
 from donna_tui.tui.review.lists import line_of, title_of
-from donna_tui.tui.review.wording import approval_words, lacks_repository, parts_out
+from donna_tui.tui.review.wording import Part, approval_words, lacks_repository, numbers_of, parts_changed, parts_out
 from donna_tui.tui.vault.plan_dialog import Answer
 from donna_tui.tui.vault.plan_flow import PlanFlow, retried
 from donna_tui.types.drafts import DraftRow
@@ -191,18 +191,25 @@ def _size(plan: Plan | None) -> Content:
     return Content.assemble(plus, minus)
 
 
-ExcludedHunks = Mapping[tuple[str, str], frozenset[int]]
-"""The hunks that are left out, by the id of a draft and the version of its text in which they are numbered."""
-
-
 class DraftFlows(PlanFlow):
     """The decisions about drafts. Each must run in a worker."""
 
-    async def approve(self, row: DraftRow, without: frozenset[int], remarks: tuple[str, ...] = ()) -> Outcome | None:
-        def summary(plan: Plan) -> tuple[str, ...]:
-            return approval_words(plan, row), *parts_out(len(without))
+    async def approve(
+        self, row: DraftRow, excluded: Collection[Part] = (), remarks: tuple[str, ...] = ()
+    ) -> Outcome | None:
+        """Approve a draft without the excluded parts, as far as its version of that moment has them."""
+        without: frozenset[int] = frozenset()
 
-        make = partial(self._backend.drafts.plan_approval, row.id, without=without)
+        async def make() -> Plan:
+            nonlocal without
+            draft = await self._backend.drafts.draft(row.id)
+            without = numbers_of(draft, excluded)
+            return await self._backend.drafts.plan_approval(row.id, without=without, etag=draft.etag)
+
+        def summary(plan: Plan) -> tuple[str, ...]:
+            changed = parts_changed(len(excluded) - len(without))
+            return approval_words(plan, row), *parts_out(len(without)), *changed
+
         return await self._decided(row, "approve", make, self._backend.drafts.approve, summary, remarks)
 
     async def reject(self, row: DraftRow) -> Outcome | None:
@@ -223,10 +230,10 @@ class DraftFlows(PlanFlow):
         )
         return await self._agrees(refusal, "redraft")
 
-    async def approve_all(self, rows: tuple[DraftRow, ...], left_out: ExcludedHunks) -> None:
+    async def approve_all(self, rows: tuple[DraftRow, ...], excluded: Mapping[str, Collection[Part]]) -> None:
         """Show the plan of approving these drafts, and approve those that are not excluded in one commit."""
         service = self._backend.drafts
-        without = {row.id: await self._without(row, left_out) for row in rows}
+        without = {row.id: await self._without(row, excluded.get(row.id, ())) for row in rows}
         found = await service.plan_approvals(without)
         planned = []
         for row in rows:
@@ -237,12 +244,10 @@ class DraftFlows(PlanFlow):
                 planned.append(Planned(row, plan, len(without[row.id])))
         await self._prompt(ApproveAll(tuple(planned), service.approve_all, self._keys))
 
-    async def _without(self, row: DraftRow, left_out: ExcludedHunks) -> frozenset[int]:
-        """Return the hunks left out of a draft, if its text is still the version in which they are numbered."""
-        if not any(identity == row.id for identity, _ in left_out):
-            return frozenset()
+    async def _without(self, row: DraftRow, excluded: Collection[Part]) -> frozenset[int]:
+        """Return the numbers of the excluded parts in the present version of a draft."""
         try:
-            return left_out.get((row.id, (await self._backend.drafts.draft(row.id)).etag), frozenset())
+            return numbers_of(await self._backend.drafts.draft(row.id), excluded) if excluded else frozenset()
         except DonnaError:
             return frozenset()  # the plan reports why it cannot be read
 

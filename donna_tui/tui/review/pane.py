@@ -84,7 +84,8 @@ class ReviewPane(PartsPane):
         self.vault_flows: VaultFlows | None = None
         """The flows of the Vault screen, so that both share unsaved edits."""
         self._draft: Draft | None = None
-        self._left_out: dict[tuple[str, str], frozenset[int]] = {}
+        self._excluded: dict[str, frozenset[wording.Part]] = {}
+        """The excluded parts by the id of their draft."""
         self._composing: set[str] = set()
         self._everything = False
         self._show = ""
@@ -265,9 +266,12 @@ class ReviewPane(PartsPane):
 
     @property
     def left_out(self) -> frozenset[int]:
-        """Return the numbers of the hunks left out of the selected draft; empty for another version of it."""
+        """Return the numbers of the hunks left out of the selected draft."""
         draft = self.draft
-        return self._left_out.get((draft.row.id, draft.etag), frozenset()) if draft is not None else frozenset()
+        return wording.numbers_of(draft, self._excluded_of(draft.row)) if draft is not None else frozenset()
+
+    def _excluded_of(self, row: DraftRow) -> frozenset[wording.Part]:
+        return self._excluded.get(row.id, frozenset())
 
     def has_unsaved_edit(self, row: DraftRow | None) -> bool:
         return bool(row and row.path and self.vault_flows is not None and self.vault_flows.edits.of(row.path))
@@ -276,7 +280,7 @@ class ReviewPane(PartsPane):
         row = self.selected
         if row is not None:
             remarks = (_UNSAVED_EDIT,) if self.has_unsaved_edit(row) else ()
-            self._decide(partial(self._draft_flows.approve, row, self.left_out, remarks))
+            self._decide(partial(self._draft_flows.approve, row, self._excluded_of(row), remarks))
 
     def action_review_reject(self) -> None:
         if self.selected is not None:
@@ -284,7 +288,7 @@ class ReviewPane(PartsPane):
 
     def action_review_approve_all(self) -> None:
         waiting = tuple(row for row in self.rows.items if row.state is DraftState.WAITING)
-        self._decide(partial(self._draft_flows.approve_all, waiting, self._left_out))
+        self._decide(partial(self._draft_flows.approve_all, waiting, self._excluded))
 
     def action_review_undo(self) -> None:
         if self.vault_flows is not None:
@@ -469,7 +473,8 @@ class ReviewPane(PartsPane):
             self._show_foot(wording.why_decided(draft.row), "$text-disabled")
         else:
             try:
-                plan = await self.backend.drafts.plan_approval(draft.row.id, without=self.left_out)
+                approval = self.backend.drafts.plan_approval(draft.row.id, without=self.left_out, etag=draft.etag)
+                plan = await approval
             except DonnaError as error:
                 self._show_foot(f"Cannot be approved: {error_text(error)}", "$text-warning")
             else:
@@ -482,7 +487,9 @@ class ReviewPane(PartsPane):
         draft, hunk = self.draft, self.text.hunk
         if draft is None or hunk is None:
             return
-        self._left_out[draft.row.id, draft.etag] = self.left_out ^ {hunk.number}
+        numbers = self.left_out ^ {hunk.number}
+        parts = wording.parts_of(draft).items()
+        self._excluded[draft.row.id] = frozenset(part for part, number in parts if number in numbers)
         self.text.leave_out(self.left_out)
         self.post_message(ActionsChanged())
         self._reload_approval(draft)
@@ -526,7 +533,10 @@ class ReviewPane(PartsPane):
 
     def _show_head(self) -> None:
         row = self.selected
-        remarks = self.draft.remarks if self.draft is not None else ()
+        draft, remarks = self.draft, tuple[str, ...]()
+        if draft is not None:
+            changed = wording.parts_changed(len(self._excluded_of(draft.row)) - len(self.left_out))
+            remarks = (*changed, *draft.remarks)
         shown = Content("")
         if row is not None and not self.has_class("-empty"):
             lines = wording.head_lines(row, time(), remarks, unsaved_edit=self.has_unsaved_edit(row))

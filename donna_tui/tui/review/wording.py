@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 
 from textual.content import Content
 
@@ -167,6 +168,31 @@ def _main_words(change: Change) -> str:
     if change.before is None:
         return f"new note {line_of(change.path)}"
     return f"{line_of(change.path)} is {'deleted' if change.after is None else 'changed'}"
+
+
+Part = tuple[str, int]
+"""A part of a draft: its text, and the number of parts before it that have the same text."""
+
+
+def parts_of(draft: Draft) -> dict[Part, int]:
+    """Return the parts of a draft, which are the same in another version of it, with their numbers in this one."""
+    lines = [draft.text[start:after] for start, _, after in each_line(draft.text)]
+    texts = {hunk.number: "".join(lines[hunk.start_line - 1 : hunk.end_line]).strip() for hunk in draft.hunks}
+    equal: Counter[str] = Counter()
+    found: dict[Part, int] = {}
+    for number, text in texts.items():
+        found[text, equal[text]] = number
+        equal[text] += 1
+    return found
+
+
+def numbers_of(draft: Draft, excluded: Collection[Part]) -> frozenset[int]:
+    """Return the numbers of the excluded parts that this version of a draft still has."""
+    return frozenset(number for part, number in parts_of(draft).items() if part in excluded)
+
+
+def parts_changed(number: int) -> tuple[str, ...]:
+    return (f"{plural(number, 'excluded part')} changed since, and will be included",) if number else ()
 
 
 def parts_out(number: int) -> tuple[str, ...]:
