@@ -239,14 +239,18 @@ class FakeVault:
         clashes = self.clashes(kind, n)
         if clashes:
             raise VaultWriteError(Reason.UNDO_CONFLICT, "this note was changed since", path=clashes[0].path)
+        ids = tuple(operation.id for operation in operations)
+        undoes, redoes = (ids, ()) if kind is OperationKind.UNDO else ((), ids)
+        return Plan(kind=kind, subject=kind.value, changes=self._net(kind, n), undoes=undoes, redoes=redoes)
+
+    def _net(self, kind: OperationKind, n: int) -> tuple[Change, ...]:
+        """Merge the changes of undos or redos to one for each note."""
         changes: dict[str, Change] = {}
-        for operation in operations:
+        for operation in self._stack(kind)[:n]:
             for change in self.steps(kind, operation):
                 before = changes[change.path].before if change.path in changes else change.before
                 changes[change.path] = Change(path=change.path, before=before, after=change.after)
-        ids = tuple(operation.id for operation in operations)
-        undoes, redoes = (ids, ()) if kind is OperationKind.UNDO else ((), ids)
-        return Plan(kind=kind, subject=kind.value, changes=tuple(changes.values()), undoes=undoes, redoes=redoes)
+        return tuple(changes.values())
 
     def steps(self, kind: OperationKind, operation: Operation) -> tuple[Change, ...]:
         """Return the changes of undoing or redoing an operation."""
@@ -255,10 +259,9 @@ class FakeVault:
 
     def clashes(self, kind: OperationKind, n: int) -> tuple[Clash, ...]:
         """Return the notes that were changed since."""
-        operation = self._stack(kind)[0]
         return tuple(
             Clash(path=change.path, expected=change.before, found=self.files.get(change.path), wanted=change.after)
-            for change in self.steps(kind, operation)
+            for change in self._net(kind, n)
             if self.files.get(change.path) != change.before
         )
 

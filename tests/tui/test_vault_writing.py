@@ -723,6 +723,27 @@ async def test_an_undo_of_a_note_that_was_changed_since_restores_it_or_edits_bot
     )
 
 
+async def test_an_undo_of_several_notes_is_not_done_for_one_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        editor(monkeypatch, donna, lambda text: f"{text}\nMore.\n")
+        await donna.open_note(GARDEN)
+        await donna.press("E")
+        await plan(donna)
+        await donna.press("enter")
+        await back(donna)
+        backend.vault.files[DECISIONS] = backend.vault.files[DECISIONS].replace(b"180 MB", b"190 MB")
+        files = dict(backend.vault.files)
+        await donna.press("z")
+        await plan(donna)
+        await donna.press("z")
+        await donna.window(ThreeWayScreen)
+        assert "1 other note would stay as now" in donna.screen_text()
+        await donna.press("o", "m", "e", "escape")
+        await back(donna)
+    assert backend.vault.files == files
+
+
 @pytest.mark.slow
 async def test_a_conflict_can_be_left_for_later_or_dropped_with_two_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()

@@ -182,7 +182,9 @@ class Way(StrEnum):
 
 
 class ThreeWayScreen(Dialog[Way]):
-    """Show the clashes and the choices that are possible. `summary` has a line for each operation to undo."""
+    """Show the clashes and the choices that are possible. `summary` has a line for each operation to undo, which change
+    so many `others` than the first note that clashes.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         action_binding("conflict.merge", "merge"),
@@ -200,9 +202,11 @@ class ThreeWayScreen(Dialog[Way]):
         *,
         can_merge: bool,
         can_resolve: bool,
+        others: int = 0,
     ) -> None:
         super().__init__(keys)
         self._refusal = refusal
+        self._others = others
         self._summary = summary
         self._clashes = clashes
         self._can_merge = can_merge
@@ -226,15 +230,17 @@ class ThreeWayScreen(Dialog[Way]):
         if self._can_merge:
             self.dismiss(Way.MERGE)
         else:
-            self.notify("The later edits changed the same lines.", timeout=4, markup=False)
+            self.notify(self._step() if self._others else "The later edits changed the same lines.", markup=False)
 
     def action_resolve(self, way: str) -> None:
         if self._can_resolve:
             self.dismiss(Way(way))
         else:
-            self.notify("Several notes were changed since; undo them one by one.", timeout=4, markup=False)
+            self.notify(self._step(), markup=False)
 
     def _step(self) -> str:
+        if self._others:
+            return f"{plural(self._others, 'other note')} would stay as now: undo fewer steps, or edit this note first."
         if self._can_merge:
             return "The later edits changed other lines: the old ones can be restored beside them, as a new change."
         return self._refusal.step

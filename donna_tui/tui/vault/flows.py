@@ -491,13 +491,24 @@ class VaultFlows(PlanFlow):
 
     @retried
     async def _three_ways(self, kind: OperationKind, steps: int, error: DonnaError) -> Outcome | None:
-        """Show the clashes that block an undo or redo, and offer to restore the lines that later edits do not touch."""
+        """Show the clashes that block an undo or redo, and offer to restore the lines that later edits do not touch.
+
+        The choices are only for an undo of a single note, since they write that note and nothing else.
+        """
         clashes = await self._backend.notes.clashes(kind, steps)
-        summary = tuple(map(_summary_line, (await self._operations(kind))[:steps]))
-        merged = _merged(clashes)
-        can_resolve = len(clashes) == 1 and _texts(clashes[0].found, clashes[0].wanted) is not None
+        operations = (await self._operations(kind))[:steps]
+        paths = {change.path for operation in operations for change in operation.changes}
+        others = len(paths.union(clash.path for clash in clashes)) - 1
+        merged = None if others else _merged(clashes)
+        can_resolve = not others and _texts(clashes[0].found, clashes[0].wanted) is not None
         screen = ThreeWayScreen(
-            refusal_of(error), summary, clashes, self._keys, can_merge=merged is not None, can_resolve=can_resolve
+            refusal_of(error),
+            tuple(map(_summary_line, operations)),
+            clashes,
+            self._keys,
+            can_merge=merged is not None,
+            can_resolve=can_resolve,
+            others=others,
         )
         way = await self._prompt(screen)
         if way is Way.MERGE and merged is not None:
