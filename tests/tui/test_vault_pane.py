@@ -341,6 +341,17 @@ async def test_an_edit_outside_is_shown_as_the_users_own() -> None:
         assert "now          you         edited outside, not in the history yet" in donna.screen_text()
 
 
+async def test_undo_in_the_history_of_a_change_made_without_donna_undoes_nothing_else() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.open_note(GARDEN)
+        await donna.press("h")
+        await donna.until(lambda: donna.vault.detail.history.items, "the history is read")
+        await donna.press("g", "z")
+        await donna.until(lambda: "not made with Donna" in notices(donna.app), "it says so")
+        await donna.rest()
+        assert not isinstance(donna.app.screen, PlanScreen)
+
+
 async def test_a_note_without_changes_is_reported() -> None:
     async with driving(scenarios.normal(), size=LARGE) as donna:
         await donna.open_note(DECISIONS)

@@ -295,8 +295,13 @@ class NoteDetail(Container):
         return cast(Widget, self.switcher.visible_content)
 
     @property
+    def has_selected_change(self) -> bool:
+        """Check whether a change of the history is selected, by Donna or not."""
+        return self.screen.focused is self.history and self.history.selected is not None
+
+    @property
     def selected_operation(self) -> Operation | None:
-        entry = self.history.selected if self.screen.focused is self.history else None
+        entry = self.history.selected if self.has_selected_change else None
         return entry.operation if isinstance(entry, Revision) else None
 
     @property

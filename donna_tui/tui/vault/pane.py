@@ -502,6 +502,8 @@ class VaultPane(PartsPane):
         operation = self.detail.selected_operation
         if operation is not None:
             self._change(partial(self._flows.undo_one, operation))
+        elif self.detail.has_selected_change:
+            self.notify("This change was not made with Donna: only git can revert it.", timeout=6, markup=False)
         else:
             self._change(partial(self._flows.step_back, OperationKind.UNDO))
 
