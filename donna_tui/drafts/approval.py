@@ -72,7 +72,7 @@ class Approver:
             raise DonnaError(Reason.CONFLICT, f"{entry.path} was edited meanwhile", hint="read it again")
         keys = frontmatter_block({**_REMOVED, ID_KEY: entry.key}) + _body(without_hunks(note.text, left_out))
         approved = merge_frontmatter(note.text, keys)
-        target = self._free(entry, taken)
+        target = self.target_now(entry, taken)
         plan = self._placed(entry.path, target, note.etag, approved)
         stubs = ensure_person_stubs(_body(approved), self._client, self._writer.planner, self._allowlist)
         remarks = (*plan.remarks, *_stub_remarks(stubs))
@@ -119,7 +119,7 @@ class Approver:
         note = self.note_of(entry)
         text = with_lines(note.text, lines)
         text = merge_frontmatter(text, frontmatter_block(times) + _body(text))
-        plan = self._placed(entry.path, self._free(replace(entry, target=target)), note.etag, text)
+        plan = self._placed(entry.path, self.target_now(replace(entry, target=target)), note.etag, text)
         return replace(plan, subject=f"Update {entry.path} from the calendar")
 
     def before(self, entry: Entry) -> str | None:
@@ -127,7 +127,7 @@ class Approver:
         note = self._client.try_read(entry.target) if entry.target != entry.path else None
         return note.text if note and _may_be_replaced(note, entry) else None
 
-    def _free(self, entry: Entry, taken: Collection[str] = ()) -> str:
+    def target_now(self, entry: Entry, taken: Collection[str] = ()) -> str:
         """Return the target if it is free or may be replaced, else the next numbered name."""
         stem = entry.target.removesuffix(".md")
         folded = {path.casefold() for path in taken}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -79,16 +80,22 @@ _FIELDS = " OR ".join(f"content GLOB '*{field}*'" for field in ("{{date", "{{tim
 """The condition for a passage with fields of Obsidian's templates or of Templater."""
 
 
-def approved_notes(database: Database, templates: Collection[str] = ()) -> Iterator[IndexedNote]:
-    """Yield the notes of the index without drafts and templates; `templates` are folders of templates."""
+def approved_notes(
+    database: Database, templates: Collection[str] = (), dated: tuple[float, float] = (-math.inf, math.inf)
+) -> Iterator[IndexedNote]:
+    """Yield the notes of the index without drafts and templates; `templates` are folders of templates.
+
+    With `dated`, those whose date is between two Unix times.
+    """
     for path, title, modified_at, metadata, sensitive, heading, has_fields in database.rows(
         "SELECT source_id, title, modified_at, metadata_json, sensitive, (SELECT min(top)"  # noqa: S608
         " FROM (SELECT coalesce(json_extract(heading_path, '$[0]'), '') AS top FROM memory_chunks"
         " WHERE document_id = d.id) HAVING min(top) = max(top)), json_extract(metadata_json, '$.frontmatter.type') ="
         f" 'meeting' AND EXISTS (SELECT 1 FROM memory_chunks WHERE document_id = d.id AND ({_FIELDS}))"
         " FROM memory_documents d"
-        " WHERE source_type = ? AND user_id = ? AND deleted_at IS NULL ORDER BY source_id",
-        (MemorySource.VAULT.value, ME),
+        " WHERE source_type = ? AND user_id = ? AND deleted_at IS NULL AND dated_at >= ? AND dated_at < ?"
+        " ORDER BY source_id",
+        (MemorySource.VAULT.value, ME, *dated),
     ):
         known = json.loads(metadata or "{}")
         if not (is_draft(known) or is_template(path, templates, has_fields=bool(has_fields))):

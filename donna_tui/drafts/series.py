@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import re
 import unicodedata
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import PurePosixPath
@@ -265,6 +265,33 @@ def background_notes(index: Database, invited: Invited, templates: Collection[st
         if name and (name <= title or (title <= name and len(title) > 1)) and may_be_quoted(note, invited):
             found.append((len(name ^ title), note.path, note))
     return [note for _, _, note in sorted(found, key=lambda each: each[:2])][:MAX_BACKGROUND]
+
+
+def is_note_of(note: IndexedNote, invited: Invited) -> bool:
+    """Check whether a note is of the day of a meeting, and of its series or with its title."""
+    is_of_day = day_in(note.path, note.front) == invited.meeting.day
+    return is_of_day and match_of(note, invited) in (Match.SERIES, Match.TITLE)
+
+
+def own_notes(
+    index: Database, meetings: Sequence[Invited], taken: Collection[str] = (), templates: Collection[str] = ()
+) -> dict[str, str]:
+    """Return the paths of the notes that the user wrote for meetings, by event id; `taken` are those of others."""
+    days = [invited.meeting.day for invited in meetings]
+    if not days:
+        return {}
+    ends = min(days), max(days) + datetime.timedelta(days=1)
+    dated = tuple(datetime.datetime.combine(day, datetime.time()).timestamp() for day in ends)
+    free = {
+        note.path: note for note in approved_notes(index, templates, (dated[0], dated[1])) if note.path not in taken
+    }
+    found: dict[str, str] = {}
+    for invited in meetings:
+        path = next((note.path for note in free.values() if is_note_of(note, invited)), "")
+        if path:
+            found[invited.meeting.event_id] = path
+            del free[path]
+    return found
 
 
 def path_after(last: Earlier, day: datetime.date) -> str:

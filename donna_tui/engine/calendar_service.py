@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from donna_tui.calendar.adding import add_calendar
@@ -15,10 +15,13 @@ from donna_tui.calendar.values import local_zone
 from donna_tui.config.load import load_trusted, user_file
 from donna_tui.drafts.passages import paths_of_keys
 from donna_tui.drafts.queue import keys_of, meeting_row
+from donna_tui.drafts.series import Invited, own_notes
 from donna_tui.drafts.skills.meeting_note import TEMPLATE, key_of
 from donna_tui.engine.space_context import SpaceContext
+from donna_tui.index.database import Database
 from donna_tui.types.drafts import CalendarRow, Meeting, MeetingRow
 from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.vault.obsidian import template_folders
 
 
 class CalendarService:
@@ -42,13 +45,24 @@ class CalendarService:
                 series_without_notes(db.database),
             )
         )
-        keys = [key_of(meeting) for meeting in found]
-        notes = await self._context.read(lambda index: paths_of_keys(index, keys))
+        notes = await self.notes_of([meeting for meeting in found if key_of(meeting) not in known])
         now = datetime.datetime.fromtimestamp(self._context.clock(), datetime.UTC)
         rows = (
             meeting_row(meeting, known.get(key_of(meeting)), notes.get(key_of(meeting), ""), now) for meeting in found
         )
         return tuple(replace(row, unwanted=self._why_no_draft(row.meeting, without_notes)) for row in rows)
+
+    async def notes_of(self, meetings: Sequence[Meeting]) -> dict[str, str]:
+        """Return the paths of the notes of meetings by key: those written for them, or else the user's own."""
+
+        def found(index: Database) -> dict[str, str]:
+            notes = paths_of_keys(index, [key_of(meeting) for meeting in meetings])
+            others = [
+                Invited.to(meeting, self._context.config.me) for meeting in meetings if key_of(meeting) not in notes
+            ]
+            return notes | own_notes(index, others, notes.values(), template_folders(self._context.space.root))
+
+        return await self._context.read(found)
 
     async def meetings_between(self, start: float, end: float) -> list[Meeting]:
         return await self._db.run(lambda db: meetings_between(db.database, start, end))

@@ -68,7 +68,10 @@ class DraftService:
         return tuple([await self._row(entry) for entry in listed])
 
     async def _row(self, entry: Entry) -> DraftRow:
-        """Return the row of an entry; a meeting note has the time of its meeting as the calendar has it now."""
+        """Return the row of an entry with its present target; a meeting note has the present time of its meeting."""
+        if entry.state == DraftState.WAITING and entry.path != entry.target:
+            with contextlib.suppress(DonnaError):
+                entry = replace(entry, target=await self._run(self._approver.target_now, entry))
         if entry.skill != TEMPLATE:
             return entry.row()
         meeting = await self._meeting_of(entry)
@@ -298,9 +301,12 @@ class DraftService:
         await self._save(replace(entry, path=path, target=run.target_path, title=run.title, original=original))
 
     async def has_note(self, meeting: Meeting) -> bool:
-        """Check whether there is a note of this meeting, or of another entry of its series at the same hour."""
-        starts = self._skills.meetings.times_of(meeting)["event_start"]
-        return await self._context.read(lambda index: is_noted(index, meeting.event_id, meeting.series_id, str(starts)))
+        """Check whether there is a note of this meeting, also by the user, or of another entry of its series at the
+        same hour.
+        """
+        starts = str(self._skills.meetings.times_of(meeting)["event_start"])
+        noted = await self._context.read(lambda index: is_noted(index, meeting.event_id, meeting.series_id, starts))
+        return noted or bool(await self._calendar.notes_of([meeting]))
 
     async def close(self) -> None:
         await self._thread.close()

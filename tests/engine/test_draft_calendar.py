@@ -150,6 +150,27 @@ async def test_a_meeting_that_has_a_note_gets_no_second_one(tmp_path: Path) -> N
         assert not await here.engine.drafts.has_note(meeting(event="gateway-3"))
 
 
+async def test_a_note_that_the_user_wrote_of_a_meeting_is_its_note(tmp_path: Path) -> None:
+    own, numbered = NOTE, "Meetings/2024-01-17-gateway-team-2.md"
+    notes = {own: "# Gateway team\n\nMine.\n", "Notes/Gateway team 2024-01-10.md": "# Gateway team\n"}
+    async with draft_engine(tmp_path, notes=notes) as here:
+        start = meeting().start.timestamp()
+        await here.hold(meeting())
+        assert await here.engine.drafts.has_note(meeting())
+        assert not await here.engine.drafts.has_note(meeting("Budget", event="budget"))
+        (row,) = await here.engine.calendar.meetings(start - 1, start + 1)
+        assert (row.state, row.path) == (MeetingState.WRITTEN, own)
+        drafted = await here.write(meeting())
+        (listed,) = await here.engine.drafts.drafts()
+        assert (drafted.path, listed.target) == (numbered, numbered)
+        await here.approve(listed)
+        await here.indexed()
+        await here.engine.drafts.write_new("weekly_review", meeting().day)
+        (review,) = await here.engine.drafts.drafts()
+        met = here.text(review.path).partition("## Met")[2].partition("##")[0].split("\n- ")[1:]
+        assert [line.partition("|")[0] for line in met] == [f"2024-01-17: [[{numbered.removesuffix('.md')}"]
+
+
 async def test_recreated_series_gets_no_second_draft_for_the_same_time(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         await here.write(meeting(series_id="weekly"))

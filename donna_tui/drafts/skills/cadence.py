@@ -21,7 +21,7 @@ from donna_tui.drafts.page import Context
 from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, paths_of_keys
 from donna_tui.drafts.quotes import LONG_PAST, outcome_of, points_of, was_cancelled
 from donna_tui.drafts.quotes import Read as ReadNote
-from donna_tui.drafts.series import Gatherer, Match, Read, day_in, is_meeting_note, match_of, title_key
+from donna_tui.drafts.series import Gatherer, Read, day_in, is_meeting_note, is_note_of, title_key
 from donna_tui.drafts.text import inline, wikilink, words_only
 from donna_tui.drafts.writer import MemoryInformedWriter
 from donna_tui.memory.checkboxes import tasks_in
@@ -428,10 +428,10 @@ async def meetings_of(
     free = {path: read for path, read in by_path.items() if path not in notes.values()}
     found: list[tuple[str, datetime.date | None, str]] = []
     for each in held:
-        path = notes.get(each.event_id, "")
-        if path not in by_path:  # the note of the user is better than a draft that waits
-            path = _note_of(each, free.values(), parts) or path
-        free.pop(path, None)
+        path, invited = notes.get(each.event_id, ""), parts.gatherer.invited(each)
+        own = next((read.note.path for read in free.values() if is_note_of(read.note, invited)), "")
+        path = path if path in by_path else own or path  # the note of the user is better than a draft that waits
+        free.pop(own, None)
         found.append((each.title, each.day, path))
     unplanned = [read.note for read in free.values() if is_meeting_note(read.note, parts.gatherer.me)]
     found += [(_title_of(note), day_in(note.path, note.front), note.path) for note in unplanned]
@@ -446,16 +446,6 @@ def _title_of(note: IndexedNote) -> str:
     if title_key(note.heading) and not is_generic(note.heading):
         return note.heading
     return note.title if title_key(note.title) else f"{PurePosixPath(note.path).parent.name} {note.title}".strip()
-
-
-def _note_of(meeting: Meeting, reads: Iterable[ReadNote], parts: CadenceParts) -> str:
-    """Return the path of the note of a meeting's day that is of its series or has its title; empty if there is none."""
-    invited = parts.gatherer.invited(meeting)
-    for read in reads:
-        match = match_of(read.note, invited) if day_in(read.note.path, read.note.front) == meeting.day else None
-        if match in (Match.SERIES, Match.TITLE):
-            return read.note.path
-    return ""
 
 
 def _meeting_line(
