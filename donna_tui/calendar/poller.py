@@ -24,6 +24,8 @@ from donna_tui.types.drafts import OFF_FOR_MEETING, OFF_FOR_SERIES, CalendarRow,
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.events import EventHub
 
+ONLY_PERHAPS_ME = "Only one person is invited, perhaps you: name yourself under me: in the settings."
+
 
 def why_no_draft(meeting: Meeting, me: Collection[str], rule: Notes, without_notes: Collection[str]) -> str:
     """Return why no draft of a meeting is written automatically, as a sentence; empty if one is.
@@ -44,7 +46,8 @@ def why_no_draft(meeting: Meeting, me: Collection[str], rule: Notes, without_not
     if any(person.declined for person in user):
         return "You declined it."
     if rule == "meetings" and len(meeting.attendees) - len(user) < (1 if names else 2):
-        return "No one else is invited."
+        is_perhaps_me = bool(meeting.attendees) and not names
+        return ONLY_PERHAPS_ME if is_perhaps_me else "No one else is invited."
     return ""
 
 

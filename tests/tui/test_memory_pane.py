@@ -246,6 +246,10 @@ async def test_a_sentence_is_remembered_with_a_key() -> None:
         await donna.press("enter")
         await donna.until(lambda: backend.called("remember"), "it is remembered")
         assert backend.called("remember") == [("The gateway is called cassius",)]
+        await donna.until(lambda: "Remembered." in notices(donna.app), "it says so")
+        await donna.press("z")
+        await donna.until(lambda: "select what you stored and forget it" in notices(donna.app), "it says how")
+        assert backend.called("plan_undo") == []
 
 
 @pytest.mark.slow

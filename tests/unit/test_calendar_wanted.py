@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from donna_tui.calendar.mirror import series_without_notes, want_notes
-from donna_tui.calendar.poller import why_no_draft
+from donna_tui.calendar.poller import ONLY_PERHAPS_ME, why_no_draft
 from donna_tui.config.calendars import Notes
 from donna_tui.memory.database import open_db
 from donna_tui.types.drafts import Attendee, Meeting
@@ -55,5 +55,5 @@ def test_a_series_can_be_left_without_notes_and_be_wanted_again(tmp_path: Path) 
 
 def test_unnamed_user_is_counted_among_the_attendees() -> None:
     assert why_no_draft(WEEKLY, (), "meetings", ()) == ""
-    assert why_no_draft(replace(WEEKLY, attendees=(BEN,)), (), "meetings", ()) == "No one else is invited."
+    assert why_no_draft(replace(WEEKLY, attendees=(BEN,)), (), "meetings", ()) == ONLY_PERHAPS_ME
     assert why_no_draft(replace(WEEKLY, attendees=(BEN,)), ME, "meetings", ()) == ""

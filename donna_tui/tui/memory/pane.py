@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from textual import work
 from textual.app import ComposeResult
@@ -51,6 +51,10 @@ FILL = 0.03
 _ABOUT_MEMORY = (SourceIngested, BackfillDone, IndexSwapped, NoteEmbedded, NoteDeleted)
 
 
+LastChange = Literal["", "stored", "written"]
+"""The last change on the screen: something remembered or corrected, a note, or something forgotten or undone."""
+
+
 class MemoryPane(PartsPane):
     """The Memory screen: the list of memories, the selected one, and what a recall would return.
 
@@ -75,7 +79,7 @@ class MemoryPane(PartsPane):
         self._suggestions: tuple[Suggestion, ...] = ()
         self.vault_flows: VaultFlows | None = None
         """The flows of the Vault screen."""
-        self._wrote_last = False
+        self._last_change: LastChange = ""
         self._list_filter = wording.ListFilter()
         self._is_stale = True
         self._filling: Timer | None = None
@@ -268,7 +272,10 @@ class MemoryPane(PartsPane):
             self._programs.copy(self.backend.memory.prompt(result), "The block for the prompt")
 
     def action_memory_bring_back(self) -> None:
-        if self._forgotten and not self._wrote_last:
+        if self._last_change == "stored":
+            key = shown_key(self._keys["memory.forget"])
+            self.notify(f"To undo it, select what you stored and forget it: {key}.", timeout=6, markup=False)
+        elif self._forgotten and self._last_change != "written":
             self._restore(self._forgotten[-1])
         elif self.vault_flows is not None:
             self._change(partial(self.vault_flows.step_back, OperationKind.UNDO))
@@ -290,7 +297,7 @@ class MemoryPane(PartsPane):
     async def _change(self, flow: Callable[[], Awaitable[Outcome | None]]) -> None:
         outcome = await flow()
         if outcome is not None:
-            self._wrote_last = outcome.kind is not OperationKind.UNDO
+            self._last_change = "" if outcome.kind is OperationKind.UNDO else "written"
             self.reload_soon()
 
     @one_dialog("remember")
@@ -308,6 +315,7 @@ class MemoryPane(PartsPane):
                 if not await self.app.push_screen_wait(RefusalScreen(refusal, self._keys, does="replace it")):
                     return
             await self.backend.memory.remember(text)
+            self._last_change = "stored"
             self.notify("Remembered.", timeout=3, markup=False)
             self.reload_soon()
 
@@ -346,6 +354,7 @@ class MemoryPane(PartsPane):
             query=self.recall.query_text if memory.score else "",
         )
         if stored:
+            self._last_change = "stored"
             self.reload_soon()
 
     @one_dialog("forget")
@@ -363,7 +372,7 @@ class MemoryPane(PartsPane):
             if for_good:
                 self.notify("Forgotten for good.", timeout=4, markup=False)
             else:
-                self._wrote_last = False
+                self._last_change = ""
                 self._forgotten.append(replace(memory, forgotten=True))
                 places = self.rows.places_of(memory.id)
                 self._retained |= {place: replace(each, forgotten=True) for place, each in places.items()}
