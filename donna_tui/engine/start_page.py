@@ -47,10 +47,13 @@ def latest_on_disk(client: VaultClient, limit: int) -> tuple[NameMatch, ...]:
 
 
 def tasks_due(database: Database, today: datetime.date, limit: int) -> tuple[TaskRow, ...]:
-    """Return open tasks that are due soon, earliest first, then overdue ones, latest first."""
+    """Return open tasks that are due soon, earliest first, then overdue ones, latest first; copies of one once."""
     now, last = today.isoformat(), (today + datetime.timedelta(days=SOON_DAYS)).isoformat()
     first = (today - datetime.timedelta(days=OVERDUE_DAYS)).isoformat()
-    due = [task for task in list_tasks(database) if first <= task.due <= last]
+    distinct: dict[tuple[str, str], TaskRow] = {}
+    for task in list_tasks(database):
+        distinct.setdefault((task.title.casefold(), task.due), task)
+    due = [task for task in distinct.values() if first <= task.due <= last]
     soon = [task for task in due if task.due >= now]
     return (*soon, *sorted((task for task in due if task.due < now), key=lambda task: task.due, reverse=True))[:limit]
 
@@ -100,7 +103,7 @@ def _candidate(heading: str, title: str, path: str) -> tuple[int, ExampleQuestio
         score, question = 1, heading
     else:
         score, question = (2 if words >= 3 else 1), f"what about {_lower_first(heading)} in {title}"
-    is_data = _DIGIT.search(heading) or any(mark in heading for mark in "{}|:\"'`[]*<>")
+    is_data = _DIGIT.search(heading) or any(mark in question for mark in "{}|:\"'`[]*<>")
     fits = 2 <= words <= 8 and len(question) <= LONGEST_QUESTION
     return (score if fits and not is_data else 0), ExampleQuestion(question, path)
 

@@ -58,16 +58,26 @@ class WhyNot:
 def why_not(database: Database, vectors: VectorIndex, question: Question, settings: Settings, path: str) -> WhyNot:
     """Explain the absence of a note, or say that it is there. Raises DonnaError (`missing`) for an unknown note."""
     user = question.query.filters.user_id
-    documents = database.rows("SELECT is_draft FROM memory_documents WHERE user_id = ? AND source_id = ?", (user, path))
+    documents = database.rows(
+        "SELECT is_draft, rowid, EXISTS (SELECT 1 FROM memory_chunks WHERE document_id = d.id) FROM memory_documents d"
+        " WHERE user_id = ? AND source_id = ?",
+        (user, path),
+    )
     if not documents:
         return WhyNot(path=path, cause=Cause.NOT_INDEXED, detail=_reason_of_skipping(database, path))
     if documents[0][0] and DRAFTS not in question.query.filters.sources:
         detail = f"it is a draft that is not approved yet; in:{DRAFTS} finds it"
         return WhyNot(path=path, cause=Cause.DRAFT, detail=detail)
+    found = WhyNot(path=path, cause=Cause.NOTHING, detail="")
+    _, row, has_text = documents[0]
+    if not has_text:
+        judged = _judged(database, vectors, question, settings, {-row}, found)
+        is_known = judged.cause is not Cause.TOO_FAR
+        return judged if is_known else replace(judged, detail="it has no text, so that only its name finds it")
     outside = _excluding_filters(database, question.scope, path)
     if outside:
         return outside
-    return _judged(database, vectors, question, settings, WhyNot(path=path, cause=Cause.NOTHING, detail=""))
+    return _judged(database, vectors, question, settings, set(_passages(database, question.scope, path)), found)
 
 
 def _reason_of_skipping(database: Database, path: str) -> str:
@@ -119,9 +129,10 @@ def _passages(database: Database, scope: Scope, path: str) -> list[int]:
     return [each for (each,) in rows]
 
 
-def _judged(database: Database, vectors: VectorIndex, question: Question, settings: Settings, found: WhyNot) -> WhyNot:
-    """Follow the note's passages through both legs, the fusion, the threshold and the bar of relevance."""
-    ids = set(_passages(database, question.scope, found.path))
+def _judged(
+    database: Database, vectors: VectorIndex, question: Question, settings: Settings, ids: set[int], found: WhyNot
+) -> WhyNot:
+    """Follow the passages of a note through both legs, the fusion, the threshold and the bar of relevance."""
     k = max(1, min(question.request.k, settings.max_k))
     legs = both_legs(database, vectors, question, candidates_for(k))
     question = replace(question, query=legs.keyword.query)

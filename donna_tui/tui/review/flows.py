@@ -224,7 +224,7 @@ class DraftFlows(PlanFlow):
     async def agrees_to_compose(self, row: DraftRow) -> bool:
         refusal = Refusal(
             "Redraft it?",
-            "The draft is written again from your current notes, and replaces this text and your edits to it.",
+            "The draft is written again from your current notes, and your edits are merged into it.",
             "It is one commit, which can be undone.",
             title_of(row),
         )

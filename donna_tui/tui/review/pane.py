@@ -370,6 +370,7 @@ class ReviewPane(PartsPane):
                 self._composing.add(row.id)
                 self.reload()
                 new = await self.backend.drafts.regenerate(row.id)
+                self.notify(f"Drafted again: {line_of(new.title)}.", timeout=4, markup=False)
                 self.reload(new.id)
         finally:
             self._composing -= {other.id for other in rows}

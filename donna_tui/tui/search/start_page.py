@@ -296,7 +296,7 @@ def _upcoming(facts: StartFacts, now: float) -> tuple[StartLine, ...]:
 def _meeting(row: MeetingRow, today: datetime.date) -> StartLine:
     meeting = row.meeting
     hour = "all day" if meeting.all_day else f"{meeting.start.astimezone():%H:%M}"
-    when = Content.styled(f"{hour:<7}", "$text-accent" if meeting.day == today else "$text-muted")
+    when = Content.styled(f"{hour} ".ljust(7), "$text-accent" if meeting.day == today else "$text-muted")
     side = "" if meeting.day == today else _day_words(meeting.day, today)
     has_draft = f"{side} · draft" if side and row.draft else ("draft" if row.draft else side)
     return StartLine(

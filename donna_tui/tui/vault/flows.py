@@ -50,6 +50,7 @@ TASKS_NOTE = "Inbox/Tasks.md"
 
 STILL_MARKED = "Conflict markers are still in it"
 
+_SAYS_DUE = re.compile(r"\sdue:?\s+\S", re.IGNORECASE)
 _FIELD = re.compile(r"\{\{\s*(title|date|time)\s*(?::([^{}\n]{1,60}))?\s*\}\}", re.IGNORECASE)
 _USUAL = {"date": "YYYY-MM-DD", "time": "HH:mm"}
 
@@ -209,7 +210,8 @@ class VaultFlows(PlanFlow):
 
         def hint_for(text: str) -> str:
             _, due = task_typed(text, today)
-            deadline = f", due {due}" if due else ". “due friday” at its end is the deadline"
+            unread = ". No day is understood after “due”" if _SAYS_DUE.search(text) else ""
+            deadline = f", due {due}" if due else unread or ". “due friday” at its end is the deadline"
             return f"It is added to {TASKS_NOTE}{deadline}."
 
         text = await self._prompt(
