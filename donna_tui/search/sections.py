@@ -53,12 +53,13 @@ _OPEN = r"open|unfinished|outstanding|overdue|pending|remaining|offene[nr]?|übe
 _TODO = r"tasks?|to-?dos?|action items?|actions|aufgaben"
 _TASK = rf"{_TODO}|points|items|punkte"
 _OWN = r"tasks|to-?dos?|aufgaben"
-_ABOUT = r"about|for|from|in|of|on|regarding|with|aus|bei|der|des|für|mit|über|vom?|zu[mr]?"
+_ABOUT = r"about|for|from|in|of|on|regarding|with|am|aus|bei|der|des|für|im|mit|über|vom?|zu[mr]?"
 _ALL = r"\A\W*(?:(?:what|which|show|list|are|me|my|our|all|the|there|any|key|still|alle|die|unsere)\s+)*"
 
 DECISIONS = Section(
     asks=re.compile(
-        rf"\b(?:which|what|welche[nrs]?)\s+({_DECISION}|agreements?)\s+(?:are|did|do|has|have|is|was|were|wurden?)\b"
+        rf"\b(?:which|what|welche[nrs]?)\s+({_DECISION}|agreements?)\s+(?:are|did|do|has|have|is|was|were|wurden?|gab es"
+        r"|gibt es|haben wir|sind|waren)\b"
         r"|\b(?:i|we|they|team|group|board|committee|council|was|were|been)\b.{0,80}\b(decided?|agreed?)\b"
         r"|\bwhat\s+(?:did|had|has|have)\b.{0,80}\b(decided?|agreed?)\b"
         r"|\b(haben wir|wir haben|wurden?)\b.{0,80}\b(beschlossen|entschieden|vereinbart)\b"

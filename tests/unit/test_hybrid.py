@@ -157,6 +157,8 @@ def test_the_latest_note_of_a_series_is_first(store: MemoryStore, text: str, fir
     [
         ("what was decided with Globex?", "Decisions", ("decided",)),
         ("was haben wir mit Globex vereinbart", "Decisions", ("vereinbart",)),
+        ("welche Entscheidungen gab es mit Globex", "Decisions", ("Entscheidungen",)),
+        ("Beschlüsse im Fall Globex", "Decisions", ("Beschlüsse",)),
         ("which decision did the board make about Globex", "Decisions", ("decision",)),
         ("Decisions on Globex", "Decisions", ("Decisions",)),
         ("what did Ana decide about Globex", "Decisions", ("decide",)),
