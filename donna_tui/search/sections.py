@@ -58,8 +58,8 @@ _ALL = r"\A\W*(?:(?:what|which|show|list|are|me|my|our|all|the|there|any|key|sti
 
 DECISIONS = Section(
     asks=re.compile(
-        rf"\b(?:which|what|welche[nrs]?)\s+({_DECISION}|agreements?)\s+(?:are|did|do|has|have|is|was|were|wurden?|gab es"
-        r"|gibt es|haben wir|sind|waren)\b"
+        rf"\b(?:which|what|welche[nrs]?)\s+({_DECISION}|agreements?)\s+(?:are|did|do|has|have|is|was|were|wurden?"
+        r"|gab es|gibt es|haben wir|sind|waren)\b"
         r"|\b(?:i|we|they|team|group|board|committee|council|was|were|been)\b.{0,80}\b(decided?|agreed?)\b"
         r"|\bwhat\s+(?:did|had|has|have)\b.{0,80}\b(decided?|agreed?)\b"
         r"|\b(haben wir|wir haben|wurden?)\b.{0,80}\b(beschlossen|entschieden|vereinbart)\b"
