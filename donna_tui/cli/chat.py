@@ -16,7 +16,7 @@ import typer
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, emit_lines, print_message, require_found
 from donna_tui.cli.progress import bar, draw, shown_progress
-from donna_tui.cli.remember import FOLLOWS, memory_fields, memory_lines
+from donna_tui.cli.remember import memory_fields, memory_lines
 from donna_tui.cli.session import Session, engine_for, open_session, run, run_with_engine
 from donna_tui.platform.paths import expanded
 from donna_tui.text.plural import plural
@@ -74,7 +74,7 @@ def chat_import(
     if len(imported.messages) > SHOWN_LINES or imported.report.malformed > len(imported.report.bad):
         print_message("donna: there are more invalid lines")
     if not imported.indexed:
-        print_message(f"donna: the chats are stored; {FOLLOWS}")
+        print_message("donna: the chats are stored; the running Donna adds them to the index")
     if imported.messages:
         raise SystemExit(ExitCode.DEGRADED if imported.report.sessions else ExitCode.FAILED)
 

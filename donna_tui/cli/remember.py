@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 app = new_app()
 
 INDEX_WAIT_SECONDS = 10.0
-FOLLOWS = "the running Donna will index it"
+FOLLOWS = "the running Donna adds it to the index"
 
 
 @app.command("remember")

@@ -80,11 +80,15 @@ class DraftService:
         return replace(entry.row(), meeting_at=meeting.start.timestamp(), meeting_cancelled=meeting.cancelled)
 
     async def draft(self, identity: str) -> Draft:
-        """Return a draft with its text as it is on disk now, and the passages that it cites."""
+        """Return a draft or the note that it became with its text as it is on disk now, and the passages that it cites;
+        of another draft, the text that was written.
+        """
         entry = await self._entry(identity)
         rest, waits = entry.rest, entry.state == DraftState.WAITING
         note = await self._run(self._approver.note_of, entry) if waits else None
-        text = note.text if note else entry.original
+        is_approved = entry.state == DraftState.APPROVED
+        approved = await self._run(self._skills.client.try_read, entry.target) if is_approved else None
+        text = next((found.text for found in (note, approved) if found is not None), entry.original)
         shown = Draft(
             row=await self._row(entry),
             text=text,

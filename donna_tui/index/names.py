@@ -158,6 +158,18 @@ def begun_names(database: Database, key: str, scope: Scope, limit: int) -> list[
     return _lookup(database, scope, limit, begun, [f"{key} ", f"{key}!"], order)
 
 
+def person_names(database: Database, word: str, scope: Scope, limit: int) -> list[Name]:
+    """Find the names of people's pages, those in `People`, with a word such as a first name or a surname."""
+    pages = (
+        "SELECT id FROM memory_documents WHERE user_id = ? AND source_type = 'vault'"
+        " AND source_id >= 'People/' AND source_id < 'People0'"  # '0' is the character after '/'
+    )
+    kinds = ", ".join(str(int(kind)) for kind in (NameKind.FILE, NameKind.TITLE, NameKind.ALIAS))
+    where = f"n.kind IN ({kinds}) AND n.document_id IN ({pages}) AND instr(' ' || n.key || ' ', ?)"
+    parameters = [scope.filters.user_id, f" {word} "]
+    return _lookup(database, scope, limit, where, parameters, "n.kind, d.modified_at DESC, d.source_id")
+
+
 def heading_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:
     parameters = [int(NameKind.HEADING), key]
     return _lookup(database, scope, limit, "n.kind = ? AND n.key = ?", parameters, "d.modified_at DESC")

@@ -192,7 +192,7 @@ def list_tasks(database: Database, *, everything: bool = False) -> list[TaskRow]
 
 def _row(source_id: str, metadata: str, sensitive: int) -> TaskRow:
     known: dict[str, Any] = json.loads(metadata)
-    names = ("due", "scheduled", "start", "done", "priority", "recurrence")
+    names = ("due", "scheduled", "start", "created", "done", "priority", "recurrence")
     return TaskRow(
         id=f"task:{source_id}",
         title=known.get("title", ""),

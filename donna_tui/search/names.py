@@ -19,6 +19,7 @@ from donna_tui.index.names import (
     heading_names,
     name_key,
     names_holding,
+    person_names,
     recent_notes,
     similar_names,
 )
@@ -69,6 +70,16 @@ def named_by(database: Database, query: Query, filters: Filters, text: str) -> t
         found = [name for name in found if _SIGNS.findall(name.text) == _SIGNS.findall(query.text)]
         if named := tuple(_passages(database, found, key, scope)):
             return named
+    return _people_named(database, query)
+
+
+def _people_named(database: Database, query: Query) -> tuple[Named, ...]:
+    """Find the pages of the few people whose first name or surname is the whole question."""
+    for key, scope in _plain(query):
+        if " " not in key and len(key) >= SHORTEST_BEGINNING and key not in STOP_WORDS:
+            found = person_names(database, key, scope, MAX_NAMES)
+            if len({name.document for name in found}) <= MAX_NAMED:
+                return tuple(_passages(database, found, key, scope))
     return ()
 
 

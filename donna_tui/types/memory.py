@@ -201,6 +201,7 @@ class TaskRow:
     due: str = ""
     scheduled: str = ""
     start: str = ""
+    created: str = ""
     done: str = ""
     priority: str = ""
     recurrence: str = ""

@@ -447,6 +447,7 @@ async def test_daily_reflection_uses_only_notes_of_its_day(tmp_path: Path) -> No
         "Log/17 Jan 2024.md": "- It snowed in Rome\n",
         "Taxes/2024-01-17 Taxes.md": "- Flew to the moon and back\n",
         "Meetings/2024-01-17 Roof.md": MINUTES.replace("2024-01-16", "2024-01-17"),
+        "Inbox/Tasks.md": "- [ ] Buy milk ➕ 2024-01-17 📅 2024-03-10\n- [ ] Fly ➕ 2024-01-10 📅 2024-03-10\n",
     }
     async with draft_engine(tmp_path, notes=notes) as here:
         (result,) = await here.engine.drafts.write_new("daily_reflection", THIS_WEEK)
@@ -457,7 +458,10 @@ async def test_daily_reflection_uses_only_notes_of_its_day(tmp_path: Path) -> No
             "- Painted the door with Ana ([[Daily/2024-01-17|2024-01-17]])",
             "- It snowed in Rome ([[Log/17 Jan 2024|17 Jan 2024]])",
         ]
-        assert section(text, "Still open") == ["- Buy brushes ([[Daily/2024-01-17|2024-01-17]])"]
+        assert [line.split(" (")[0] for line in section(text, "Still open")] == [
+            "- Buy milk, due 2024-03-10",
+            "- Buy brushes",
+        ]
         assert "moon" not in text
 
 

@@ -201,6 +201,7 @@ async def test_what_is_left_out_is_not_in_the_note(tmp_path: Path) -> None:
         await here.approve(row, frozenset({hunk_with(draft, "Order two new machines")}))
         assert "Order two new machines" not in here.text(NOTE)
         assert "Ana will write the migration plan" in here.text(NOTE)
+        assert (await here.engine.drafts.draft(row.id)).text == here.text(NOTE)
 
 
 async def test_what_is_rejected_is_never_drafted_again(tmp_path: Path) -> None:

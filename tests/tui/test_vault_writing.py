@@ -319,6 +319,20 @@ async def test_what_a_text_field_cannot_hold_is_not_edited_on_the_screen() -> No
             assert donna.app.screen is donna.main
 
 
+async def test_the_editor_begins_below_the_properties_and_jumps_to_the_ends() -> None:
+    backend = scenarios.normal()
+    backend.vault.files[PRIYA] = b"---\ntags: [a]\n---\n\nOne\nTwo\n"
+    async with driving(backend) as donna:
+        field = await text_field(donna)
+        assert field.cursor_location == (3, 0)
+        await donna.press("ctrl+end")
+        assert field.cursor_location == (6, 0)
+        await donna.press("ctrl+home")
+        assert field.cursor_location == (0, 0)
+        await donna.press("escape")
+        await back(donna)
+
+
 async def text_field(donna: Driver) -> NoteField:
     """Return the text field of a note that is edited in place."""
     await donna.open_note(PRIYA)

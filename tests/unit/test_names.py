@@ -111,6 +111,21 @@ def test_a_note_without_text_is_found_by_its_name_and_its_headings_are_no_passag
     assert [(hit.path, hit.content) for hit in found(store, "plans")] == [("Daily.md", "")]
 
 
+def test_a_first_name_or_surname_names_the_pages_of_a_few_people(store: MemoryStore) -> None:
+    store.upsert(note("People/Xavier Unknown.md", ""))
+    store.upsert(note("People/Ben Okafor.md", "# Ben Okafor\n\nLikes tea and long walks by the sea.\n"))
+    store.upsert(note("Meetings/Sync.md", "# Sync\n\n## Attendees\n\n- Ben Okafor\n- Xavier\n"))
+    assert [found(store, asked)[0].path for asked in ("Okafor", "ben", "Xavier")] == [
+        "People/Ben Okafor.md",
+        "People/Ben Okafor.md",
+        "People/Xavier Unknown.md",
+    ]
+    assert [hit.path for hit in found(store, "Xavier path:Meetings")] == ["Meetings/Sync.md"]
+    for surname in ("Long", "Moor", "Stone"):
+        store.upsert(note(f"People/Ben {surname}.md", ""))
+    assert not any(hit.named for hit in found(store, "ben"))
+
+
 def test_a_name_obeys_filters_and_forbidden_words(store: MemoryStore) -> None:
     store.upsert(note("A/Tom.md", "A colleague.\n", sensitive=True))
     store.upsert(note("B/Tom.md", "A cat with a bell.\n"))

@@ -319,7 +319,8 @@ def _own_day(client: VaultClient, path: str, span: Span) -> str:
 
 
 async def open_in(parts: CadenceParts, span: Span, most: int, material: Material) -> list[dict[str, str]]:
-    """Return open tasks of a span: in a note of the span, or in one with a task done in it, or due by its end.
+    """Return open tasks of a span: in a note of the span, or in one with a task done in it, or created in it, or due by
+    its end.
 
     Of the last kind those that were due long before it are left out.
     """
@@ -328,14 +329,12 @@ async def open_in(parts: CadenceParts, span: Span, most: int, material: Material
     done_later = done_in_another_note(tasks, days, span)
     busy = {task.note for task in tasks if span.holds(task.done)}
     last, long_past = span.last.isoformat(), (span.first - LONG_PAST).isoformat()
-    wanted = [
-        task
-        for task in tasks
-        if task.is_open
-        and task.id not in done_later
-        and not (days[task.note] and days[task.note] > last)
-        and (long_past <= task.due <= last or span.holds(days[task.note]) or task.note in busy)
-    ]
+
+    def is_of_span(task: TaskRow) -> bool:
+        is_here = span.holds(days[task.note]) or task.note in busy or span.holds(task.created)
+        return (is_here or long_past <= task.due <= last) and not (days[task.note] and days[task.note] > last)
+
+    wanted = [task for task in tasks if task.is_open and task.id not in done_later and is_of_span(task)]
     return task_lines(wanted, most, material)
 
 

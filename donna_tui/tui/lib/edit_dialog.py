@@ -22,6 +22,7 @@ from donna_tui.tui.lib.inputs import KeyLine
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.terminal import Unsaved
 from donna_tui.types.notes import Edit
+from donna_tui.vault.note.read import parse_frontmatter
 
 SAVE_SECONDS = 1.0
 """Seconds between two saves of the typed text; a crash loses at most that."""
@@ -29,6 +30,15 @@ SAVE_SECONDS = 1.0
 
 class NoteField(TextArea):
     """A text field that removes control and hidden characters from pasted text, and accepts typed joiners."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+home", "document(0)", show=False),
+        Binding("ctrl+end", "document(1)", show=False),
+    ]
+
+    def action_document(self, end: int) -> None:
+        """Move to the beginning or the end of the text."""
+        self.move_cursor(self.document.end if end else (0, 0))
 
     def on_mount(self) -> None:
         self.cursor_blink = False
@@ -77,7 +87,9 @@ class EditScreen(Dialog[str]):
 
     def on_mount(self) -> None:
         self.field.focus()
-        self.field.move_cursor((max(0, self._line - 1), 0))
+        text = self._edit.text
+        head = text[: parse_frontmatter(text).body_start].count("\n")  # what is typed there breaks the properties
+        self.field.move_cursor((max(head, self._line - 1), 0))
 
     def on_text_area_changed(self) -> None:
         if self.field.text != self._edit.text and self._timer is None:
