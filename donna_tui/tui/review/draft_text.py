@@ -78,6 +78,7 @@ class DraftText(LineView):
             self._move_to(self.line_number)
         else:
             self._move_to_start()
+            self.call_after_refresh(self._stay_at_start)  # with the first draft, the view has no scroll bar until then
 
     def leave_out(self, left_out: frozenset[int]) -> None:
         self._left_out = left_out
@@ -105,10 +106,8 @@ class DraftText(LineView):
 
     def on_resize(self) -> None:
         self._lay_out()
-        if self.line_number == self._begin:
-            self._move_to_start()
-        else:
-            self._show_cursor()
+        self._show_cursor()
+        self._stay_at_start()
 
     def jump_targets(self) -> Iterator[JumpTarget]:
         top = self.scroll_offset.y
@@ -209,6 +208,10 @@ class DraftText(LineView):
         """Move to where reading begins, with the text above it visible if possible."""
         self.scroll_to(y=self._first_body_row, animate=False, immediate=True)
         self._move_to(self._begin)
+
+    def _stay_at_start(self) -> None:
+        if self.line_number == self._begin:
+            self._move_to_start()
 
     def _move_to(self, line: int) -> None:
         """Move the cursor to the line, or to the nearest one with text."""
