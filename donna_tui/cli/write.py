@@ -83,20 +83,20 @@ def rm(
 
     For a folder it asks at a terminal.
     """
-    session, folder = open_session(space), path.rstrip("/")
+    session, is_folder = open_session(space), False
 
     def planned(writer: VaultWriter) -> Plan:
-        if not _is_folder(writer, session, path, etag):
-            return writer.planner.delete(path, expected=_precondition(etag))
-        plan = writer.planner.delete_all([folder])
-        if not agreed and can_show_diff(as_json):
-            notes = plural(sum(change.after is None for change in plan.changes), "note")
-            if not _confirmed(f"Delete {notes} in {clean_line(folder)}? [y/N] "):
-                print_message("Nothing was changed.")
-                raise typer.Exit
-        return plan
+        nonlocal is_folder
+        is_folder = _is_folder(writer, session, path, etag)
+        if is_folder:
+            return writer.planner.delete_all([path.rstrip("/")])
+        return writer.planner.delete(path, expected=_precondition(etag))
 
-    carry_out(session, planned, agreed=agreed, as_json=as_json)
+    def question(plan: Plan) -> str:
+        notes = plural(sum(change.after is None for change in plan.changes), "note")
+        return f"Delete {notes} in {clean_line(path.rstrip('/'))}? [y/N] " if is_folder else ""
+
+    carry_out(session, planned, agreed=agreed, as_json=as_json, question=question)
 
 
 @app.command("mv")
@@ -146,14 +146,24 @@ def writer_for(session: Session, *, allowlist: Sequence[str] | None = None) -> V
     return open_writer(session.config, session.space, on_recovered=report, allowlist=allowlist)
 
 
-def carry_out(session: Session, planned: Callable[[VaultWriter], Plan], *, agreed: bool, as_json: bool) -> None:
-    """Plan and apply an operation, and report it.
+def carry_out(
+    session: Session,
+    planned: Callable[[VaultWriter], Plan],
+    *,
+    agreed: bool,
+    as_json: bool,
+    question: Callable[[Plan], str] = lambda _plan: "",
+) -> None:
+    """Plan and apply an operation, after a `question` at a terminal if it returns one, and report it.
 
     A person at a terminal may write outside of `safety.path_allowlist`, after seeing the diff.
     """
     writer = writer_for(session)
     try:
         plan = planned(writer)
+        asked = "" if agreed or not can_show_diff(as_json) else question(plan)
+        if asked and not _confirmed(asked):
+            return print_message("Nothing was changed.")
     except VaultWriteError as error:
         if error.reason is not Reason.OUTSIDE_ALLOWLIST or not can_show_diff(as_json):
             raise
