@@ -752,7 +752,7 @@ async def test_an_undo_of_several_notes_is_not_done_for_one_of_them(monkeypatch:
         await plan(donna)
         await donna.press("z")
         await donna.window(ThreeWayScreen)
-        assert "1 other note would stay as now" in donna.screen_text()
+        assert "1 other note would not be undone" in donna.screen_text()
         await donna.press("o", "m", "e", "escape")
         await back(donna)
     assert backend.vault.files == files

@@ -240,7 +240,8 @@ class ThreeWayScreen(Dialog[Way]):
 
     def _step(self) -> str:
         if self._others:
-            return f"{plural(self._others, 'other note')} would stay as now: undo fewer steps, or edit this note first."
+            others = plural(self._others, "other note")
+            return f"{others} would not be undone: undo fewer steps, or edit this note first."
         if self._can_merge:
             return "The later edits changed other lines: the old ones can be restored beside them, as a new change."
         return self._refusal.step
