@@ -560,6 +560,18 @@ async def test_an_undo_in_the_way_of_a_later_edit_shows_three_versions() -> None
     assert backend.called("apply_plan") == []
 
 
+async def test_an_undo_that_conflicts_with_no_note_any_more_can_be_left() -> None:
+    backend = scenarios.normal()
+    backend.fail("plan_undo", VaultWriteError(Reason.UNDO_CONFLICT, "", path=DECISIONS))
+    async with driving(backend) as donna:
+        await donna.open_note(GARDEN)
+        await donna.press("z")
+        await donna.window(ThreeWayScreen)
+        await donna.press("o", "m", "escape")
+        await back(donna)
+    assert backend.called("apply_plan") == []
+
+
 @pytest.mark.slow
 async def test_what_later_edits_do_not_touch_can_be_undone() -> None:
     backend = scenarios.normal()

@@ -501,23 +501,23 @@ class VaultFlows(PlanFlow):
         operations = (await self._operations(kind))[:steps]
         paths = {change.path for operation in operations for change in operation.changes}
         others = len(paths.union(clash.path for clash in clashes)) - 1
-        merged = None if others else _merged(clashes)
-        can_resolve = not others and _texts(clashes[0].found, clashes[0].wanted) is not None
+        only = clashes[0] if clashes and not others else None  # there are none if the note was restored meanwhile
+        merged = None if only is None else _merged(only)
         screen = ThreeWayScreen(
             refusal_of(error),
             tuple(map(_summary_line, operations)),
             clashes,
             self._keys,
             can_merge=merged is not None,
-            can_resolve=can_resolve,
+            can_resolve=only is not None and _texts(only.found, only.wanted) is not None,
             others=others,
         )
         way = await self._prompt(screen)
+        if only is None or way is None:
+            return None
         if way is Way.MERGE and merged is not None:
-            return await self._with_retry(
-                partial(self._backend.notes.plan_write, clashes[0].path, merged, _etag(clashes[0]))
-            )
-        return await self._restored(clashes[0], way) if way is not None else None
+            return await self._with_retry(partial(self._backend.notes.plan_write, only.path, merged, _etag(only)))
+        return await self._restored(only, way)
 
     async def _restored(self, clash: Clash, way: Way) -> Outcome | None:
         """Restore the wanted version, or merge it with the current one in the editor."""
@@ -601,11 +601,9 @@ def _summary_line(operation: Operation) -> str:
     return f"{moment(operation.at)} · {actor_name(operation.actor)} · {done_by(operation)}"
 
 
-def _merged(clashes: tuple[Clash, ...]) -> str | None:
-    """Merge the wanted version of the only clashing note with its later edits; None if they overlap."""
-    if len(clashes) != 1:
-        return None
-    versions = clashes[0].expected, clashes[0].wanted, clashes[0].found
+def _merged(clash: Clash) -> str | None:
+    """Merge the wanted version of a note with its later edits; None if they overlap."""
+    versions = clash.expected, clash.wanted, clash.found
     texts = None if None in versions else _texts(*versions)
     if texts is None:
         return None
