@@ -121,7 +121,7 @@ class Commands(TyperGroup):
                 error.message += "; put -- before words that begin with a dash"
             name = ctx.meta.get(IMPLIED_OPEN)
             if name and not name.startswith("-") and not Path(name).exists() and not _is_space(name):
-                fail(DonnaError(Reason.USAGE, f"there is no command {name}", hint="donna --help lists them"), as_json)
+                fail(DonnaError(Reason.USAGE, _no_command(name), hint="donna --help lists the commands"), as_json)
             fail(_usage(error), as_json=as_json)
 
 
@@ -152,11 +152,13 @@ def run_command_line(args: Sequence[str]) -> None:
     """Run the command line. Always raises SystemExit."""
     meant = _command_meant(args)
     if meant and not _is_space(args[0]):
-        print_message(
-            f"donna: there is no command {args[0]}, and no folder with that name", f"       Did you mean donna {meant}?"
-        )
+        print_message(f"donna: {_no_command(args[0])}", f"       Did you mean donna {meant}?")
         raise SystemExit(ExitCode.USAGE)
     app(args, prog_name="donna")
+
+
+def _no_command(name: str) -> str:
+    return f"there is no command {name}, and no folder with that name"
 
 
 def _command_meant(args: Sequence[str]) -> str:

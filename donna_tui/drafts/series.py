@@ -281,10 +281,9 @@ def own_notes(
     if not days:
         return {}
     ends = min(days), max(days) + datetime.timedelta(days=1)
-    dated = tuple(datetime.datetime.combine(day, datetime.time()).timestamp() for day in ends)
-    free = {
-        note.path: note for note in approved_notes(index, templates, (dated[0], dated[1])) if note.path not in taken
-    }
+    start, end = (datetime.datetime.combine(day, datetime.time()).timestamp() for day in ends)
+    dated = approved_notes(index, templates, (start, end))
+    free = {note.path: note for note in dated if note.path not in taken}
     found: dict[str, str] = {}
     for invited in meetings:
         path = next((note.path for note in free.values() if is_note_of(note, invited)), "")

@@ -188,7 +188,9 @@ def parts_of(draft: Draft) -> dict[Part, int]:
 
 def numbers_of(draft: Draft, excluded: Collection[Part]) -> frozenset[int]:
     """Return the numbers of the excluded parts that this version of a draft still has."""
-    return frozenset(number for part, number in parts_of(draft).items() if part in excluded)
+    return (
+        frozenset(number for part, number in parts_of(draft).items() if part in excluded) if excluded else frozenset()
+    )
 
 
 def parts_changed(number: int) -> tuple[str, ...]:
