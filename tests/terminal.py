@@ -24,16 +24,21 @@ QUIET_SECONDS = 0.3
 
 CSI = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]")
 PIECE = re.compile(r"\x1b\[([0-?]*)[ -/]*([@-~])|\x1b[\]P_].*?(?:\x07|\x1b\\)|\x1b[^\[\]P_]|([^\x1b])", re.DOTALL)
+SYNCHRONIZED, ASKED, SUPPORTED = "?2026", b"\x1b[?2026$p", b"\x1b[?2026;2$y"
 UNFINISHED = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|[\]P_](?:(?!\x07|\x1b\\).)*)?\Z", re.DOTALL)
 
 
 class Screen:
-    """The characters on the screen of a terminal, from the subset of sequences that Textual writes."""
+    """The characters on the screen of a terminal, from the subset of sequences that Textual writes.
+
+    An update that the app marked as synchronized is shown when it is complete.
+    """
 
     def __init__(self, rows: int, columns: int) -> None:
         self._rows, self._columns = rows, columns
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._incomplete, self._y, self._x = "", 0, 0
+        self._before: list[str] | None = None
         self._clear()
 
     def _clear(self) -> None:
@@ -49,7 +54,9 @@ class Screen:
             self._draw(*piece.groups(""))
 
     def _draw(self, parameters: str, final: str, character: str) -> None:
-        if final == "H":
+        if parameters == SYNCHRONIZED:
+            self._before = self._present() if final == "h" else None
+        elif final == "H":
             self._y, self._x = (int(each or 1) - 1 for each in (parameters or "1;1").split(";"))
         elif final == "J":
             self._clear()
@@ -64,7 +71,10 @@ class Screen:
             self._x += width
 
     def lines(self) -> list[str]:
-        """Return the lines, without trailing spaces."""
+        """Return the lines of the last complete update, without trailing spaces."""
+        return self._present() if self._before is None else self._before
+
+    def _present(self) -> list[str]:
         return ["".join(line).rstrip() for line in self._cells]
 
 
@@ -131,7 +141,10 @@ class Terminal:
         if not ready:
             return False
         with contextlib.suppress(OSError):
-            self.written += os.read(self.descriptor, 1 << 16)
+            output = os.read(self.descriptor, 1 << 16)
+            self.written += output
+            if ASKED in output:
+                os.write(self.descriptor, SUPPORTED)
             return True
         return False
 
