@@ -199,10 +199,20 @@ def distinct(people: Iterable[Attendee]) -> tuple[Attendee, ...]:
     return tuple(list(unique.values())[:MAX_ATTENDEES])
 
 
+_SURNAME_FIRST = re.compile(r"([^\W\d_][^\d_,()]{0,60}), ([^\W\d_][^\d_,()]{0,60}?)( \(.*\))?")
+_NO_FIRST_NAMES = frozenset("jr sr ii iii iv phd md mba esq inc ltd llc llp plc corp co gmbh ag kg".split())
+
+
 def named(name: str, email: str, *, declined: bool = False) -> Attendee:
-    """Return a person with the given name, else with the local part of the mail address."""
-    email = bounded(email.strip(), NAME_CHARS)
-    return Attendee(bounded(name.strip(), NAME_CHARS) or email.partition("@")[0], email, declined)
+    """Return a person with the given name, else with the local part of the mail address.
+
+    “Weber, Anna (Sales)”, as Exchange writes it, is Anna Weber.
+    """
+    email, name = bounded(email.strip(), NAME_CHARS), bounded(name.strip(), NAME_CHARS)
+    parts = _SURNAME_FIRST.fullmatch(name)
+    if parts and parts[2].replace(".", "").casefold() not in _NO_FIRST_NAMES:
+        name = f"{parts[2]} {parts[1]}{parts[3] or ''}"
+    return Attendee(name or email.partition("@")[0], email, declined)
 
 
 def _person(address: Any) -> Attendee:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -486,8 +486,10 @@ class _Parser:
         )
 
     def _sentences(self, said: str, low: int, section: Section, role: Role, parent: int) -> None:
-        """Add the sentences of a text at an offset, in which what is left out is hidden."""
-        for start, end in sentence_spans(said.replace(HIDDEN, " ")):
+        """Add the sentences of a text at an offset, in which what is left out is hidden. An answer is one with its
+        question.
+        """
+        for start, end in _with_answers(said, sentence_spans(said.replace(HIDDEN, " "))):
             words = bare(said[start:end])
             if words and len(words) <= LONGEST_BLOCK and not words.endswith(":"):
                 self.blocks.append(replace(self._block(words, low + start, low + end, section, role), parent=parent))
@@ -510,6 +512,20 @@ class _Parser:
             start_line=first,
             end_line=last,
         )
+
+
+def _with_answers(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Join each answer, as “No, too late.”, to the question before it."""
+    before: tuple[int, int] | None = None
+    for start, end in spans:
+        if before and text[: before[1]].endswith("?") and _ANSWER.match(text, start):
+            before = before[0], end
+            continue
+        if before:
+            yield before
+        before = start, end
+    if before:
+        yield before
 
 
 def bare(raw: str) -> str:

@@ -30,6 +30,7 @@ empty pages behind: only those get one whom the note names outside the list of a
 _ONLY_LINK = re.compile(r"^[ \t]*[-*+][ \t]+\[\[[^\[\]\n]*\]\][ \t]*$", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 _ADDRESS = re.compile(r"\S+@\S+")
+_ACADEMIC = re.compile(r"^(?:(?:prof(?:essor)?|dr)\b\.?\s*)+(?=\S+\s+\S)", re.IGNORECASE)
 _BARE_LINK = re.compile(r"(?<!!)\[\[([^\[\]|#^/\\\n]{1,80})\]\]")
 
 
@@ -41,10 +42,19 @@ def resolve_person_link(name: str, vault_client: VaultClient) -> str:
     return next(iter(person_links([plain], vault_client)))
 
 
+def untitled(name: str) -> str:
+    """Remove academic titles from a full name: “Prof. Dr. Ida Holm”, but not “Dr. Holm”."""
+    return _ACADEMIC.sub("", name)
+
+
 def person_links(names: Iterable[str], vault_client: VaultClient) -> list[str]:
-    """Return the links to people, without duplicates. A mail address is text: nobody's page is named after it."""
+    """Return the links to people, without duplicates; to the page of the same name with a title if it is the only one.
+
+    A mail address is text: nobody's page is named after it.
+    """
     count = Counter(path.rpartition("/")[2].removesuffix(".md").casefold() for path in vault_client.list())
     known = set(vault_client.list(FOLDER))
+    pages = [path.removeprefix(f"{FOLDER}/").removesuffix(".md") for path in known]
     links = []
     for name in names:
         plain = words_only(name, LONGEST_NAME)
@@ -53,7 +63,9 @@ def person_links(names: Iterable[str], vault_client: VaultClient) -> list[str]:
         elif count[plain.casefold()] > 1 and f"{FOLDER}/{plain}.md" in known:
             links.append(f"[[{FOLDER}/{plain}]]")
         else:
-            links.append(f"[[{plain}]]")
+            same = [page for page in pages if untitled(page).casefold() == untitled(plain).casefold()]
+            is_other = not count[plain.casefold()] and len(same) == 1 and can_be_linked(same[0])
+            links.append(f"[[{same[0] if is_other else plain}]]")
     return list(dict.fromkeys(filter(None, links)))
 
 

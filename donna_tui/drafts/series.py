@@ -17,7 +17,7 @@ from typing import Any
 
 from donna_tui.drafts.drafters import stems_of
 from donna_tui.drafts.passages import IndexedNote, approved_notes, is_draft
-from donna_tui.drafts.people import FOLDER
+from donna_tui.drafts.people import FOLDER, untitled
 from donna_tui.drafts.text import words_only
 from donna_tui.index.database import Database
 from donna_tui.text.dates import GERMAN_MONTHS, MONTH, WEEKDAYS
@@ -335,12 +335,14 @@ def people_in(notes: Iterable[IndexedNote]) -> set[str]:
 
 
 def person_key(name: str) -> str:
-    """Normalise a name for comparison: a link is its target, an address the part before the @, without escapes."""
+    """Normalise a name for comparison: a link is its target, an address the part before the @, without escapes and
+    academic titles.
+    """
     link = re.search(r"\[\[([^\[\]|]+)", name)
     words = link[1].rpartition("/")[2].removesuffix(".md") if link else name.replace("\\", "")
     words = re.sub(r"<[^<>]*>|\([^()]*\)", " ", words).strip() or words.strip("<> ")
     words = words.removeprefix("mailto:").partition("@")[0] or words
-    return " ".join(unicodedata.normalize("NFC", re.sub(r"[._-]+", " ", words)).casefold().split())
+    return " ".join(unicodedata.normalize("NFC", re.sub(r"[._-]+", " ", untitled(words))).casefold().split())
 
 
 def _is_before(note: IndexedNote, day: datetime.date, meeting: Meeting) -> bool:

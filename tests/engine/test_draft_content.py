@@ -337,6 +337,14 @@ async def test_of_many_people_only_those_get_a_page_whom_the_note_names(tmp_path
         assert plan.remarks == ("Creates empty pages in People: Ana Lima, Dee Dunn.",)
 
 
+async def test_an_attendee_is_linked_to_the_page_of_the_same_name_with_a_title(tmp_path: Path) -> None:
+    pages = {"People/Prof. Dr. Ana Lima.md": "# Ana\n\nmine\n", "People/Dr. Moss.md": "# Moss\n\nmine\n"}
+    async with draft_engine(tmp_path, notes=pages) as here:
+        row = await here.write(meeting(attendees=(Attendee("Ana Lima"), Attendee("Cy Moss"))))
+        assert here.front(row.path)["attendees"] == ["[[Prof. Dr. Ana Lima]]", "[[Cy Moss]]"]
+        assert (await here.engine.drafts.plan_approval(row.id)).paths == (NOTE, "People/Cy Moss.md")
+
+
 async def test_people_get_no_page_where_that_is_switched_off(tmp_path: Path) -> None:
     async with draft_engine(tmp_path, meeting_note={"person_pages": False}) as here:
         await here.approve(await here.write(meeting()))
@@ -478,6 +486,7 @@ async def test_a_week_reads_its_notes_its_boxes_and_the_last_review(tmp_path: Pa
         "Daily/2024-01-18.md": "- [ ] Buy brushes\n",
         "Daily/2024-01-18 Shed.md": "- [ ] Buy brushes\n",
         "Projects/Paint.md": "---\ndate: 2024-01-17\n---\n- [ ] Buy brushes\n",
+        "Projects/Flat.md": "- [ ] Renew the lease 📅 2024-01-28\n- [ ] Buy brushes 📅 2024-01-22\n- [ ] Move 📅 2024-01-29\n",
         "Projects/Old.md": f"---\ndate: 2023-05-01\n---\n{old}- [ ] Overdue thing 📅 2024-01-15\n",
         "Reviews/2024-W03.md": "---\ndate: 2024-01-21\n---\n# Week 3\n\n- A good week\n",
     }
@@ -493,6 +502,10 @@ async def test_a_week_reads_its_notes_its_boxes_and_the_last_review(tmp_path: Pa
             "- Buy brushes ([[Daily/2024-01-17|2024-01-17]])",
             "- Buy brushes ([[Daily/2024-01-18 Shed|2024-01-18 Shed]])",
             "- Buy brushes ([[Projects/Paint|Paint]])",
+        ]
+        assert section(text, "Next week") == [
+            "- Buy brushes, due 2024-01-22 ([[Projects/Flat|Flat]])",
+            "- Renew the lease, due 2024-01-28 ([[Projects/Flat|Flat]])",
         ]
         assert "next week" not in text.partition("## Planned")[2].lower().replace("## next week", "")
 
@@ -848,15 +861,16 @@ async def test_person_profile_needs_more_than_two_mentions(tmp_path: Path) -> No
 
 
 async def test_a_profile_of_one_person_is_written_on_demand(tmp_path: Path) -> None:
-    notes = {f"Daily/{recently()}.md": ALICE, "People/Bo.md": "# Bo\n\nmine\n"}
+    notes = {f"Daily/{recently()}.md": ALICE, "People/Bo.md": "mine\n", "People/Dr. Ida Holm.md": "mine\n"}
     async with draft_engine(tmp_path, notes=notes) as here:
         drafts = here.engine.drafts
         (result,) = await drafts.write_new("person_profile", datetime.date.today(), person="Alice")
         assert "Alice likes tea" in here.text(result.path)
-        with pytest.raises(DonnaError) as caught:
-            await drafts.write_new("person_profile", datetime.date.today(), person="bo")
-        assert caught.value.reason is Reason.CONFLICT
-        assert "People/Bo.md" in caught.value.message
+        for person, page in (("bo", "People/Bo.md"), ("Ida Holm", "People/Dr. Ida Holm.md")):
+            with pytest.raises(DonnaError) as caught:
+                await drafts.write_new("person_profile", datetime.date.today(), person=person)
+            assert caught.value.reason is Reason.CONFLICT
+            assert page in caught.value.message
 
 
 async def test_a_name_that_no_note_has_in_full_has_no_profile(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from donna_tui.calendar.parser import named
 from donna_tui.calendar.sources import IcsFiles
 from donna_tui.calendar.values import Window
 from donna_tui.types.drafts import Attendee, Meeting
@@ -39,6 +40,22 @@ async def test_of_a_hostile_calendar_all_that_a_sane_reader_finds_is_found(tmp_p
     assert found["weekly/20240520T090000Z"].start == utc(2024, 5, 21, 9)
     assert "weekly/20240513T090000Z" not in found
     assert len([name for name in found if name.startswith("weekly/")]) == 34
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("Weber, Anna", "Anna Weber"),
+        ("van der Berg, Jan Willem (Sales)", "Jan Willem van der Berg (Sales)"),
+        ("Holm, Dr. Ida", "Dr. Ida Holm"),
+        ("Anna Weber, PhD", "Anna Weber, PhD"),
+        ("Acme, Inc.", "Acme, Inc."),
+        ("Munich, Room 3", "Munich, Room 3"),
+        ("Ana, Bo, Cy", "Ana, Bo, Cy"),
+    ],
+)
+def test_a_surname_before_the_first_name_is_put_after_it(given: str, name: str) -> None:
+    assert named(given, "someone@example.invalid").name == name
 
 
 async def test_the_oddities_of_a_hostile_calendar_are_reported_by_entry(tmp_path: Path) -> None:

@@ -134,6 +134,14 @@ def test_an_answer_is_quoted_below_the_question_before_it() -> None:
     ]
 
 
+def test_a_sentence_that_answers_a_question_is_quoted_with_it() -> None:
+    text = "Ana showed the weekly digest. Is it a condition in study 2? No, too late; mention it. Who pays? Nobody knows yet.\n"
+    assert texts(quoted(text).notes) == [
+        "Ana showed the weekly digest.",
+        "Is it a condition in study 2? No, too late; mention it.",
+    ]
+
+
 def test_minutes_in_german_are_read_as_those_in_english() -> None:
     text = (
         "## Tagesordnung\n- Preise\n\n## Notizen\nAnwesend: Ana, Ben\n\nDer Kunde zahlt den neuen Preis ab Juni.\n\n"

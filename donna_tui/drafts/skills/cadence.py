@@ -338,6 +338,24 @@ async def open_in(parts: CadenceParts, span: Span, most: int, material: Material
     return task_lines(wanted, most, material)
 
 
+async def due_in_week_after(
+    parts: CadenceParts, span: Span, most: int, material: Material, listed: Iterable[Mapping[str, str]]
+) -> list[dict[str, str]]:
+    """Return the open tasks that are due in the week after a span, by their day, without those that are `listed`."""
+    until = Span(span.first, span.last + datetime.timedelta(days=7))
+    tasks = await known_tasks(parts.gatherer)
+    days = await days_of_notes(parts.client, tasks, until)
+    done = done_in_another_note(tasks, days, until)
+    last, known = span.last.isoformat(), {(task_key(line["text"]), line["due"]) for line in listed}
+    wanted = [
+        task
+        for task in tasks
+        if task.is_open and task.id not in done and last < task.due <= until.last.isoformat()
+        if days[task.note] <= last and (task_key(task.title), task.due) not in known
+    ]
+    return task_lines(sorted(wanted, key=lambda task: task.due), most, material)
+
+
 async def known_tasks(gatherer: Gatherer) -> list[TaskRow]:
     """Return the tasks, open or not, that may be given to the drafter."""
     found: list[TaskRow] = await gatherer.read(lambda index: list_tasks(index, everything=True))

@@ -14,7 +14,7 @@ from donna_tui.drafts.blocks import SPEAKER, Block, bare, blocks_of, is_greeting
 from donna_tui.drafts.drafters import PersonProfileAnswer
 from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import IndexedNote, approved_notes
-from donna_tui.drafts.people import FOLDER, text_of_page
+from donna_tui.drafts.people import FOLDER, text_of_page, untitled
 from donna_tui.drafts.quotes import LONG_PAST, Read, was_cancelled
 from donna_tui.drafts.series import day_in, is_meeting_note, people_in, people_of, person_key
 from donna_tui.drafts.skills.cadence import (
@@ -99,7 +99,9 @@ def named_person(client: VaultClient, name: str) -> str:
     if not can_be_linked(plain):
         raise DonnaError(Reason.USAGE, f"“{plain}” cannot be the name of a note")
     pages = {path.removeprefix(f"{FOLDER}/").removesuffix(".md") for path in client.list(FOLDER)}
-    known = next((page for page in pages if page.casefold() == plain.casefold()), plain)
+    known = next((page for page in pages if page.casefold() == plain.casefold()), "") or next(
+        (page for page in sorted(pages) if person_key(page) == person_key(plain)), plain
+    )
     if not may_be_written(client, known):
         message = f"{FOLDER}/{known}.md was written by you: Donna does not change it"
         raise DonnaError(Reason.CONFLICT, message, hint="only pages that Donna wrote or that are empty are drafted")
@@ -199,8 +201,9 @@ class _Named:
 
     @classmethod
     def of(cls, name: str, people: Collection[str]) -> _Named:
+        name = untitled(name)
         first = name.split()[0] if name.split() else name
-        keys = {person.casefold() for person in people} - {name.casefold(), first.casefold()}
+        keys = {untitled(person).casefold() for person in people} - {name.casefold(), first.casefold()}
         is_unambiguous = len(first) > 2 and not any(first.casefold() in key.split() for key in keys)
         others = {key for each in keys for key in (each, *each.split()[:1])} - {first.casefold()}
         listed = "|".join(re.escape(each) for each in sorted(others, key=len, reverse=True) if len(each) > 2)

@@ -1,4 +1,4 @@
-"""Draft the review of a week: its meetings, completed tasks, commitments and open tasks."""
+"""Draft the review of a week: its meetings, completed tasks, commitments and open tasks, and what is due next."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from donna_tui.drafts.skills.cadence import (
     chats_of,
     decided_in,
     done_in,
+    due_in_week_after,
     link_to,
     meetings_of,
     new_material,
@@ -63,6 +64,7 @@ async def _gather(parts: CadenceParts, day: datetime.date) -> Context:
     material, corrections = await new_material(parts, TASK_TYPE)
     last, planned = await _last_review(parts, span, material)
     meetings = await meetings_of(parts, span, limits.meetings, material, reads)
+    still_open = await open_in(parts, span, limits.commitments, material)
     data = {
         "title": iso_week(day),
         "span": f"{short_day(span.first)} – {short_day(span.last)}",
@@ -72,7 +74,8 @@ async def _gather(parts: CadenceParts, day: datetime.date) -> Context:
         "decided": decided_in(reads, material, parts.gatherer.me, meetings),
         "done": await done_in(parts, span, limits.tasks, material),
         "noted": noted_in(reads, material, parts.gatherer.me),
-        "open": await open_in(parts, span, limits.commitments, material),
+        "open": still_open,
+        "due": await due_in_week_after(parts, span, limits.commitments, material, still_open),
     }
     for read in reads:
         material.add_for_model(read)
