@@ -67,7 +67,7 @@ def calendar_add(
     }
     lines = [
         f"Added {config.name}: {meetings} in the last month and the next two.",
-        f"    A running app follows it after a restart. The setting is in {user_file()}.",
+        f"    A running app finds it at its next check of the calendars. The setting is in {user_file()}.",
     ]
     emit(data, lines, as_json=as_json)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -109,5 +110,17 @@ class CalendarService:
         rows = await self.calendars()
         return next((row for row in rows if row.name == config.name), CalendarRow(name=config.name, kind="ics"))
 
+    async def follow_added(self) -> None:
+        """Follow the calendars that were added to the user's settings since the start, as by `donna calendar add`."""
+        try:
+            configured = (await asyncio.to_thread(load_trusted)).config.calendars
+        except DonnaError:
+            return  # the file is being edited
+        for config in configured:
+            if config.name not in self.following.names:
+                self._rules[config.name] = config.notes
+                await self.following.follow(source_for(config, self.zone, self._context.space.state))
+
     async def refresh(self) -> None:
+        await self.follow_added()
         await self.following.refresh(everything=True)

@@ -394,7 +394,7 @@ class DraftScheduler:
             context.hub,
             config.skills.meeting_note,
             context.clock,
-            self.drafts.follow_calendar,
+            self._calendars_read,
         )
         now = datetime.datetime.now(zone)
         await self._retry(at_start=True)
@@ -402,6 +402,10 @@ class DraftScheduler:
         async with asyncio.TaskGroup() as group:
             group.create_task(poller.run(), name="donna-calendar-poller")
             group.create_task(follow(wanted, self._skills.write, self._retry, zone, now), name="donna-hours")
+
+    async def _calendars_read(self) -> None:
+        await self.calendar.follow_added()
+        await self.drafts.follow_calendar()
 
     async def _retry(self, *, at_start: bool = False) -> None:
         """Resume failed or unfinished drafts; recent ones may be of another process, except at the start."""

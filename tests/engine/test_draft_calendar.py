@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from donna_tui.calendar.adding import add_calendar
 from donna_tui.calendar.following import window_around
 from donna_tui.calendar.sources import sources_for
 from donna_tui.config.load import load_trusted, user_file
@@ -208,7 +209,18 @@ async def test_a_calendar_that_is_added_is_followed_at_once_and_after_a_restart(
         with pytest.raises(DonnaError, match="named Team already") as refused:
             await calendars.add_calendar(str(file), "Team")
         assert refused.value.reason is Reason.CONFLICT
-    assert [each.name for each in load_trusted().config.calendars] == ["Team"]
+        other = tmp_path / "home.ics"
+        other.write_bytes(file.read_bytes().replace(b"plan", b"film").replace(b"Plan", b"Film"))
+        state, now = here.engine.space.state, start.timestamp()
+        await add_calendar(str(other), calendars.zone, state, now, file=user_file(), names=["Team"], name="Home")
+        user_file().with_suffix(".kept").write_bytes(user_file().read_bytes())
+        user_file().write_text("calendars: [")  # it is being edited
+        await calendars.refresh()
+        assert len(await calendars.meetings(now, now + 60)) == 1
+        user_file().with_suffix(".kept").replace(user_file())
+        await calendars.refresh()
+        assert sorted(row.meeting.title for row in await calendars.meetings(now, now + 60)) == ["Film", "Plan"]
+    assert [each.name for each in load_trusted().config.calendars] == ["Team", "Home"]
 
 
 @pytest.mark.slow
