@@ -177,7 +177,10 @@ def _rank_inside(
 
 
 def newest(database: Database, scope: Scope, limit: int) -> list[KeywordMatch]:
-    """Return the first passages of the latest notes in a scope; a forbidden word excludes the whole note."""
+    """Return the first passages of the latest notes in a scope; a forbidden word excludes the whole note.
+
+    None matches better than another: their scores differ just enough to keep the order.
+    """
     where, parameters = conditions(Scope(scope.filters))
     if scope.forbidden:
         words = words_of(scope.filters)
@@ -189,7 +192,7 @@ def newest(database: Database, scope: Scope, limit: int) -> list[KeywordMatch]:
         " ORDER BY d.dated_at DESC, c.id LIMIT ?",
         [*parameters, limit],
     )
-    return [KeywordMatch(each, 1.0 / rank) for rank, (each,) in enumerate(rows, 1)]
+    return [KeywordMatch(each, 1.0 - place / 1_000_000) for place, (each,) in enumerate(rows)]
 
 
 SHORTEST_STEM, LONGEST_STEM = 3, 40

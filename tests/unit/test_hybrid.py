@@ -438,7 +438,9 @@ def test_filters_alone_list_the_notes_that_they_let_through(store: MemoryStore) 
     for number in range(3):
         store.upsert(replace(note(f"P/{number}.md", "kestrel\n\n# More\nof it"), modified_at=100.0 + number))
     add(store, "Q/a.md", "kestrel")
-    assert paths(asked(store, "path:P", vector=None)) == ["P/2.md", "P/1.md", "P/0.md"]
+    listed = asked(store, "path:P", vector=None)
+    assert paths(listed) == ["P/2.md", "P/1.md", "P/0.md"]
+    assert len({round(hit.rank_score, 4) for hit in listed.hits}) == 1, "none of them matches better than another"
     assert paths(asked(store, "", vector=None)) == []
 
 
