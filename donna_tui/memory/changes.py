@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 DERIVER_VERSION = "7"
 """Increment when the derived documents change."""
 
-TASKS_VERSION = "4"
+TASKS_VERSION = "5"
 """Increment when the documents of tasks change."""
 
 PAGE = 200

@@ -1,6 +1,6 @@
 """Parse check boxes in notes as tasks: status, dates, priority and recurrence in the syntax of Obsidian Tasks.
 
-Source: the user guide of Obsidian Tasks, “Tasks Emoji Format” and “Dataview Format”.
+Sources: the user guide of Obsidian Tasks, “Tasks Emoji Format” and “Dataview Format”; the dates of Obsidian Kanban.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ _INLINE = re.compile(
     rf"[\[(](?:(due|scheduled|start|created|completion|cancelled)::[ \t]*{_DAY}"
     r"|(priority|repeat|id|dependsOn|onCompletion)::[ \t]*([^\])]*))[\])]"
 )
+_KANBAN = re.compile(rf"(?<!\S)@(?:\{{{_DAY}\}}|\[\[{_DAY}\]\])(?:[ \t]*@@\{{[\d: apm]{{4,8}}\}})?", re.IGNORECASE)
 _TAG = re.compile(r"(?<!\S)#([^\s#.,;:!?()\[\]'\"~]*[^\W\d][^\s#.,;:!?()\[\]'\"~]*)")
 _BLOCK = re.compile(r"[ \t]\^([\w-]+)[ \t]*$")
 _STRUCK = re.compile(r"\s*(?:~~(?=[^\s~])[^~]*~~\s*)+")
@@ -118,6 +119,10 @@ def parse_task(mark: str, line: str) -> Task:
     priority = _PRIORITY.search(line)
     recurrence = _RECURRENCE.search(line)
     identity = _ID.search(line)
+    card = _KANBAN.search(line)
+    day = (card[1] or card[2]) if card else ""
+    if _is_day(day):
+        fields.setdefault("due", day)
     values = {
         "priority": PRIORITIES[priority[1]] if priority else "",
         "recurrence": recurrence[1].strip() if recurrence else "",
@@ -131,7 +136,7 @@ def parse_task(mark: str, line: str) -> Task:
         elif other in ("priority", "repeat", "id"):
             values[names.get(other, other)] = value.strip()
     title = line
-    for pattern in (_INLINE, _DATE, _RECURRENCE, _ID, _OTHER, _PRIORITY, _BLOCK):
+    for pattern in (_INLINE, _DATE, _KANBAN, _RECURRENCE, _ID, _OTHER, _PRIORITY, _BLOCK):
         title = pattern.sub(" ", title)
     status = STATUS.get(mark, "todo")
     if _STRUCK.fullmatch(_TAG.sub("", title).strip(" *_")):

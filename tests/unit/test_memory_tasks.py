@@ -50,6 +50,14 @@ def test_dataview_fields_are_read_too() -> None:
 
 
 @pytest.mark.parametrize(
+    "date", ["@{2026-02-01}", "@{2026-02-01} @@{10:00}", "@[[2026-02-01]]", "📅 2026-02-01 @{2026-02-03}"]
+)
+def test_the_date_of_a_kanban_card_is_its_deadline(date: str) -> None:
+    task = parse_task(" ", f"Call Bo {date} #phone")
+    assert (task.title, task.due) == ("Call Bo #phone", "2026-02-01")
+
+
+@pytest.mark.parametrize(
     ("mark", "line", "status", "title"),
     [
         (" ", "~~Order the marquee~~ 📅 2026-02-01", "cancelled", "Order the marquee"),
