@@ -558,7 +558,9 @@ async def test_promises_in_the_notes_of_a_day_are_commitments(tmp_path: Path) ->
         "- I never said I promised\n- I didn't say I'll send it\n- She was promised a raise\n- It is the promised land\n"
         "- I was promised a refund\n- [ ] send Ben the deck\n\n## Work\n\nIch schicke Uwe das Angebot bis Montag.\n"
         "\n- Ich werde Lena die Fotos schicken\n- Ich schicke ihr nichts\n- Ich bringe Kuchen\n"
-        "- Ich kümmere mich um den Saal\n"
+        "- Ich kümmere mich um den Saal\n\n## Calls\n\n- Priya about prices; she will send the tiers by Friday\n"
+        "- Jo Park will write the FAQ before the launch\n- Jo will write a book\n- It will pay off by May\n"
+        "- They will send more\n"
     )
     notes = {
         "Daily/2024-01-17.md": text,
@@ -574,6 +576,8 @@ async def test_promises_in_the_notes_of_a_day_are_commitments(tmp_path: Path) ->
             "- Work: Ich schicke Uwe das Angebot bis Montag.",
             "- Work: Ich werde Lena die Fotos schicken",
             "- Work: Ich kümmere mich um den Saal",
+            "- Calls: Priya about prices; she will send the tiers by Friday",
+            "- Calls: Jo Park will write the FAQ before the launch",
             "- Bo promised the tiles for May",
         ]
         assert section(here.text(result.path), "Open tasks") == [

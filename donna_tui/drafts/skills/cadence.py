@@ -50,16 +50,20 @@ _WEEKDAYS = frozenset(
 _WEEK = re.compile(r"^\d{4}-?W\d\d\b", re.IGNORECASE)
 """The name of the note of a week."""
 
+_GIVES = "(?:send|give|get back|call|write|e-?mail|forward|share|deliver|bring|return|introduce|pay)"
 _PROMISE = re.compile(
     r"\b(?:promised|I promise|versprochen|verspreche|versprach|zugesagt)\b|\bI owe\b"
     r"|\b(?:told|assured|said to) \w+(?: \w+)? (?:that )?(?:I|we)(?:['’](?:d|ll)| would| will)\b"
-    r"|\bI(?:['’]ll| will) (?:send|give|get back|call|write|e-?mail|forward|share|deliver|bring|return|introduce|pay)\b"
+    rf"|\bI(?:['’]ll| will) {_GIVES}\b"
+    rf"|(?:[,;:] |\band )(?:s?he|they)(?:['’]ll| will) {_GIVES}\b.* (?:by|until|before) "
+    r"|\b(?!(?:It|This|That|There|What|Who|Which)\b)(?-i:[A-ZÀ-Þ])[\w'’-]+"
+    rf" will {_GIVES}\b.* (?:by|until|before) "
     r"|\bich (?:schicke|sende|gebe|bringe|liefere|zahle|rufe|melde)\b(?:.*\bbis\b| (?:dir|euch|ihm|ihr|ihnen)\b)"
     r"|\bich werde\b.*\b(?:schicken|senden|geben|bringen|liefern|zahlen|anrufen|zurückgeben)\b"
     r"|\bich (?:melde|kümmere) mich\b",
     re.IGNORECASE,
 )
-"""A promise by or to the writer."""
+"""A promise by or to the writer; one by somebody else has a deadline."""
 
 _NO_PROMISE = re.compile(
     r"n['’]t\b|\b(?:not|never|nobody|no one|nothing|nicht|nichts|nie|niemand|kein\w*)\b"
