@@ -67,7 +67,11 @@ DECISIONS = Section(
         re.IGNORECASE,
     ),
     heading=re.compile(rf"(?:{DECISIONS_HEADING})\W*", re.IGNORECASE),
-    line=re.compile(rf"^\W*(?:{DECISION_LABEL})\W{{0,3}}:", re.IGNORECASE | re.MULTILINE),
+    line=re.compile(
+        rf"^\W*(?:(?:{DECISION_LABEL})\W{{0,3}}:"
+        r"|(?:\d\d?:\d\d\W+)?(?:(?:we|I) )?(?:decided|agreed) (?:not )?(?:to|that|on|against)\b)",
+        re.IGNORECASE | re.MULTILINE,
+    ),
 )
 TASKS = Section(
     asks=re.compile(

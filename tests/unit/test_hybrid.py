@@ -193,6 +193,13 @@ def test_a_question_about_decisions_or_tasks_prefers_the_passages_that_list_them
     assert tuple(word.strip("?") for word in asking_words(parse_query(text))) == asking
 
 
+def test_a_line_of_a_log_that_reports_a_decision_is_one(store: MemoryStore) -> None:
+    add(store, "Tasks.md", "- [ ] Tell the team about the beta", leaning(0.6))
+    add(store, "Log.md", "- 09:00 Standup\n- 10:30 Decided to move the beta to May\n- Ordered a chair", leaning(0.5, 2))
+    assert paths(asked(store, "decision about the beta")) == ["Log.md", "Tasks.md"]
+    assert paths(asked(store, "the beta")) == ["Tasks.md", "Log.md"]
+
+
 def test_a_list_of_decisions_about_another_subject_stays_behind(store: MemoryStore) -> None:
     add(store, "Globex.md", "# Globex\n\n## Decisions\n\n- Two pumps are leased", leaning(0.85))
     add(store, "Initech.md", "# Initech\n\nThe cover sheet of a report is green now.", leaning(0.9, 2))
