@@ -105,7 +105,8 @@ def _row(revision: Revision, undone: set[str]) -> dict[str, Any]:
 
 def _line(row: dict[str, Any]) -> str:
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(row["at"]))
-    who = f"Donna for {row['actor']}" if row["by_donna"] else row["actor"]
+    by_donna = "Donna" if row["actor"] == "donna" else f"Donna for {row['actor']}"
+    who = by_donna if row["by_donna"] else row["actor"]
     name = row["operation"] or row["commit"][:12]
     session = f"  (session {row['session']})" if row["session"] else ""
     return f"{name:20}  {when}  {who:16}  {row['subject']}{session}{'  (undone)' if row['undone'] else ''}"
