@@ -67,7 +67,7 @@ def task_done(
     session = open_session(space)
     row = named_task(_tasks(session, everything=True), identity)
     known = _read(session, row.note)
-    text = checked(known.text, line_now(known.text, row), today()) if known else None
+    text = checked(known.text, line_now(known.text, row), today()) if known and row.is_open else None
     if known is None or text is None:
         raise DonnaError(Reason.CONFLICT, f"“{row.title}” is not open", hint="donna task list --all")
     seen = has_etag(known.etag)

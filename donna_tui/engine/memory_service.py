@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from donna_tui.embedding.reranker import CrossEncoderReranker
 from donna_tui.engine.space_context import SpaceContext
+from donna_tui.index.migrations import get_meta
 from donna_tui.memory.chat import TurnRules
 from donna_tui.memory.compression import compress, due, expand, material, summary_of
 from donna_tui.memory.conversations import NewTurn, Recorder, expire_sessions, list_sessions, users_of
@@ -26,6 +27,7 @@ from donna_tui.memory.facts import (
     new_id,
     procedural,
     read_correction,
+    read_fact,
     remember,
     replace_correction,
     replace_fact,
@@ -77,6 +79,9 @@ T = TypeVar("T")
 
 FOREVER_SECONDS = 1e8
 PATIENCE_SECONDS = 30.0
+
+OTHER_SECONDS, CHECK_SECONDS = 3.0, 0.1
+"""Time limit for another process to index a change, which it looks for every second, and the time between checks."""
 
 
 def session_name(session: str) -> str:
@@ -210,8 +215,13 @@ class MemoryService:
         return await self._context.read(lambda index: count_memories(index, filters))
 
     async def memory(self, identity: str) -> MemoryChunk | None:
+        """Return a memory from the index or, while that lacks it, from where it is stored; None if there is none."""
         source, _, source_id = identity.partition(":")
-        return await self._context.read(lambda index: one_memory(index, source, source_id))
+        found: MemoryChunk | None = await self._context.read(lambda index: one_memory(index, source, source_id))
+        if found is None and source == MemorySource.MEMORY:
+            fact = await self.db.run(lambda db: read_fact(db.database, source_id))
+            return memory_of_fact(fact) if fact else None
+        return found
 
     async def tasks(self, *, everything: bool = False) -> list[TaskRow]:
         return await self._context.read(lambda index: list_tasks(index, everything=everything))
@@ -315,12 +325,14 @@ class MemoryService:
                 item=memory.id,
             )
         )
-        await self._in_transaction(lambda db: replace_correction(db, correction, held.id if held else ""))
-        if identity.startswith("memory:"):
-            splitter = await self._splitter()
-            await self.db.change(
-                lambda db: replace_fact(db, memory.source_id, original, corrected, splitter, time.time())
-            )
+        splitter = await self._splitter()
+
+        def replace_both(db: MemoryDb) -> None:
+            replace_correction(db, correction, held.id if held else "")
+            if identity.startswith("memory:"):
+                replace_fact(db, memory.source_id, original, corrected, splitter, time.time())
+
+        await self._in_transaction(replace_both)
         return correction
 
     # Forgetting
@@ -426,13 +438,23 @@ class MemoryService:
     async def wait_until_indexed(self, patience: float = FOREVER_SECONDS) -> bool:
         """Wait at most `patience` seconds until the index has all stored memories.
 
-        Return False if another process maintains the index, or an error or the time limit prevents it.
+        Return False if an error or the time limit prevents it, which is short if another process maintains the index.
         """
         maintainer = await self._context.lease.opened()
         if maintainer is None:
-            return False
+            return await self._wait_for_other(min(patience, OTHER_SECONDS))
         await self._context.model.wait_until_known()
         return await wait_until_indexed(maintainer, patience)
+
+    async def _wait_for_other(self, patience: float) -> bool:
+        """Wait until the process that maintains the index has followed all changes of the memory."""
+        last = await self.db.run(lambda db: int(db.database.value("SELECT max(seq) FROM changes") or 0))
+        deadline = time.monotonic() + patience
+        while int(await self._context.read(lambda index: get_meta(index, "memory_seq")) or 0) < last:
+            if time.monotonic() > deadline:
+                return False
+            await asyncio.sleep(CHECK_SECONDS)
+        return True
 
     async def backfill(self, source: MemorySource) -> BackfillRow:
         """Index one source again from scratch. Raises SpaceError if another process maintains the index."""

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from donna_tui.memory.indexer import MemoryIndexerParts
     from donna_tui.memory.tasks import TaskSource
 
-DERIVER_VERSION = "7"
+DERIVER_VERSION = "8"
 """Increment when the derived documents change."""
 
 TASKS_VERSION = "5"

@@ -81,15 +81,21 @@ class ChatSource:
         self._splitter = splitter
 
     def documents(
-        self, session: SessionRow, title: str, turns: Iterable[Turn], user_id: str
+        self, session: SessionRow, title: str, turns: Iterable[Turn], numbers: Sequence[int], user_id: str
     ) -> Iterator[tuple[Document, list[Chunk]]]:
         """Yield the documents of a session with their passages. The last run of an open session stays in the buffer.
 
-        A system message ends a run even if it is not indexed itself, because the topic changes there.
+        `numbers` are those of all its turns, forgotten ones included, in ascending order. A run is named by its first
+        and last number, so it ends where a forgotten turn is between, or the order is another. A system message ends
+        a run even if it is not indexed itself, because the topic changes there.
         """
         buffer = ChatBuffer(self._splitter.counter, self._splitter.window, self._merge)
+        places = {number: place for place, number in enumerate(numbers)}
+        expected = 0
         for turn in turns:
-            ended = buffer.close() if turn.role == "system" else []
+            is_apart = places[turn.number] != expected
+            expected = places[turn.number] + 1
+            ended = buffer.close() if is_apart or turn.role == "system" else []
             flushed = buffer.add(turn) if self._rules.counts(turn) else []
             for run in (*ended, *flushed):
                 yield self._document(session, title, run, user_id)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from donna_tui.text.dates import WEEKDAYS
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.prose import prose
+from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.note.read import parse_frontmatter
 
 NOTES_CHARS = 2_000
@@ -93,11 +94,15 @@ def tasks_in(text: str) -> list[Task]:
             found[-1] = replace(found[-1], notes=notes, end_line=last)
         else:
             column = NOWHERE
-    seen: Counter[str] = Counter()
-    for place, task in enumerate(found):  # a key stays the same while the words or the id of its task do
-        name = task.id or " ".join(task.title.casefold().split())
-        seen[name] += 1
-        found[place] = replace(task, key=name if seen[name] == 1 else f"{name}#{seen[name]}")
+    # A key stays the same while the words or the id of its task do; equal words are told apart by their days, since
+    # another program may remove one of them.
+    names = [task.id or " ".join(task.title.casefold().split()) for task in found]
+    often, seen = Counter(names), Counter[str]()
+    for place, (name, task) in enumerate(zip(names, found, strict=True)):
+        day = task.due or task.scheduled or task.start
+        key = f"{name} {day}" if day and often[name] > 1 else name
+        seen[key] += 1
+        found[place] = replace(task, key=key if seen[key] == 1 else f"{key}#{seen[key]}")
     return found
 
 
@@ -185,9 +190,14 @@ def checked(text: str, line: int, today: str) -> str | None:
 
 
 def with_task(text: str, line: str) -> str:
+    """Add the line of a task to a note. Raises DonnaError (`conflict`) if it would be in an open code block there."""
     newline = "\r\n" if "\r\n" in text else "\n"
     body = text if not text or text.endswith(("\n", "\r")) else text + newline
-    return f"{body}{line}{newline}"
+    added = f"{body}{line}{newline}"
+    if len(tasks_in(added)) == len(tasks_in(text)):
+        message = "the note ends in a code block or a comment, where a check box is no task"
+        raise DonnaError(Reason.CONFLICT, message, hint="close it, or choose another note")
+    return added
 
 
 def task_typed(text: str, today: datetime.date) -> tuple[str, str]:

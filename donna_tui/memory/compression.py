@@ -41,11 +41,12 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A session with its title and the turns to summarise."""
+    """A session with its title, the turns to summarise, and the numbers of all of its turns."""
 
     session: SessionRow
     title: str
     turns: tuple[Turn, ...]
+    numbers: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,19 +97,20 @@ def due(database: Database, threshold: int, user_id: str = ME) -> list[SessionRo
 def material(db: MemoryDb, session: SessionRow, rules: TurnRules, user_id: str = ME) -> Material:
     key = find_session(db.database, session.name, user_id)
     assert key is not None
-    turns = tuple(filter(rules.counts, read_turns(db.database, key)))
-    return Material(session, title_of(session, speakers_of(db.database, key)), turns)
+    turns = tuple(read_turns(db.database, key))
+    title = title_of(session, speakers_of(db.database, key))
+    return Material(session, title, tuple(filter(rules.counts, turns)), frozenset(turn.number for turn in turns))
 
 
 def compress(db: MemoryDb, found: Material, summary: str, user_id: str = ME) -> Fact | None:
     """Store the summary of a session, link the session to it, and return it.
 
-    Return None if a turn that it may quote was forgotten after the material was read.
+    Return None if turns were added or forgotten after the material was read.
     """
     key = find_session(db.database, found.session.name, user_id)
     assert key is not None
     with db.change():
-        if not {turn.number for turn in found.turns} <= {turn.number for turn in read_turns(db.database, key)}:
+        if found.numbers != {turn.number for turn in read_turns(db.database, key)}:
             return None
         fact = Fact(
             id=new_id(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -10,8 +11,9 @@ from typing import Any
 
 from donna_tui.index.database import Database
 from donna_tui.memory.database import MemoryDb, undone
-from donna_tui.memory.facts import mark
+from donna_tui.memory.facts import mark, mark_forgotten
 from donna_tui.memory.suggestions import suggest
+from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import SessionRow, Turn
 from donna_tui.types.search import ME
 
@@ -21,7 +23,11 @@ PAGE = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewTurn:
-    """A message as received. `turn` is its number in the source; `mark` is the source's own id of it."""
+    """A message as received. `turn` is its number in the source; `mark` is the source's own id of it.
+
+    A `counted` one has no such id: its mark is its words, and equal messages of a session are told apart by their
+    number.
+    """
 
     session: str
     role: str
@@ -30,6 +36,7 @@ class NewTurn:
     at: float | None = None
     turn: int | None = None
     mark: str = ""
+    counted: bool = False
     origin: str = ""
     title: str = ""
 
@@ -50,15 +57,27 @@ class Recorder:
     added: int = 0
     known: int = 0
     sessions: set[int] = field(default_factory=set)
+    _grown: set[int] = field(default_factory=set)
     _unmarked: Counter[tuple[int, bytes]] = field(default_factory=Counter)
+    _counted: Counter[tuple[int, str]] = field(default_factory=Counter)
 
     def add(self, turns: Sequence[NewTurn]) -> None:
-        """Add the turns that are not known yet, in one transaction that is durable when the method returns."""
+        """Add the turns that are not known yet, in one transaction that is durable when the method returns.
+
+        The summary of a session that grows is forgotten, since it does not cover the new turns.
+        """
         with self.db.change():
             touched = {session for session in map(self._add, turns) if session is not None}
             for session in touched:
+                if session in self._grown:
+                    self._forget_summaries(session)
                 self.db.database.run("UPDATE sessions SET closed = 0 WHERE id = ?", (session,))
                 self.db.changed("chat", session)
+
+    def _forget_summaries(self, session: int) -> None:
+        for summary in summaries_of(self.db.database, session, forgotten=False):
+            mark_forgotten(self.db, "memory", summary, time.time())
+            self.db.database.run("UPDATE sessions SET summary = '' WHERE id = ?", (session,))
 
     def close_sessions(self) -> None:
         """Close the sessions of these turns, so that the turns still buffered become memories."""
@@ -72,9 +91,10 @@ class Recorder:
         self.sessions.add(session)
         identity = self._identity(session, turn)
         database = self.db.database
-        if database.value("SELECT 1 FROM turns WHERE session = ? AND identity = ?", (session, identity)):
+        if self._has(session, identity):
             self.known += 1
             return session if titled else None
+        self._grown.add(session)
         number = turn.turn
         taken = "SELECT 1 FROM turns WHERE session = ? AND number = ?"
         if number is None or number < 0 or database.value(taken, (session, number)):
@@ -139,6 +159,8 @@ class Recorder:
         The hash is keyed, because a plain hash of a short erased text could be guessed. Turns without a number, an id
         or a time are also counted, so that saying “yes” twice is two turns.
         """
+        if turn.counted:
+            return self._counted_identity(session, turn.mark)
         if turn.mark:
             return self._hash("mark", turn.mark)
         fingerprint = self._hash("said", str(turn.turn), turn.speaker, turn.text, repr(turn.at))
@@ -146,6 +168,21 @@ class Recorder:
             return fingerprint
         self._unmarked[session, fingerprint] += 1
         return fingerprint + self._unmarked[session, fingerprint].to_bytes(4, "big")
+
+    def _counted_identity(self, session: int, words: str) -> bytes:
+        """Return the identity of the next message with these words; after a new message, that of one that is not
+        stored, since messages arrive in order.
+        """
+        while True:
+            self._counted[session, words] += 1
+            number = self._counted[session, words]
+            identity = self._hash("mark", f"{words}\0{number}" if number > 1 else words)
+            if session not in self._grown or not self._has(session, identity):
+                return identity
+
+    def _has(self, session: int, identity: bytes) -> bool:
+        sql = "SELECT 1 FROM turns WHERE session = ? AND identity = ?"
+        return bool(self.db.database.value(sql, (session, identity)))
 
     def _hash(self, *parts: str) -> bytes:
         data = "\0".join(parts).encode("utf-8", "replace")
@@ -211,9 +248,16 @@ def find_session(database: Database, name: str, user_id: str = ME) -> int | None
 
 
 def find_anyones_session(database: Database, name: str, user_id: str = ME) -> int | None:
-    """Return the key of a session by its name, preferring this user's over another user's."""
-    sql = "SELECT id FROM sessions WHERE name = ? ORDER BY user_id = ? DESC, id LIMIT 1"
-    found: int | None = database.value(sql, (name, user_id))
+    """Return the key of a session by its name, preferring this user's over another user's.
+
+    Raises DonnaError (`usage`) if it is of several others.
+    """
+    rows = database.rows("SELECT id, user_id FROM sessions WHERE name = ? ORDER BY user_id", (name,))
+    own = [key for key, user in rows if user == user_id]
+    if len(rows) > 1 and not own:
+        users = " or ".join(f"--user {user}" for _, user in rows)
+        raise DonnaError(Reason.USAGE, f"several people have a conversation {name}", hint=f"say whose: {users}")
+    found: int | None = next(iter(own or [key for key, _ in rows]), None)
     return found
 
 

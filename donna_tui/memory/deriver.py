@@ -46,7 +46,8 @@ class Deriver:
             yield correction_document(found, self._splitter)
         if source == "chat" and self._sources.chat.enabled and (session := read_session(db, int(item))):
             title = title_of(session, speakers_of(db, int(item)))
-            yield from self._chat.documents(session, title, read_turns(db, int(item)), user)
+            numbers = db.column("SELECT number FROM turns WHERE session = ? ORDER BY number", (item,))
+            yield from self._chat.documents(session, title, read_turns(db, int(item)), numbers, user)
 
     @staticmethod
     def existing(index: Database, source: str, prefix: str, user: str) -> set[str]:

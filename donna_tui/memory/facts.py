@@ -43,7 +43,8 @@ KEY_WORDS = 6
 """Maximum number of words of a preference in its key."""
 
 _NOW = re.compile(
-    r"\b(?:right now|at the moment|currently|for now|just now|this (?:session|conversation|chat)|(?:i am|i'm) now)\b",
+    r"\b(?:right now|at the moment|currently|for now|just now|this (?:session|conversation|chat)|(?:i am|i['’]m) now)"
+    r"\b",
     re.IGNORECASE,
 )
 _EVENT = re.compile(
@@ -55,6 +56,9 @@ _EVENT = re.compile(
 )
 """Match what tells when something happened, or begins with a verb in the past."""
 _LABELLED = re.compile(r"^\s*([^\W\d_][\w ’'/-]{1,40}):\s+\S")
+_HABIT = re.compile(
+    r":\s+I (?:\w+ly |much )?(?:always|never|hate|dislike|detest|can['’]?t stand|cannot stand)\b", re.IGNORECASE
+)
 _FAVOURITE = re.compile(r"\bmy ((?:\w+ )?favou?rite (?:\w+ ){0,3}?\w+) (?:is|are|was|remains?)\b", re.IGNORECASE)
 _CALL_ME = re.compile(r"(?:please,? )?call me\b", re.IGNORECASE)
 _PREFERS = re.compile(
@@ -87,20 +91,21 @@ def preference_key(text: str) -> str:
 
     The key of `Communication style: direct` is its label, that of `My favourite colour is blue` the thing liked best,
     that of `Call me Emmy` the words before the name, and that of anything else the first meaningful words of the
-    preference.
+    preference. `Tom: I always sit at the window` has both, since it is not all that Tom does.
     """
     labelled = _LABELLED.match(text)
-    if labelled:
+    if labelled and not _HABIT.match(text, labelled.end(1)):
         return _folded(labelled[1])
+    label = f"{_folded(labelled[1])}: " if labelled else ""
     favourite = _FAVOURITE.search(text)
     if favourite:
-        return _folded(favourite[1].replace("favorite", "favourite"))
+        return label + _folded(favourite[1].replace("favorite", "favourite"))
     if _CALL_ME.match(text):
         return "call me"
     match = PREFERENCE.search(text)
     words = _WORD.findall((text[match.start() :] if match else text).lower())
     distinctive = [word for word in words if word not in STOP_WORDS]
-    return " ".join((distinctive or words)[:KEY_WORDS]) or _folded(text)
+    return label + (" ".join((distinctive or words)[:KEY_WORDS]) or _folded(text))
 
 
 def _folded(text: str) -> str:
@@ -171,13 +176,21 @@ def read_fact(database: Database, identity: str) -> Fact | None:
 
 
 def same_fact(database: Database, user_id: str, content: str, kind: MemoryType, *, sensitive: bool) -> str | None:
-    """Return the id of an active memory with exactly this content, or None.
+    """Return the id of an active memory with exactly this content, apart from the kind of apostrophes, or None.
 
     Private ones count only if `sensitive`: no agent finds out whether a text is remembered privately.
     """
     found: str | None = database.value(
-        f"SELECT id FROM memories WHERE user_id = ? AND content = ? AND type = ? AND sensitive <= ? AND {_LIVE}",  # noqa: S608
-        (user_id, content, kind.value, int(sensitive)),
+        "SELECT id FROM memories WHERE user_id = ? AND content IN (?, ?, ?) AND type = ? AND sensitive <= ?"  # noqa: S608
+        f" AND {_LIVE}",
+        (
+            user_id,
+            content,
+            _plain(content),
+            content.replace("'", "’"),
+            kind.value,
+            int(sensitive),
+        ),
     )
     return found
 
@@ -198,13 +211,19 @@ def _held(database: Database, user_id: str, content: str, *, sensitive: bool) ->
 
     “I prefer light roast now” has the key of “I prefer dark roast”, which it changes.
     """
-    # Private preferences have separate keys, so that a public one from a client that cannot see them replaces none.
-    key = f"private: {preference_key(content)}" if sensitive else preference_key(content)
+    key = _key(content, sensitive=sensitive)
     kind = _kind_preferred(content) if _CHANGED.search(content) else ""
     for old in procedural(database, user_id) if kind else ():
         if old.sensitive == sensitive and _kind_preferred(old.content) == kind:
             return database.value("SELECT key FROM procedural WHERE memory = ?", (old.id,)), old.id
     return key, database.value("SELECT memory FROM procedural WHERE user_id = ? AND key = ?", (user_id, key))
+
+
+def _key(content: str, *, sensitive: bool) -> str:
+    """Return the key of a preference. Private ones have separate keys, so that a public one from a client that cannot
+    see them replaces none.
+    """
+    return f"private: {preference_key(content)}" if sensitive else preference_key(content)
 
 
 def _kind_preferred(content: str) -> str:
@@ -242,15 +261,36 @@ def add_correction(db: MemoryDb, correction: Correction) -> bool:
 def replace_correction(db: MemoryDb, correction: Correction, replaced: str = "") -> None:
     """Store a correction of a memory. Call within a transaction.
 
-    The correction with the id `replaced` and earlier ones of the same words in this memory are forgotten.
+    The correction with the id `replaced`, earlier ones of the same words in this memory, and those of a version before
+    it whose result is corrected again are forgotten.
     """
     earlier = (
         "SELECT id FROM corrections WHERE forgotten_at IS NULL"
         " AND (id = ? OR user_id = ? AND item <> '' AND item = ? AND original = ?)"
     )
-    for identity in db.database.column(earlier, (replaced, correction.user_id, correction.item, correction.original)):
-        mark_forgotten(db, "correction", identity, correction.created_at)
+    outdated = db.database.column(earlier, (replaced, correction.user_id, correction.item, correction.original))
+    source, _, identity = correction.item.partition(":")
+    for held in corrections_of_fact(db.database, identity) if source == MemorySource.MEMORY else ():
+        before = read_correction(db.database, held)
+        if (
+            before
+            and before.corrected
+            and (before.corrected in correction.original or correction.original in before.corrected)
+        ):
+            outdated.append(held)
+    for held in outdated:
+        mark_forgotten(db, "correction", held, correction.created_at)
     add_correction(db, correction)
+
+
+def corrections_of_fact(database: Database, identity: str) -> list[str]:
+    """Return the ids of all corrections of a memory and of the versions that it superseded, forgotten ones included."""
+    return database.column(
+        "WITH RECURSIVE versions(id) AS"
+        " (SELECT ? UNION SELECT m.id FROM memories m JOIN versions v ON m.superseded_by = v.id)"
+        " SELECT id FROM corrections WHERE item IN (SELECT 'memory:' || id FROM versions)",
+        (identity,),
+    )
 
 
 def erase_corrections(db: MemoryDb, draft: str) -> None:
@@ -491,15 +531,15 @@ class RememberRequest:
 def remember(db: MemoryDb, request: RememberRequest, splitter: TextSplitter, now: float) -> list[Fact]:
     """Clean a text, split it semantically, classify each piece, store them, and return the memories.
 
-    What is already remembered is not stored twice. Embedding and scoring follow in the index. Raises DonnaError for an
-    empty text, or one that is too long.
+    What is already remembered is not stored twice, but becomes private or pinned if that is requested. Embedding and
+    scoring follow in the index. Raises DonnaError for an empty text, or one that is too long.
     """
-    pieces = pieces_of(request.text, splitter)
+    pieces, is_owner = pieces_of(request.text, splitter), not request.session_id
     known: list[Fact] = []
     fresh: list[Fact] = []
     for piece in pieces:
         kind = route(piece, request.hint)
-        held = same_fact(db.database, request.user_id, piece, kind, sensitive=request.sensitive)
+        held = same_fact(db.database, request.user_id, piece, kind, sensitive=request.sensitive or is_owner)
         fact = read_fact(db.database, held) if held else None
         if fact:
             known.append(fact)
@@ -511,8 +551,21 @@ def remember(db: MemoryDb, request: RememberRequest, splitter: TextSplitter, now
                 )
             )  # fmt: skip
     with db.change():
+        known = [_tightened(db, fact, request) for fact in known]
         add_facts(db, fresh)
     return [*known, *fresh]
+
+
+def _tightened(db: MemoryDb, fact: Fact, request: RememberRequest) -> Fact:
+    """Make a memory private or pinned if a request says so. Call within a transaction."""
+    if request.pinned and not fact.pinned:
+        mark(db, "memory", fact.id, "pinned", 1)
+    if request.sensitive and not fact.sensitive:
+        mark(db, "memory", fact.id, "sensitive", 1)
+        db.database.run(
+            "UPDATE OR REPLACE procedural SET key = ? WHERE memory = ?", (_key(fact.content, sensitive=True), fact.id)
+        )
+    return replace(fact, pinned=fact.pinned or request.pinned, sensitive=fact.sensitive or request.sensitive)
 
 
 def would_replace(db: MemoryDb, request: RememberRequest, splitter: TextSplitter) -> list[tuple[Fact, str]]:
@@ -522,9 +575,13 @@ def would_replace(db: MemoryDb, request: RememberRequest, splitter: TextSplitter
         if route(piece, request.hint) is MemoryType.PROCEDURAL:
             _, identity = _held(db.database, request.user_id, piece, sensitive=request.sensitive)
             held = read_fact(db.database, identity) if identity else None
-            if held and held.content != piece:
+            if held and _plain(held.content) != _plain(piece):
                 found.append((held, piece))
     return found
+
+
+def _plain(text: str) -> str:
+    return text.replace("’", "'")
 
 
 def pieces_of(text: str, splitter: TextSplitter) -> list[str]:
@@ -541,8 +598,8 @@ def replace_fact(db: MemoryDb, identity: str, wrong: str, right: str, splitter: 
     """Replace the content of a fact; the old version is kept as superseded.
 
     The new fact belongs to no session, so that undoing a session does not remove a person's correction. Only `wrong` is
-    replaced, or all of the fact if that is empty; nothing changes if `wrong` is not in it. Raises DonnaError
-    (`missing`).
+    replaced, or all of the fact if that is empty; nothing changes if `wrong` is not in it. Call within a transaction.
+    Raises DonnaError (`missing`, `usage`).
     """
     old = read_fact(db.database, identity)
     if old is None:
@@ -552,9 +609,8 @@ def replace_fact(db: MemoryDb, identity: str, wrong: str, right: str, splitter: 
         return [old]
     pieces = pieces_of(content, splitter)
     fresh = [replace(old, id=new_id(), content=piece, created_at=now, session_id="") for piece in pieces]
-    with db.change():
-        db.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (fresh[0].id, old.id))
-        db.database.run("DELETE FROM procedural WHERE memory = ?", (old.id,))
-        db.changed("memory", old.id)
-        add_facts(db, fresh)
+    db.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (fresh[0].id, old.id))
+    db.database.run("DELETE FROM procedural WHERE memory = ?", (old.id,))
+    db.changed("memory", old.id)
+    add_facts(db, fresh)
     return fresh

@@ -21,6 +21,7 @@ from donna_tui.memory.conversations import (
 )
 from donna_tui.memory.database import MemoryDb, erasure_mark, finish_erasures, undone
 from donna_tui.memory.facts import (
+    corrections_of_fact,
     erase,
     forget_session,
     forgotten_by,
@@ -86,21 +87,75 @@ def _find(database: Database, source: str, item: str, user_id: str) -> Target | 
 
 
 def forget(db: MemoryDb, target: Target, now: float | None, by: str = "") -> bool:
-    """Forget an item at a Unix time, or restore it with None. Return whether anything changed.
+    """Forget an item at a Unix time with the corrections that quote it, or restore them with None. Return whether
+    anything changed.
 
-    `by` is the session of the agent that forgets it, which `undo_session` restores.
+    `by` is the session of the agent that forgets it, which `undo_session` restores. Raises DonnaError (`conflict`) if a
+    memory cannot be restored since another one has replaced it.
     """
     with db.change():
-        if target.source is MemorySource.CHAT:
-            return _forget_turns(db, target, now, by)
-        if now is not None:
-            release(db, target.item)
-        elif not may_return(db.database, target.item):
-            return False
-        changed = mark_forgotten(db, target.source, target.item, now, by)
+        corrections = _corrections_of(db.database, target)
         if now is None:
-            link(db, target.item)
+            corrections = _forgotten_together(db.database, target, corrections)
+        if target.source is MemorySource.CHAT:
+            changed = _forget_turns(db, target, now, by)
+        elif now is None:
+            changed = _restore(db, target)
+        else:
+            release(db, target.item)
+            changed = mark_forgotten(db, target.source, target.item, now, by)
+        for identity in corrections if changed else ():
+            mark_forgotten(db, MemorySource.CORRECTION, identity, now, by)
         return changed
+
+
+def _restore(db: MemoryDb, target: Target) -> bool:
+    """Restore a memory or a correction. Call within a transaction.
+
+    Return False if nothing changed, as for a memory that was remembered again meanwhile.
+    """
+    if not may_return(db.database, target.item):
+        return False
+    if target.source is MemorySource.MEMORY:
+        if newer := db.database.value("SELECT superseded_by FROM memories WHERE id = ?", (target.item,)):
+            raise DonnaError(Reason.CONFLICT, f"memory:{newer} has replaced it", hint="remember it again if it is true")
+        again = (
+            "SELECT 1 FROM memories m JOIN memories o ON o.user_id = m.user_id AND o.content = m.content"
+            " AND o.type = m.type AND o.id <> m.id AND o.forgotten_at IS NULL AND o.superseded_by = ''"
+            " AND o.sensitive >= m.sensitive WHERE m.id = ?"
+        )
+        if db.database.value(again, (target.item,)):
+            return False
+    changed = mark_forgotten(db, target.source, target.item, None)
+    link(db, target.item)
+    return changed
+
+
+def _corrections_of(database: Database, target: Target) -> list[str]:
+    """Return the ids of the corrections that quote a memory or turns, forgotten ones included."""
+    if target.source is MemorySource.MEMORY:
+        return corrections_of_fact(database, target.item)
+    if target.source is not MemorySource.CHAT:
+        return []
+    ((name, user),) = database.rows("SELECT name, user_id FROM sessions WHERE id = ?", (target.session,))
+    sql = "SELECT id, item FROM corrections WHERE user_id = ? AND item <> ''"
+    runs = ((identity, _RUN.fullmatch(item.removeprefix("chat:"))) for identity, item in database.rows(sql, (user,)))
+    return [
+        identity
+        for identity, run in runs
+        if run and run[1] == name and int(run[2]) <= target.last and int(run[3]) >= target.first
+    ]
+
+
+def _forgotten_together(database: Database, target: Target, corrections: Sequence[str]) -> list[str]:
+    """Return those of some corrections that were forgotten at the same time as the memory or turns."""
+    if target.source is MemorySource.CHAT:
+        sql = "SELECT forgotten_at FROM turns WHERE session = ? AND number BETWEEN ? AND ?"
+        times = database.column(sql, (target.session, target.first, target.last))
+    else:
+        times = database.column("SELECT forgotten_at FROM memories WHERE id = ?", (target.item,))
+    at = "SELECT forgotten_at FROM corrections WHERE id = ?"
+    return [identity for identity in corrections if database.value(at, (identity,)) in set(times) - {None}]
 
 
 def _forget_turns(db: MemoryDb, target: Target, now: float | None, by: str) -> bool:
@@ -201,13 +256,15 @@ def _recallable(db: MemoryDb, facts: Sequence[str]) -> int:
 
 
 def forget_for_good(db: MemoryDb, target: Target, now: float) -> bool:
-    """Erase the words from `memory.db` and its log, with the summaries of their session. Return whether any were there.
+    """Erase the words from `memory.db` and its log, with the summaries of their session and the corrections that quote
+    them. Return whether any were there.
 
     If another process is reading, the log is truncated by the next process that opens the memory (see
     `finish_erasures`). Deleting the backups is the caller's responsibility.
     """
     erasure_mark(db.database.path).touch(mode=0o600)
     with db.change():
+        corrections = _corrections_of(db.database, target)
         if target.source is MemorySource.CHAT:
             erased = erase_turns(db, target.session, target.first, target.last, now) > 0
             for summary in summaries_of(db.database, target.session):
@@ -216,6 +273,8 @@ def forget_for_good(db: MemoryDb, target: Target, now: float) -> bool:
         else:
             release(db, target.item)
             erased = erase(db, target.source, target.item)
+        for identity in corrections:
+            erase(db, MemorySource.CORRECTION, identity)
     finish_erasures(db.database)
     return erased
 

@@ -72,6 +72,17 @@ def json_lines(file: BinaryIO) -> Iterator[Piece | BadLine]:
             yield _parsed(text, number, read)
 
 
+def one_object(file: BinaryIO) -> tuple[Piece] | None:
+    """Parse a file with a single object over several lines, and rewind it; None if it is something else."""
+    head, rest = file.readline(LONGEST_LINE), file.read(LONGEST_LINE)
+    at = file.tell()
+    file.seek(0)
+    if not rest.strip() or isinstance(_parsed(head.strip(b"\xef\xbb\xbf \t\r\n"), 1, 0), Piece):
+        return None
+    whole = _parsed((head + rest).strip(b"\xef\xbb\xbf \t\r\n"), 1, at)
+    return (whole,) if isinstance(whole, Piece) and isinstance(whole.value, dict) else None
+
+
 def array_elements(file: BinaryIO) -> Iterator[Piece | BadLine]:
     """Parse each element of a JSON array, and report a missing end."""
     scanner = _Scanner()
@@ -350,11 +361,18 @@ def _chatgpt_turn(message: Mapping[str, Any], line: int, shared: dict[str, str],
     if message.get("recipient") not in (None, "all"):
         return SkippedValue()
     parts = get(content, "parts")
-    words = [part for part in parts if isinstance(part, str)] if isinstance(parts, list) else []
+    words = [part if isinstance(part, str) else _transcript(part) for part in parts] if isinstance(parts, list) else []
     return made_turn(
-        line, **shared, role=role, speaker=role, text="\n\n".join(words), at=moment_of(message.get("create_time")),
+        line, **shared, role=role, speaker=role, text="\n\n".join(filter(None, words)),
+        at=moment_of(message.get("create_time")),
         turn=place, mark=node,
     )  # fmt: skip
+
+
+def _transcript(part: Any) -> str:
+    """Return the words of a voice message; empty for an image or a recording."""
+    text = get(part, "text") if get(part, "content_type") == "audio_transcription" else ""
+    return text if isinstance(text, str) else ""
 
 
 def claude_turns(value: Mapping[str, Any], line: int) -> Iterator[ImportedItem]:
@@ -381,6 +399,9 @@ def claude_turns(value: Mapping[str, Any], line: int) -> Iterator[ImportedItem]:
 
 
 _ASSISTANTS = frozenset({"assistant", "ai", "bot", "model", "gpt", "chatgpt", "claude"})
+_NAMES = frozenset({"Ai", "Claude"})
+"""Names of people that are otherwise those of assistants."""
+
 _USERS = frozenset({"user", "human", "me"})
 _NO_TURNS = frozenset({"file-history-snapshot", "progress", "queue-operation", "last-prompt", "mode", "attachment"})
 
@@ -428,7 +449,7 @@ def _plain_turn(value: Mapping[str, Any], line: int) -> ImportedItem:
     folded = named.strip().casefold()
     role = "assistant" if folded in _ASSISTANTS else folded if folded in ROLES else "user"
     speaker = str(value.get("speaker") if isinstance(value.get("speaker"), str) else named)
-    is_role = speaker.strip().casefold() in _ASSISTANTS | _USERS | frozenset(ROLES)
+    is_role = speaker.strip() not in _NAMES and speaker.strip().casefold() in _ASSISTANTS | _USERS | frozenset(ROLES)
     return made_turn(
         line, session=name_of(str(session)), role=role, speaker=role if is_role else name_of(speaker), text=text,
         at=moment, turn=turn, origin=name_of(str(value.get("user_id") or "")), title=title_of(value.get("title")),
@@ -508,7 +529,7 @@ class Import:
             pass
 
     def _import(self, file: BinaryIO) -> Iterator[Progress]:
-        pieces = array_elements(file) if first_byte(file) == b"[" else json_lines(file)
+        pieces = array_elements(file) if first_byte(file) == b"[" else one_object(file) or json_lines(file)
         batch: list[NewTurn] = []
         for piece in pieces:
             batch += self._turns(piece)

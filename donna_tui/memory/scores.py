@@ -56,8 +56,8 @@ INSTRUCTION = (
 """Match what a person asks for once and for all: “Please call me Emmy”."""
 
 PREFERENCE = re.compile(
-    r"\bI(?:'d| would)? (?:(?:really|much|strongly|usually|generally) )?(?:prefer|always|never|hate|dislike|detest|"
-    r"can'?t stand|cannot stand|rather)\b|\bI'd rather\b|\bI would rather\b|\bmy (?:\w+ )?favou?rites?\b"
+    r"\bI(?:['’]d| would)? (?:(?:really|much|strongly|usually|generally) )?(?:prefer|always|never|hate|dislike|detest|"
+    r"can['’]?t stand|cannot stand|rather)\b|\bI['’]d rather\b|\bI would rather\b|\bmy (?:\w+ )?favou?rites?\b"
     rf"|{INSTRUCTION}",
     re.IGNORECASE,
 )

@@ -80,7 +80,8 @@ def test_malformed_lines_are_reported_with_an_exit_code(donna: Donna, vault: Pat
     assert [(each["id"], each["line"]) for each in ran.json["problems"]] == [("line 2", 2), ("line 3", 3)]
     assert "donna: line 2: it is not JSON" in ran.err
     useless = jsonl(tmp_path / "u.jsonl", [b"{broken"])
-    assert donna("chat", "import", useless, "--space", vault).code == 5
+    refused = donna("chat", "import", useless, "--json", "--space", vault)
+    assert (refused.code, refused.json["ok"], refused.json["reason"]) == (3, False, "unreadable")
     assert donna("chat", "import", tmp_path / "none", "--space", vault).code == 2
 
 

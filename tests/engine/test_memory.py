@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from donna_tui.config.models import MemoryConfig
+from donna_tui.engine import memory_service
 from donna_tui.engine.memory_service import MemoryService
 from donna_tui.memory.conversations import NewTurn
 from donna_tui.platform.paths import app_paths
@@ -372,12 +373,16 @@ async def test_correcting_a_recalled_event_replaces_it(sandbox: Sandbox) -> None
 
 
 @pytest.mark.slow
-async def test_maintaining_engine_indexes_memories_of_another_process(sandbox: Sandbox) -> None:
+async def test_maintaining_engine_indexes_memories_of_another_process(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory_service, "OTHER_SECONDS", 60.0)
     async with open_engine(sandbox) as maintainer, open_engine(sandbox, watch=False) as guest:
         await maintainer.wait_until_indexed()
         assert guest.engine.read_only
         (said_here,) = await guest.engine.memory.remember("The gateway runs on port 8080.")
-        assert not await guest.engine.memory.wait_until_indexed()
+        assert await guest.engine.memory.wait_until_indexed()
+        assert [each.id for each in await guest.engine.memory.memories()] == [said_here.id]
         await eventually(lambda: maintainer.events_of(MemoryRemembered), "the memory is indexed")
         await maintainer.until_found("gateway port in:memory", said_here.source_id, mode="hybrid")
         await guest.engine.memory.forget(said_here.id)

@@ -172,6 +172,33 @@ async def test_what_an_agent_forgot_and_stored_is_undone_with_its_session(harnes
     assert (await harness("vault_undo_last", everything=True))["reason"] == "nothing_to_undo"
 
 
+async def test_a_message_after_a_new_one_is_new_although_its_words_were_said_before(harness: ToolHarness) -> None:
+    def said(*texts: str) -> list[dict[str, Any]]:
+        return [{"role": ("assistant", "user")[text.endswith("?")], "text": text} for text in texts]
+
+    async def added(*texts: str) -> tuple[int, int]:
+        answer = await harness.fine("chat_add", sessionId="s", turns=said(*texts), closed=True)
+        return answer["added"], answer["known"]
+
+    first = ("Are all fourteen tests green now?", "Yes, all fourteen tests are green now.")
+    assert await added(*first) == (2, 0)
+    assert await added(*first) == (0, 2)
+    later = ("I changed the module, and two tests are red.", *first)
+    assert await added(*later) == (3, 0)
+    assert await added(*first, *later) == (0, 5)
+    await harness.engine.memory.wait_until_indexed()
+    memories = (await harness.fine("memory_list", sources=["chat"]))["memories"]
+    assert sum(first[1] in each["content"] for each in memories) == 2
+
+
+async def test_an_unknown_memory_is_missing_and_no_note(harness: ToolHarness) -> None:
+    assert (await harness("memory_get", path="memory:4f1c0a"))["reason"] == "missing"
+    before = harness.space.session.quota.left
+    (held,) = await harness.engine.memory.remember("The kestrel pager is carried by Ruth.")
+    assert (await harness.fine("memory_forget", id=held.id))["changed"]
+    assert harness.space.session.quota.left == before - 1
+
+
 async def test_every_change_of_the_memory_returns_the_session_that_undoes_it(harness: ToolHarness) -> None:
     chat = {"sessionId": "s", "turns": [{"role": "user", "text": "The ospreys nest on the gateway roof."}]}
     await harness.fine("remember", text="The gateway is behind the barn.")

@@ -69,7 +69,7 @@ def test_without_merging_every_turn_is_separate() -> None:
 def test_a_document_names_its_turns_and_cites_them() -> None:
     source = ChatSource(chat_config(), CUT)
     turns = [turn(3, LONG), turn(4, f"{LONG} too"), turn(7, LONG, "assistant")]
-    (first, chunks), (second, _) = source.documents(session("s1"), "Chat", turns, "me")
+    (first, chunks), (second, _) = source.documents(session("s1"), "Chat", turns, range(9), "me")
     assert (first.source_id, first.uri) == ("s1:3-4", "chat:s1:3-4")
     assert second.source_id == "s1:7-7"
     assert [(chunk.start_line, chunk.end_line, chunk.heading_path) for chunk in chunks] == [(3, 4, ("user",))]
@@ -79,7 +79,7 @@ def test_a_document_names_its_turns_and_cites_them() -> None:
 def test_a_long_turn_is_cut_and_each_passage_cites_its_turns() -> None:
     source = ChatSource(chat_config(), CUT)
     turns = [turn(1, LONG), turn(2, " ".join(["Some words stand here."] * 200))]
-    documents = list(source.documents(session(), "Chat", turns, "me"))
+    documents = list(source.documents(session(), "Chat", turns, range(9), "me"))
     lines = [(chunk.start_line, chunk.end_line) for _, chunks in documents for chunk in chunks]
     assert lines[0] == (1, 1)
     assert set(lines[1:]) == {(2, 2)}
@@ -89,14 +89,23 @@ def test_a_long_turn_is_cut_and_each_passage_cites_its_turns() -> None:
 def test_the_end_of_an_open_session_stays_in_its_buffer() -> None:
     source = ChatSource(chat_config(), CUT)
     turns = [turn(1, LONG), turn(2, LONG, "assistant")]
-    open_one = list(source.documents(session(closed=False), "Chat", turns, "me"))
+    open_one = list(source.documents(session(closed=False), "Chat", turns, range(9), "me"))
     assert [document.source_id for document, _ in open_one] == ["s1:1-1"]
 
 
 def test_dropped_turns_do_not_split_a_passage() -> None:
     source = ChatSource(chat_config(), CUT)
     turns = [turn(1, LONG), turn(2, "ok", "assistant"), turn(3, LONG)]
-    assert [document.source_id for document, _ in source.documents(session(), "Chat", turns, "me")] == ["s1:1-3"]
+    assert [document.source_id for document, _ in source.documents(session(), "Chat", turns, range(9), "me")] == [
+        "s1:1-3"
+    ]
+
+
+def test_a_passage_ends_where_another_turn_is_between_its_numbers() -> None:
+    source, numbers = ChatSource(chat_config(), CUT), [1, 2, 3, 5, 9]
+    turns = [turn(1, LONG), turn(3, LONG), turn(5, LONG), turn(9, LONG), turn(2, LONG)]  # 2 is in another place
+    found = [document.source_id for document, _ in source.documents(session(), "Chat", turns, numbers, "me")]
+    assert found == ["s1:1-1", "s1:3-9", "s1:2-2"]
 
 
 def test_a_session_is_called_by_its_title_its_people_or_its_day() -> None:
@@ -125,7 +134,7 @@ def test_a_short_turn_is_embedded_after_the_end_of_the_turn_before(tmp_path: Pat
     ]
     store = open_store(tmp_path / "index.db")
     for name, user in (("s1", "me"), ("s1:x", "me"), ("s1", "ann")):
-        for document, chunks in source.documents(session(name), "Harbour", turns, user):
+        for document, chunks in source.documents(session(name), "Harbour", turns, range(9), user):
             store.upsert(document, chunks)
     texts = embedded(store)
     assert texts["s1:2-2"].endswith("Did you ever see the harbour at night?\nYes, twice, and call it ü lovely")
@@ -154,7 +163,7 @@ def test_a_short_turn_of_a_person_is_embedded_in_the_third_person(
 ) -> None:
     store = open_store(tmp_path / "index.db")
     for document, chunks in ChatSource(chat_config(), CUT).documents(
-        session("s1"), "Cars", [turn(1, text, speaker=speaker)], "me"
+        session("s1"), "Cars", [turn(1, text, speaker=speaker)], [1], "me"
     ):
         store.upsert(document, chunks)
         assert document.text == text
@@ -165,6 +174,6 @@ def test_a_turn_is_embedded_after_a_run_of_several(tmp_path: Path) -> None:
     source = ChatSource(chat_config(), CUT)
     turns = [turn(1, "Call the plumber"), turn(2, "and book the painter"), turn(3, "Call whom first?", "assistant")]
     store = open_store(tmp_path / "index.db")
-    for document, chunks in source.documents(session("s1"), "", turns, "me"):
+    for document, chunks in source.documents(session("s1"), "", turns, range(9), "me"):
         store.upsert(document, chunks)
     assert embedded(store)["s1:3-3"].endswith("and book the painter\nCall whom first?")

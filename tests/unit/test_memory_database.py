@@ -29,7 +29,17 @@ from donna_tui.memory.database import (
     superseded_by_schedule,
     taken_at,
 )
-from donna_tui.memory.facts import Fact, RememberRequest, add_correction, add_facts, procedural, remember, replace_fact
+from donna_tui.memory.facts import (
+    Fact,
+    RememberRequest,
+    add_correction,
+    add_facts,
+    procedural,
+    remember,
+    replace_correction,
+    replace_fact,
+    would_replace,
+)
 from donna_tui.memory.forgetting import find_target, forget, forget_for_good, pin, redo_session, undo_session
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason
@@ -190,6 +200,24 @@ def test_the_same_is_not_remembered_twice(sandbox: Sandbox) -> None:
         remember(sandbox.db, RememberRequest(" \n "), CUT, START)
 
 
+def test_remembering_again_can_make_a_memory_private_or_pin_it(sandbox: Sandbox) -> None:
+    (public,) = remember(sandbox.db, RememberRequest("I prefer short answers"), CUT, START)
+    (private,) = remember(sandbox.db, RememberRequest("I prefer short answers", sensitive=True), CUT, START)
+    (pinned,) = remember(sandbox.db, RememberRequest("I prefer short answers", pinned=True), CUT, START)
+    assert (pinned.id, pinned.sensitive, pinned.pinned) == (public.id, True, True) == (private.id, True, True)
+    assert [(held.sensitive, held.pinned) for held in procedural(sandbox.db.database)] == [(True, True)]
+    agent = RememberRequest("I prefer short answers", session_id="mcp:1")
+    assert remember(sandbox.db, agent, CUT, START)[0].id != public.id, "an agent finds out what is private"
+    assert len(procedural(sandbox.db.database)) == 2
+
+
+def test_the_kind_of_apostrophe_makes_no_difference(sandbox: Sandbox) -> None:
+    (first,) = remember(sandbox.db, RememberRequest("I can’t stand loud music"), CUT, START)
+    assert first.type is MemoryType.PROCEDURAL
+    assert remember(sandbox.db, RememberRequest("I can't stand loud music"), CUT, START) == [first]
+    assert would_replace(sandbox.db, RememberRequest("I can't stand loud music"), CUT) == []
+
+
 def test_a_corrected_fact_says_what_is_right(sandbox: Sandbox) -> None:
     (wrong,) = remember(sandbox.db, RememberRequest("The gateway runs on port 8080"), CUT, START)
     (right,) = replace_fact(sandbox.db, wrong.id, "", "The gateway runs on port 9090", CUT, START)
@@ -207,6 +235,82 @@ def test_a_correction_of_one_passage_of_a_fact_leaves_the_others(sandbox: Sandbo
 # Forgetting
 
 
+def told(sandbox: Sandbox, text: str) -> str:
+    return remember(sandbox.db, RememberRequest(text), CUT, START)[0].id
+
+
+def corrected(sandbox: Sandbox, identity: str, before: str, after: str) -> str:
+    """Correct a fact as the service does; return the id of the new one."""
+    values = {"field": "content", "original": before, "corrected": after, "input": "", "task_type": "memory_search"}
+    made = Correction(id=f"c-{identity}", created_at=START, item=f"memory:{identity}", **values)
+    replace_correction(sandbox.db, made)
+    return replace_fact(sandbox.db, identity, before, after, CUT, START)[0].id
+
+
+def test_a_memory_is_forgotten_restored_and_erased_with_the_corrections_that_quote_it(sandbox: Sandbox) -> None:
+    old = told(sandbox, "The osprey code is 4711")
+    new = corrected(sandbox, old, "The osprey code is 4711", "The osprey code is 9922")
+    target = find_target(sandbox.db.database, f"memory:{new}")
+    sandbox.follow()
+    assert (sandbox.ids("memory"), sandbox.ids("correction")) == ([new], [f"c-{old}"])
+    forget(sandbox.db, target, START)
+    sandbox.follow()
+    assert (sandbox.ids("memory"), sandbox.ids("correction")) == ([], [])
+    forget(sandbox.db, target, None)
+    sandbox.follow()
+    assert (sandbox.ids("memory"), sandbox.ids("correction")) == ([new], [f"c-{old}"])
+    forget_for_good(sandbox.db, target, START)
+    sandbox.follow()
+    sandbox.store.database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert b"osprey" not in bytes_on_disk(sandbox.folder)
+
+
+def test_turns_are_forgotten_with_the_corrections_of_their_passages(sandbox: Sandbox, tmp_path: Path) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too", f"{LONG} again")))
+    values = {"field": "content", "original": LONG, "corrected": "at dawn", "input": "", "task_type": "memory_search"}
+    for number in (1, 3):
+        made = Correction(id=f"c{number}", created_at=START, item=f"chat:s1:{number}-{number}", **values)
+        replace_correction(sandbox.db, made)
+    target = find_target(sandbox.db.database, "chat:s1:1-2")
+    for at, left in ((START, ["c3"]), (None, ["c1", "c3"])):
+        forget(sandbox.db, target, at)
+        sandbox.follow()
+        assert sandbox.ids("correction") == left
+
+
+def test_a_fact_that_is_corrected_again_keeps_the_last_correction(sandbox: Sandbox) -> None:
+    first = told(sandbox, "Zoe works at Siemens in Ulm.")
+    second = corrected(sandbox, first, "Siemens", "Bosch")
+    third = corrected(sandbox, second, "Ulm", "Bonn")
+    corrected(sandbox, third, "Bosch", "Zeiss")
+    sandbox.follow()
+    assert sandbox.ids("correction") == sorted([f"c-{second}", f"c-{third}"])
+
+
+def test_a_memory_that_was_replaced_or_remembered_again_is_not_restored(sandbox: Sandbox) -> None:
+    green = told(sandbox, "My favourite colour is green")
+    forget(sandbox.db, find_target(sandbox.db.database, green), START)
+    blue = told(sandbox, "My favourite colour is blue")
+    with pytest.raises(DonnaError, match=f"memory:{blue} has replaced it") as refused:
+        forget(sandbox.db, find_target(sandbox.db.database, green), None)
+    assert refused.value.reason is Reason.CONFLICT
+    port = told(sandbox, "The gateway runs on port 8080")
+    forget(sandbox.db, find_target(sandbox.db.database, port), START)
+    again = told(sandbox, "The gateway runs on port 8080")
+    assert not forget(sandbox.db, find_target(sandbox.db.database, port), None)
+    sandbox.follow()
+    assert sandbox.ids("memory") == sorted([blue, again])
+
+
+def test_a_conversation_of_several_others_is_named_with_its_user(sandbox: Sandbox, tmp_path: Path) -> None:
+    rows = [*chat_rows("standup", LONG, user_id="anna"), *chat_rows("standup", LONG, user_id="ben")]
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", rows))
+    with pytest.raises(DonnaError, match="several people") as refused:
+        find_target(sandbox.db.database, "chat:standup")
+    assert refused.value.hint == "say whose: --user anna or --user ben"
+    assert find_target(sandbox.db.database, "chat:standup", "ben").session
+
+
 def test_what_is_forgotten_leaves_the_index_and_can_be_brought_back(sandbox: Sandbox, tmp_path: Path) -> None:
     file = jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too", f"{LONG} again"))
     import_file(sandbox.db, file)
@@ -214,10 +318,10 @@ def test_what_is_forgotten_leaves_the_index_and_can_be_brought_back(sandbox: San
     for identity in ("chat:s1:2-2", "memory:m1"):
         assert forget(sandbox.db, find_target(sandbox.db.database, identity), START)
     sandbox.follow()
-    assert sandbox.sources() == [("chat", "s1:1-3")]
+    assert sandbox.sources() == [("chat", "s1:1-1"), ("chat", "s1:3-3")]
     import_file(sandbox.db, file)
     sandbox.follow()
-    assert sandbox.sources() == [("chat", "s1:1-3")]
+    assert sandbox.sources() == [("chat", "s1:1-1"), ("chat", "s1:3-3")]
     for identity in ("s1:2-2", "m1"):
         assert forget(sandbox.db, find_target(sandbox.db.database, identity), None)
     sandbox.follow()
@@ -247,7 +351,7 @@ def test_permanently_forgotten_memory_is_erased_and_not_reimported(sandbox: Sand
     file = jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, secret, f"{LONG} again"))
     assert import_file(sandbox.db, file).turns == 0
     sandbox.follow()
-    assert sandbox.ids("chat") == ["s1:1-3"]
+    assert sandbox.ids("chat") == ["s1:1-1", "s1:3-3"]
     assert not forget(sandbox.db, find_target(sandbox.db.database, "chat:s1:2-2"), None)
 
 
@@ -420,6 +524,21 @@ def test_no_summary_is_stored_that_may_quote_a_turn_forgotten_meanwhile(sandbox:
     assert compress(sandbox.db, found, f"They said that {LONG}.") is None
     sandbox.follow()
     assert (sandbox.ids("memory"), list_sessions(sandbox.db.database)[0].summary) == ([], "")
+
+
+def test_a_session_that_grows_has_no_summary(sandbox: Sandbox, tmp_path: Path) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too", timestamp=START)))
+    (session,) = list_sessions(sandbox.db.database)
+    found = material(sandbox.db, session, TurnRules(chat_config()))
+    summed_up(sandbox.db, session, TurnRules(chat_config()))
+    file = jsonl(tmp_path / "u.jsonl", chat_rows("s1", LONG, f"{LONG} too", f"{LONG} again", timestamp=START))
+    import_file(sandbox.db, file)
+    sandbox.follow()
+    assert (sandbox.ids("memory"), list_sessions(sandbox.db.database)[0].summary) == ([], "")
+    assert compress(sandbox.db, found, "A summary without the last turn.") is None
+    summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
+    import_file(sandbox.db, file)
+    assert list_sessions(sandbox.db.database)[0].summary
 
 
 def test_a_session_never_has_two_summaries(sandbox: Sandbox, tmp_path: Path) -> None:

@@ -89,10 +89,27 @@ def test_imported_turns_have_normalised_roles_and_speakers(db: MemoryDb, tmp_pat
         {"session_id": "s", "role": "Human", "text": "b"},
         {"session_id": "s", "role": "AI", "text": "c"},
         {"session_id": "s", "role": "assistant", "speaker": "HAL", "text": "d"},
+        {"session_id": "s", "speaker": "Claude", "text": "e"},
+        {"session_id": "s", "speaker": "Ai", "text": "f"},
     ]
     import_file(db, jsonl(tmp_path / "t.jsonl", rows))
-    found = [(turn.role, turn.speaker) for turn in read_turns(db.database, 1)]
-    assert found == [("user", "Caroline"), ("user", "user"), ("assistant", "assistant"), ("assistant", "HAL")]
+    assert [(turn.role, turn.speaker) for turn in read_turns(db.database, 1)] == [
+        ("user", "Caroline"),
+        ("user", "user"),
+        ("assistant", "assistant"),
+        ("assistant", "HAL"),
+        ("assistant", "Claude"),
+        ("assistant", "Ai"),
+    ]
+
+
+def test_a_file_of_one_object_over_several_lines_is_read_whole(db: MemoryDb, tmp_path: Path) -> None:
+    (tmp_path / "one.json").write_text(json.dumps(chatgpt(), indent=2))
+    assert import_file(db, tmp_path / "one.json").turns == 3
+    (tmp_path / "turn.json").write_text(json.dumps(chat_rows("s", "kestrels hover")[0], indent=2), encoding="utf-8-sig")
+    assert import_file(db, tmp_path / "turn.json").turns == 1
+    (tmp_path / "bad.json").write_text('{\n"a": \n')
+    assert import_file(db, tmp_path / "bad.json").malformed == 2
 
 
 MALFORMED: list[tuple[object, str]] = [
@@ -190,6 +207,21 @@ def chatgpt(current: str | None = "d") -> dict[str, Any]:
     return {
         "title": "Kestrels", "conversation_id": "6512-ab", "current_node": current, "mapping": {n["id"]: n for n in nodes}
     }  # fmt: skip
+
+
+def test_a_voice_message_is_its_transcript(db: MemoryDb, tmp_path: Path) -> None:
+    spoken = {
+        "content_type": "audio_transcription",
+        "text": "The boiler inspection is on the ninth.",
+        "direction": "in",
+    }
+    value = chatgpt()
+    value["mapping"]["d"]["message"]["content"] = {
+        "content_type": "multimodal_text",
+        "parts": [spoken, {"content_type": "audio_asset_pointer", "asset_pointer": "x"}, None],
+    }
+    import_file(db, write_json(tmp_path / "c.json", [value]))
+    assert texts(db, "chatgpt/6512-ab")[-1] == "The boiler inspection is on the ninth."
 
 
 def write_json(path: Path, value: object) -> Path:

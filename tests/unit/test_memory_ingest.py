@@ -186,6 +186,9 @@ def test_a_text_is_routed_by_the_first_rule_that_holds(text: str, kind: MemoryTy
         ("my favourite colour is green", "favourite colour"),
         ("Communication style: direct, technical", "communication style"),
         ("I always deploy on Fridays", "always deploy fridays"),
+        ("Reminder: I always lock the door", "reminder: always lock door"),
+        ("Reminder: I never eat pork", "reminder: never eat pork"),
+        ("Diet: I prefer vegan food", "diet"),
     ],
 )
 def test_a_preference_is_kept_under_its_name(text: str, key: str) -> None:

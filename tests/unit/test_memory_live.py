@@ -181,7 +181,7 @@ def test_a_system_message_ends_a_passage() -> None:
     ]
     session = SessionRow(name="s", title="", turns=4, started_at=None, last_at=None, closed=True, sensitive=False)
     source = ChatSource(ChatSourceConfig(), TextSplitter(EstimatedTokens(), 256))
-    found = [document.source_id for document, _ in source.documents(session, "s", turns, ME)]
+    found = [document.source_id for document, _ in source.documents(session, "s", turns, range(9), ME)]
     assert found == ["s:1-1", "s:3-4"]
 
 

@@ -10,6 +10,7 @@ import pytest
 from donna_tui.memory.checkboxes import Task, checked, parse_task, task_line, tasks_in, with_task
 from donna_tui.memory.listing import list_memories
 from donna_tui.memory.tasks import line_now, list_tasks, named_task, task_text
+from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import MemoryFilter
 from donna_tui.types.memory_events import MemoryIngestFailed
 from donna_tui.types.search import MemorySource
@@ -73,6 +74,20 @@ def test_the_date_of_a_kanban_card_is_its_deadline(date: str) -> None:
 def test_a_task_that_is_struck_through_is_cancelled(mark: str, line: str, status: str, title: str) -> None:
     task = parse_task(mark, line)
     assert (task.status, task.title, task.tags) == (status, title, ("party",) if "#party" in title else ())
+
+
+def test_tasks_with_equal_words_are_told_apart_by_their_days() -> None:
+    text = "- [ ] Pay rent 📅 2026-12-01\n- [ ] Pay rent 📅 2027-01-01\n- [ ] Pay rent 📅 2027-01-01\n- [ ] Shop\n"
+    keys = [task.key for task in tasks_in(text)]
+    assert keys == ["pay rent 2026-12-01", "pay rent 2027-01-01", "pay rent 2027-01-01#2", "shop"]
+    assert not {keys[0]} & {task.key for task in tasks_in(text.partition("\n")[2])}
+
+
+@pytest.mark.parametrize("text", ["# T\n```\n- open\n", "%%\nopen\n", "<!-- open"])
+def test_no_task_is_added_where_it_would_be_none(text: str) -> None:
+    with pytest.raises(DonnaError, match="code block or a comment") as refused:
+        with_task(text, "- [ ] Shop")
+    assert refused.value.reason is Reason.CONFLICT
 
 
 def test_a_day_that_does_not_exist_is_not_a_date() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from collections import Counter
 
 from donna_tui.agents.tools import schemas
 from donna_tui.agents.tools.context import ToolContext
@@ -31,8 +30,7 @@ async def chat_add(context: ToolContext, args: schemas.ChatAddArgs) -> schemas.C
     """Store messages of a conversation, as private ones if the client may read private notes. Raises DonnaError."""
     session, service = context.session, context.engine.memory
     named = name_of(f"{'private' if context.access.sensitive else 'agent'}/{args.session_id}")
-    repeats: Counter[str] = Counter()
-    turns = [_turn(each, named, name_of(args.title), number, repeats) for number, each in enumerate(args.turns, 1)]
+    turns = [_turn(each, named, name_of(args.title), number) for number, each in enumerate(args.turns, 1)]
     async with session.turn:
         with session.quota.taken():
             added, known = await service.add_turns(
@@ -57,13 +55,11 @@ async def chat_add(context: ToolContext, args: schemas.ChatAddArgs) -> schemas.C
     )
 
 
-def _turn(args: schemas.ChatTurn, session: str, title: str, number: int, repeats: Counter[str]) -> NewTurn:
+def _turn(args: schemas.ChatTurn, session: str, title: str, number: int) -> NewTurn:
     """Convert a message to a turn. Raises DonnaError (`usage`) if it is empty, or its time is invalid.
 
-    Equal messages without a time are counted in `repeats`, since saying “yes” twice is two turns.
+    Equal messages without a time are counted, since saying “yes” twice is two turns.
     """
-    words = f"{args.role}\0{args.text}"
-    repeats[words] += 1
     at = moment_of(args.timestamp) if args.timestamp else datetime.datetime.now(datetime.UTC).timestamp()
     if at is None:
         message = f"the timestamp of message {number} is not ISO 8601"
@@ -75,7 +71,8 @@ def _turn(args: schemas.ChatTurn, session: str, title: str, number: int, repeats
         speaker=name_of(args.speaker) or args.role,
         text=args.text,
         at=at,
-        mark="" if args.timestamp else words + f"\0{repeats[words]}" * (repeats[words] > 1),
+        mark="" if args.timestamp else f"{args.role}\0{args.text}",
+        counted=not args.timestamp,
         title=title,
     )
     if isinstance(made, (BadLine, SkippedValue)):
@@ -123,6 +120,8 @@ async def memory_forget(context: ToolContext, args: schemas.MemoryForgetArgs) ->
             raise DonnaError(Reason.MISSING, "there is no such memory", hint="memory_list returns the ids")
         with session.quota.taken():
             changed = await service.forget(identity, by=session_name(session.id))
+        if not changed:
+            session.quota.give_back()
         await service.wait_until_indexed(INDEX_WAIT_SECONDS)
     return schemas.MemoryForgetOutput(id=identity, changed=changed, session=session.id, writes_left=session.quota.left)
 
