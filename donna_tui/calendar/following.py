@@ -45,7 +45,8 @@ class Following:
 
     async def follow(self, source: CalendarSource) -> None:
         """Follow one more calendar, and fetch it now. Raises DonnaError if the memory cannot be written."""
-        self._sources = (*self._sources, source)
+        if source.name not in self.names:
+            self._sources = (*self._sources, source)
         await self.refresh()
         self.changed.set()
 

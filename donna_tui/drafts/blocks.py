@@ -518,7 +518,7 @@ def _with_answers(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple
     """Join each answer, as “No, too late.”, to the question before it."""
     before: tuple[int, int] | None = None
     for start, end in spans:
-        if before and text[: before[1]].endswith("?") and _ANSWER.match(text, start):
+        if before and text.endswith("?", *before) and _ANSWER.match(text, start):
             before = before[0], end
             continue
         if before:

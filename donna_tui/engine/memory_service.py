@@ -450,10 +450,13 @@ class MemoryService:
         """Wait until the process that maintains the index has followed all changes of the memory."""
         last = await self.db.run(lambda db: int(db.database.value("SELECT max(seq) FROM changes") or 0))
         deadline = time.monotonic() + patience
-        while int(await self._context.read(lambda index: get_meta(index, "memory_seq")) or 0) < last:
-            if time.monotonic() > deadline:
-                return False
-            await asyncio.sleep(CHECK_SECONDS)
+        try:
+            while int(await self._context.read(lambda index: get_meta(index, "memory_seq")) or 0) < last:
+                if time.monotonic() > deadline:
+                    return False
+                await asyncio.sleep(CHECK_SECONDS)
+        except DonnaError:
+            return False
         return True
 
     async def backfill(self, source: MemorySource) -> BackfillRow:

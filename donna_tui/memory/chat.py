@@ -93,9 +93,9 @@ class ChatSource:
         places = {number: place for place, number in enumerate(numbers)}
         expected = 0
         for turn in turns:
-            is_apart = places[turn.number] != expected
-            expected = places[turn.number] + 1
-            ended = buffer.close() if is_apart or turn.role == "system" else []
+            place = places.get(turn.number, expected)  # one that was added meanwhile follows
+            ended = buffer.close() if place != expected or turn.role == "system" else []
+            expected = place + 1
             flushed = buffer.add(turn) if self._rules.counts(turn) else []
             for run in (*ended, *flushed):
                 yield self._document(session, title, run, user_id)

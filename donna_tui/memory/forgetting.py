@@ -154,8 +154,9 @@ def _forgotten_together(database: Database, target: Target, corrections: Sequenc
         times = database.column(sql, (target.session, target.first, target.last))
     else:
         times = database.column("SELECT forgotten_at FROM memories WHERE id = ?", (target.item,))
+    known = set(times) - {None}
     at = "SELECT forgotten_at FROM corrections WHERE id = ?"
-    return [identity for identity in corrections if database.value(at, (identity,)) in set(times) - {None}]
+    return [identity for identity in corrections if database.value(at, (identity,)) in known]
 
 
 def _forget_turns(db: MemoryDb, target: Target, now: float | None, by: str) -> bool:

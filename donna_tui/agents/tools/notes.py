@@ -29,8 +29,8 @@ from donna_tui.vault.note.read import parse_frontmatter
 from donna_tui.vault.write.changes import Change, OperationKind, Outcome, Plan, has_etag
 from donna_tui.vault.write.writer import VaultWriter
 
-_REMEMBERED = ("chat", "correction", "memory", "task")
-"""The beginnings of ids of memories, before the colon."""
+_REMEMBERED = ("chat:", "correction:", "memory:", "task:")
+"""The beginnings of the ids of memories."""
 
 
 async def memory_get(context: ToolContext, args: schemas.GetArgs) -> schemas.GetOutput:
@@ -46,7 +46,7 @@ async def memory_get(context: ToolContext, args: schemas.GetArgs) -> schemas.Get
     if found and not found.note:
         shown, wanted = found.passage, _around(found.passage) if found.is_chat else args
         return _lines_of(shown.text, wanted, path=shown.path, title=shown.title)
-    if not found and args.path.partition(":")[0] in _REMEMBERED and not args.path.endswith(".md"):
+    if not found and args.path.startswith(_REMEMBERED) and not args.path.endswith(".md"):
         raise DonnaError(Reason.MISSING, "there is no such memory", hint="memory_list returns the ids")
     note = await asyncio.to_thread(context.access.read, found.note if found else args.path)
     return _lines_of(note.text, args, path=note.path, title=note.title)
