@@ -74,6 +74,21 @@ class Recorder:
                 self.db.database.run("UPDATE sessions SET closed = 0 WHERE id = ?", (session,))
                 self.db.changed("chat", session)
 
+    def forget(self, name: str, marks: Sequence[str]) -> None:
+        """Forget the turns of a session with these ids of the source, in one transaction."""
+        session = find_session(self.db.database, name, self.user_id)
+        if session is None:
+            return
+        identities = [self._hash("mark", mark) for mark in marks]
+        with self.db.change():
+            for identity in identities:
+                self.db.database.run(
+                    "UPDATE turns SET forgotten_at = ? WHERE session = ? AND identity = ? AND forgotten_at IS NULL",
+                    (time.time(), session, identity),
+                )
+                if self.db.changed_rows("chat", session):
+                    self._forget_summaries(session)
+
     def _forget_summaries(self, session: int) -> None:
         for summary in summaries_of(self.db.database, session, forgotten=False):
             mark_forgotten(self.db, "memory", summary, time.time())

@@ -184,10 +184,18 @@ class SkippedValue:
     count: int = 1
 
 
-ImportedItem = NewTurn | SkippedValue | BadLine
+@dataclass(frozen=True, slots=True)
+class OtherBranches:
+    """The ids of the messages of a session that are on other branches than the one on which it ended."""
+
+    session: str
+    marks: tuple[str, ...]
 
 
-def made_turn(line: int, **values: Any) -> ImportedItem:
+ImportedItem = NewTurn | SkippedValue | OtherBranches | BadLine
+
+
+def made_turn(line: int, **values: Any) -> NewTurn | SkippedValue | BadLine:
     """Build a turn with its text cleaned; an empty text is left out."""
     if len(values["text"]) > LONGEST_TURN:
         return BadLine(line, f"the message has more than {LONGEST_TURN:,} characters")
@@ -320,7 +328,10 @@ def _unreadable(path: Path, why: str, hint: str | None = None) -> DonnaError:
 
 
 def chatgpt_turns(value: Mapping[str, Any], line: int) -> Iterator[ImportedItem]:
-    """Yield the turns of the branch on which the conversation ended. Messages of other branches count as left out."""
+    """Yield the turns of the branch on which the conversation ended.
+
+    Messages of other branches count as left out. They may have been imported before a question was edited.
+    """
     nodes = value["mapping"]
     identity = value.get("conversation_id") or value.get("id")
     if not isinstance(nodes, dict) or not isinstance(identity, str):
@@ -330,9 +341,11 @@ def chatgpt_turns(value: Mapping[str, Any], line: int) -> Iterator[ImportedItem]
     shared = {"session": name_of(f"chatgpt/{identity}"), "title": title_of(value.get("title"))}
     for place, (node, message) in enumerate(branch, 1):
         yield _chatgpt_turn(message, line, shared, place, node)
-    others = sum(isinstance(get(node, "message"), dict) for node in nodes.values()) - len(branch)
-    if others > 0:
-        yield SkippedValue(others)
+    on_branch = {node for node, _ in branch}
+    others = [key for key, node in nodes.items() if isinstance(get(node, "message"), dict) and key not in on_branch]
+    if others:
+        yield SkippedValue(len(others))
+        yield OtherBranches(shared["session"], tuple(others))
 
 
 def _branch(nodes: Mapping[str, Any], last: Any) -> list[tuple[str, Mapping[str, Any]]]:
@@ -551,6 +564,8 @@ class Import:
                     self._bad = (*self._bad, found)
             elif isinstance(found, SkippedValue):
                 self._left_out += found.count
+            elif isinstance(found, OtherBranches):
+                self.recorder.forget(found.session, found.marks)
             elif self.user in ("", found.origin):
                 yield found
 

@@ -209,6 +209,14 @@ def chatgpt(current: str | None = "d") -> dict[str, Any]:
     }  # fmt: skip
 
 
+def test_the_branch_of_an_edited_question_replaces_the_one_imported_before(db: MemoryDb, tmp_path: Path) -> None:
+    import_file(db, write_json(tmp_path / "c.json", [chatgpt("c1")]))
+    assert texts(db, "chatgpt/6512-ab") == ["How do kestrels hover?", "An answer that was thrown away"]
+    for _ in range(2):
+        import_file(db, write_json(tmp_path / "c.json", [chatgpt()]))
+        assert texts(db, "chatgpt/6512-ab") == ["How do kestrels hover?", "They fly into the wind.", "Thanks"]
+
+
 def test_a_voice_message_is_its_transcript(db: MemoryDb, tmp_path: Path) -> None:
     spoken = {
         "content_type": "audio_transcription",
