@@ -193,10 +193,19 @@ async def test_a_message_after_a_new_one_is_new_although_its_words_were_said_bef
 
 async def test_an_unknown_memory_is_missing_and_no_note(harness: ToolHarness) -> None:
     assert (await harness("memory_get", path="memory:4f1c0a"))["reason"] == "missing"
-    before = harness.space.session.quota.left
-    (held,) = await harness.engine.memory.remember("The kestrel pager is carried by Ruth.")
-    assert (await harness.fine("memory_forget", id=held.id))["changed"]
-    assert harness.space.session.quota.left == before - 1
+    assert (await harness("memory_get", path="Inbox/memory.txt"))["reason"] == "not_markdown"
+
+
+async def test_only_what_changes_the_memory_costs_a_write(harness: ToolHarness) -> None:
+    async def left(tool: str, **arguments: Any) -> int:
+        await harness.fine(tool, **arguments)
+        return harness.space.session.quota.left
+
+    first, said = harness.space.session.quota.left, "The kestrel pager is carried by Ruth."
+    assert await left("remember", text=said) == first - 1
+    assert await left("remember", text=said) == first - 1
+    (held,) = (await harness.fine("memory_list"))["memories"]
+    assert await left("memory_forget", id=held["id"]) == first - 2
 
 
 async def test_every_change_of_the_memory_returns_the_session_that_undoes_it(harness: ToolHarness) -> None:

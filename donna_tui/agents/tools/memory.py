@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import time
 
 from donna_tui.agents.tools import schemas
 from donna_tui.agents.tools.context import ToolContext
@@ -217,6 +218,7 @@ async def remember(context: ToolContext, args: schemas.RememberArgs) -> schemas.
             for old, fresh in held:
                 message = f"“{clean_line(fresh)}” would replace the preference “{clean_line(old.content)}”"
                 raise DonnaError(Reason.CONFLICT, message, hint="ask the owner, then send replace: true")
+        began = time.time()
         with session.quota.taken():
             remembered = await context.engine.memory.remember(
                 args.text,
@@ -225,6 +227,8 @@ async def remember(context: ToolContext, args: schemas.RememberArgs) -> schemas.
                 sensitive=private,
                 patience=INDEX_WAIT_SECONDS,
             )
+        if all(memory.at < began for memory in remembered):
+            session.quota.give_back()
     return schemas.RememberOutput(
         remembered=len(remembered),
         ids=tuple(memory.id for memory in remembered),
