@@ -68,15 +68,15 @@ def chat_import(
     if not paths:
         raise DonnaError(Reason.MISSING, "there are no chats in this folder", hint="exports are *.jsonl, *.json, *.zip")
     imported = run(_import(open_session(space), paths, user, sensitive=sensitive))
-    if imported.messages and not imported.report.sessions:
-        for message in imported.messages[1:SHOWN_LINES]:
-            print_message(f"donna: {message}")
-        raise DonnaError(Reason.UNREADABLE, imported.messages[0], hint="nothing was imported")
-    emit(_fields(files, imported), _chat_report(imported), as_json=as_json)
+    is_failed = bool(imported.messages) and not imported.report.sessions
+    if not is_failed:
+        emit(_fields(files, imported), _chat_report(imported), as_json=as_json)
     for message in imported.messages[:SHOWN_LINES]:
         print_message(f"donna: {message}")
     if len(imported.messages) > SHOWN_LINES or imported.report.malformed > len(imported.report.bad):
         print_message("donna: there are more invalid lines")
+    if is_failed:
+        raise DonnaError(Reason.UNREADABLE, f"nothing was imported: {imported.messages[0]}")
     if not imported.indexed:
         print_message("donna: the chats are stored; the running Donna adds them to the index")
     if imported.messages:

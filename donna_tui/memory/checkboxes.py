@@ -94,8 +94,8 @@ def tasks_in(text: str) -> list[Task]:
             found[-1] = replace(found[-1], notes=notes, end_line=last)
         else:
             column = NOWHERE
-    # A key stays the same while the words or the id of its task do; equal words are told apart by their days, since
-    # another program may remove one of them.
+    # A key depends only on the words or the id of its task. Days distinguish tasks with equal words, since another
+    # program may remove one of them.
     names = [task.id or " ".join(task.title.casefold().split()) for task in found]
     often, seen = Counter(names), Counter[str]()
     for place, (name, task) in enumerate(zip(names, found, strict=True)):

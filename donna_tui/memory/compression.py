@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from donna_tui.index.database import Database
 from donna_tui.memory.chat import TurnRules, title_of
 from donna_tui.memory.conversations import (
+    drop_summary,
     find_anyones_session,
     find_session,
     list_sessions,
     read_turns,
     speakers_of,
-    summaries_of,
 )
 from donna_tui.memory.database import MemoryDb
-from donna_tui.memory.facts import Fact, add_facts, mark_forgotten, new_id
+from donna_tui.memory.facts import Fact, add_facts, new_id
 from donna_tui.memory.scores import salience
 from donna_tui.search.query import STOP_WORDS
 from donna_tui.search.snippets import stem
@@ -139,30 +139,3 @@ def expand(db: MemoryDb, name: str, now: float, user_id: str = ME) -> bool:
         raise DonnaError(Reason.MISSING, f"there is no conversation {name}", hint="donna chat list shows them")
     with db.change():
         return drop_summary(db, key, now)
-
-
-def drop_summary(db: MemoryDb, session: int, now: float, by: str = "") -> bool:
-    """Forget every summary of a session. Call within a transaction. Return False if there is none."""
-    summaries = summaries_of(db.database, session, forgotten=False)
-    for summary in summaries:
-        release(db, summary)
-        mark_forgotten(db, "memory", summary, now, by)
-    return bool(summaries)
-
-
-def release(db: MemoryDb, summary: str) -> None:
-    """Unlink a summary from its sessions. Call within a transaction."""
-    for key in db.database.column("SELECT id FROM sessions WHERE summary = ?", (summary,)):
-        db.database.run("UPDATE sessions SET summary = '' WHERE id = ?", (key,))
-        db.changed("chat", key)
-
-
-def link(db: MemoryDb, summary: str) -> None:
-    """Link a restored summary to its session again, unless that has another one. Call within a transaction."""
-    sessions = (
-        "SELECT s.id FROM sessions s JOIN memories m ON s.user_id = m.user_id AND s.name = m.source_session_id"
-        " WHERE m.id = ? AND m.compression_source AND s.summary = ''"
-    )
-    for key in db.database.column(sessions, (summary,)):
-        db.database.run("UPDATE sessions SET summary = ? WHERE id = ?", (summary, key))
-        db.changed("chat", key)

@@ -25,8 +25,7 @@ PAGE = 1_000
 class NewTurn:
     """A message as received. `turn` is its number in the source; `mark` is the source's own id of it.
 
-    A `counted` one has no such id: its mark is its words, and equal messages of a session are told apart by their
-    number.
+    A `counted` one has no such id: its mark is its words, and a counter distinguishes equal messages of a session.
     """
 
     session: str
@@ -70,29 +69,18 @@ class Recorder:
             touched = {session for session in map(self._add, turns) if session is not None}
             for session in touched:
                 if session in self._grown:
-                    self._forget_summaries(session)
+                    drop_summary(self.db, session, time.time())
                 self.db.database.run("UPDATE sessions SET closed = 0 WHERE id = ?", (session,))
                 self.db.changed("chat", session)
 
-    def forget(self, name: str, marks: Sequence[str]) -> None:
-        """Forget the turns of a session with these ids of the source, in one transaction."""
-        session = find_session(self.db.database, name, self.user_id)
-        if session is None:
-            return
-        identities = [self._hash("mark", mark) for mark in marks]
-        with self.db.change():
-            for identity in identities:
-                self.db.database.run(
-                    "UPDATE turns SET forgotten_at = ? WHERE session = ? AND identity = ? AND forgotten_at IS NULL",
-                    (time.time(), session, identity),
-                )
-                if self.db.changed_rows("chat", session):
-                    self._forget_summaries(session)
-
-    def _forget_summaries(self, session: int) -> None:
-        for summary in summaries_of(self.db.database, session, forgotten=False):
-            mark_forgotten(self.db, "memory", summary, time.time())
-            self.db.database.run("UPDATE sessions SET summary = '' WHERE id = ?", (session,))
+    def known_turns(self, name: str, marks: Sequence[str]) -> tuple[int, list[int]]:
+        """Return the key of a session (0 if there is none) and the numbers of its turns with these ids of the source,
+        without forgotten ones.
+        """
+        session = find_session(self.db.database, name, self.user_id) or 0
+        sql = "SELECT number FROM turns WHERE session = ? AND identity = ? AND forgotten_at IS NULL"
+        found = (self.db.database.value(sql, (session, self._hash("mark", mark))) for mark in marks)
+        return session, [number for number in found if number is not None]
 
     def close_sessions(self) -> None:
         """Close the sessions of these turns, so that the turns still buffered become memories."""
@@ -283,6 +271,33 @@ def summaries_of(database: Database, session: int, *, forgotten: bool = True) ->
         " WHERE s.id = ? AND m.compression_source AND (? OR m.forgotten_at IS NULL)",
         (session, forgotten),
     )
+
+
+def drop_summary(db: MemoryDb, session: int, now: float, by: str = "") -> bool:
+    """Forget every summary of a session. Call within a transaction. Return False if there is none."""
+    summaries = summaries_of(db.database, session, forgotten=False)
+    for summary in summaries:
+        release(db, summary)
+        mark_forgotten(db, "memory", summary, now, by)
+    return bool(summaries)
+
+
+def release(db: MemoryDb, summary: str) -> None:
+    """Unlink a summary from its sessions. Call within a transaction."""
+    for key in db.database.column("SELECT id FROM sessions WHERE summary = ?", (summary,)):
+        db.database.run("UPDATE sessions SET summary = '' WHERE id = ?", (key,))
+        db.changed("chat", key)
+
+
+def link(db: MemoryDb, summary: str) -> None:
+    """Link a restored summary to its session again, unless that has another one. Call within a transaction."""
+    sessions = (
+        "SELECT s.id FROM sessions s JOIN memories m ON s.user_id = m.user_id AND s.name = m.source_session_id"
+        " WHERE m.id = ? AND m.compression_source AND s.summary = ''"
+    )
+    for key in db.database.column(sessions, (summary,)):
+        db.database.run("UPDATE sessions SET summary = ? WHERE id = ?", (summary, key))
+        db.changed("chat", key)
 
 
 def speakers_of(database: Database, session: int) -> list[str]:

@@ -534,7 +534,8 @@ def remember(db: MemoryDb, request: RememberRequest, splitter: TextSplitter, now
     What is already remembered is not stored twice, but becomes private or pinned if that is requested. Embedding and
     scoring follow in the index. Raises DonnaError for an empty text, or one that is too long.
     """
-    pieces, is_owner = pieces_of(request.text, splitter), not request.session_id
+    pieces = pieces_of(request.text, splitter)
+    is_owner = not request.session_id
     known: list[Fact] = []
     fresh: list[Fact] = []
     for piece in pieces:

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from functools import partial
 
 from donna_tui.index.database import Database
-from donna_tui.memory.compression import drop_summary, link, release
 from donna_tui.memory.conversations import (
+    drop_summary,
     erase_turns,
     find_anyones_session,
     find_session,
+    link,
     mark_turns,
     pin_turns,
     redo_turns_of,
+    release,
     summaries_of,
     undo_turns_of,
 )

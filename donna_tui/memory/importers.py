@@ -14,6 +14,7 @@ import math
 import os
 import re
 import stat
+import time
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,9 +25,10 @@ from typing import Any, BinaryIO, cast
 
 from donna_tui.memory.conversations import NewTurn, Recorder
 from donna_tui.memory.facts import clean_text
+from donna_tui.memory.forgetting import Target, forget
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import BadLine, ImportReport
-from donna_tui.types.search import ROLES
+from donna_tui.types.search import ROLES, MemorySource
 
 READ_BYTES = 1 << 20
 LONGEST_LINE = 32_000_000
@@ -74,12 +76,14 @@ def json_lines(file: BinaryIO) -> Iterator[Piece | BadLine]:
 
 def one_object(file: BinaryIO) -> tuple[Piece] | None:
     """Parse a file with a single object over several lines, and rewind it; None if it is something else."""
-    head, rest = file.readline(LONGEST_LINE), file.read(LONGEST_LINE)
+    head = file.readline(LONGEST_LINE).strip(b"\xef\xbb\xbf \t\r\n")
+    has_line = isinstance(_parsed(head, 1, 0), Piece)
+    rest = b"" if has_line else file.read(LONGEST_LINE).strip()
     at = file.tell()
     file.seek(0)
-    if not rest.strip() or isinstance(_parsed(head.strip(b"\xef\xbb\xbf \t\r\n"), 1, 0), Piece):
+    if not rest:
         return None
-    whole = _parsed((head + rest).strip(b"\xef\xbb\xbf \t\r\n"), 1, at)
+    whole = _parsed(head + b"\n" + rest, 1, at)
     return (whole,) if isinstance(whole, Piece) and isinstance(whole.value, dict) else None
 
 
@@ -565,9 +569,16 @@ class Import:
             elif isinstance(found, SkippedValue):
                 self._left_out += found.count
             elif isinstance(found, OtherBranches):
-                self.recorder.forget(found.session, found.marks)
+                self._forget(found)
             elif self.user in ("", found.origin):
                 yield found
+
+    def _forget(self, branches: OtherBranches) -> None:
+        """Forget the messages of these branches that were imported before a question was edited."""
+        session, numbers = self.recorder.known_turns(branches.session, branches.marks)
+        for number in numbers:
+            target = Target(MemorySource.CHAT, branches.session, session, number, number)
+            forget(self.recorder.db, target, time.time())
 
     @property
     def report(self) -> ImportReport:

@@ -29,7 +29,7 @@ from donna_tui.vault.note.read import parse_frontmatter
 from donna_tui.vault.write.changes import Change, OperationKind, Outcome, Plan, has_etag
 from donna_tui.vault.write.writer import VaultWriter
 
-_REMEMBERED = ("chat:", "correction:", "memory:", "task:")
+_REMEMBERED = tuple(f"{source}:" for source in MemorySource if source is not MemorySource.VAULT)
 """The beginnings of the ids of memories."""
 
 

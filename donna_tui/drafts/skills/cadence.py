@@ -347,15 +347,17 @@ async def due_in_week_after(
 ) -> list[dict[str, str]]:
     """Return the open tasks that are due in the week after a span, by their day, without those that are `listed`."""
     until = Span(span.first, span.last + datetime.timedelta(days=7))
+    last, known = span.last.isoformat(), {(task_key(line["text"]), line["due"]) for line in listed}
     tasks = await known_tasks(parts.gatherer)
+    due = [task for task in tasks if task.is_open and last < task.due <= until.last.isoformat()]
+    words = {task_key(task.title) for task in due}
+    tasks = [task for task in tasks if task_key(task.title) in words]  # open or done
     days = await days_of_notes(parts.client, tasks, until)
     done = done_in_another_note(tasks, days, until)
-    last, known = span.last.isoformat(), {(task_key(line["text"]), line["due"]) for line in listed}
     wanted = [
         task
-        for task in tasks
-        if task.is_open and task.id not in done and last < task.due <= until.last.isoformat()
-        if days[task.note] <= last and (task_key(task.title), task.due) not in known
+        for task in due
+        if task.id not in done and days[task.note] <= last and (task_key(task.title), task.due) not in known
     ]
     return task_lines(sorted(wanted, key=lambda task: task.due), most, material)
 

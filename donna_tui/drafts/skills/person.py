@@ -99,9 +99,8 @@ def named_person(client: VaultClient, name: str) -> str:
     if not can_be_linked(plain):
         raise DonnaError(Reason.USAGE, f"“{plain}” cannot be the name of a note")
     pages = {path.removeprefix(f"{FOLDER}/").removesuffix(".md") for path in client.list(FOLDER)}
-    known = next((page for page in pages if page.casefold() == plain.casefold()), "") or next(
-        (page for page in sorted(pages) if person_key(page) == person_key(plain)), plain
-    )
+    same = [page for page in pages if person_key(page) == person_key(plain)]
+    known = min(same, key=lambda page: (page.casefold() != plain.casefold(), page), default=plain)
     if not may_be_written(client, known):
         message = f"{FOLDER}/{known}.md was written by you: Donna does not change it"
         raise DonnaError(Reason.CONFLICT, message, hint="only pages that Donna wrote or that are empty are drafted")
