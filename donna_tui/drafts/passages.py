@@ -81,11 +81,14 @@ _FIELDS = " OR ".join(f"content GLOB '*{field}*'" for field in ("{{date", "{{tim
 
 
 def approved_notes(
-    database: Database, templates: Collection[str] = (), dated: tuple[float, float] = (-math.inf, math.inf)
+    database: Database,
+    templates: Collection[str] = (),
+    dated: tuple[float, float] = (-math.inf, math.inf),
+    folder: str = "",
 ) -> Iterator[IndexedNote]:
     """Yield the notes of the index without drafts and templates; `templates` are folders of templates.
 
-    With `dated`, those whose date is between two Unix times.
+    With `dated`, those whose date is between two Unix times; with `folder`, those below it.
     """
     for path, title, modified_at, metadata, sensitive, heading, has_fields in database.rows(
         "SELECT source_id, title, modified_at, metadata_json, sensitive, (SELECT min(top)"  # noqa: S608
@@ -93,9 +96,9 @@ def approved_notes(
         " WHERE document_id = d.id) HAVING min(top) = max(top)), json_extract(metadata_json, '$.frontmatter.type') ="
         f" 'meeting' AND EXISTS (SELECT 1 FROM memory_chunks WHERE document_id = d.id AND ({_FIELDS}))"
         " FROM memory_documents d"
-        " WHERE source_type = ? AND user_id = ? AND deleted_at IS NULL AND dated_at >= ? AND dated_at < ?"
-        " ORDER BY source_id",
-        (MemorySource.VAULT.value, ME, *dated),
+        " WHERE source_type = ?1 AND user_id = ?2 AND deleted_at IS NULL AND dated_at >= ?3 AND dated_at < ?4"
+        " AND substr(source_id, 1, length(?5)) = ?5 ORDER BY source_id",
+        (MemorySource.VAULT.value, ME, *dated, f"{folder}/" if folder else ""),
     ):
         known = json.loads(metadata or "{}")
         if not (is_draft(known) or is_template(path, templates, has_fields=bool(has_fields))):

@@ -48,13 +48,14 @@ def untitled(name: str) -> str:
 
 
 def person_links(names: Iterable[str], vault_client: VaultClient) -> list[str]:
-    """Return the links to people, without duplicates; to the page of the same name with a title if it is the only one.
+    """Return the links to people, without duplicates; to the page of the same name with a title, or with the name as an
+    alias, if it is the only one.
 
     A mail address is text: nobody's page is named after it.
     """
     count = Counter(path.rpartition("/")[2].removesuffix(".md").casefold() for path in vault_client.list())
     known = set(vault_client.list(FOLDER))
-    pages = [path.removeprefix(f"{FOLDER}/").removesuffix(".md") for path in known]
+    pages = pages_by_name(vault_client)
     links = []
     for name in names:
         plain = words_only(name, LONGEST_NAME)
@@ -63,10 +64,22 @@ def person_links(names: Iterable[str], vault_client: VaultClient) -> list[str]:
         elif count[plain.casefold()] > 1 and f"{FOLDER}/{plain}.md" in known:
             links.append(f"[[{FOLDER}/{plain}]]")
         else:
-            same = [page for page in pages if untitled(page).casefold() == untitled(plain).casefold()]
-            is_other = not count[plain.casefold()] and len(same) == 1 and can_be_linked(same[0])
-            links.append(f"[[{same[0] if is_other else plain}]]")
+            page = "" if count[plain.casefold()] else pages.get(untitled(plain).casefold(), "")
+            links.append(f"[[{page if can_be_linked(page) else plain}]]")
     return list(dict.fromkeys(filter(None, links)))
+
+
+def pages_by_name(client: VaultClient) -> dict[str, str]:
+    """Return the names of the pages of people by their names and aliases, in lower case and without titles; those of
+    several pages are left out.
+    """
+    found: dict[str, set[str]] = {}
+    for path in client.list(FOLDER):
+        page = path.removeprefix(f"{FOLDER}/").removesuffix(".md")
+        note = client.try_read(path)
+        for name in (page, *(note.aliases if note else ())):
+            found.setdefault(untitled(name).casefold(), set()).add(page)
+    return {name: pages.pop() for name, pages in found.items() if len(pages) == 1}
 
 
 def ensure_person_stubs(text: str, client: VaultClient, planner: Planner, allowlist: Collection[str]) -> list[Change]:
@@ -78,6 +91,7 @@ def ensure_person_stubs(text: str, client: VaultClient, planner: Planner, allowl
     if not {FOLDER, EVERYWHERE} & set(allowlist):
         return []
     known = {path.rsplit("/", 1)[-1].removesuffix(".md").casefold() for path in client.list()}
+    known |= pages_by_name(client).keys()
     people = list(_names(text))
     wanted = {name.casefold(): name for name in reversed(people)}
     names = [name for folded, name in reversed(wanted.items()) if folded not in known]

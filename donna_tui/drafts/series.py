@@ -9,7 +9,8 @@ from __future__ import annotations
 import datetime
 import re
 import unicodedata
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import PurePosixPath
@@ -23,7 +24,7 @@ from donna_tui.index.database import Database
 from donna_tui.text.dates import GERMAN_MONTHS, MONTH, WEEKDAYS
 from donna_tui.types.drafts import Meeting
 from donna_tui.types.search import ME, Filters, Hit, MemorySource, SearchOutcome, SearchRequest
-from donna_tui.vault.note.read import note_date
+from donna_tui.vault.note.read import aliases_of, note_date
 
 MAX_BACKGROUND = 3
 """Maximum number of project notes that a draft mentions."""
@@ -130,7 +131,8 @@ class Earlier:
 class Invited:
     """The identifying features of a meeting. `people` are the others, without the user.
 
-    `namesakes` are the words in the names of further people whom notes name.
+    `namesakes` are the words in the names of further people whom notes name. `other_names` are those of the people who
+    are invited, with their names in the invitation.
     """
 
     meeting: Meeting
@@ -138,17 +140,40 @@ class Invited:
     people: frozenset[str]
     me: frozenset[str] = field(default_factory=frozenset)
     namesakes: frozenset[str] = field(default_factory=frozenset)
+    other_names: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def to(cls, meeting: Meeting, me: Collection[str]) -> Invited:
-        """Extract the people and the title key of a meeting; `me` are the user's names and addresses."""
+    def to(cls, meeting: Meeting, me: Collection[str], known: Iterable[Collection[str]] = ()) -> Invited:
+        """Extract the people and the title key of a meeting; `me` are the user's names and addresses, `known` the names
+        of each person with a page.
+        """
         mine = frozenset(person_key(name) for name in me)
         others = {
             person_key(attendee.name or attendee.email)
             for attendee in meeting.attendees
             if person_key(attendee.name) not in mine and not (attendee.email and person_key(attendee.email) in mine)
         }
-        return cls(meeting=meeting, key=title_key(meeting.title), people=frozenset(others - {""}), me=mine)
+        people = frozenset(others - {""})
+        other_names = {
+            name: invited for names in known for invited in people.intersection(names) for name in {*names} - people
+        }
+        return cls(meeting=meeting, key=title_key(meeting.title), people=people, me=mine, other_names=other_names)
+
+    def people_at(self, note: IndexedNote) -> frozenset[str]:
+        """Return the other people whom a note lists, by their names in the invitation."""
+        return frozenset(self.other_names.get(name, name) for name in people_of(note.front) - self.me)
+
+
+def names_of_people(index: Database) -> list[frozenset[str]]:
+    """Return the names of each person with a page: its file name and its aliases, without those of several people."""
+    pages = approved_notes(index, folder=FOLDER)
+    names = [
+        frozenset(map(person_key, (PurePosixPath(note.path).stem, *aliases_of(note.front))))
+        for note in pages
+        if note.path.startswith(f"{FOLDER}/")
+    ]
+    often = Counter(name for each in names for name in each)
+    return [frozenset(name for name in each if often[name] == 1) for each in names]
 
 
 def earlier_notes(index: Database, invited: Invited, templates: Collection[str] = ()) -> list[Earlier]:
@@ -162,7 +187,7 @@ def earlier_notes(index: Database, invited: Invited, templates: Collection[str] 
     people = people_in(notes) | {
         person_key(PurePosixPath(note.path).stem) for note in notes if note.path.startswith(f"{FOLDER}/")
     }
-    others = people - invited.people - invited.me
+    others = people - invited.people - invited.me - invited.other_names.keys()
     words = frozenset(word for person in others if " " in person for word in person.split())
     invited = replace(invited, namesakes=words)
     for note in notes:
@@ -223,7 +248,7 @@ def may_be_quoted(note: IndexedNote, invited: Invited) -> bool:
     """Check whether the people of a meeting may read the content of a note."""
     if not invited.people:
         return True
-    people = people_of(note.front) - invited.me
+    people = invited.people_at(note)
     names_me = not invited.me and bool(note.front.get("calendar_event_id"))  # an invitation lists the user, too
     is_between_two = bool(people) and len(people) <= (2 if names_me else 1)
     if note.sensitive:
@@ -359,7 +384,7 @@ def _is_before(note: IndexedNote, day: datetime.date, meeting: Meeting) -> bool:
 
 def match_of(note: IndexedNote, invited: Invited) -> Match | None:
     """Return why a note belongs to the meetings of this series, title or people; None if it does not."""
-    meeting, people = invited.meeting, people_of(note.front) - invited.me
+    meeting, people = invited.meeting, invited.people_at(note)
     event = str(note.front.get("calendar_event_id") or "")
     named = (note.front.get("series_id"), note.front.get("series"), event.rpartition("/")[0], event.rpartition("_")[0])
     if meeting.series_id and meeting.series_id in {str(each or "") for each in named}:
@@ -385,10 +410,9 @@ def _is_in_diary(note: IndexedNote) -> bool:
 
 def _title_keys(note: IndexedNote) -> Iterator[frozenset[str]]:
     path = PurePosixPath(note.path)
-    aliases = note.front.get("aliases")
     for title in (
         note.title, note.heading, path.stem, f"{path.parent.name} {path.stem}", str(note.front.get("series") or ""),
-        *(map(str, aliases) if isinstance(aliases, list) else ()),
+        *aliases_of(note.front),
     ):  # fmt: skip
         key = title_key(title)
         if key:
@@ -488,18 +512,19 @@ class Gatherer:
         hits = await self.hits(about, MemorySource.CHAT, 3 * most)
         return [hit for hit in hits if hit.metadata.get("role", "user") == "user"][:most]
 
-    def invited(self, meeting: Meeting) -> Invited:
-        return Invited.to(meeting, self.me)
+    async def invited(self, *meetings: Meeting) -> list[Invited]:
+        known = await self.read(names_of_people)
+        return [Invited.to(meeting, self.me, known) for meeting in meetings]
 
     async def earlier(self, meeting: Meeting) -> list[Earlier]:
         """Return the notes of the earlier meetings, latest first."""
-        invited = self.invited(meeting)
+        (invited,) = await self.invited(meeting)
         found: list[Earlier] = await self.read(lambda index: earlier_notes(index, invited, self.templates))
         if found and self.remote and found[0].note.sensitive:
             return []
         return [earlier for earlier in found if not (self.remote and earlier.note.sensitive)]
 
     async def background(self, meeting: Meeting) -> list[IndexedNote]:
-        invited = self.invited(meeting)
+        (invited,) = await self.invited(meeting)
         found: list[IndexedNote] = await self.read(lambda index: background_notes(index, invited, self.templates))
         return [note for note in found if not (self.remote and note.sensitive)]

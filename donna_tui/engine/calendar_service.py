@@ -16,7 +16,7 @@ from donna_tui.calendar.values import local_zone
 from donna_tui.config.load import load_trusted, user_file
 from donna_tui.drafts.passages import paths_of_keys
 from donna_tui.drafts.queue import keys_of, meeting_row
-from donna_tui.drafts.series import Invited, own_notes
+from donna_tui.drafts.series import Invited, names_of_people, own_notes
 from donna_tui.drafts.skills.meeting_note import TEMPLATE, key_of
 from donna_tui.engine.space_context import SpaceContext
 from donna_tui.index.database import Database
@@ -58,9 +58,9 @@ class CalendarService:
 
         def found(index: Database) -> dict[str, str]:
             notes = paths_of_keys(index, [key_of(meeting) for meeting in meetings])
-            others = [
-                Invited.to(meeting, self._context.config.me) for meeting in meetings if key_of(meeting) not in notes
-            ]
+            free = [meeting for meeting in meetings if key_of(meeting) not in notes]
+            known = names_of_people(index) if free else []
+            others = [Invited.to(meeting, self._context.config.me, known) for meeting in free]
             return notes | own_notes(index, others, notes.values(), template_folders(self._context.space.root))
 
         return await self._context.read(found)

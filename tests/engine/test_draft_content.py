@@ -345,6 +345,18 @@ async def test_an_attendee_is_linked_to_the_page_of_the_same_name_with_a_title(t
         assert (await here.engine.drafts.plan_approval(row.id)).paths == (NOTE, "People/Cy Moss.md")
 
 
+async def test_an_attendee_is_linked_to_the_page_that_has_the_name_as_an_alias(tmp_path: Path) -> None:
+    pages = {
+        "People/Ana.md": "---\naliases: [Ana Lima]\n---\nmine\n",
+        "People/Cy.md": "---\naliases: [Cy Moss]\n---\nmine\n",
+        "People/Cyril.md": "---\naliases: [Cy Moss]\n---\nmine\n",
+    }
+    async with draft_engine(tmp_path, notes=pages) as here:
+        row = await here.write(meeting(attendees=(Attendee("Ana Lima"), Attendee("Cy Moss"))))
+        assert here.front(row.path)["attendees"] == ["[[Ana]]", "[[Cy Moss]]"]
+        assert (await here.engine.drafts.plan_approval(row.id)).paths == (NOTE, "People/Cy Moss.md")
+
+
 async def test_people_get_no_page_where_that_is_switched_off(tmp_path: Path) -> None:
     async with draft_engine(tmp_path, meeting_note={"person_pages": False}) as here:
         await here.approve(await here.write(meeting()))
@@ -875,6 +887,19 @@ async def test_a_profile_of_one_person_is_written_on_demand(tmp_path: Path) -> N
                 await drafts.write_new("person_profile", datetime.date.today(), person=person)
             assert caught.value.reason is Reason.CONFLICT
             assert page in caught.value.message
+
+
+async def test_a_profile_is_found_by_an_alias_and_has_what_is_said_of_it(tmp_path: Path) -> None:
+    text = "- Robert Stone plays the bass\n- Cy met Bob at the fair\n- Robert Berg sings\n"
+    page = "---\ntype: person\nstub: true\naliases: [Robert Stone]\n---\n# Bob\n"
+    async with draft_engine(tmp_path, notes={f"Daily/{recently()}.md": text, "People/Bob.md": page}) as here:
+        new = here.engine.drafts.write_new
+        (result,) = await new("person_profile", datetime.date.today(), person="Robert Stone")
+        written = here.text(result.path)
+        assert result.path.rpartition("/")[2].startswith("Bob")
+        assert "plays the bass" in written
+        assert "Cy met Bob" in written
+        assert "sings" not in written
 
 
 async def test_a_name_that_no_note_has_in_full_has_no_profile(tmp_path: Path) -> None:

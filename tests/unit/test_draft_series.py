@@ -16,6 +16,7 @@ from donna_tui.drafts.series import (
     background_notes,
     earlier_notes,
     is_meeting_note,
+    names_of_people,
     path_after,
     title_key,
 )
@@ -222,6 +223,21 @@ def test_unrelated_notes_are_not_matched_to_a_meeting() -> None:
 def test_meeting_without_a_title_match_is_matched_by_attendees() -> None:
     notes = Notes(one=at(5, "Ana", "Ben"), two=at(6, "Ana", "Ben", "Cleo"))
     assert found(notes, invited("Something else", "Ben", "Ana")) == ["one"]
+
+
+def test_the_aliases_of_a_page_are_names_of_its_person() -> None:
+    pages = {
+        "Ingrid": {"_path": "People/Ingrid.md", "aliases": ["Ingrid Halvorsen", "Halvorsen, Ingrid"]},
+        "Ana Lima": {"_path": "People/Ana Lima.md", "alias": "Ana"},
+        "Ana Berg": {"_path": "People/Ana Berg.md", "aliases": ["Ana"]},
+    }
+    notes = Notes(one=at(5, "Ingrid", title="1:1"), two=at(6, "Ana", title="1:1"), **pages)
+    known = names_of_people(cast(Database, notes))
+    for name, quoted in (("Ingrid Halvorsen", ["one"]), ("Halvorsen, Ingrid", ["one"]), ("Ana Lima", [])):
+        meeting = Invited.to(invited("1:1", name).meeting, (), known)
+        assert [each.note.path for each in earlier_notes(cast(Database, notes), meeting)] == [
+            f"Meetings/{each}.md" for each in quoted
+        ]
 
 
 def test_a_name_with_brackets_is_known_in_the_note_of_a_draft() -> None:

@@ -450,8 +450,8 @@ async def meetings_of(
     by_path = {read.note.path: read for read in reads}
     free = {path: read for path, read in by_path.items() if path not in notes.values()}
     found: list[tuple[str, datetime.date | None, str]] = []
-    for each in held:
-        path, invited = notes.get(each.event_id, ""), parts.gatherer.invited(each)
+    for each, invited in zip(held, await parts.gatherer.invited(*held), strict=True):
+        path = notes.get(each.event_id, "")
         own = next((read.note.path for read in free.values() if is_note_of(read.note, invited)), "")
         path = path if path in by_path else own or path  # the note of the user is better than a draft that waits
         free.pop(own, None)

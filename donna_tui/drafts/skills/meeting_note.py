@@ -122,7 +122,8 @@ class MeetingNoteSkill:
         material = Material(Passages(), [], fixed=correcting(corrections))
         lately = Span(meeting.day - LONG_PAST, meeting.day)
         done = await tasks_done_elsewhere(self.gatherer, self.client, lately)
-        notes = await asyncio.to_thread(self._notes, meeting, earlier, background, agenda, done)
+        (invited,) = await self.gatherer.invited(meeting)
+        notes = await asyncio.to_thread(self._notes, invited, earlier, background, agenda, done)
         quoted = _quoted(material, notes)
         passages_for_model = _passages_for_model(material, notes)
         passages_for_model += material.passages.add_hits(chats)
@@ -148,7 +149,7 @@ class MeetingNoteSkill:
         )
 
     def _notes(
-        self, meeting: Meeting, earlier: list[Earlier], background: list[IndexedNote], agenda: list[str],
+        self, invited: Invited, earlier: list[Earlier], background: list[IndexedNote], agenda: list[str],
         done: Collection[tuple[str, str]],
     ) -> _Notes:  # fmt: skip
         """Read the notes as they are on disk now, without the check boxes of tasks that another note has as `done`."""
@@ -156,7 +157,6 @@ class MeetingNoteSkill:
         def is_done(read: Read, block: Block) -> bool:
             return (read.note.path, task_key(block.text)) in done
 
-        invited = self.gatherer.invited(meeting)
         limits = self.config.context_limits
         last = self._read(earlier[0].note, invited) if earlier else None
         while last and was_cancelled(last):
@@ -167,7 +167,7 @@ class MeetingNoteSkill:
         series = list(filter(None, [last, *before]))
         return _Notes(
             last=(earlier[0], last, points_of(last.blocks, agenda)) if last else None,
-            still_open=tuple(open_boxes(series, limits.open_tasks, meeting.day, is_done=is_done)),
+            still_open=tuple(open_boxes(series, limits.open_tasks, invited.meeting.day, is_done=is_done)),
             background=tuple((read, _background_points(read, agenda)) for read in projects),
             open_tasks=tuple(open_boxes(projects, limits.open_tasks, is_done=is_done)),
             reads=(*([last] if last else []), *projects),

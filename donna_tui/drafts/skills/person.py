@@ -6,7 +6,7 @@ import asyncio
 import datetime
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from donna_tui.config.models import PersonProfileConfig
@@ -14,7 +14,7 @@ from donna_tui.drafts.blocks import SPEAKER, Block, bare, blocks_of, is_greeting
 from donna_tui.drafts.drafters import PersonProfileAnswer
 from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import IndexedNote, approved_notes
-from donna_tui.drafts.people import FOLDER, text_of_page, untitled
+from donna_tui.drafts.people import FOLDER, pages_by_name, text_of_page, untitled
 from donna_tui.drafts.quotes import LONG_PAST, Read, was_cancelled
 from donna_tui.drafts.series import day_in, is_meeting_note, people_in, people_of, person_key
 from donna_tui.drafts.skills.cadence import (
@@ -100,7 +100,8 @@ def named_person(client: VaultClient, name: str) -> str:
         raise DonnaError(Reason.USAGE, f"“{plain}” cannot be the name of a note")
     pages = {path.removeprefix(f"{FOLDER}/").removesuffix(".md") for path in client.list(FOLDER)}
     same = [page for page in pages if person_key(page) == person_key(plain)]
-    known = min(same, key=lambda page: (page.casefold() != plain.casefold(), page), default=plain)
+    other = pages_by_name(client).get(untitled(plain).casefold(), plain)
+    known = min(same, key=lambda page: (page.casefold() != plain.casefold(), page), default=other)
     if not may_be_written(client, known):
         message = f"{FOLDER}/{known}.md was written by you: Donna does not change it"
         raise DonnaError(Reason.CONFLICT, message, hint="only pages that Donna wrote or that are empty are drafted")
@@ -143,14 +144,15 @@ async def _gather(parts: CadenceParts, name: str, day: datetime.date) -> Context
     material, corrections = await new_material(parts, TASK_TYPE)
     templates = parts.gatherer.templates
 
+    page = await asyncio.to_thread(parts.client.try_read, f"{FOLDER}/{name}.md")
+
     def all_names(index: Database) -> _Named:
         people = people_in(approved_notes(index, templates))
-        return _Named.of(name, known_people(index, parts.client, templates) | people)
+        return _Named.of(name, known_people(index, parts.client, templates) | people, page.aliases if page else ())
 
     names: _Named = await parts.read(all_names)
     about = await _notes_about(parts, name, names, day)
     reads = [read for read in about if not (is_meeting_note(read.note) and was_cancelled(read))]
-    page = await asyncio.to_thread(parts.client.try_read, f"{FOLDER}/{name}.md")
     if page is None and not any(names.full.search(read.text) for read in reads):
         names = replace(names, first=None)  # somebody else's, or a word: “Nobody Known”
     names_in = {read.note.path: names.within(people_of(read.note.front)) for read in reads}
@@ -187,7 +189,7 @@ async def _gather(parts: CadenceParts, name: str, day: datetime.date) -> Context
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """Match the full name of a person, and the first name if it is unique and not part of another full name.
+    """Match the full names of a person, and the first name if it is unique and not part of another full name.
 
     `others` matches the full and first names of the other people; `initials` are the letters of the person's `name`.
     """
@@ -199,15 +201,16 @@ class _Named:
     name: str
 
     @classmethod
-    def of(cls, name: str, people: Collection[str]) -> _Named:
+    def of(cls, name: str, people: Collection[str], aliases: Iterable[str] = ()) -> _Named:
         name = untitled(name)
+        names = dict.fromkeys((name, *map(untitled, aliases)))
         first = name.split()[0] if name.split() else name
-        keys = {untitled(person).casefold() for person in people} - {name.casefold(), first.casefold()}
+        keys = {untitled(person).casefold() for person in people} - {*map(str.casefold, names), first.casefold()}
         is_unambiguous = len(first) > 2 and not any(first.casefold() in key.split() for key in keys)
         others = {key for each in keys for key in (each, *each.split()[:1])} - {first.casefold()}
         listed = "|".join(re.escape(each) for each in sorted(others, key=len, reverse=True) if len(each) > 2)
         return cls(
-            _words(name),
+            _words(*names),
             _first_name(name) if is_unambiguous else None,
             re.compile(rf"(?<!\w)(?![a-z])(?i:{listed or '(?!)'})(?!\w|\s+\d)"),  # neither “will” nor “May 2026”
             frozenset(word[0].upper() for word in name.split()),
@@ -247,12 +250,12 @@ class _Named:
 
 
 def _first_name(name: str) -> re.Pattern[str]:
-    return _words(name.split()[0], r"(?!\s+[A-ZÀ-Þ]\w)")
+    return _words(name.split()[0], after=r"(?!\s+[A-ZÀ-Þ]\w)")
 
 
-def _words(name: str, after: str = "") -> re.Pattern[str]:
-    words = r"\s+".join(map(re.escape, name.split()))
-    return re.compile(rf"(?<!\w){words}(?!\w){after}")
+def _words(*names: str, after: str = "") -> re.Pattern[str]:
+    words = "|".join(r"\s+".join(map(re.escape, name.split())) for name in sorted(names, key=len, reverse=True))
+    return re.compile(rf"(?<!\w)(?:{words})(?!\w){after}")
 
 
 async def _notes_about(parts: CadenceParts, name: str, names: _Named, day: datetime.date) -> list[Read]:
