@@ -292,6 +292,15 @@ def background_notes(index: Database, invited: Invited, templates: Collection[st
     return [note for _, _, note in sorted(found, key=lambda each: each[:2])][:MAX_BACKGROUND]
 
 
+def page_of_other(index: Database, invited: Invited) -> IndexedNote | None:
+    """Return the page of the other person of a meeting of two; None if there is none, or if it is private."""
+    names = {*invited.people, *invited.other_names}
+    pages = (
+        note for note in approved_notes(index, folder=FOLDER) if person_key(PurePosixPath(note.path).stem) in names
+    )
+    return next((note for note in pages if len(invited.people) == 1 and not note.sensitive), None)
+
+
 def is_note_of(note: IndexedNote, invited: Invited) -> bool:
     """Check whether a note is of the day of a meeting, and of its series or with its title."""
     is_of_day = day_in(note.path, note.front) == invited.meeting.day

@@ -889,6 +889,23 @@ async def test_a_profile_of_one_person_is_written_on_demand(tmp_path: Path) -> N
             assert page in caught.value.message
 
 
+@pytest.mark.parametrize(
+    ("front", "people", "is_listed"),
+    [("", ("Ana Lima",), True), ("", ("Ana Lima", "Bo"), False), ("donna: local-only\n", ("Ana Lima",), False)],
+)
+async def test_the_open_tasks_on_the_page_of_the_other_person_are_listed_for_a_meeting_of_two(
+    tmp_path: Path, front: str, people: tuple[str, ...], is_listed: bool
+) -> None:
+    tasks = "- [ ] Talk about the holidays\n- [x] Thank for the plan\n"
+    notes = {"People/Ana.md": f"---\naliases: [Ana Lima]\n{front}---\n{tasks}"}
+    async with draft_engine(tmp_path, notes=notes) as here:
+        row = await here.write(meeting("1:1", attendees=tuple(map(Attendee, people))))
+        line = "## Open tasks\n\n- Talk about the holidays ([[People/Ana|Ana]])\n"
+        assert (line in here.text(row.path)) is is_listed
+        assert "holidays" not in here.text(row.path) or is_listed
+        assert "Thank" not in here.text(row.path)
+
+
 async def test_a_profile_is_found_by_an_alias_and_has_what_is_said_of_it(tmp_path: Path) -> None:
     text = "- Robert Stone plays the bass\n- Cy met Bob at the fair\n- Robert Berg sings\n"
     page = "---\ntype: person\nstub: true\naliases: [Robert Stone]\n---\n# Bob\n"

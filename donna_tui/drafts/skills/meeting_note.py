@@ -18,7 +18,17 @@ from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import IndexedNote, Passages
 from donna_tui.drafts.people import person_links
 from donna_tui.drafts.quotes import LONG_PAST, Points, Read, open_boxes, points_of, was_cancelled
-from donna_tui.drafts.series import OVERVIEWS, Earlier, Gatherer, Invited, Match, day_in, may_be_quoted, path_after
+from donna_tui.drafts.series import (
+    OVERVIEWS,
+    Earlier,
+    Gatherer,
+    Invited,
+    Match,
+    day_in,
+    may_be_quoted,
+    page_of_other,
+    path_after,
+)
 from donna_tui.drafts.skills.cadence import Material, Span, task_key, tasks_done_elsewhere
 from donna_tui.drafts.text import inline, short_day, slug, when, wikilink, words_only
 from donna_tui.drafts.writer import MemoryInformedWriter, WriteResult
@@ -123,7 +133,8 @@ class MeetingNoteSkill:
         lately = Span(meeting.day - LONG_PAST, meeting.day)
         done = await tasks_done_elsewhere(self.gatherer, self.client, lately)
         (invited,) = await self.gatherer.invited(meeting)
-        notes = await asyncio.to_thread(self._notes, invited, earlier, background, agenda, done)
+        page = await self.gatherer.read(lambda index: page_of_other(index, invited))
+        notes = await asyncio.to_thread(self._notes, invited, earlier, background, page, agenda, done)
         quoted = _quoted(material, notes)
         passages_for_model = _passages_for_model(material, notes)
         passages_for_model += material.passages.add_hits(chats)
@@ -149,8 +160,8 @@ class MeetingNoteSkill:
         )
 
     def _notes(
-        self, invited: Invited, earlier: list[Earlier], background: list[IndexedNote], agenda: list[str],
-        done: Collection[tuple[str, str]],
+        self, invited: Invited, earlier: list[Earlier], background: list[IndexedNote], page: IndexedNote | None,
+        agenda: list[str], done: Collection[tuple[str, str]],
     ) -> _Notes:  # fmt: skip
         """Read the notes as they are on disk now, without the check boxes of tasks that another note has as `done`."""
 
@@ -164,13 +175,15 @@ class MeetingNoteSkill:
             last = self._read(earlier[0].note, invited) if earlier else None
         before = [self._read(each.note, invited) for each in earlier[1 : max(1, limits.prior_meetings)]] if last else []
         projects = list(filter(None, (self._read(note, invited) for note in background)))
+        about_other = self._read(page, invited) if page else None
+        with_tasks = [*projects, *([about_other] if about_other else [])]
         series = list(filter(None, [last, *before]))
         return _Notes(
             last=(earlier[0], last, points_of(last.blocks, agenda)) if last else None,
             still_open=tuple(open_boxes(series, limits.open_tasks, invited.meeting.day, is_done=is_done)),
             background=tuple((read, _background_points(read, agenda)) for read in projects),
-            open_tasks=tuple(open_boxes(projects, limits.open_tasks, is_done=is_done)),
-            reads=(*([last] if last else []), *projects),
+            open_tasks=tuple(open_boxes(with_tasks, limits.open_tasks, is_done=is_done)),
+            reads=(*([last] if last else []), *with_tasks),
         )
 
     def _read(self, note: IndexedNote, invited: Invited) -> Read | None:
