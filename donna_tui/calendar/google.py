@@ -20,7 +20,7 @@ import httpx2
 from pydantic import BaseModel, Field
 
 from donna_tui.calendar.http import Request, accepted, calendar_client, exchange, failed, private_text
-from donna_tui.calendar.parser import UnusableError, distinct, named
+from donna_tui.calendar.parser import UnusableError, distinct, is_titled_cancelled, named
 from donna_tui.calendar.sources import ConfiguredCalendar
 from donna_tui.calendar.values import (
     DESCRIPTION_CHARS,
@@ -173,10 +173,11 @@ def google_meeting(item: Any, calendar: str, zone: ZoneInfo) -> Meeting:
     attendees = item.get("attendees")
     invitees = [item.get("organizer"), *(attendees if isinstance(attendees, list) else ())]
     people = [_person(invitee) for invitee in invitees if isinstance(invitee, dict) and not invitee.get("resource")]
+    title = _text(item, "summary", TITLE_CHARS)
     return Meeting(
         event_id=_event_id(item, original, zone),
         calendar=calendar,
-        title=_text(item, "summary", TITLE_CHARS),
+        title=title,
         start=start,
         end=max(start, beginning(last, zone)),
         day=local(start, zone).date() if isinstance(first, datetime.datetime) else first,
@@ -185,7 +186,7 @@ def google_meeting(item: Any, calendar: str, zone: ZoneInfo) -> Meeting:
         location=_text(item, "location", LOCATION_CHARS),
         description=_text(item, "description", DESCRIPTION_CHARS),
         attendees=distinct(person for person in people if not person.email.endswith(_NOT_PEOPLE)),
-        cancelled=item.get("status") == "cancelled",
+        cancelled=item.get("status") == "cancelled" or is_titled_cancelled(title),
     )
 
 

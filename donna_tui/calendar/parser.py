@@ -206,13 +206,21 @@ _NO_FIRST_NAMES = frozenset("jr sr ii iii iv phd md mba esq inc ltd llc llp plc 
 def named(name: str, email: str, *, declined: bool = False) -> Attendee:
     """Return a person with the given name, else with the local part of the mail address.
 
-    “Weber, Anna (Sales)”, as Exchange writes it, is Anna Weber.
+    “Weber, Anna (Sales)” or “Weber, Anna | Sales”, as Exchange writes it, is Anna Weber.
     """
-    email, name = bounded(email.strip(), NAME_CHARS), bounded(name.strip(), NAME_CHARS)
+    email, name = bounded(email.strip(), NAME_CHARS), bounded(name.partition(" | ")[0].strip(), NAME_CHARS)
     parts = _SURNAME_FIRST.fullmatch(name)
     if parts and parts[2].replace(".", "").casefold() not in _NO_FIRST_NAMES:
         name = f"{parts[2]} {parts[1]}{parts[3] or ''}"
     return Attendee(name or email.partition("@")[0], email, declined)
+
+
+_CANCELLED_TITLE = re.compile(r"\s*(?:cancell?ed|abgesagt)\s*:", re.IGNORECASE)
+
+
+def is_titled_cancelled(title: str) -> bool:
+    """Check whether Outlook marked an event as cancelled in its title: “Canceled: Budget”, “Abgesagt: Budget”."""
+    return _CANCELLED_TITLE.match(title) is not None
 
 
 def _person(address: Any) -> Attendee:
@@ -343,15 +351,16 @@ def parsed_event(entry: RawEvent, zone: datetime.tzinfo) -> ParsedEvent:
         all_rules = rules if isinstance(rules, list) else [rules]
         event["RRULE"] = [checked_rule(rule, event["DTSTART"].dt, zone) for rule in all_rules]
     attendees = event.get("ATTENDEE", [])
+    title = bounded(str(event.get("SUMMARY", "")), TITLE_CHARS)
     return ParsedEvent(
         number=entry.number,
         uid=uid,
         event=event,
-        title=bounded(str(event.get("SUMMARY", "")), TITLE_CHARS),
+        title=title,
         location=bounded(str(event.get("LOCATION", "")), LOCATION_CHARS),
         description=bounded(str(event.get("DESCRIPTION", "")), DESCRIPTION_CHARS),
         attendees=invited(event.get("ORGANIZER"), attendees if isinstance(attendees, list) else [attendees]),
-        cancelled=str(event.get("STATUS", "")).strip().upper() == "CANCELLED",
+        cancelled=str(event.get("STATUS", "")).strip().upper() == "CANCELLED" or is_titled_cancelled(title),
         floats=floats,
         remarks=tuple(remarks),
     )

@@ -38,10 +38,16 @@ class Approver:
     """Plan approvals and rejections in one vault. Every method blocks and raises DonnaError."""
 
     def __init__(
-        self, client: VaultClient, writer: VaultWriter, allowlist: Collection[str], *, makes_pages: bool = True
+        self,
+        client: VaultClient,
+        writer: VaultWriter,
+        allowlist: Collection[str],
+        *,
+        makes_pages: bool = True,
+        me: Collection[str] = (),
     ) -> None:
-        """Create the approver. With `makes_pages`, people without a page get an empty one."""
-        self._client, self._writer = client, writer
+        """Create the approver. With `makes_pages`, people without a page get an empty one, but not the user (`me`)."""
+        self._client, self._writer, self._me = client, writer, me
         self._allowlist = allowlist if makes_pages else ()
 
     def note_of(self, entry: Entry) -> VaultNote:
@@ -74,7 +80,7 @@ class Approver:
         approved = merge_frontmatter(note.text, keys)
         target = self.target_now(entry, taken)
         plan = self._placed(entry.path, target, note.etag, approved)
-        stubs = ensure_person_stubs(_body(approved), self._client, self._writer.planner, self._allowlist)
+        stubs = ensure_person_stubs(_body(approved), self._client, self._writer.planner, self._allowlist, self._me)
         remarks = (*plan.remarks, *_stub_remarks(stubs))
         return replace(plan, subject=f"Approve {target}", changes=(*plan.changes, *stubs), remarks=remarks)
 

@@ -16,6 +16,7 @@ from typing import Any
 from donna_tui.drafts.drafters import stems_of
 from donna_tui.drafts.text import words_only
 from donna_tui.memory.checkboxes import parse_task
+from donna_tui.search.query import STOP_WORDS
 from donna_tui.search.sections import DECISION_LABEL, DECISIONS_HEADING, TASK_LABEL, TASKS_HEADING
 from donna_tui.text.dates import GERMAN_MONTHS, MONTH, WEEKDAYS
 from donna_tui.text.lines import line_of, line_starts, split_lines
@@ -190,7 +191,8 @@ _LABELS = (
     (Role.QUESTIONS, r"open question|offene frage"),
 )
 _NAME = r"@?[A-ZÀ-Þ][\w.'’-]*(?: (?:(?:von|van|de|der|den|da|di) ){0,2}[A-ZÀ-Þ][\w.'’-]*){0,3}(?: \([^()]{0,40}\))?"
-_NAMES = rf"(?-i:{_NAME}(?:(?:,? (?:and|und|et|y)|[,;/&+]| [/&+])\s?{_NAME})*[.,;]?[ \t]*)"
+_ANYBODY = rf"(?:{_NAME}|me\b|myself\b|ich\b)"
+_NAMES = rf"(?-i:{_ANYBODY}(?:(?:,? (?:and|und|et|y)|[,;/&+]| [/&+])\s?{_ANYBODY})*[.,;]?[ \t]*)"
 """A list of names. A verb phrase has words in lower case."""
 
 _DAY = (
@@ -203,19 +205,40 @@ _ON_A_DAY = (
 )
 """A day without anything else that is said about it."""
 
+_BY_SOMEBODY = r"(?:\W{0,3}| \([^()]{1,40}\))"
 _LABEL_PATTERNS = (
-    *((role, re.compile(rf"^\W*(?:{words})\W{{0,3}}:\W*\w", re.IGNORECASE)) for role, words in _LABELS),
+    *(
+        (role, re.compile(rf"^\W*(?:\d\d?:\d\d\W+)?(?:{words}){_BY_SOMEBODY}:\W*\w", re.IGNORECASE))
+        for role, words in _LABELS
+    ),
     (
         Role.SKIPPED,
         re.compile(
-            rf"^\W*(?:(?:(?:attendees|participants|present|apologies|absent|teilnehmer(?:innen)?|anwesende?)"
+            rf"^\W*(?:(?:(?:attendees|participants|present|apologies|absent|with|teilnehmer(?:innen)?|anwesende?|mit)"
             rf"\W{{0,3}}:\W*(?:none\b\W*|{_NAMES}))+$"
             rf"|(?:next meeting|nächster termin)(?!.*\?)(?:\W{{0,3}}:\W*{_DAY}|{_ON_A_DAY}))",
             re.IGNORECASE,
         ),
     ),
-    (Role.DECISIONS, re.compile(r"^\W*decided (?:to|that|on|against)\b", re.IGNORECASE)),
+    (
+        Role.DECISIONS,
+        re.compile(
+            r"^\W*(?:decided (?:to|that|on|against)\b|(?:decision|entscheidung|beschluss) [–—-] \w)"
+            r"|.{0,300}[.!?] \W*(?:decision|entscheidung|beschluss)\W{0,3}: \w",
+            re.IGNORECASE,
+        ),
+    ),
 )
+_DECIDES = re.compile(
+    r"^(?!.*\?\W*$)\W*(?:\d\d?:\d\d\W+)?(?:(?:(?:and |so |then )?(?:we|it was|it has been|all|everyone|everybody"
+    r"|the (?:team|group|board|committee)) (?:(?:have|has|had|all|also|then|finally|unanimously) )*)?"
+    r"(?:decided|agreed|resolved)(?:: \w|(?: with [\w ]{1,30})? (?:not )?(?:to|that|on|against|for)\b)"
+    r"|(?:wir haben|es wurde)\b(?![^.;:]*\b(?:nicht|nichts|noch|kein\w*)\b)[^.;:]{0,80}"
+    r"\b(?:beschlossen|entschieden|vereinbart|geeinigt)\b)",
+    re.IGNORECASE,
+)
+"""A statement of a decision. Below a bullet it is an outcome of that, and no decision of its own."""
+
 _SKIPPED_BELOW = re.compile(rf"\n.*(?:\n[ \t]*{_NAMES}\r?$)*\s*", re.MULTILINE)
 """Match the text of a label such as “Attendees:”: the line below it, and further lines of names."""
 
@@ -249,8 +272,31 @@ _BOILERPLATE = re.compile(
 SPEAKER = re.compile(r"^[A-ZÀ-Þ][\w.'’-]*(?: [A-ZÀ-Þ][\w.'’-]*){0,2}(?::| [-–]) +")
 """The name of a speaker at the beginning of a line."""
 
+_CUE = re.compile(r"^[ \t]*(?:\d+[ \t]*\r?\n[ \t]*)?(?:\d\d?:)?\d\d:\d\d[.,]\d{3}[ \t]+-->[^\n]*$", re.MULTILINE)
+"""The number and times of a cue in SubRip or WebVTT."""
+
+_VOICE = re.compile(r"<v(?:\.[^ \t>]*)?[ \t]+([^>\n]{1,80})>[ \t]*|</v>")
+"""The speaker of a cue in WebVTT, and its end, https://www.w3.org/TR/webvtt1/#webvtt-cue-voice-span."""
+
+_CLOCK = r"(?:\d\d?:)?\d\d?:\d\d(?:[.,]\d{1,3})?"
+_STAMP = rf"(?:\[{_CLOCK}\]|\({_CLOCK}\)|\d\d?:\d\d:\d\d(?:[.,]\d{{1,3}})?)"
+_PERSON = r"[A-ZÀ-Þ][\w.'’-]*(?: [A-ZÀ-Þ][\w.'’-]*){0,3}"
+_SPEAKS_AT = re.compile(rf"^(?:{_STAMP}[-–\s]*)?({_PERSON})(?:\s+(?:{_STAMP}|{_CLOCK}))?(?=:\s)")
+"""The speaker before what is said, in a transcript with times. “10:00 Standup: …” is none."""
+
+_SPOKE_AT = re.compile(rf"^\W*({_PERSON})\s+(?:{_STAMP}|{_CLOCK})\W*$", re.MULTILINE)
+"""The speaker and the time in a line above what is said. It is none in a note with only a few such lines."""
+
+MIN_SPEAKER_LINES = 3
+_FIRST_PERSON = re.compile(r"\b(?:I|[Ww]e|[Mm]y|[Oo]ur|[Ii]ch|[Ww]ir|[Mm]eine?[nmrs]?|[Uu]nsere?[nmrs]?)\b")
+SHORT_LINE = 60
+"""Characters of a line from which its end may only be where a paragraph was wrapped."""
+
+_BREAK = re.compile(r"\n[ \t]*(?=[^\sa-zß-ÿ])")
+
 _NOTHING = re.compile(
     r"^(?:none|nothing|n/?a|tbd|tba|todo|skip(?:ped)?|same|done|yes|no|ok|okay|nobody|keine?|nichts|niemand"
+    r"|agreed|sure|fine(?: (?:with|by) me)?|got it|will do|ok(?:ay)?,? thanks|einverstanden|passt|genau"
     r"|presenter|slides?|notes?)\W*$"
     r"|^(?:none|nothing|n/?a|tbd|tba|skip(?:ped)?|same|done|ok|okay)"
     r" (?:for|until|till|this|next|last|today|now|yet|so far|here|new|to (?:add|discuss|report|share|see)|at|from|as"
@@ -327,6 +373,7 @@ def is_own(front: Mapping[str, Any]) -> bool:
 def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Block]:
     """Return the blocks of a note in order; of a note written by Donna (`own`) only the person's additions."""
     text = without_comments(text, body_start)[:LONGEST_NOTE]
+    text = _CUE.sub(lambda cue: hidden(cue[0]), text)
     sections = [
         replace(section, heading_path=tuple(heading.replace(HIDDEN, "").strip() for heading in section.heading_path))
         for section in split_sections(text, body_start)
@@ -370,6 +417,7 @@ class _Parser:
         self.blocks: list[Block] = []
         self._text, self._title, self._own = text, title, own
         self._lines = line_starts(text)
+        self._has_speaker_lines = len(_SPOKE_AT.findall(text)) >= MIN_SPEAKER_LINES
         self._items: list[tuple[int, int, Role]] = []
         self._named: Role | None = None
         self._label = ""
@@ -462,7 +510,7 @@ class _Parser:
             return -1
         if _ANSWER.match(words) and self._is_question(parent, section):
             parent = len(self.blocks) - 1
-        block = self._block(words, low, high, section, role)
+        block = self._block(words, low, high, section, role, is_nested=parent >= 0)
         self.blocks.append(
             replace(
                 block,
@@ -487,14 +535,27 @@ class _Parser:
 
     def _sentences(self, said: str, low: int, section: Section, role: Role, parent: int) -> None:
         """Add the sentences of a text at an offset, in which what is left out is hidden. An answer is one with its
-        question.
+        question, and one in the first person has the name of its speaker.
         """
-        for start, end in _with_answers(said, sentence_spans(said.replace(HIDDEN, " "))):
+        speaker = ""
+        for start, end in _with_answers(said, _sentences_in(said.replace(HIDDEN, " "))):
             words = bare(said[start:end])
+            if self._has_speaker_lines and (spoke := _SPOKE_AT.match(words)):
+                speaker = spoke[1]
+                continue
+            named = SPEAKER.match(words)
+            if named and named[0].rstrip().endswith(":"):
+                label = named[0].rstrip(" :")
+                speaker = "" if heading_role(label) or is_generic(label) else label
+            elif speaker and _FIRST_PERSON.search(words):
+                words = f"{speaker}: {words}"
             if words and len(words) <= LONGEST_BLOCK and not words.endswith(":"):
-                self.blocks.append(replace(self._block(words, low + start, low + end, section, role), parent=parent))
+                block = self._block(words, low + start, low + end, section, role, is_nested=parent >= 0)
+                self.blocks.append(replace(block, parent=parent))
 
-    def _block(self, words: str, low: int, high: int, section: Section, role: Role) -> Block:
+    def _block(self, words: str, low: int, high: int, section: Section, role: Role, *, is_nested: bool) -> Block:
+        if role is Role.NOTES and not is_nested and _DECIDES.match(words):
+            role = Role.DECISIONS
         first, last = line_of(self._lines, low), line_of(self._lines, max(low, high - 1))
         return Block(
             text=words,
@@ -512,6 +573,21 @@ class _Parser:
             start_line=first,
             end_line=last,
         )
+
+
+def _sentences_in(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the sentences of a paragraph. One ends with a line that is too short to be wrapped, as Obsidian shows it,
+    unless the line ends with “to” or the like, or the next one begins in lower case.
+    """
+    low = line = 0
+    for found in _BREAK.finditer(text):
+        before = text[line : found.start()].rstrip()
+        line = found.end()
+        last = before.rpartition(" ")[2].lower()
+        if len(before) < SHORT_LINE and not last.endswith(",") and last not in STOP_WORDS:
+            yield from ((low + start, low + end) for start, end in sentence_spans(text[low : found.start()]))
+            low = found.end()
+    yield from ((low + start, low + end) for start, end in sentence_spans(text[low:]))
 
 
 def _with_answers(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -533,10 +609,10 @@ def bare(raw: str) -> str:
 
     Empty if the rest is only a remark on struck-through text.
     """
-    raw = _BLOCK_ID.sub("", raw)
+    raw = _VOICE.sub(lambda voice: f"{voice[1]}: " if voice[1] else "", _BLOCK_ID.sub("", raw))
     if "~~" in raw and _DROPPED.fullmatch(raw):
         return ""
-    return words_only(_LEFT_OUT.sub("", raw), 4 * LONGEST_BLOCK)
+    return _SPEAKS_AT.sub(r"\1", words_only(_LEFT_OUT.sub("", raw), 4 * LONGEST_BLOCK))
 
 
 def is_quotable(block: Block) -> bool:

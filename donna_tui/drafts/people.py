@@ -82,16 +82,19 @@ def pages_by_name(client: VaultClient) -> dict[str, str]:
     return {name: pages.pop() for name, pages in found.items() if len(pages) == 1}
 
 
-def ensure_person_stubs(text: str, client: VaultClient, planner: Planner, allowlist: Collection[str]) -> list[Change]:
+def ensure_person_stubs(
+    text: str, client: VaultClient, planner: Planner, allowlist: Collection[str], me: Collection[str] = ()
+) -> list[Change]:
     """Plan a page for each bare `[[Name]]` of a note that resolves to nothing, to be applied with the note.
 
     Of more than `FEW_STUBS` it plans those of people who are named outside the list of attendees. Plans none if
-    `People` is not writable by Donna or is ignored by git, and none for a name that cannot be a file name.
+    `People` is not writable by Donna or is ignored by git, and none for the user (`me`) and for a name that cannot be a
+    file name.
     """
     if not {FOLDER, EVERYWHERE} & set(allowlist):
         return []
     known = {path.rsplit("/", 1)[-1].removesuffix(".md").casefold() for path in client.list()}
-    known |= pages_by_name(client).keys()
+    known |= {*pages_by_name(client), *(name.casefold() for name in me)}
     people = list(_names(text))
     wanted = {name.casefold(): name for name in reversed(people)}
     names = [name for folded, name in reversed(wanted.items()) if folded not in known]

@@ -37,6 +37,9 @@ LONG = 240
 LONG_PAST = datetime.timedelta(days=60)
 """Time after which the day of an open check box no longer says what is to be done."""
 
+MIN_WORDS_OF_DAY = 2
+"""Minimum number of content words of a sentence in a daily note, which is often short."""
+
 MAX_PROSE = 25
 """Maximum number of sentences of a note without bullets; of a longer one, a transcript, only topics are listed."""
 
@@ -72,7 +75,8 @@ _CANCELLED = re.compile(
 """A note that a meeting did not take place, perhaps with the reason."""
 
 _CANCELLED_NAME = re.compile(
-    r"(?:^|[(\[:,–—-]\s*)(?:cancell?ed|abgesagt|ausgefallen|entfällt)\W*$|^[\d\W]*cancell?ed\s*[:–—-]", re.IGNORECASE
+    r"(?:^|[(\[:,–—-]\s*)(?:cancell?ed|abgesagt|ausgefallen|entfällt)\W*$|^[\d\W]*(?:cancell?ed|abgesagt)\s*[:–—-]",
+    re.IGNORECASE,
 )
 """The name of a cancelled meeting, such as “Retro (cancelled)”, but not “Cancelled orders”."""
 
@@ -362,7 +366,7 @@ def _chosen_notes(
         for number in candidates
         if not blocks[number].is_bullet
         and is_self_contained(blocks[number].text)
-        and len(stems_of(blocks[number].text)) >= MIN_WORDS
+        and len(stems_of(blocks[number].text)) >= (MIN_WORDS_OF_DAY if is_daily else MIN_WORDS)
     ]
     if len(prose) > MAX_PROSE and len(prose) > len(bullets) and not is_daily:
         listed = bullets if topics_of(blocks, 1) else [*bullets, *prose]

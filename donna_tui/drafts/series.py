@@ -61,7 +61,7 @@ _NAMED_MEETING = re.compile(
 
 _POSSESSIVE = re.compile(r"(?<=\w)['’]s\b", re.IGNORECASE)
 _WORD, _NAME_WORD = re.compile(r"1:1|\w+"), re.compile(r"[^\W_]+")
-_FILLER = frozenset({"meeting", "meetings", "notes", "note", "minutes", "re", "fwd"})
+_FILLER = frozenset({"meeting", "meetings", "notes", "note", "minutes", "re", "fwd", "fw", "aw", "wg"})
 _LITTLE = frozenset({"the", "a", "an", "of", "with", "and", "for", "on", "at", "to", "me", "und", "mit", "de"})
 _PERSONAL = frozenset(
     {
@@ -103,6 +103,11 @@ _PERIOD = re.compile(
 _ANY_TEAM = frozenset({"inbox", "archive", "archiv"})
 """Names of folders with the notes of several teams."""
 
+_MEETING_FOLDERS = frozenset(
+    {"meetings", "meeting notes", "minutes", "besprechungen", "sitzungen", "protokolle", "besprechungsnotizen"}
+)
+"""Names of folders of the notes of meetings."""
+
 _WITH = re.compile(r"(?:^|[\W_])(?:with|mit)[\W_]+(.+)", re.IGNORECASE)
 """The end of a title that names with whom the meeting is."""
 
@@ -132,7 +137,7 @@ class Invited:
     """The identifying features of a meeting. `people` are the others, without the user.
 
     `namesakes` are the words in the names of further people whom notes name. `other_names` are those of the people who
-    are invited, with their names in the invitation.
+    are invited, with their names in the invitation. `calendar` are the earlier events of its series or with its title.
     """
 
     meeting: Meeting
@@ -141,6 +146,7 @@ class Invited:
     me: frozenset[str] = field(default_factory=frozenset)
     namesakes: frozenset[str] = field(default_factory=frozenset)
     other_names: Mapping[str, str] = field(default_factory=dict)
+    calendar: tuple[Meeting, ...] = ()
 
     @classmethod
     def to(cls, meeting: Meeting, me: Collection[str], known: Iterable[Collection[str]] = ()) -> Invited:
@@ -301,10 +307,30 @@ def page_of_other(index: Database, invited: Invited) -> IndexedNote | None:
     return next((note for note in pages if len(invited.people) == 1 and not note.sensitive), None)
 
 
-def is_note_of(note: IndexedNote, invited: Invited) -> bool:
-    """Check whether a note is of the day of a meeting, and of its series or with its title."""
-    is_of_day = day_in(note.path, note.front) == invited.meeting.day
-    return is_of_day and match_of(note, invited) in (Match.SERIES, Match.TITLE)
+def notes_by_meeting(meetings: Sequence[Invited], notes: Sequence[IndexedNote]) -> dict[str, str]:
+    """Return the paths of the notes of meetings by event id: those of its day, and of its series or with its title, or
+    else with its people, if only one meeting and one note of the day have them.
+    """
+    free = {note.path: note for note in notes}
+    found: dict[str, str] = {}
+
+    def matching(invited: Invited, *matches: Match) -> list[str]:
+        of_day = (note for note in free.values() if day_in(note.path, note.front) == invited.meeting.day)
+        return [note.path for note in of_day if match_of(note, invited) in matches]
+
+    def take(invited: Invited, path: str) -> None:
+        found[invited.meeting.event_id] = path
+        del free[path]
+
+    for invited in meetings:
+        if path := next(iter(matching(invited, Match.SERIES, Match.TITLE)), ""):
+            take(invited, path)
+    often = Counter((invited.meeting.day, invited.people) for invited in meetings)
+    for invited in meetings:
+        same = matching(invited, Match.PEOPLE) if invited.meeting.event_id not in found else []
+        if len(same) == 1 and often[invited.meeting.day, invited.people] == 1:
+            take(invited, same[0])
+    return found
 
 
 def own_notes(
@@ -317,14 +343,7 @@ def own_notes(
     ends = min(days), max(days) + datetime.timedelta(days=1)
     start, end = (datetime.datetime.combine(day, datetime.time()).timestamp() for day in ends)
     dated = approved_notes(index, templates, (start, end))
-    free = {note.path: note for note in dated if note.path not in taken}
-    found: dict[str, str] = {}
-    for invited in meetings:
-        path = next((note.path for note in free.values() if is_note_of(note, invited)), "")
-        if path:
-            found[invited.meeting.event_id] = path
-            del free[path]
-    return found
+    return notes_by_meeting(meetings, [note for note in dated if note.path not in taken])
 
 
 def path_after(last: Earlier, day: datetime.date) -> str:
@@ -399,11 +418,22 @@ def match_of(note: IndexedNote, invited: Invited) -> Match | None:
     if meeting.series_id and meeting.series_id in {str(each or "") for each in named}:
         return Match.SERIES
     is_diary = invited.key <= _DIARY and _is_in_diary(note) and not is_meeting_note(note, invited.me)
-    if invited.key and invited.key in set(_title_keys(note)) and not is_diary and _is_same_meeting(invited, people):
+    keys = set(_title_keys(note))
+    of_day = [event for event in invited.calendar if event.day == day_in(note.path, note.front)]
+    of_series = [event for event in of_day if meeting.series_id and event.series_id == meeting.series_id]
+    if keys.intersection(title_key(event.title) for event in of_series):  # such as an occurrence that was renamed
+        return Match.SERIES
+    has_title = invited.key and invited.key in keys and not is_diary
+    if has_title and _is_same_meeting(invited, people) and (people or not of_day or _is_one_of(invited, of_day)):
         return Match.TITLE
     if people and people == invited.people and is_meeting_note(note):
         return Match.PEOPLE
     return None
+
+
+def _is_one_of(invited: Invited, events: Iterable[Meeting]) -> bool:
+    """Check by their people whether a meeting is another one of some events with its title."""
+    return any(_is_same_meeting(invited, Invited.to(event, invited.me).people) for event in events)
 
 
 def _is_in_diary(note: IndexedNote) -> bool:
@@ -463,7 +493,7 @@ def is_meeting_note(note: IndexedNote, me: Collection[str] = ()) -> bool:
     if is_listed and people_of(front) - {"me", *map(person_key, me)}:
         return True
     is_named = "1:1" in title_key(path.stem) or _NAMED_MEETING.search(_DATES.sub(" ", path.stem.replace("_", " ")))
-    is_filed = any(part.casefold() == "meetings" or _ONE_ON_ONE_FOLDER.search(part) for part in path.parts[:-1])
+    is_filed = any(part.casefold() in _MEETING_FOLDERS or _ONE_ON_ONE_FOLDER.search(part) for part in path.parts[:-1])
     return bool(is_named or is_filed) and day_in(path.name, {}) is not None
 
 
@@ -490,6 +520,9 @@ def _folders_after(folder: PurePosixPath, old: datetime.date, new: datetime.date
     return PurePosixPath(*parts)
 
 
+DAYS_OF_CALENDAR = datetime.timedelta(days=200)
+"""Time before a meeting in which events of the calendar tell which of several meetings with its title a note is of."""
+
 Search = Callable[[SearchRequest, int], Awaitable[SearchOutcome]]
 Read = Callable[[Callable[[Database], Any]], Awaitable[Any]]
 
@@ -498,11 +531,13 @@ Read = Callable[[Callable[[Database], Any]], Awaitable[Any]]
 class Gatherer:
     """Read the index for a draft. With `remote` the reader is a remote model, so nothing private is read.
 
-    `me` are the names and addresses of the user, `templates` the folders of templates in Obsidian's settings.
+    `meetings` lists the events of the calendar between two Unix times. `me` are the names and addresses of the user,
+    `templates` the folders of templates in Obsidian's settings.
     """
 
     search: Search
     read: Read
+    meetings: Callable[[float, float], Awaitable[list[Meeting]]]
     remote: bool = False
     me: tuple[str, ...] = ()
     templates: tuple[str, ...] = ()
@@ -528,6 +563,14 @@ class Gatherer:
     async def earlier(self, meeting: Meeting) -> list[Earlier]:
         """Return the notes of the earlier meetings, latest first."""
         (invited,) = await self.invited(meeting)
+        events = await self.meetings((meeting.start - DAYS_OF_CALENDAR).timestamp(), meeting.start.timestamp())
+        related = (
+            event
+            for event in events
+            if not event.cancelled
+            and ((meeting.series_id and event.series_id == meeting.series_id) or title_key(event.title) == invited.key)
+        )
+        invited = replace(invited, calendar=tuple(related))
         found: list[Earlier] = await self.read(lambda index: earlier_notes(index, invited, self.templates))
         if found and self.remote and found[0].note.sensitive:
             return []

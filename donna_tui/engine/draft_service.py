@@ -49,6 +49,7 @@ class DraftService:
             self._writer,
             config.safety.path_allowlist,
             makes_pages=config.skills.meeting_note.person_pages,
+            me=config.me,
         )
         self._thread = VaultThread("donna-drafts")
         self._run = self._thread.run

@@ -134,6 +134,7 @@ class SkillRunner:
     def _gatherer(self) -> Gatherer:
         context = self._context
         return Gatherer(
+            meetings=self._calendar.meetings_between,
             search=context.searcher.search,
             read=context.read,
             remote=self._drafter.remote,

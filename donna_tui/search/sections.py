@@ -22,6 +22,7 @@ TASKS_HEADING = (
 
 DECISION_LABEL = (
     r"decision|decided|resolution|resolved|conclusion|agreed|entscheidung|entschieden|beschluss|beschlossen|vereinbart"
+    r"|vereinbarung|einigung|festgelegt|festlegung"
 )
 TASK_LABEL = r"action(?: item)?s?|next steps?|to-?do|follow[- ]?up|aufgabe"
 """Patterns of the words before the colon of a line."""

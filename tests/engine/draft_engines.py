@@ -7,7 +7,7 @@ import contextlib
 import datetime
 import subprocess
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -117,6 +117,7 @@ async def draft_engine(
     notes: dict[str, str] | None = None,
     templates: Path | None = None,
     clock: Callable[[], float] = time.time,
+    me: Sequence[str] = (),
     **skills: dict[str, Any],
 ) -> AsyncIterator[DraftEngine]:
     """Run an engine on a vault with the note of last week's meeting, and others; `skills` are its settings."""
@@ -127,13 +128,15 @@ async def draft_engine(
         git(sandbox.root, "init", "-q", "-b", "main")
         git(sandbox.root, "add", "-A")
         git(sandbox.root, "-c", "user.name=u", "-c", "user.email=u@example.org", "commit", "-qm", "base")
-    async with open_engine(sandbox, config=config(templates, skills), clock=clock) as running:
+    async with open_engine(sandbox, config=config(templates, skills, me), clock=clock) as running:
         await running.engine.sync()
         yield DraftEngine(running.engine, sandbox)
 
 
-def config(templates: Path | None, skills: dict[str, dict[str, Any]]) -> MemoryConfig:
-    return quick_config(skills=skills, **({"vault": {"templates_dir": str(templates)}} if templates else {}))
+def config(templates: Path | None, skills: dict[str, dict[str, Any]], me: Sequence[str] = ()) -> MemoryConfig:
+    return quick_config(
+        skills=skills, me=list(me), **({"vault": {"templates_dir": str(templates)}} if templates else {})
+    )
 
 
 def hunk_with(draft: Draft, words: str) -> int:

@@ -574,14 +574,25 @@ async def test_promises_in_the_notes_of_a_day_are_commitments(tmp_path: Path) ->
         "- Jo Park will write the FAQ before the launch\n- Jo will write a book\n- It will pay off by May\n"
         "- They will send more\n"
     )
+    more = (
+        "- Kim to fix the login by Friday\n- Kim agreed to host the dinner\n"
+        "- Reply to Kim by Friday\n- I'll review it by 3 May, not by June\n- I promised Kim that nobody pays\n"
+        "- Ich prüfe das bis Freitag\n- Uwe sagt zu, bis Montag zu liefern\n- Prices will be up by Friday\n"
+        "- AI: Jo to call Dana by tomorrow\n- Action: Bo orders tea\n"
+    )
     notes = {
         "Daily/2024-01-17.md": text,
-        "Meetings/2024-01-17 Roof.md": "# Roof\n\n- Bo promised the tiles for May\n",
+        "Daily/2024-01-18.md": more,
+        "Besprechungen/2024-01-17 Roof.md": (
+            "# Roof\n\n- Bo promised the tiles for May\n\n## Action items\n\n- Bo: order the tiles\n"
+        ),
         "Books/2024-01-17 Novel.md": "# Novel\n\n- She promised him the moon\n",
     }
     async with draft_engine(tmp_path, notes=notes) as here:
         (result,) = await here.engine.drafts.write_new("commitment_log", THIS_WEEK)
         assert [line.partition(" (")[0] for line in section(here.text(result.path), "Promised")] == [
+            "- Bo promised the tiles for May",
+            "- Bo: order the tiles",
             "- I promised Ana the figures by Friday",
             "- Told Cleo I'd review her draft",
             "- I was promised a refund",
@@ -590,7 +601,17 @@ async def test_promises_in_the_notes_of_a_day_are_commitments(tmp_path: Path) ->
             "- Work: Ich kümmere mich um den Saal",
             "- Calls: Priya about prices; she will send the tiers by Friday",
             "- Calls: Jo Park will write the FAQ before the launch",
-            "- Bo promised the tiles for May",
+        ]
+        (thursday,) = await here.engine.drafts.write_new("commitment_log", datetime.date(2024, 1, 18))
+        assert [line.partition(" (")[0] for line in section(here.text(thursday.path), "Promised")] == [
+            "- Kim to fix the login by Friday",
+            "- Kim agreed to host the dinner",
+            "- I'll review it by 3 May, not by June",
+            "- I promised Kim that nobody pays",
+            "- Ich prüfe das bis Freitag",
+            "- Uwe sagt zu, bis Montag zu liefern",
+            "- AI: Jo to call Dana by tomorrow",
+            "- Action: Bo orders tea",
         ]
         assert section(here.text(result.path), "Open tasks") == [
             "- send Ben the deck ([[Daily/2024-01-17|2024-01-17]])"
@@ -638,6 +659,63 @@ async def test_a_meeting_is_listed_once_with_its_outcome(tmp_path: Path) -> None
         assert section(here.text(day.path), "Met") == [f"- {line}" for line in met]
         (week,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
         assert section(here.text(week.path), "Met") == [f"- 2024-01-17: {line}" for line in met]
+
+
+async def test_only_meetings_that_took_place_are_met(tmp_path: Path) -> None:
+    night = datetime.datetime(2024, 1, 16, 23, tzinfo=datetime.UTC)
+    sam, declined = Attendee("Sam"), Attendee("Sam", declined=True)
+    async with draft_engine(tmp_path, notes={}, me=["Sam"]) as here:
+        await here.hold(
+            meeting("Budget", "1", attendees=(sam, Attendee("Bo"))),
+            meeting("Workshop", "2", attendees=(declined, Attendee("Bo"))),
+            meeting("Focus time", "3", attendees=()),
+            meeting("Bo is away", "4", attendees=(sam, Attendee("Bo")), all_day=True),
+            meeting("Cutover", "5", attendees=(sam, Attendee("Bo")), start=night, day=night.date()),
+        )
+        (day,) = await here.engine.drafts.write_new("daily_reflection", THIS_WEEK)
+        assert section(here.text(day.path), "Met") == ["- Budget"]
+
+
+async def test_a_meeting_with_a_note_is_listed_before_one_without(tmp_path: Path) -> None:
+    notes = {"Meetings/2024-01-17 Roof.md": "# Roof\n\nThe tiles are red.\n"}
+    limits = {"context_limits": {"meetings": 2}}
+    async with draft_engine(tmp_path, notes=notes, daily_reflection=limits) as here:
+        await here.hold(*(meeting(f"Talk {number}", f"talk-{number}") for number in range(3)))
+        (day,) = await here.engine.drafts.write_new("daily_reflection", THIS_WEEK)
+        assert section(here.text(day.path), "Met") == [
+            "- Talk 0",
+            "- [[Meetings/2024-01-17 Roof|2024-01-17 Roof]]",
+        ]
+
+
+async def test_a_task_is_the_same_with_the_name_of_the_user_and_when_it_was_cancelled(tmp_path: Path) -> None:
+    notes = {
+        "Meetings/2024-01-16 Retro.md": "- [ ] Sam: tidy up\n- [ ] @Sam write to Kim\n- [ ] order tea (Sam)\n- [ ] Kim: pay\n",
+        "Daily/2024-01-16 Tuesday.md": "- [ ] water the plants\n- [ ] mow\n",
+        "Daily/2024-01-17 Wednesday.md": (
+            "- [x] tidy up ✅ 2024-01-17\n- [x] write to Kim\n- [x] order tea\n- [x] pay\n- [-] water the plants\n- [ ] mow\n"
+        ),
+    }
+    async with draft_engine(tmp_path, notes=notes, me=["Sam Carter"]) as here:
+        (week,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
+        assert section(here.text(week.path), "Carried over") == [
+            "- mow ([[Daily/2024-01-16 Tuesday|2024-01-16 Tuesday]])",
+            "- Kim: pay ([[Meetings/2024-01-16 Retro|2024-01-16 Retro]])",
+        ]
+
+
+async def test_the_invitation_loses_who_declined_and_what_a_call_adds(tmp_path: Path) -> None:
+    people = (Attendee("Sam Carter"), Attendee("Bo"), Attendee("Cleo", declined=True))
+    text = "Release\nMore phone numbers: tel.meet/x\nLearn more about Meet at: support.example/x"
+    async with draft_engine(tmp_path, me=["Sam Carter"]) as here:
+        row = await here.write(
+            meeting("Planning", attendees=people, description=text, location="Room 2; Microsoft Teams-Besprechung")
+        )
+        text = here.text(row.path)
+        assert "10:00–11:00 · Room 2\n" in text
+        assert section(text, "Attendees") == ["- [[Sam Carter]]", "- [[Bo]]"]
+        assert section(text, "Agenda") == ["- Release"]
+        assert (await here.engine.drafts.plan_approval(row.id)).paths == (row.target, "People/Bo.md")
 
 
 async def test_a_meeting_with_a_note_of_the_user_is_listed_without_its_waiting_draft(tmp_path: Path) -> None:
@@ -904,6 +982,19 @@ async def test_the_open_tasks_on_the_page_of_the_other_person_are_listed_for_a_m
         assert (line in here.text(row.path)) is is_listed
         assert "holidays" not in here.text(row.path) or is_listed
         assert "Thank" not in here.text(row.path)
+
+
+async def test_a_heading_with_a_first_name_is_about_the_person_and_a_word_is_no_name(tmp_path: Path) -> None:
+    text = "## 1:1 Kim\n\n- Wants to go to the data team.\n\n## Rest\n\n- Will send the offer\n- Will Turner sings\n"
+    people = "---\nattendees: ['[[Kim Solberg]]', '[[Will Turner]]']\n---\n- Hello\n"
+    notes = {f"Daily/{recently()}.md": text, f"Meetings/{recently()} Fair.md": people}
+    async with draft_engine(tmp_path, notes=notes) as here:
+        new = partial(here.engine.drafts.write_new, "person_profile", datetime.date.today())
+        (kim,) = await new(person="Kim Solberg")
+        assert "Wants to go to the data team" in here.text(kim.path)
+        (will,) = await new(person="Will Turner")
+        assert "sings" in here.text(will.path)
+        assert "the offer" not in here.text(will.path)
 
 
 async def test_a_profile_is_found_by_an_alias_and_has_what_is_said_of_it(tmp_path: Path) -> None:

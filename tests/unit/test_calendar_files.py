@@ -51,11 +51,29 @@ async def test_of_a_hostile_calendar_all_that_a_sane_reader_finds_is_found(tmp_p
         ("Anna Weber, PhD", "Anna Weber, PhD"),
         ("Acme, Inc.", "Acme, Inc."),
         ("Munich, Room 3", "Munich, Room 3"),
+        ("Groß, Ulrike | SWT", "Ulrike Groß"),
         ("Ana, Bo, Cy", "Ana, Bo, Cy"),
     ],
 )
 def test_a_surname_before_the_first_name_is_put_after_it(given: str, name: str) -> None:
     assert named(given, "someone@example.invalid").name == name
+
+
+@pytest.mark.parametrize(
+    ("title", "is_cancelled"),
+    [
+        ("Canceled: Budget", True),
+        ("Abgesagt: Budget", True),
+        ("Cancelled orders: review", False),
+        ("Abgesagte Termine", False),
+    ],
+)
+async def test_outlook_marks_a_cancelled_event_in_its_title(tmp_path: Path, title: str, is_cancelled: bool) -> None:
+    times = "DTSTART:20240513T090000Z\r\nDTEND:20240513T100000Z\r\nSTATUS:CONFIRMED"
+    event = f"BEGIN:VEVENT\r\nUID:x\r\n{times}\r\nSUMMARY:{title}\r\nEND:VEVENT"
+    (tmp_path / "calendar.ics").write_text(f"BEGIN:VCALENDAR\r\n{event}\r\nEND:VCALENDAR\r\n")
+    (meeting,) = (await source(tmp_path / "calendar.ics").fetch(YEAR)).meetings
+    assert (meeting.title, meeting.cancelled) == (title, is_cancelled)
 
 
 async def test_the_oddities_of_a_hostile_calendar_are_reported_by_entry(tmp_path: Path) -> None:

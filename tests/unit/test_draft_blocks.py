@@ -204,6 +204,74 @@ def test_a_statement_that_begins_as_a_list_of_people_is_quoted(heading: str, lin
     assert points.decisions or len(points.notes) == 1
 
 
+@pytest.mark.parametrize(
+    "transcript",
+    [
+        "Kim: The logo is nearly ready. I'll send it by Friday.\nSam: Great.\n",
+        "**Kim:** The logo is nearly ready. I'll send it by Friday.\n\n**Sam:** Great.\n",
+        "[00:00:03] Kim: The logo is nearly ready. I'll send it by Friday.\n",
+        "Kim (0:03): The logo is nearly ready. I'll send it by Friday.\n",
+        "Sam 0:01\nHello.\n\nKim 0:03\nThe logo is nearly ready. I'll send it by Friday.\n\nSam 0:09\nGreat.\n",
+        "1\n00:00:03,000 --> 00:00:09,500\nKim: The logo is nearly ready. I'll send it by Friday.\n",
+        "00:03.000 --> 00:09.500\n<v Kim>The logo is nearly ready. I'll send it by Friday.</v>\n",
+    ],
+)
+def test_a_promise_in_a_transcript_has_the_name_of_its_speaker(transcript: str) -> None:
+    said = texts([block for block in blocks_of(transcript) if is_quotable(block)])
+    assert "Kim: I'll send it by Friday." in said
+    assert not any("-->" in line or "0:0" in line for line in said)
+
+
+def test_what_is_no_speaker_is_not_put_before_a_sentence() -> None:
+    text = (
+        "Decision: the logo is blue. I'll tell Kim.\n\n10:00 Standup: we met. We left.\n\nNotes 10:00\nWe met again.\n"
+    )
+    assert texts(blocks_of(text)) == [
+        "Decision: the logo is blue.",
+        "I'll tell Kim.",
+        "10:00 Standup: we met.",
+        "We left.",
+        "Notes 10:00",
+        "We met again.",
+    ]
+
+
+def test_a_short_line_is_a_statement_of_its_own_and_a_wrapped_one_is_not() -> None:
+    text = (
+        "**14:00 Call Kim**\nTalked about the price\nWe agreed on\nEuro and cents,\nNot on dollars\n\n"
+        "The board of the company met on Monday in the old building of\nBerlin and approved the plan.\n"
+    )
+    assert texts(blocks_of(text)) == [
+        "14:00 Call Kim",
+        "Talked about the price",
+        "We agreed on Euro and cents, Not on dollars",
+        "The board of the company met on Monday in the old building of Berlin and approved the plan.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "is_decision"),
+    [
+        ("Mia declined. Decision: reopen the role in January.", True),
+        ("We agreed: cutover starts at 23:00.", True),
+        ("We agreed with Kim on 18k.", True),
+        ("It was agreed that Kim pays.", True),
+        ("DECISION - hire two testers", True),
+        ("Decision (Kim): the budget is 40k.", True),
+        ("01:10 Decision: the old queue stays for a week", True),
+        ("Einigung: Lieferung im Mai", True),
+        ("Es wurde beschlossen, den Maler zu wechseln.", True),
+        ("Did we agree? We agreed on Friday?", False),
+        ("Kim agreed to host the dinner.", False),
+        ("Wir haben das noch nicht beschlossen.", False),
+        ("The decision: a short history", False),
+    ],
+)
+def test_a_statement_of_a_decision_is_one_wherever_it_is_written(line: str, is_decision: bool) -> None:
+    points = quoted(f"## Notes\n- The queue was slow again\n- {line}\n")
+    assert (line in texts(points.decisions)) is is_decision
+
+
 def test_the_day_of_the_next_meeting_is_no_open_question() -> None:
     text = "## Open questions\n- Who pays?\n- Keine\n\nNext meeting: 10 November\n\nNext meeting: Monday or Friday?\n"
     assert texts(quoted(text).questions) == ["Who pays?", "Next meeting: Monday or Friday?"]
@@ -214,7 +282,7 @@ def test_only_the_names_below_attendees_are_skipped() -> None:
     text = "Attendees:\nBen, Ana\nCleo Park\nWe agreed to move the launch to May.\n\n- Costs went up\n"
     said = blocks_of(text)
     assert texts(said) == ["We agreed to move the launch to May.", "Costs went up"]
-    assert (said[0].start_line, said[0].role) == (4, Role.NOTES)
+    assert (said[0].start_line, said[0].role) == (4, Role.DECISIONS)
 
 
 @pytest.mark.parametrize(
@@ -396,7 +464,7 @@ def test_a_label_or_verb_at_its_beginning_makes_a_line_a_decision_or_a_list_of_p
 
 def test_a_sentence_that_reports_a_decision_with_it_is_quoted() -> None:
     text = "# Review\n\nIt was long and loud for everybody there. It was decided that dark mode is out of scope.\n"
-    assert texts(quoted(text).notes) == ["It was decided that dark mode is out of scope."]
+    assert texts(quoted(text).decisions) == ["It was decided that dark mode is out of scope."]
 
 
 def test_what_was_rejected_is_quoted_beside_what_was_approved() -> None:
@@ -416,7 +484,7 @@ def test_a_paragraph_that_reports_a_decision_is_quoted_beside_bullets() -> None:
         "\n\nAction: Cleo orders two disks for the queue\n"
     )
     points = quoted(text)
-    assert "We agreed to buy two more disks for the queue." in texts(points.notes)
+    assert texts(points.decisions) == ["We agreed to buy two more disks for the queue."]
     assert texts(points.actions) == ["Action: Cleo orders two disks for the queue"]
 
 
@@ -430,12 +498,14 @@ def test_a_paragraph_that_reports_a_decision_is_quoted_beside_bullets() -> None:
         ("Es wurde kein Termin mit dem Kunden vereinbart.", False),
         ("Zum zweiten Anbieter ist noch nichts entschieden.", False),
         ("Die Lizenz des Anbieters ist entschieden zu teuer.", False),
+        ("Wir haben noch nichts beschlossen.", False),
     ],
 )
 def test_only_a_german_verb_in_the_past_reports_a_decision(line: str, is_decision: bool) -> None:
     others = ["Das Backup läuft jeden Morgen um 6 Uhr", "Frau Morgen übernimmt die Queue"]
     text = f"## Notizen\n- {others[0]}\n- {others[1]}\n\n{line}\n"
-    assert sorted(texts(quoted(text).notes)) == sorted([*others, *[line] * is_decision])
+    points = quoted(text)
+    assert sorted(texts((*points.decisions, *points.notes))) == sorted([*others, *[line] * is_decision])
 
 
 def test_a_day_that_means_another_one_at_the_next_meeting_is_not_quoted() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,6 +18,7 @@ from donna_tui.drafts.series import (
     earlier_notes,
     is_meeting_note,
     names_of_people,
+    notes_by_meeting,
     path_after,
     title_key,
 )
@@ -238,6 +240,47 @@ def test_the_aliases_of_a_page_are_names_of_its_person() -> None:
         assert [each.note.path for each in earlier_notes(cast(Database, notes), meeting)] == [
             f"Meetings/{each}.md" for each in quoted
         ]
+
+
+def event(title: str, day: int, *people: str, series: str = "") -> Meeting:
+    at = datetime.datetime(2026, 1, day, 9, tzinfo=datetime.UTC)
+    return Meeting(
+        event_id=f"{title}{day}", calendar="c", title=title, start=at, end=at, day=at.date(), series_id=series,
+        attendees=tuple(map(Attendee, people)),
+    )  # fmt: skip
+
+
+def test_the_calendar_tells_which_of_two_meetings_with_one_title_a_note_is_of() -> None:
+    notes = Notes(
+        ours={"date": "2026-01-06", "title": "Weekly"},
+        theirs={"date": "2026-01-07", "title": "Weekly"},
+        unplanned={"date": "2026-01-05", "title": "Weekly"},
+    )
+    calendar = (event("Weekly", 6, "Ana", "Ben", series="a"), event("Weekly", 7, "Cleo", "Dee", series="b"))
+    asked = replace(invited("Weekly", "Ana", "Ben", series_id="a"), calendar=calendar)
+    assert [each.note.path for each in earlier_notes(cast(Database, notes), asked)] == [
+        "Meetings/ours.md",
+        "Meetings/unplanned.md",
+    ]
+
+
+def test_the_note_of_a_renamed_occurrence_is_of_its_series() -> None:
+    notes = Notes(
+        old={"date": "2026-01-05", "title": "Design sync"},
+        new={"date": "2026-01-12", "title": "Design sync with Nordlys"},
+        other={"date": "2026-01-13", "title": "Design sync with Nordlys"},
+    )
+    calendar = (event("Design sync", 5, series="s"), event("Design sync with Nordlys", 12, series="s"))
+    asked = replace(invited("Design sync", "Ana", series_id="s"), calendar=calendar)
+    assert found(notes, asked) == ["Design sync with Nordlys", "Design sync"]
+
+
+def test_a_note_belongs_to_the_only_meeting_of_its_day_with_exactly_its_people() -> None:
+    note_of_ben = IndexedNote("1on1/2026-02-10 Ben.md", "1:1 Ben", 0.0, {"attendees": ["Ben"]}, False)
+    one, other = invited("Ben / Sam 1:1", "Ben"), invited("Lunch", "Ben", event_id="other")
+    assert notes_by_meeting([one], [note_of_ben]) == {"now": note_of_ben.path}
+    assert notes_by_meeting([invited("Talk", "Ben"), replace(other, key=one.key)], [note_of_ben]) == {}
+    assert notes_by_meeting([invited("Review", "Ben", "Ana")], [note_of_ben]) == {}
 
 
 def test_a_name_with_brackets_is_known_in_the_note_of_a_draft() -> None:

@@ -14,19 +14,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
+from donna_tui.calendar.poller import why_no_draft
+from donna_tui.config.calendars import Notes
 from donna_tui.config.models import MemoryConfig
-from donna_tui.drafts.blocks import Block, bare, is_generic, is_quotable
+from donna_tui.drafts.blocks import Block, Role, bare, is_generic, is_quotable
 from donna_tui.drafts.drafters import Answer, Corrected, Task, correcting
 from donna_tui.drafts.page import Context
 from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, paths_of_keys
 from donna_tui.drafts.quotes import LONG_PAST, outcome_of, points_of, was_cancelled
 from donna_tui.drafts.quotes import Read as ReadNote
-from donna_tui.drafts.series import Gatherer, Read, day_in, is_meeting_note, is_note_of, title_key
+from donna_tui.drafts.series import Gatherer, Read, day_in, is_meeting_note, notes_by_meeting, title_key
 from donna_tui.drafts.text import inline, wikilink, words_only
 from donna_tui.drafts.writer import MemoryInformedWriter
 from donna_tui.memory.checkboxes import tasks_in
 from donna_tui.memory.listing import list_memories
 from donna_tui.memory.tasks import list_tasks
+from donna_tui.text.dates import GERMAN_MONTHS, MONTH
 from donna_tui.text.markdown import plain_text
 from donna_tui.types.drafts import Evidence, Meeting
 from donna_tui.types.errors import DonnaError
@@ -51,26 +54,45 @@ _WEEK = re.compile(r"^\d{4}-?W\d\d\b", re.IGNORECASE)
 """The name of the note of a week."""
 
 _GIVES = "(?:send|give|get back|call|write|e-?mail|forward|share|deliver|bring|return|introduce|pay)"
+_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch"
+_DEADLINE = (
+    r"\b(?:by|until|before|bis)(?: (?:the|this|next|zum|nächsten?|kommenden))?"
+    rf" (?:{_WEEKDAY}|to(?:morrow|night)|noon|e\.?o\.?[dw]\b|then\b|end of|ende|morgen|heute|week|month|woche|monat|kw"
+    rf"|(?:{MONTH})\b|\d{{1,2}}(?:st|nd|rd|th)\b|\d{{1,2}}\.\d|\d{{1,2}}\.? (?:{MONTH}|{'|'.join(GERMAN_MONTHS)})\b"
+    r"|\d{1,2}(?::\d\d| ?[ap]\.?m\b| uhr\b)|\d{4}-\d\d)"
+)
+_SOMEBODY = (
+    r"\b(?!(?:It|This|That|There|What|Who|Which|The|We|You|All|Every\w+|No\w*|Some\w+|Any\w+|Let|Please|Reply|Talk"
+    r"|Speak|Write|Go|Return|Respond|Listen|Move|Report|Send|Back|Due|Next|Subject|Ask|Want|Need|Plan|Try)\b)"
+    r"(?-i:[A-ZÀ-Þ])[\w'’-]+"
+)
+"""A name, or at least a word in upper case that is none of those that begin other sentences."""
+
 _PROMISE = re.compile(
-    r"\b(?:promised|I promise|versprochen|verspreche|versprach|zugesagt)\b|\bI owe\b"
+    r"\b(?P<said>promised|I promise|versprochen|verspreche|versprach|zugesagt|sagt(?:e)?\b[^.;:]{0,60} zu\b)|\bI owe\b"
     r"|\b(?:told|assured|said to) \w+(?: \w+)? (?:that )?(?:I|we)(?:['’](?:d|ll)| would| will)\b"
     rf"|\bI(?:['’]ll| will) {_GIVES}\b"
-    rf"|(?:[,;:] |\band )(?:s?he|they)(?:['’]ll| will) {_GIVES}\b.* (?:by|until|before) "
-    r"|\b(?!(?:It|This|That|There|What|Who|Which)\b)(?-i:[A-ZÀ-Þ])[\w'’-]+"
-    rf" will {_GIVES}\b.* (?:by|until|before) "
+    rf"|\bI(?:['’](?:ll|d)| will| would) (?!not\b|never\b|be\b)\w+\b.* {_DEADLINE}"
+    rf"|(?:[,;:] |\band )(?:s?he|they)(?:['’]ll| will) {_GIVES}\b.* {_DEADLINE}"
+    rf"|{_SOMEBODY} will {_GIVES}\b.* (?:by|until|before) "
+    rf"|{_SOMEBODY} (?:agreed|offered|volunteered) to\b"
+    rf"|{_SOMEBODY} will (?!not\b|never\b|be\b)\w+\b.* {_DEADLINE}"
+    rf"|(?:^|[:.] )\W*{_SOMEBODY}(?: [A-ZÀ-Þ][\w'’-]+)? to (?!be\b)\w+ .*{_DEADLINE}"
     r"|\bich (?:schicke|sende|gebe|bringe|liefere|zahle|rufe|melde)\b(?:.*\bbis\b| (?:dir|euch|ihm|ihr|ihnen)\b)"
+    rf"|\bich \w+e\b.* {_DEADLINE}|\bich übernehme\b"
     r"|\bich werde\b.*\b(?:schicken|senden|geben|bringen|liefern|zahlen|anrufen|zurückgeben)\b"
-    r"|\bich (?:melde|kümmere) mich\b",
+    r"|\bich (?:melde|kümmere) mich\b"
+    rf"|{_SOMEBODY} (?:schickt|sendet|gibt|bringt|liefert|zahlt|prüft|klärt|erstellt|schreibt|macht|besorgt|übernimmt)"
+    rf"\b.* {_DEADLINE}",
     re.IGNORECASE,
 )
-"""A promise by or to the writer; one by somebody else has a deadline."""
+"""A promise by or to the writer; one by somebody else has a deadline, or says that it is one."""
 
-_NO_PROMISE = re.compile(
-    r"n['’]t\b|\b(?:not|never|nobody|no one|nothing|nicht|nichts|nie|niemand|kein\w*)\b"
-    r"|\bthe promised\b|(?<!\bI )(?<!\bwe )\b(?:was|were) promised\b",
-    re.IGNORECASE,
+_NEGATION = re.compile(
+    r"n['’]t\b|\b(?:not|never|nobody|no one|nothing|nicht|nichts|nie|niemand|kein\w*)\b", re.IGNORECASE
 )
-"""A negation, or a promise to others."""
+_TO_OTHERS = re.compile(r"\bthe promised\b|(?<!\bI )(?<!\bwe )\b(?:was|were) promised\b", re.IGNORECASE)
+"""A promise to others."""
 
 _NOT_QUOTED = ("person", "weekly_review", "commitments")
 """Types of notes that are not quoted, since Donna's own reports are not news."""
@@ -201,11 +223,10 @@ async def read_notes(parts: CadenceParts, notes: Iterable[IndexedNote]) -> list[
 
 
 def decided_in(
-    reads: Iterable[ReadNote], material: Material, me: Collection[str], meetings: Iterable[Mapping[str, str]]
+    reads: Iterable[ReadNote], material: Material, me: Collection[str], held: Collection[str]
 ) -> list[dict[str, str]]:
-    """Return the decisions in the meeting notes and daily notes of a span, and in the notes of its `meetings`."""
+    """Return the decisions in the meeting notes and daily notes of a span, and in the notes of meetings `held`."""
     lines: list[dict[str, str]] = []
-    held = {meeting["path"] for meeting in meetings}
     for read in reads:
         if read.note.path in held or is_meeting_note(read.note, me) or _is_daily(read.note, me):
             lines += material.quote(read, points_of(read.blocks).decisions[:DECISIONS_A_MEETING])
@@ -221,19 +242,30 @@ def noted_in(reads: Iterable[ReadNote], material: Material, me: Collection[str])
     return lines
 
 
-def promised_in(reads: Iterable[ReadNote], material: Material, me: Collection[str]) -> list[dict[str, str]]:
-    """Return the explicit promises in the meeting notes and daily notes of a span."""
+def promised_in(
+    reads: Iterable[ReadNote], material: Material, me: Collection[str], held: Collection[str]
+) -> list[dict[str, str]]:
+    """Return the explicit promises and the action items without a check box in the meeting notes and daily notes of a
+    span, and in the notes of meetings `held`.
+    """
     lines: list[dict[str, str]] = []
     for read in reads:
-        if is_meeting_note(read.note, me) or _is_daily(read.note, me):
+        if read.note.path in held or is_meeting_note(read.note, me) or _is_daily(read.note, me):
             said = (block for block in read.blocks if not block.box and is_quotable(block))
-            promised = [replace(each, depth=0) for each in said if _promises(each.text)]
+            promised = [replace(each, depth=0) for each in said if each.role is Role.ACTIONS or _promises(each.text)]
             lines += material.quote(read, promised[:PROMISES_A_NOTE])
     return lines
 
 
 def _promises(text: str) -> bool:
-    return not text.endswith("?") and bool(_PROMISE.search(text)) and not _NO_PROMISE.search(text)
+    """Check whether a line has a promise. “Nothing is promised” has none, “I promised that nobody pays” has."""
+    found = _PROMISE.search(text)
+    if found is None or text.endswith("?") or _TO_OTHERS.search(text):
+        return False
+    clause = max(text.rfind(mark, 0, found.start()) for mark in ",;:.") + 1
+    same_clause = text[found.start() :].partition(",")[0]
+    end = found.end("said") if found["said"] else found.start() + len(same_clause)
+    return not (_NEGATION.search(text, clause, end) or _NEGATION.fullmatch(text[end:].strip(" .!")))
 
 
 def _is_daily(note: IndexedNote, me: Collection[str]) -> bool:
@@ -330,7 +362,7 @@ async def open_in(parts: CadenceParts, span: Span, most: int, material: Material
     """
     tasks = await known_tasks(parts.gatherer)
     days = await days_of_notes(parts.client, tasks, span)
-    done_later = done_in_another_note(tasks, days, span)
+    done_later = done_in_another_note(tasks, days, span, parts.gatherer.me)
     busy = {task.note for task in tasks if span.holds(task.done)}
     last, long_past = span.last.isoformat(), (span.first - LONG_PAST).isoformat()
 
@@ -350,10 +382,11 @@ async def due_in_week_after(
     last, known = span.last.isoformat(), {(task_key(line["text"]), line["due"]) for line in listed}
     tasks = await known_tasks(parts.gatherer)
     due = [task for task in tasks if task.is_open and last < task.due <= until.last.isoformat()]
-    words = {task_key(task.title) for task in due}
-    tasks = [task for task in tasks if task_key(task.title) in words]  # open or done
+    me = parts.gatherer.me
+    words = {task_key(task.title, me) for task in due}
+    tasks = [task for task in tasks if task_key(task.title, me) in words]  # open or done
     days = await days_of_notes(parts.client, tasks, until)
-    done = done_in_another_note(tasks, days, until)
+    done = done_in_another_note(tasks, days, until, me)
     wanted = [
         task
         for task in due
@@ -376,16 +409,18 @@ async def days_of_notes(client: VaultClient, tasks: Sequence[TaskRow], span: Spa
 
 async def tasks_done_elsewhere(gatherer: Gatherer, client: VaultClient, span: Span) -> set[tuple[str, str]]:
     """Return the open tasks that another note has as done (`done_in_another_note`), each as its note and its key."""
-    known = [(task, task_key(task.title)) for task in await known_tasks(gatherer)]
+    known = [(task, task_key(task.title, gatherer.me)) for task in await known_tasks(gatherer)]
     open_words, done_words = ({key for task, key in known if task.is_open is wanted} for wanted in (True, False))
     tasks = [task for task, key in known if key in open_words & done_words]
-    done = done_in_another_note(tasks, await days_of_notes(client, tasks, span), span)
+    done = done_in_another_note(tasks, await days_of_notes(client, tasks, span), span, gatherer.me)
     return {(task.note, task_key(task.title)) for task in tasks if task.id in done}
 
 
-def done_in_another_note(tasks: Sequence[TaskRow], days: Mapping[str, str], span: Span) -> set[str]:
-    """Return the ids of the open tasks that another note has as done between the day of their own note and the end of a
-    span. If their own note has no day, the time between begins with the span.
+def done_in_another_note(
+    tasks: Sequence[TaskRow], days: Mapping[str, str], span: Span, me: Collection[str]
+) -> set[str]:
+    """Return the ids of the open tasks that another note has as done or cancelled between the day of their own note and
+    the end of a span. If their own note has no day, the time between begins with the span.
 
     A box that was ticked without a date counts only if one of the two notes is named only by its day, or if both are of
     one series. Another deadline is another task, and so is every occurrence of a recurring task.
@@ -395,8 +430,8 @@ def done_in_another_note(tasks: Sequence[TaskRow], days: Mapping[str, str], span
     series = {path: found for path in days if days[path] and (found := _series_of(path))[1]}
     done: dict[str, list[TaskRow]] = {}
     for task in tasks:
-        if task.status == "done":
-            done.setdefault(task_key(task.title), []).append(task)
+        if not task.is_open:
+            done.setdefault(task_key(task.title, me), []).append(task)
 
     def is_same(task: TaskRow, other: TaskRow) -> bool:
         if task.due != other.due and (task.recurrence or (task.due and other.due)):
@@ -407,7 +442,7 @@ def done_in_another_note(tasks: Sequence[TaskRow], days: Mapping[str, str], span
     return {
         task.id
         for task in tasks
-        for other in done.get(task_key(task.title), ())
+        for other in done.get(task_key(task.title, me), ())
         if task.is_open
         and task.note != other.note
         and (days[task.note] or first) <= (other.done or days[other.note]) <= last
@@ -415,9 +450,17 @@ def done_in_another_note(tasks: Sequence[TaskRow], days: Mapping[str, str], span
     }
 
 
-def task_key(title: str) -> str:
-    """Return the words that tasks have in common if they are the same: without markup, case and the final full stop."""
-    return plain_text(bare(title)).casefold().rstrip(" .!")
+def task_key(title: str, me: Collection[str] = ()) -> str:
+    """Return the words that tasks have in common if they are the same: without markup, case and the final full stop.
+
+    “Sam: pay”, “@Sam pay” and “pay (Sam)” are “pay” if Sam is the user, whose names are `me`.
+    """
+    key = plain_text(bare(title)).casefold().rstrip(" .!")
+    names = {part for name in me if "@" not in name for part in (name.casefold(), *name.casefold().split()[:1])}
+    if not names:
+        return key
+    name = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    return re.sub(rf"^(?:@(?:{name})\b[:,]?|(?:{name})\s*[:–-])\s+|\s+(?:@(?:{name})|\((?:{name})\))$", "", key)
 
 
 def _is_named_by_day(path: str) -> bool:
@@ -428,7 +471,7 @@ def _is_named_by_day(path: str) -> bool:
 def _series_of(path: str) -> tuple[PurePosixPath, frozenset[str]]:
     """Return what the notes of a series have in common: their folder, and the words of their names without dates."""
     place = PurePosixPath(path)
-    return place.parent, title_key(place.stem)
+    return place.parent, title_key(place.stem) - _WEEKDAYS
 
 
 def allowed_tasks(tasks: Iterable[TaskRow], *, remote: bool) -> list[TaskRow]:
@@ -436,32 +479,49 @@ def allowed_tasks(tasks: Iterable[TaskRow], *, remote: bool) -> list[TaskRow]:
     return [task for task in tasks if not (remote and task.sensitive)]
 
 
+Held = tuple[str, datetime.date | None, str]
+"""The title, the day and the path of the note of a meeting; the path is empty if it has none."""
+
+
 async def meetings_of(
-    parts: CadenceParts, span: Span, most: int, material: Material, reads: Iterable[ReadNote]
+    parts: CadenceParts, held: Sequence[Held], most: int, material: Material, reads: Iterable[ReadNote]
 ) -> list[dict[str, str]]:
+    """Return meetings for a template, with their outcomes; of more than `most` those with notes."""
+    by_path = {read.note.path: read for read in reads}
+    with_notes_first = sorted(range(len(held)), key=lambda number: held[number][2] not in by_path)
+    found = [held[number] for number in sorted(with_notes_first[:most])]
+    await will_link(parts, [path for _, _, path in found], material)
+    lines = [_meeting_line(title, day, path, by_path.get(path), material) for title, day, path in found]
+    return sorted(lines, key=lambda line: line["day"])
+
+
+async def meetings_held(parts: CadenceParts, span: Span, reads: Iterable[ReadNote]) -> list[Held]:
     """Return the meetings of a span that have begun, with their notes, and meeting notes without an event, once each.
 
-    A note belongs to an event by its key, or else by its day and its series or title.
+    A note belongs to an event by its key, or else by its day and its series, title or people. Events without a note
+    that get no draft, such as those that the user declined, are left out. One without invitees is a meeting if the
+    others have none either.
     """
     start, end = span.bounds(parts.zone)
-    held = [meeting for meeting in await parts.meetings(start, min(end, time.time())) if not meeting.cancelled]
+    begun = await parts.meetings(start, min(end, time.time()))
+    held = [meeting for meeting in begun if not meeting.cancelled and span.first <= meeting.day <= span.last]
     keys = [meeting.event_id for meeting in held]
     notes: dict[str, str] = await parts.read(lambda index: paths_of_keys(index, keys))
     by_path = {read.note.path: read for read in reads}
     free = {path: read for path, read in by_path.items() if path not in notes.values()}
-    found: list[tuple[str, datetime.date | None, str]] = []
-    for each, invited in zip(held, await parts.gatherer.invited(*held), strict=True):
-        path = notes.get(each.event_id, "")
-        own = next((read.note.path for read in free.values() if is_note_of(read.note, invited)), "")
+    found: list[Held] = []
+    invited = await parts.gatherer.invited(*held)
+    owned = notes_by_meeting(invited, [read.note for read in free.values()])
+    rule: Notes = "meetings" if any(len(each.attendees) > 1 for each in held) else "all"
+    for each in held:
+        path, own = notes.get(each.event_id, ""), owned.get(each.event_id, "")
         path = path if path in by_path else own or path  # the note of the user is better than a draft that waits
         free.pop(own, None)
-        found.append((each.title, each.day, path))
+        if path or not why_no_draft(each, parts.gatherer.me, rule, ()):
+            found.append((each.title, each.day, path))
     unplanned = [read.note for read in free.values() if is_meeting_note(read.note, parts.gatherer.me)]
     found += [(_title_of(note), day_in(note.path, note.front), note.path) for note in unplanned]
-    found = [each for each in found if not (each[2] in by_path and was_cancelled(by_path[each[2]]))][:most]
-    await will_link(parts, [path for _, _, path in found], material)
-    lines = [_meeting_line(title, day, path, by_path.get(path), material) for title, day, path in found]
-    return sorted(lines, key=lambda line: line["day"])
+    return [each for each in found if not (each[2] in by_path and was_cancelled(by_path[each[2]]))]
 
 
 def _title_of(note: IndexedNote) -> str:

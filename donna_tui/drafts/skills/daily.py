@@ -12,6 +12,7 @@ from donna_tui.drafts.skills.cadence import (
     chats_of,
     decided_in,
     done_in,
+    meetings_held,
     meetings_of,
     new_material,
     noted_in,
@@ -55,11 +56,12 @@ async def _gather_reflection(parts: CadenceParts, day: datetime.date) -> Context
     limits = parts.config.skills.daily_reflection.context_limits
     span, reads = Span(day, day), await notes_of(parts, Span(day, day))
     material, corrections = await new_material(parts, REFLECTION_TASK)
-    meetings = await meetings_of(parts, span, limits.meetings, material, reads)
+    held = await meetings_held(parts, span, reads)
+    meetings = await meetings_of(parts, held, limits.meetings, material, reads)
     data = {
         "title": long_day(day),
         "meetings": meetings,
-        "decided": decided_in(reads, material, parts.gatherer.me, meetings),
+        "decided": decided_in(reads, material, parts.gatherer.me, {path for _, _, path in held}),
         "done": await done_in(parts, span, limits.completed_tasks, material),
         "noted": noted_in(reads, material, parts.gatherer.me),
         "open": await open_in(parts, span, limits.completed_tasks, material),
@@ -76,9 +78,10 @@ async def _gather_commitments(parts: CadenceParts, day: datetime.date) -> Contex
     span = Span(day, day)
     material, corrections = await new_material(parts, COMMITMENTS_TASK)
     reads = await notes_of(parts, span)
+    held = {path for _, _, path in await meetings_held(parts, span, reads)}
     data = {
         "title": long_day(day),
-        "promised": promised_in(reads, material, parts.gatherer.me),
+        "promised": promised_in(reads, material, parts.gatherer.me, held),
         "tasks": await open_in(parts, span, limits.task_hits, material),
     }
     await chats_of(parts, span, limits.chat_hits, material)

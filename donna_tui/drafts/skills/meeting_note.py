@@ -28,6 +28,7 @@ from donna_tui.drafts.series import (
     may_be_quoted,
     page_of_other,
     path_after,
+    title_key,
 )
 from donna_tui.drafts.skills.cadence import Material, Span, task_key, tasks_done_elsewhere
 from donna_tui.drafts.text import inline, short_day, slug, when, wikilink, words_only
@@ -49,7 +50,7 @@ _DIAL_IN = re.compile(
     r"zoom\.|zoom meeting|on zoom|teams meeting|microsoft teams|teams\.microsoft|google meet|meet\.google|webex"
     r"|whereby\.com|gotomeet|jitsi|dial[- ]?in|dial by|passcode|pin:|meeting (?:id|number|link)|conference id"
     r"|video ?(?:call|conference)? ?(?:link|url)|^\W*join\b|^(?:https?://)?\S+/\S*$|one tap"
-    r"|find (?:your|a) local number"
+    r"|find (?:your|a) local number|^more phone numbers\b|^learn more about (?:google )?(?:meet|teams|zoom|webex)\b"
     r"|unsubscribe|need help\?|meeting options|add to (?:your )?(?:google )?calendar|click\b.{0,60}\bcalendar"
     r"|is inviting you|do not (?:edit|delete|change) (?:this|the)|^_{3,}|^[-=~*:]{3,}|^\+?[\d\s().,#*-]{7,}"
     r"(?:\(?[A-Z][\w ,()-]{0,40})?$",
@@ -116,7 +117,9 @@ class MeetingNoteSkill:
 
     def target(self, meeting: Meeting, earlier: Sequence[Earlier]) -> str:
         """Return the path of the note, following the name and folder of the last one of its series."""
-        last = next((previous for previous in earlier if previous.match is not Match.PEOPLE), None)
+        series = [previous for previous in earlier if previous.match is not Match.PEOPLE]
+        titled = (each for each in series if title_key(PurePosixPath(each.note.path).stem) == title_key(meeting.title))
+        last = next(titled, next(iter(series), None))  # an occurrence may have been renamed
         path = path_after(last, meeting.day) if last else ""
         allowed = EVERYWHERE in self.allowlist or path.partition("/")[0] in self.allowlist
         return path if path and allowed else target_of(meeting)
@@ -138,7 +141,7 @@ class MeetingNoteSkill:
         quoted = _quoted(material, notes)
         passages_for_model = _passages_for_model(material, notes)
         passages_for_model += material.passages.add_hits(chats)
-        names = [attendee.label for attendee in meeting.attendees[:MAX_ATTENDEES]]
+        names = [attendee.label for attendee in meeting.attendees if not attendee.declined][:MAX_ATTENDEES]
         links = await asyncio.to_thread(person_links, names, self.client)
         return Context(
             task=Task(
@@ -195,11 +198,12 @@ class MeetingNoteSkill:
 
     def _event(self, meeting: Meeting, agenda: list[str], links: list[str]) -> dict[str, Any]:
         start, end = meeting.start.astimezone(self.zone), meeting.end.astimezone(self.zone)
+        places = [place.strip() for place in meeting.location.split(";")]
         return {
             "event": {
                 "title": inline(title_of(meeting)),
                 "when": when(start, end, meeting.day, all_day=meeting.all_day),
-                "location": "" if _DIAL_IN.search(meeting.location) else inline(meeting.location, 200),
+                "location": inline("; ".join(place for place in places if place and not _DIAL_IN.search(place)), 200),
             },
             "attendees": [*links, "and others"] if len(meeting.attendees) > MAX_ATTENDEES else links,
             "agenda": [inline(point) for point in agenda],

@@ -31,6 +31,8 @@ from donna_tui.drafts.skills.cadence import (
 from donna_tui.drafts.text import can_be_linked, inline, iso_week, words_only
 from donna_tui.index.database import Database
 from donna_tui.index.documents import link_key
+from donna_tui.search.query import STOP_WORDS
+from donna_tui.text.dates import MONTHS
 from donna_tui.text.sentences import sentence_spans
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import MemorySource
@@ -168,9 +170,10 @@ async def _gather(parts: CadenceParts, name: str, day: datetime.date) -> Context
     lately = Span(day - LONG_PAST, day)
     known = await known_tasks(parts.gatherer)
     named = {task.id for task in known if task.is_open and names_in.get(task.note, names).are_in(task.title)}
-    words = {task_key(task.title) for task in known if task.id in named}
-    tasks = [task for task in known if task_key(task.title) in words]  # a done one may have the name in lower case
-    done_later = done_in_another_note(tasks, await days_of_notes(parts.client, tasks, lately), lately)
+    me = parts.gatherer.me
+    words = {task_key(task.title, me) for task in known if task.id in named}
+    tasks = [task for task in known if task_key(task.title, me) in words]  # a done one may have the name in lower case
+    done_later = done_in_another_note(tasks, await days_of_notes(parts.client, tasks, lately), lately, me)
     tasks = [task for task in tasks if task.id in named - done_later]
     chats = await parts.gatherer.own_chats(name, limits.chat)
     for passage in material.passages.add_hits([hit for hit in chats if names.are_in(hit.content)]):
@@ -206,7 +209,7 @@ class _Named:
         names = dict.fromkeys((name, *map(untitled, aliases)))
         first = name.split()[0] if name.split() else name
         keys = {untitled(person).casefold() for person in people} - {*map(str.casefold, names), first.casefold()}
-        is_unambiguous = len(first) > 2 and not any(first.casefold() in key.split() for key in keys)
+        is_unambiguous = _is_distinct(first) and not any(first.casefold() in key.split() for key in keys)
         others = {key for each in keys for key in (each, *each.split()[:1])} - {first.casefold()}
         listed = "|".join(re.escape(each) for each in sorted(others, key=len, reverse=True) if len(each) > 2)
         return cls(
@@ -221,7 +224,7 @@ class _Named:
         """Match the first name as well in a note that lists these `people`, this one and nobody else of that name."""
         first = self.name.casefold().split()[:1]
         is_only = [each for each in people if each.split()[:1] == first] == [person_key(self.name)]
-        return replace(self, first=_first_name(self.name)) if is_only and len(first[0]) > 2 else self
+        return replace(self, first=_first_name(self.name)) if is_only and _is_distinct(self.name.split()[0]) else self
 
     def are_in(self, text: str) -> bool:
         return bool(self.full.search(text) or (self.first and self.first.search(text)))
@@ -247,6 +250,11 @@ class _Named:
         """Check whether a text is only the name of the person."""
         words = text.strip(" :-–")
         return bool(self.full.fullmatch(words) or (self.first and self.first.fullmatch(words)))
+
+
+def _is_distinct(first: str) -> bool:
+    """Check whether a first name is no word, as “Will” and “May”, and no initials."""
+    return len(first) > 2 and first.casefold() not in STOP_WORDS and first not in MONTHS
 
 
 def _first_name(name: str) -> re.Pattern[str]:
@@ -290,7 +298,7 @@ def _about(blocks: Sequence[Block], names: _Named) -> list[Block]:
         continues = by_others and not (block.is_bullet or SPEAKER.match(block.text)) and block.start_line <= last + 1
         by_others, last = continues or names.is_said_by_others(block), block.end_line
         heading = words_only(block.heading_path[-1]) if block.heading_path else ""
-        is_below = block.parent in found or (names.full.search(heading) and not names.others.search(heading))
+        is_below = block.parent in found or (names.are_in(heading) and not names.others.search(heading))
         above = found.get(block.parent)
         is_answer = above is not None and above.text.endswith("?")
         is_about = names.are_in(block.text) or (is_below and not by_others)

@@ -20,6 +20,7 @@ from donna_tui.drafts.skills.cadence import (
     done_in,
     due_in_week_after,
     link_to,
+    meetings_held,
     meetings_of,
     new_material,
     noted_in,
@@ -63,7 +64,8 @@ async def _gather(parts: CadenceParts, day: datetime.date) -> Context:
     span, reads = week_of(day), await notes_of(parts, week_of(day))
     material, corrections = await new_material(parts, TASK_TYPE)
     last, planned = await _last_review(parts, span, material)
-    meetings = await meetings_of(parts, span, limits.meetings, material, reads)
+    held = await meetings_held(parts, span, reads)
+    meetings = await meetings_of(parts, held, limits.meetings, material, reads)
     still_open = await open_in(parts, span, limits.commitments, material)
     data = {
         "title": iso_week(day),
@@ -71,7 +73,7 @@ async def _gather(parts: CadenceParts, day: datetime.date) -> Context:
         "last": last,
         "planned": planned,
         "meetings": meetings,
-        "decided": decided_in(reads, material, parts.gatherer.me, meetings),
+        "decided": decided_in(reads, material, parts.gatherer.me, {path for _, _, path in held}),
         "done": await done_in(parts, span, limits.tasks, material),
         "noted": noted_in(reads, material, parts.gatherer.me),
         "open": still_open,
