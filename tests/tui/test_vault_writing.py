@@ -351,6 +351,24 @@ async def test_what_is_pasted_into_the_text_field_is_inserted_once_and_without_h
         assert "Hidden characters were removed from the pasted text." in notices(donna.app)
 
 
+async def test_undo_and_redo_of_many_lines_hide_the_scroll_bar_again() -> None:
+    async with driving(scenarios.normal()) as donna:
+        field = await text_field(donna)
+        before = field.text
+        donna.app.post_message(events.Paste("line\n" * 200))
+        await donna.until(lambda: field.text != before, "it is pasted")
+        await donna.rest()
+        await donna.press("ctrl+z")
+        await donna.until(lambda: field.text == before, "it is undone")
+        await donna.press("ctrl+y")
+        await donna.until(lambda: field.text != before, "it is done again")
+        await donna.press("f7", "delete", "ctrl+z")
+        await donna.until(lambda: field.text.count("line\n") == 200, "the deletion is undone")
+        await donna.press("ctrl+y")
+        await donna.until(lambda: not field.text, "the text is deleted again")
+        await donna.rest()
+
+
 @pytest.mark.slow
 async def test_typed_zero_width_joiners_are_inserted() -> None:
     async with driving(scenarios.normal()) as donna:

@@ -14,6 +14,7 @@ from textual.content import Content
 from textual.getters import query_one
 from textual.timer import Timer
 from textual.widgets import Static, TextArea
+from textual.widgets.text_area import Selection
 
 from donna_tui.safety.terminal import clean, clean_line, without_hidden
 from donna_tui.tui.lib.bindings import action_binding
@@ -42,6 +43,15 @@ class NoteField(TextArea):
 
     def on_mount(self) -> None:
         self.cursor_blink = False
+
+    def _refresh_size(self) -> None:
+        """Refresh the size with the cursor inside the text: after an undo that removes lines, Textual moves the cursor
+        back later, and if that hides the scroll bar it scrolls to a line that no longer exists.
+        """
+        inside = Selection(*map(self.clamp_visitable, self.selection))
+        if inside != self.selection:
+            self.set_reactive(TextArea.selection, inside)
+        super()._refresh_size()
 
     async def _on_paste(self, event: events.Paste) -> None:
         """Change the text that Textual's own handler inserts, which runs after this one."""
