@@ -16,6 +16,7 @@ from donna_tui.tui.lib.dialogs import RefusalScreen
 from donna_tui.tui.lib.edit_dialog import EditScreen, NoteField
 from donna_tui.tui.lib.external import External
 from donna_tui.tui.lib.inputs import fitting
+from donna_tui.tui.lib.messages import OpenNote
 from donna_tui.tui.lib.picker import Picker
 from donna_tui.tui.vault.conflict_dialogs import ConflictScreen, ThreeWayScreen
 from donna_tui.tui.vault.plan_dialog import PathPrompt, PlanScreen
@@ -349,6 +350,21 @@ async def test_what_is_pasted_into_the_text_field_is_inserted_once_and_without_h
         await donna.rest()
         assert field.text == f"a]52;c;eA==b\tc\nd pm می\u200cخواهم 👩\u200d👧\n{before}"
         assert "Hidden characters were removed from the pasted text." in notices(donna.app)
+
+
+async def test_a_key_right_after_a_note_was_opened_is_for_that_note() -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await donna.open_note(PRIYA)
+        backend.gates.hold("vault_rows")
+        donna.main.post_message(OpenNote(GARDEN))
+        await donna.press("D")
+        await plan(donna)
+        assert GARDEN in donna.screen_text()
+        assert PRIYA not in donna.screen_text()
+        await donna.press("escape")
+        backend.gates.release("vault_rows")
+        await back(donna)
 
 
 async def test_undo_and_redo_of_many_lines_hide_the_scroll_bar_again() -> None:

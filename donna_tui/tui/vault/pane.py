@@ -265,10 +265,13 @@ class VaultPane(PartsPane):
         self.reload()
 
     def open_note(self, path: str, line: int = 1) -> None:
-        """Show a note at the section of a line (1-based)."""
+        """Show a note at the section of a line (1-based). If it is listed, it is selected at once, for the next key."""
         self._pending_line, self._is_opening = (path, line), True
         if self.note_tree.query_text:
             self._end_filter()
+        if self.note_tree.contains(path):
+            self.note_tree.reveal(path)
+            self.follow()
         self.reload(path)
 
     @property
