@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -295,6 +296,26 @@ async def test_tasks_are_listed_when_asked_for_and_ticked_with_a_key() -> None:
         await donna.window(PlanScreen)
         await donna.press("enter")
         await donna.until(lambda: f"- [ ] {title}".encode() in backend.vault.files[RUNBOOK], "it is open again")
+
+
+async def test_the_cursor_follows_a_task_whose_note_was_changed() -> None:
+    backend = scenarios.normal()
+    tasks = [
+        memory(MemorySource.TASK, f"{RUNBOOK}#{number}", f"Call {number}\nstatus: todo", float(number))
+        for number in range(3)
+    ]
+    backend.memory.everything += tasks
+    async with driving(backend, size=LARGE) as donna:
+        await opened(donna)
+        await donna.press("T")
+        await donna.rest()
+        await on(donna, tasks[1].id)
+        ticked = replace(tasks[1], content="Call 1\nstatus: done", at=time.time())
+        backend.memory.everything = [ticked if each is tasks[1] else each for each in backend.memory.everything]
+        before = donna.memory.rows.selected_index
+        await donna.press("f5")
+        await donna.until(lambda: donna.memory.rows.selected_index != before, "the list is sorted again")
+        assert donna.memory.selected.id == ticked.id
 
 
 def test_a_task_has_its_deadline_in_every_width() -> None:

@@ -224,13 +224,11 @@ class MemoryList(RowList):
         return index - sum(retained < index for retained in self._retained)
 
     def _row_like(self, memory: MemoryChunk | None) -> int:
-        """Return the row of the same memory, or else the selected one."""
-
-        def key(each: MemoryChunk | None) -> tuple[str, int, str] | None:
-            return (each.id, each.start_line, each.content) if each is not None else None
-
-        same = (index for index in self._loaded_rows() if memory and key(self.memory_at(index)) == key(memory))
-        return next(same, self.selected_index)
+        """Return the row of the same memory, also if its text changed, as that of a task; or else the selected one."""
+        rows = list(self.places_of(memory.id).items()) if memory is not None else []
+        wanted = (memory.start_line, memory.content) if memory is not None else (0, "")
+        same = (index for index, each in rows if (each.start_line, each.content) == wanted)
+        return next(same, rows[0][0] if rows else self.selected_index)
 
     def _row_of(self, place: int) -> int:
         """Convert a position in the whole list to its row."""
