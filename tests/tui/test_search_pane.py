@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
+from pathlib import Path
 from time import monotonic
 
 import pytest
@@ -93,6 +95,24 @@ async def test_an_older_answer_is_dropped_by_further_typing() -> None:
         donna.search.results.watch(donna.search.results, "virtual_size", lambda: drawn.extend(donna.paths), init=False)
         await donna.until(lambda: donna.paths == ["Notes/for-ab.md"], "the newer question is answered")
         assert "Notes/for-a.md" not in drawn
+
+
+async def test_a_key_right_after_typing_is_for_the_answer_to_what_was_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, f"for-{request.text}"))
+    opened: list[str] = []
+    async with driving(backend) as donna:
+
+        async def edit(path: Path, line: int) -> None:
+            opened.append(path.name)
+
+        monkeypatch.setattr(donna.search._programs, "edit", edit)
+        await donna.search_for("a")
+        backend.gates.hold("search", "ab")
+        await donna.type("b")
+        asyncio.get_running_loop().call_later(0.2, backend.gates.release, "search", "ab")
+        await donna.press("enter")
+        await donna.until(lambda: opened, "a note is opened")
+        assert opened == ["for-ab.md"]
 
 
 async def test_keys_move_the_list_while_the_input_keeps_the_focus() -> None:

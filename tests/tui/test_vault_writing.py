@@ -352,6 +352,23 @@ async def test_what_is_pasted_into_the_text_field_is_inserted_once_and_without_h
         assert "Hidden characters were removed from the pasted text." in notices(donna.app)
 
 
+async def test_the_change_whose_diff_is_read_is_the_one_that_is_undone() -> None:
+    backend = scenarios.normal()
+    vault = backend.vault
+    first = vault.apply(vault.plan_write(PRIYA, "edited\n", vault.read(PRIYA).etag))
+    vault.apply(vault.plan_write(PRIYA, "edited again\n", vault.read(PRIYA).etag))
+    async with driving(backend) as donna:
+        await donna.open_note(PRIYA)
+        await donna.press("h")
+        detail = donna.vault.detail
+        await donna.until(lambda: detail.selected_operation is not None, "the history is shown")
+        await donna.press("down", "enter")
+        await donna.until(lambda: donna.app.screen.focused is detail.diff, "the diff has the focus")
+        await donna.press("z")
+        await plan(donna)
+        assert backend.called("plan_undo_one") == [(first.operation,)]
+
+
 async def test_a_key_right_after_a_note_was_opened_is_for_that_note() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:

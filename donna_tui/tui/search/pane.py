@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable
+import asyncio
+from collections.abc import Callable, Collection, Coroutine, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -39,6 +40,7 @@ from donna_tui.tui.lib.messages import (
     StatusChanged,
     StepBack,
 )
+from donna_tui.tui.lib.parts_pane import MAX_WAIT_SECONDS
 from donna_tui.tui.lib.places import QuestionPlace
 from donna_tui.tui.search.bar import SearchBar
 from donna_tui.tui.search.preview import Preview
@@ -71,6 +73,8 @@ TYPING_GAP = 0.05
 """Seconds between two searches while typing: shorter than most people's interval between two keys, so that most keys
 are answered at once, and a burst of keys causes few searches.
 """
+
+LOOK_SECONDS = 0.005
 
 REFRESH_SECONDS = 1.0
 """Seconds between two refreshes of the answer, or of the start page, that only changes of the index cause."""
@@ -133,9 +137,17 @@ class SearchRunner:
             with suppress(WorkerError):
                 await self._searching.wait()
 
+    async def answer_typed(self) -> None:
+        """Answer what was typed already, for a key that needs the results; wait for it a moment."""
+        self._run_typed()
+        until = monotonic() + MAX_WAIT_SECONDS
+        while self._searching is not None and not self._searching.is_finished and monotonic() < until:
+            await asyncio.sleep(LOOK_SECONDS)
+
     def _run_typed(self) -> None:
-        self._is_scheduled = False
-        self.run(self.question)
+        if self._is_scheduled:
+            self._is_scheduled = False
+            self.run(self.question)
 
     def refresh_soon(self) -> None:
         """Schedule a refresh of the answer, because the index has changed."""
@@ -261,6 +273,10 @@ class SearchPane(BlankColumn):
             start_line=self._is_on_start and self.start.selected is not None,
             question=not self.question.is_empty,
         )
+
+    async def update_needs(self, needs: Collection[str]) -> None:
+        if "selected" in needs and self._is_typing:
+            await self._runner.answer_typed()
 
     def focus_first(self) -> None:
         """Focus the input, with the old question selected so that typing replaces it."""

@@ -282,7 +282,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         being removed, are ignored.
         """
         action = ACTIONS[action_id]
-        if self.is_mounted and isinstance(self.pane, PartsPane):
+        if self.is_mounted and isinstance(self.pane, (PartsPane, SearchPane)):
             await self.pane.update_needs(action.needs.split())
         if self._is_leaving or not self.is_mounted:
             return

@@ -296,8 +296,9 @@ class NoteDetail(Container):
 
     @property
     def has_selected_change(self) -> bool:
-        """Check whether a change of the history is selected, by Donna or not."""
-        return self.screen.focused is self.history and self.history.selected is not None
+        """Check whether a change of the history is selected, by Donna or not, or its diff has the focus."""
+        is_shown = self.tab == "history" and self.screen.focused in (self.history, self.diff)
+        return is_shown and self.history.selected is not None
 
     @property
     def selected_operation(self) -> Operation | None:
