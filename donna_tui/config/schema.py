@@ -61,7 +61,7 @@ class Group:
         elsewhere = {
             alias: setting.id for setting in settings for alias in (setting.id.rpartition(".")[2], *setting.aliases)
         }
-        close = difflib.get_close_matches(name, list(elsewhere), n=1, cutoff=0.8)
+        close = difflib.get_close_matches(name, list(elsewhere), n=1, cutoff=0.85)
         return elsewhere[close[0]] if close else None
 
 

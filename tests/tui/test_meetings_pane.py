@@ -409,7 +409,7 @@ async def test_a_series_is_left_without_drafts_by_one_key_and_gets_them_again_by
         assert backend.called("want_notes") == [("gw-1", False)]
         await donna.rest()
         await donna.press("N")
-        await donna.until(lambda: "written again" in notices(donna.app), "the notice is shown")
+        await donna.until(lambda: "no longer turned off" in notices(donna.app), "the notice is shown")
         assert backend.called("want_notes")[-1] == ("gw-1", True)
 
 

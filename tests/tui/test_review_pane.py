@@ -123,7 +123,7 @@ async def test_what_was_decided_can_be_listed_and_cannot_be_decided_again() -> N
         assert donna.review.selected.id == DONE
         await donna.press("a")
         await donna.press("r")
-        assert notices(donna.app).count("It was approved already.") == 1
+        assert notices(donna.app).count("It is already approved.") == 1
         await donna.press("escape")
         await donna.until(lambda: DONE not in ids(donna), "it is listed no more")
 

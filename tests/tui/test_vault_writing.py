@@ -183,7 +183,9 @@ async def test_an_edit_that_waits_is_there_again_at_the_next_start(monkeypatch: 
     later = scenarios.normal()
     later.vault.edits = backend.vault.edits
     async with driving(later) as donna:
-        await donna.until(lambda: "is unsaved. The Vault lists it." in notices(donna.app), "the notice is shown")
+        await donna.until(
+            lambda: "In the Vault, i continues it, and X discards it." in notices(donna.app), "the notice is shown"
+        )
         await donna.open_note(PRIYA)
         assert "unsaved edit" in donna.screen_text()
         editor(monkeypatch, donna, lambda text: text)

@@ -86,7 +86,7 @@ class External:
         if self.in_browser:
             return "In the browser Donna cannot open Obsidian; y copies a link to the note."
         if not self._opener():
-            return "There is no desktop here to open Obsidian on."
+            return "Obsidian cannot be opened: there is no desktop here."
         return ""
 
     def edit(self, path: Path, line: int) -> Command:

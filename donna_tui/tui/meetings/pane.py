@@ -187,8 +187,8 @@ class MeetingsPane(PartsPane):
             await self.backend.calendar.want_notes(row.meeting.event_id, wanted=wanted)
             what = "this series" if row.meeting.series_id else "this meeting"
             key = shown_key(self._keys["meetings.never"])
-            off = f"No more drafts of {what}. {key} turns them on."
-            self.notify(f"Drafts of {what} are written again." if wanted else off, timeout=5, markup=False)
+            off = f"No more drafts of {what}. {key} turns them back on."
+            self.notify(f"Drafts of {what} are no longer turned off." if wanted else off, timeout=5, markup=False)
             self.reload()
 
     @work(group="write")

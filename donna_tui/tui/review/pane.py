@@ -252,7 +252,7 @@ class ReviewPane(PartsPane):
         row = self.selected
         if row is None or (row.path and row.state in (DraftState.WAITING, DraftState.APPROVED)):
             return ""
-        return "It has no note to edit."
+        return "This draft has no note that can be edited."
 
     @property
     def selected(self) -> DraftRow | None:

@@ -39,8 +39,8 @@ NOTHING_AT_ALL = NoticeText(
 
 _MAX_REMARKS = 3
 _WHY_DECIDED = {
-    DraftState.APPROVED: "It was approved already.",
-    DraftState.REJECTED: "It was rejected already.",
+    DraftState.APPROVED: "It is already approved.",
+    DraftState.REJECTED: "It is already rejected.",
     DraftState.GONE: "Its note is missing: it was undone, deleted or moved.",
 }
 _TONES = {DraftState.FAILED: "$text-error", DraftState.GONE: "$text-warning", DraftState.APPROVED: "$text-success"}

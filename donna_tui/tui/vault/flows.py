@@ -262,7 +262,7 @@ class VaultFlows(PlanFlow):
         return await self._at_path(window, note.path, move, before=note.path)
 
     async def move_all(self, paths: tuple[str, ...], folders: tuple[str, ...]) -> Outcome | None:
-        folder = await self._prompt(FolderPrompt(f"Move {plural(len(paths), 'row')} to", folders))
+        folder = await self._prompt(FolderPrompt(f"Move {plural(len(paths), 'item')} to", folders))
         if folder is None:
             return None
         return await self._with_retry(partial(self._backend.notes.plan_move_into, paths, folder))

@@ -253,7 +253,7 @@ class FolderPrompt(Picker[str]):
     def __init__(self, title: str, folders: Iterable[str]) -> None:
         top = Choice(value="", title="the top of the vault")
         choices = [top, *(Choice(value=path, title=path) for path in folders)]
-        super().__init__(title, choices, placeholder="letters of a folder, or a new one")
+        super().__init__(title, choices, placeholder="name of a folder, or of a new one")
 
     def found(self, query: str) -> list[tuple[Choice[str], Match]]:
         typed = query.strip().strip("/")

@@ -93,7 +93,10 @@ class PlanFlow:
                 raise
             refused = error
         if refused.reason is Reason.NO_REPOSITORY:
-            return await carry_out(plan) if await self.creates_repository() else None
+            if await self.creates_repository():
+                return await carry_out(plan)
+            self._report("Nothing was written: without a git repository it could not be undone.")
+            return None
         agreed = await self._agrees(refusal_of(refused), "commit it to git")
         return await carry_out(replace(plan, may_track=True)) if agreed else None
 

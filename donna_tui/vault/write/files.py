@@ -20,7 +20,7 @@ MARK = ".donna-"
 
 def changed_meanwhile(path: str) -> VaultWriteError:
     """Return the error for a note that another program saved between reading and writing."""
-    hint = "read it again, and resolve the conflict"
+    hint = "read it again, and repeat your change"
     return VaultWriteError(Reason.CONFLICT, "this note was just edited elsewhere", hint=hint, path=path)
 
 

@@ -221,7 +221,7 @@ def _named(paths: Sequence[str]) -> str:
 
 
 def _counted(notes: Sequence[str], what: str) -> tuple[str, ...]:
-    return (f"{len(notes)} notes are {what}, as one step of undo",) if len(notes) > 1 else ()
+    return (f"{len(notes)} notes are {what}; one undo reverts it",) if len(notes) > 1 else ()
 
 
 def _staying(paths: Sequence[str]) -> tuple[str, ...]:
