@@ -16,7 +16,6 @@ from typing import Any
 from donna_tui.drafts.drafters import stems_of
 from donna_tui.drafts.text import words_only
 from donna_tui.memory.checkboxes import parse_task
-from donna_tui.search.query import STOP_WORDS
 from donna_tui.search.sections import DECISION_LABEL, DECISIONS_HEADING, TASK_LABEL, TASKS_HEADING
 from donna_tui.text.dates import GERMAN_MONTHS, MONTH, WEEKDAYS
 from donna_tui.text.lines import line_of, line_starts, split_lines
@@ -206,6 +205,8 @@ _ON_A_DAY = (
 """A day without anything else that is said about it."""
 
 _BY_SOMEBODY = r"(?:\W{0,3}| \([^()]{1,40}\))"
+"""What may be between a label and its colon, as in “Decision (Kim): …”."""
+
 _LABEL_PATTERNS = (
     *(
         (role, re.compile(rf"^\W*(?:\d\d?:\d\d\W+)?(?:{words}){_BY_SOMEBODY}:\W*\w", re.IGNORECASE))
@@ -291,6 +292,12 @@ MIN_SPEAKER_LINES = 3
 _FIRST_PERSON = re.compile(r"\b(?:I|[Ww]e|[Mm]y|[Oo]ur|[Ii]ch|[Ww]ir|[Mm]eine?[nmrs]?|[Uu]nsere?[nmrs]?)\b")
 SHORT_LINE = 60
 """Characters of a line from which its end may only be where a paragraph was wrapped."""
+
+_CONTINUED = frozenset(
+    "a an and as at but by for from in into of on or than that the to with am auf bei das dem den der die ein eine"
+    " einen für im in mit oder und von vom zu zum zur".split()
+)
+"""Last words of a line that the next one continues."""
 
 _BREAK = re.compile(r"\n[ \t]*(?=[^\sa-zß-ÿ])")
 
@@ -584,7 +591,7 @@ def _sentences_in(text: str) -> Iterator[tuple[int, int]]:
         before = text[line : found.start()].rstrip()
         line = found.end()
         last = before.rpartition(" ")[2].lower()
-        if len(before) < SHORT_LINE and not last.endswith(",") and last not in STOP_WORDS:
+        if len(before) < SHORT_LINE and not last.endswith(",") and last not in _CONTINUED:
             yield from ((low + start, low + end) for start, end in sentence_spans(text[low : found.start()]))
             low = found.end()
     yield from ((low + start, low + end) for start, end in sentence_spans(text[low:]))

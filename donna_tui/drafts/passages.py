@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -66,7 +67,10 @@ def is_draft(metadata: dict[str, Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class IndexedNote:
-    """A note as the index has it. `heading` is the one below which all of its passages are, if there is one."""
+    """A note as the index has it. `heading` is the one below which all of its passages are, if there is one.
+
+    Of a running note, with a section for each meeting, `section` is the day of one of them; it is also the note's date.
+    """
 
     path: str
     title: str
@@ -74,6 +78,7 @@ class IndexedNote:
     front: dict[str, Any]
     sensitive: bool
     heading: str = ""
+    section: datetime.date | None = None
 
 
 _FIELDS = " OR ".join(f"content GLOB '*{field}*'" for field in ("{{date", "{{time", "{{title", "<% tp.", "<%[*] "))

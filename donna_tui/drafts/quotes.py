@@ -16,9 +16,10 @@ from pathlib import PurePosixPath
 from donna_tui.drafts.blocks import Block, Role, blocks_of, heading_role, is_own, is_quotable, topics_of
 from donna_tui.drafts.drafters import MIN_WORDS, is_self_contained, stems_of
 from donna_tui.drafts.passages import IndexedNote
-from donna_tui.drafts.series import day_in
+from donna_tui.drafts.series import day_in, day_of
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.text.dates import MONTH, MONTHS, month_number
+from donna_tui.text.markdown import split_sections
 from donna_tui.types.drafts import Evidence
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
@@ -173,7 +174,8 @@ class Read:
         if found is None:
             return None
         own = is_own(found.frontmatter.data)
-        blocks = blocks_of(found.text, found.body_start, own=own)
+        text = found.text if note.section is None else _only_section(found.text, found.body_start, note.section)
+        blocks = blocks_of(text, found.body_start, own=own)
         is_private = found.sensitivity is not Sensitivity.PUBLIC
         return cls(note=replace(note, sensitive=is_private), text=found.text, blocks=tuple(blocks))
 
@@ -200,6 +202,20 @@ class Read:
             )
             for (path, topic), blocks in found.items()
         ]  # fmt: skip
+
+
+_BLANKED = re.compile(r"[^\r\n]")
+
+
+def _only_section(text: str, start: int, day: datetime.date) -> str:
+    """Replace what is outside the section with a day in its heading, and this heading, by spaces."""
+    kept, at = [text[:start]], start
+    for section in split_sections(text, start):
+        if day in map(day_of, section.heading_path):
+            low = section.body_start if day_of(section.heading_path[-1]) == day else section.start
+            kept += [_BLANKED.sub(" ", text[at:low]), text[low : section.end]]
+            at = section.end
+    return "".join((*kept, _BLANKED.sub(" ", text[at:])))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

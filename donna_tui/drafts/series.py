@@ -21,6 +21,7 @@ from donna_tui.drafts.passages import IndexedNote, approved_notes, is_draft
 from donna_tui.drafts.people import FOLDER, untitled
 from donna_tui.drafts.text import words_only
 from donna_tui.index.database import Database
+from donna_tui.index.names import NameKind
 from donna_tui.text.dates import GERMAN_MONTHS, MONTH, WEEKDAYS
 from donna_tui.types.drafts import Meeting
 from donna_tui.types.search import ME, Filters, Hit, MemorySource, SearchOutcome, SearchRequest
@@ -103,8 +104,8 @@ _PERIOD = re.compile(
 _ANY_TEAM = frozenset({"inbox", "archive", "archiv"})
 """Names of folders with the notes of several teams."""
 
-_MEETING_FOLDERS = frozenset(
-    {"meetings", "meeting notes", "minutes", "besprechungen", "sitzungen", "protokolle", "besprechungsnotizen"}
+_MEETING_FOLDER = re.compile(
+    r"\A(?:meetings|meeting notes|minutes|besprechungen|sitzungen|protokolle|besprechungsnotizen)\Z", re.IGNORECASE
 )
 """Names of folders of the notes of meetings."""
 
@@ -167,7 +168,10 @@ class Invited:
 
     def people_at(self, note: IndexedNote) -> frozenset[str]:
         """Return the other people whom a note lists, by their names in the invitation."""
-        return frozenset(self.other_names.get(name, name) for name in people_of(note.front) - self.me)
+        people = people_of(note.front)
+        if note.section and not people and _is_filed(note, _ONE_ON_ONE_FOLDER):  # `1on1/Ben.md`
+            people = frozenset({person_key(PurePosixPath(note.path).stem)})
+        return frozenset(self.other_names.get(name, name) for name in people - self.me)
 
 
 def names_of_people(index: Database) -> list[frozenset[str]]:
@@ -188,7 +192,7 @@ def earlier_notes(index: Database, invited: Invited, templates: Collection[str] 
     Empty if the latest of them must not be quoted to the people of this meeting, or is perhaps of another meeting.
     """
     found: dict[Match, list[Earlier]] = {match: [] for match in Match}
-    notes = list(approved_notes(index, templates))
+    notes = list(with_sections(index, approved_notes(index, templates)))
     # The words in the full names of people whom notes name, or who have a page, and who are not invited.
     people = people_in(notes) | {
         person_key(PurePosixPath(note.path).stem) for note in notes if note.path.startswith(f"{FOLDER}/")
@@ -209,6 +213,39 @@ def earlier_notes(index: Database, invited: Invited, templates: Collection[str] 
     if best and not _may_be_quoted(best[0], invited):
         return []
     return [earlier for earlier in best if _may_be_quoted(earlier, invited)]
+
+
+def with_sections(index: Database, notes: Iterable[IndexedNote]) -> Iterator[IndexedNote]:
+    """Yield notes; in place of a running note of meetings, its sections with a day in their heading."""
+    headings = (
+        "SELECT n.name FROM note_names n JOIN memory_documents d ON d.id = n.document_id"
+        " WHERE d.source_type = 'vault' AND d.source_id = ? AND n.kind = ?"
+    )
+    for note in notes:
+        days = set[datetime.date]()
+        if _may_be_running(note):
+            days = {day for name in index.column(headings, (note.path, int(NameKind.HEADING))) if (day := day_of(name))}
+        for day in sorted(days):
+            yield replace(note, front={**note.front, "date": day.isoformat()}, section=day)
+        if not days:
+            yield note
+
+
+def _may_be_running(note: IndexedNote) -> bool:
+    """Check by its folder, name or properties whether a note without a day may have the minutes of several meetings."""
+    if day_in(note.path, note.front) is not None:
+        return False
+    front, stem = note.front, PurePosixPath(note.path).stem
+    is_listed = any(front.get(key) for key in _ATTENDEE_KEYS)
+    is_named = "1:1" in title_key(stem)
+    return (
+        front.get("type") == "meeting" or is_listed or is_named or _is_filed(note, _ONE_ON_ONE_FOLDER, _MEETING_FOLDER)
+    )
+
+
+def _is_filed(note: IndexedNote, *folders: re.Pattern[str]) -> bool:
+    parts = PurePosixPath(note.path).parts[:-1]
+    return any(pattern.search(part) for pattern in folders for part in parts)
 
 
 def _of_one_team(best: list[Earlier], key: frozenset[str]) -> list[Earlier]:
@@ -307,24 +344,24 @@ def page_of_other(index: Database, invited: Invited) -> IndexedNote | None:
     return next((note for note in pages if len(invited.people) == 1 and not note.sensitive), None)
 
 
-def notes_by_meeting(meetings: Sequence[Invited], notes: Sequence[IndexedNote]) -> dict[str, str]:
-    """Return the paths of the notes of meetings by event id: those of its day, and of its series or with its title, or
-    else with its people, if only one meeting and one note of the day have them.
+def notes_by_meeting(meetings: Sequence[Invited], notes: Sequence[IndexedNote]) -> dict[str, IndexedNote]:
+    """Return the notes of meetings by event id: those of its day, and of its series or with its title, or else with its
+    people, if only one meeting and one note of the day have them.
     """
-    free = {note.path: note for note in notes}
-    found: dict[str, str] = {}
+    free = list(notes)
+    found: dict[str, IndexedNote] = {}
 
-    def matching(invited: Invited, *matches: Match) -> list[str]:
-        of_day = (note for note in free.values() if day_in(note.path, note.front) == invited.meeting.day)
-        return [note.path for note in of_day if match_of(note, invited) in matches]
+    def matching(invited: Invited, *matches: Match) -> list[IndexedNote]:
+        of_day = (note for note in free if day_in(note.path, note.front) == invited.meeting.day)
+        return [note for note in of_day if match_of(note, invited) in matches]
 
-    def take(invited: Invited, path: str) -> None:
-        found[invited.meeting.event_id] = path
-        del free[path]
+    def take(invited: Invited, note: IndexedNote) -> None:
+        found[invited.meeting.event_id] = note
+        free.remove(note)
 
     for invited in meetings:
-        if path := next(iter(matching(invited, Match.SERIES, Match.TITLE)), ""):
-            take(invited, path)
+        if same := matching(invited, Match.SERIES, Match.TITLE):
+            take(invited, same[0])
     often = Counter((invited.meeting.day, invited.people) for invited in meetings)
     for invited in meetings:
         same = matching(invited, Match.PEOPLE) if invited.meeting.event_id not in found else []
@@ -343,7 +380,8 @@ def own_notes(
     ends = min(days), max(days) + datetime.timedelta(days=1)
     start, end = (datetime.datetime.combine(day, datetime.time()).timestamp() for day in ends)
     dated = approved_notes(index, templates, (start, end))
-    return notes_by_meeting(meetings, [note for note in dated if note.path not in taken])
+    found = notes_by_meeting(meetings, [note for note in dated if note.path not in taken])
+    return {event_id: note.path for event_id, note in found.items()}
 
 
 def path_after(last: Earlier, day: datetime.date) -> str:
@@ -364,6 +402,11 @@ def day_in(path: str, front: dict[str, Any]) -> datetime.date | None:
     """Return the day that a note is about, from its frontmatter or name; None if they have none."""
     at = note_date(front, path, 0.0)
     return datetime.datetime.fromtimestamp(at).date() if at else None
+
+
+def day_of(name: str) -> datetime.date | None:
+    """Return the day in the name of a note, or in a heading; None if there is none."""
+    return day_in(name, {})
 
 
 def title_key(title: str) -> frozenset[str]:
@@ -493,8 +536,8 @@ def is_meeting_note(note: IndexedNote, me: Collection[str] = ()) -> bool:
     if is_listed and people_of(front) - {"me", *map(person_key, me)}:
         return True
     is_named = "1:1" in title_key(path.stem) or _NAMED_MEETING.search(_DATES.sub(" ", path.stem.replace("_", " ")))
-    is_filed = any(part.casefold() in _MEETING_FOLDERS or _ONE_ON_ONE_FOLDER.search(part) for part in path.parts[:-1])
-    return bool(is_named or is_filed) and day_in(path.name, {}) is not None
+    is_filed = _is_filed(note, _ONE_ON_ONE_FOLDER, _MEETING_FOLDER)
+    return bool(is_named or is_filed) and bool(note.section or day_of(path.name))
 
 
 def _project_name(note: IndexedNote) -> str:

@@ -173,6 +173,7 @@ class DraftService:
         The person's edits are merged into it. A failed draft is retried. Raises DonnaError and leaves the old draft as
         it was if the model fails, or the person's lines cannot be merged (`conflict`).
         """
+        await self.follow_calendar()
         entry = await self._entry(identity)
         if entry.state in queue.DECIDED:
             raise DonnaError(Reason.NOT_A_DRAFT, "this draft is no longer waiting")
@@ -245,6 +246,7 @@ class DraftService:
         meeting = await self._calendar.meeting(event_id)
         if meeting.cancelled:
             raise DonnaError(Reason.USAGE, "this meeting was cancelled: no note is written")
+        await self.follow_calendar()  # its draft may exist, from before it was moved
         result = await self._skills.meetings.run(meeting)
         if await self._forget_missing(result):
             result = await self._skills.meetings.run(meeting)

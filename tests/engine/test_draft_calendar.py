@@ -68,6 +68,18 @@ async def test_moving_a_meeting_moves_its_draft(tmp_path: Path) -> None:
         assert TYPED in here.text(NOTE)
 
 
+@pytest.mark.parametrize("again", ["write_now", "regenerate"])
+async def test_writing_the_draft_again_follows_its_meeting_first(tmp_path: Path, again: str) -> None:
+    async with draft_engine(tmp_path) as here:
+        row = await here.write(meeting())
+        await here.hold(moved(LATER, meeting()))
+        drafts = here.engine.drafts
+        now = await (drafts.write_now("gateway-2") if again == "write_now" else drafts.regenerate(row.id))
+        assert (now.id, now.path) == (row.id, "Meetings/2024-01-18-gateway-team.md")
+        assert "Thursday, 18 January 2024" in here.text(now.path)
+        assert NOTE not in here.notes()
+
+
 @pytest.mark.slow
 async def test_a_meeting_that_is_renamed_renames_its_draft(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:

@@ -661,6 +661,59 @@ async def test_a_meeting_is_listed_once_with_its_outcome(tmp_path: Path) -> None
         assert section(here.text(week.path), "Met") == [f"- 2024-01-17: {line}" for line in met]
 
 
+RUNNING = """# {title}
+
+Goals: grow.
+
+## 2024-01-09
+
+- Decision: the old plan holds
+
+## 2024-01-16 – costs
+
+### Decisions
+
+- Bo gets the budget
+
+### Action items
+
+- [ ] {task}
+
+## 2024-01-24
+
+- Decision: of next week
+"""
+
+
+async def test_a_running_note_has_the_minutes_of_several_meetings(tmp_path: Path) -> None:
+    notes = {
+        "1on1/Bo.md": RUNNING.format(title="Bo", task="Bo: buy tea"),
+        "Meetings/Standup.md": "## 2024-01-15\n\n- We agreed to ship\n\n## 2024-01-16\n\n- We agreed to wait\n",
+        "Projects/Plan.md": "## 2024-01-16\n\n- Decision: no minutes\n",
+    }
+    async with draft_engine(tmp_path, notes=notes) as here:
+        row = await here.write(meeting("Bo / Sam 1:1", attendees=(Attendee("Bo"),)))
+        text = here.text(row.path)
+        assert section(text, "Last time")[0] == "[[1on1/Bo|Bo]], 16 January 2024, with the same people"
+        assert "- Bo gets the budget" in text
+        assert section(text, "Still open from last time") == ["- Bo: buy tea ([[1on1/Bo|Bo]])"]
+        assert not any(words in text for words in ("the old plan", "of next week", "Goals"))
+        row = await here.write(meeting("Standup", "other", attendees=(Attendee("Bo"), Attendee("Cleo"))))
+        assert "- We agreed to wait" in here.text(row.path)
+        (week,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
+        text = here.text(week.path)
+        assert section(text, "Met")[:3] == [
+            "- 2024-01-15: [[Meetings/Standup|Standup]]",
+            "- 2024-01-16: [[1on1/Bo|Bo]]",
+            "- 2024-01-16: [[Meetings/Standup|Standup]]",
+        ]
+        assert [line.partition(" (")[0] for line in section(text, "Decided")] == [
+            "- We agreed to ship",
+            "- Bo gets the budget",
+            "- We agreed to wait",
+        ]
+
+
 async def test_only_meetings_that_took_place_are_met(tmp_path: Path) -> None:
     night = datetime.datetime(2024, 1, 16, 23, tzinfo=datetime.UTC)
     sam, declined = Attendee("Sam"), Attendee("Sam", declined=True)

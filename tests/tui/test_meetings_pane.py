@@ -49,6 +49,20 @@ async def on(donna: Driver, event_id: str) -> None:
     await donna.rest()
 
 
+async def test_a_preview_that_arrives_late_is_not_shown_for_another_week() -> None:
+    backend = backend_in("normal")
+    backend.gates.hold("preview", "rv-1")
+    async with driving(backend, size=LARGE) as donna:
+        await opened(donna)
+        await donna.until(lambda: backend.called("preview") == [("rv-1",)], "the preview is being read")
+        for _ in range(10):
+            await donna.press("]")
+        await donna.until(lambda: not chosen(donna), "the week is empty")
+        backend.gates.release("preview", "rv-1")
+        await donna.rest()
+        assert "The hot set stays in the process." not in donna.screen_text()
+
+
 def row_with(donna: Driver, words: str) -> str:
     return next(line for line in donna.screen_text().splitlines() if words in line)
 

@@ -243,6 +243,16 @@ async def test_near_matches_are_shown_by_themselves_where_nothing_is_relevant() 
         assert donna.paths == ["Notes/close.md"]
         assert donna.search.results.rows[0].near
         assert "Nothing relevant; near misses" in donna.screen_text()
+        await donna.press("alt+n")
+        assert "Nothing is relevant, so near misses are shown already." in notices(donna.app)
+        assert donna.paths == ["Notes/close.md"]
+
+
+async def test_where_there_are_no_near_misses_it_says_so() -> None:
+    async with driving(FakeBackend(scenarios.AT_REST, answers=outcome)) as donna:
+        await donna.search_for("zebra")
+        await donna.press("alt+n")
+        await donna.until(lambda: "There are no near misses." in donna.screen_text(), "it says so")
 
 
 @pytest.mark.slow

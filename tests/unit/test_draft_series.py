@@ -278,7 +278,7 @@ def test_the_note_of_a_renamed_occurrence_is_of_its_series() -> None:
 def test_a_note_belongs_to_the_only_meeting_of_its_day_with_exactly_its_people() -> None:
     note_of_ben = IndexedNote("1on1/2026-02-10 Ben.md", "1:1 Ben", 0.0, {"attendees": ["Ben"]}, False)
     one, other = invited("Ben / Sam 1:1", "Ben"), invited("Lunch", "Ben", event_id="other")
-    assert notes_by_meeting([one], [note_of_ben]) == {"now": note_of_ben.path}
+    assert notes_by_meeting([one], [note_of_ben]) == {"now": note_of_ben}
     assert notes_by_meeting([invited("Talk", "Ben"), replace(other, key=one.key)], [note_of_ben]) == {}
     assert notes_by_meeting([invited("Review", "Ben", "Ana")], [note_of_ben]) == {}
 

@@ -23,7 +23,7 @@ from donna_tui.drafts.page import Context
 from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, paths_of_keys
 from donna_tui.drafts.quotes import LONG_PAST, outcome_of, points_of, was_cancelled
 from donna_tui.drafts.quotes import Read as ReadNote
-from donna_tui.drafts.series import Gatherer, Read, day_in, is_meeting_note, notes_by_meeting, title_key
+from donna_tui.drafts.series import Gatherer, Read, day_in, is_meeting_note, notes_by_meeting, title_key, with_sections
 from donna_tui.drafts.text import inline, wikilink, words_only
 from donna_tui.drafts.writer import MemoryInformedWriter
 from donna_tui.memory.checkboxes import tasks_in
@@ -205,7 +205,8 @@ async def notes_of(parts: CadenceParts, span: Span) -> list[ReadNote]:
     """Return the notes whose own date is in a span, in order."""
 
     def dated_in(index: Any) -> list[IndexedNote]:
-        dated = ((day_in(note.path, note.front), note) for note in approved_notes(index, parts.gatherer.templates))
+        known = with_sections(index, approved_notes(index, parts.gatherer.templates))
+        dated = ((day_in(note.path, note.front), note) for note in known)
         found = [
             (day, note.path.removesuffix(".md"), note) for day, note in dated if day and span.first <= day <= span.last
         ]
@@ -479,23 +480,25 @@ def allowed_tasks(tasks: Iterable[TaskRow], *, remote: bool) -> list[TaskRow]:
     return [task for task in tasks if not (remote and task.sensitive)]
 
 
-Held = tuple[str, datetime.date | None, str]
-"""The title, the day and the path of the note of a meeting; the path is empty if it has none."""
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A meeting that took place, and its note, if there is one; `read` is None for one that is not of the span."""
+
+    title: str
+    day: datetime.date | None
+    path: str = ""
+    read: ReadNote | None = None
 
 
-async def meetings_of(
-    parts: CadenceParts, held: Sequence[Held], most: int, material: Material, reads: Iterable[ReadNote]
-) -> list[dict[str, str]]:
+async def meetings_of(parts: CadenceParts, held: Sequence[Held], most: int, material: Material) -> list[dict[str, str]]:
     """Return meetings for a template, with their outcomes; of more than `most` those with notes."""
-    by_path = {read.note.path: read for read in reads}
-    with_notes_first = sorted(range(len(held)), key=lambda number: held[number][2] not in by_path)
+    with_notes_first = sorted(range(len(held)), key=lambda number: held[number].read is None)
     found = [held[number] for number in sorted(with_notes_first[:most])]
-    await will_link(parts, [path for _, _, path in found], material)
-    lines = [_meeting_line(title, day, path, by_path.get(path), material) for title, day, path in found]
-    return sorted(lines, key=lambda line: line["day"])
+    await will_link(parts, [each.path for each in found], material)
+    return sorted((_meeting_line(each, material) for each in found), key=lambda line: line["day"])
 
 
-async def meetings_held(parts: CadenceParts, span: Span, reads: Iterable[ReadNote]) -> list[Held]:
+async def meetings_held(parts: CadenceParts, span: Span, reads: Sequence[ReadNote]) -> list[Held]:
     """Return the meetings of a span that have begun, with their notes, and meeting notes without an event, once each.
 
     A note belongs to an event by its key, or else by its day and its series, title or people. Events without a note
@@ -504,24 +507,29 @@ async def meetings_held(parts: CadenceParts, span: Span, reads: Iterable[ReadNot
     """
     start, end = span.bounds(parts.zone)
     begun = await parts.meetings(start, min(end, time.time()))
-    held = [meeting for meeting in begun if not meeting.cancelled and span.first <= meeting.day <= span.last]
-    keys = [meeting.event_id for meeting in held]
+    events = [meeting for meeting in begun if not meeting.cancelled and span.first <= meeting.day <= span.last]
+    keys = [meeting.event_id for meeting in events]
     notes: dict[str, str] = await parts.read(lambda index: paths_of_keys(index, keys))
     by_path = {read.note.path: read for read in reads}
-    free = {path: read for path, read in by_path.items() if path not in notes.values()}
+    free = [read for read in reads if read.note.path not in notes.values()]
+    owned = notes_by_meeting(await parts.gatherer.invited(*events), [read.note for read in free])
+    rule: Notes = "meetings" if any(len(each.attendees) > 1 for each in events) else "all"
     found: list[Held] = []
-    invited = await parts.gatherer.invited(*held)
-    owned = notes_by_meeting(invited, [read.note for read in free.values()])
-    rule: Notes = "meetings" if any(len(each.attendees) > 1 for each in held) else "all"
-    for each in held:
-        path, own = notes.get(each.event_id, ""), owned.get(each.event_id, "")
-        path = path if path in by_path else own or path  # the note of the user is better than a draft that waits
-        free.pop(own, None)
+    for each in events:
+        path = notes.get(each.event_id, "")
+        read = by_path.get(path)
+        if read is None:  # the note of the user is better than a draft that waits
+            read = next((read for read in free if read.note == owned.get(each.event_id)), None)
+            path = read.note.path if read else path
         if path or not why_no_draft(each, parts.gatherer.me, rule, ()):
-            found.append((each.title, each.day, path))
-    unplanned = [read.note for read in free.values() if is_meeting_note(read.note, parts.gatherer.me)]
-    found += [(_title_of(note), day_in(note.path, note.front), note.path) for note in unplanned]
-    return [each for each in found if not (each[2] in by_path and was_cancelled(by_path[each[2]]))]
+            found.append(Held(each.title, each.day, path, read))
+    unplanned = [read for read in free if read.note not in owned.values()]
+    found += [
+        Held(_title_of(read.note), day_in(read.note.path, read.note.front), read.note.path, read)
+        for read in unplanned
+        if is_meeting_note(read.note, parts.gatherer.me)
+    ]
+    return [each for each in found if not (each.read and was_cancelled(each.read))]
 
 
 def _title_of(note: IndexedNote) -> str:
@@ -531,15 +539,14 @@ def _title_of(note: IndexedNote) -> str:
     return note.title if title_key(note.title) else f"{PurePosixPath(note.path).parent.name} {note.title}".strip()
 
 
-def _meeting_line(
-    title: str, day: datetime.date | None, path: str, read: ReadNote | None, material: Material
-) -> dict[str, str]:
+def _meeting_line(held: Held, material: Material) -> dict[str, str]:
     """Return a meeting for a template, with its outcome, unless the decisions of its note are listed."""
-    outcome = material.quote(read, outcome_of(read.blocks)) if read else []
+    title, path = held.title, held.path
+    outcome = material.quote(held.read, outcome_of(held.read.blocks)) if held.read else []
     has_words = bool(title_key(PurePosixPath(path).stem))
     return {
         "title": inline(title) or "Meeting",
-        "day": str(day or ""),
+        "day": str(held.day or ""),
         "path": path,
         "link": link_to(path) if has_words else wikilink(path, title) if path else "",
         "outcome": ": ".join(

@@ -57,11 +57,11 @@ async def _gather_reflection(parts: CadenceParts, day: datetime.date) -> Context
     span, reads = Span(day, day), await notes_of(parts, Span(day, day))
     material, corrections = await new_material(parts, REFLECTION_TASK)
     held = await meetings_held(parts, span, reads)
-    meetings = await meetings_of(parts, held, limits.meetings, material, reads)
+    meetings = await meetings_of(parts, held, limits.meetings, material)
     data = {
         "title": long_day(day),
         "meetings": meetings,
-        "decided": decided_in(reads, material, parts.gatherer.me, {path for _, _, path in held}),
+        "decided": decided_in(reads, material, parts.gatherer.me, {each.path for each in held}),
         "done": await done_in(parts, span, limits.completed_tasks, material),
         "noted": noted_in(reads, material, parts.gatherer.me),
         "open": await open_in(parts, span, limits.completed_tasks, material),
@@ -78,7 +78,7 @@ async def _gather_commitments(parts: CadenceParts, day: datetime.date) -> Contex
     span = Span(day, day)
     material, corrections = await new_material(parts, COMMITMENTS_TASK)
     reads = await notes_of(parts, span)
-    held = {path for _, _, path in await meetings_held(parts, span, reads)}
+    held = {each.path for each in await meetings_held(parts, span, reads)}
     data = {
         "title": long_day(day),
         "promised": promised_in(reads, material, parts.gatherer.me, held),

@@ -186,7 +186,7 @@ class MeetingNoteSkill:
             still_open=tuple(open_boxes(series, limits.open_tasks, invited.meeting.day, is_done=is_done)),
             background=tuple((read, _background_points(read, agenda)) for read in projects),
             open_tasks=tuple(open_boxes(with_tasks, limits.open_tasks, is_done=is_done)),
-            reads=(*([last] if last else []), *with_tasks),
+            reads=(*([last] if last else []), *projects),
         )
 
     def _read(self, note: IndexedNote, invited: Invited) -> Read | None:

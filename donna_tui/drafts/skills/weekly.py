@@ -65,7 +65,7 @@ async def _gather(parts: CadenceParts, day: datetime.date) -> Context:
     material, corrections = await new_material(parts, TASK_TYPE)
     last, planned = await _last_review(parts, span, material)
     held = await meetings_held(parts, span, reads)
-    meetings = await meetings_of(parts, held, limits.meetings, material, reads)
+    meetings = await meetings_of(parts, held, limits.meetings, material)
     still_open = await open_in(parts, span, limits.commitments, material)
     data = {
         "title": iso_week(day),
@@ -73,7 +73,7 @@ async def _gather(parts: CadenceParts, day: datetime.date) -> Context:
         "last": last,
         "planned": planned,
         "meetings": meetings,
-        "decided": decided_in(reads, material, parts.gatherer.me, {path for _, _, path in held}),
+        "decided": decided_in(reads, material, parts.gatherer.me, {each.path for each in held}),
         "done": await done_in(parts, span, limits.tasks, material),
         "noted": noted_in(reads, material, parts.gatherer.me),
         "open": still_open,

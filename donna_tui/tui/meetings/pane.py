@@ -236,6 +236,7 @@ class MeetingsPane(PartsPane):
 
     def follow(self) -> None:
         """Update the card for the selected meeting: known facts at once, its note after a short delay."""
+        self.workers.cancel_group(self, "read")  # which may be of the meeting before
         row = self.selected
         if row is None:
             self.card.show_meeting(None, "", "")

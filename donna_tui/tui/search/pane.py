@@ -570,6 +570,10 @@ class SearchPane(BlankColumn):
         self.post_message(StepBack(redo=True))
 
     def action_search_near(self) -> None:
+        outcome, question = self._outcome, self.question
+        if outcome is not None and outcome.near_misses and not (outcome.hits or question.near_misses):
+            self.notify("Nothing is relevant, so near misses are shown already.", timeout=4, markup=False)
+            return
         self._run_question(replace(self.question, near_misses=not self.question.near_misses))
 
     def action_search_mode(self) -> None:

@@ -215,7 +215,8 @@ def nothing_found(question: Question, outcome: SearchOutcome, status: Status | N
         searched = f"Searched {plural(outcome.searched_notes, 'note')} with {outcome.mode} search, {question.scope}."
     like, asked = question.like, _short(clean_line(question.text.strip()))
     subject = f"like {_short(clean_line(like.title))}" if like is not None else f"for “{asked}”"
-    limits = " ".join(filter(None, (searched, note_of(outcome))))
+    no_near = "There are no near misses." if question.near_misses else ""
+    limits = " ".join(filter(None, (searched, no_near, note_of(outcome))))
     near = (("search.near", "show near misses"),) if not question.near_misses else ()
     return NoticeText(
         f"Nothing relevant {subject}.",
