@@ -19,7 +19,7 @@ from donna_tui.memory.checkboxes import parse_task
 from donna_tui.search.sections import DECISION_LABEL, DECISIONS_HEADING, TASK_LABEL, TASKS_HEADING
 from donna_tui.text.dates import GERMAN_MONTHS, MONTH, WEEKDAYS
 from donna_tui.text.lines import line_of, line_starts, split_lines
-from donna_tui.text.markdown import Section, split_sections
+from donna_tui.text.markdown import CUE, VOICE, Section, split_sections
 from donna_tui.text.prose import HIDDEN, hidden, prose, without_comments
 from donna_tui.text.sentences import sentence_spans
 from donna_tui.types.drafts import Claim, Hunk
@@ -273,12 +273,7 @@ _BOILERPLATE = re.compile(
 SPEAKER = re.compile(r"^[A-ZÀ-Þ][\w.'’-]*(?: [A-ZÀ-Þ][\w.'’-]*){0,2}(?::| [-–]) +")
 """The name of a speaker at the beginning of a line."""
 
-_CUE = re.compile(r"^[ \t]*(?:\d+[ \t]*\r?\n[ \t]*)?(?:\d\d?:)?\d\d:\d\d[.,]\d{3}[ \t]+-->[^\n]*$", re.MULTILINE)
-"""The number and times of a cue in SubRip or WebVTT."""
-
-_VOICE = re.compile(r"<v(?:\.[^ \t>]*)?[ \t]+([^>\n]{1,80})>[ \t]*|</v>")
-"""The speaker of a cue in WebVTT, and its end, https://www.w3.org/TR/webvtt1/#webvtt-cue-voice-span."""
-
+_CUE, _VOICE = re.compile(CUE, re.MULTILINE), re.compile(rf"{VOICE}|</v>")
 _CLOCK = r"(?:\d\d?:)?\d\d?:\d\d(?:[.,]\d{1,3})?"
 _STAMP = rf"(?:\[{_CLOCK}\]|\({_CLOCK}\)|\d\d?:\d\d:\d\d(?:[.,]\d{{1,3}})?)"
 _PERSON = r"[A-ZÀ-Þ][\w.'’-]*(?: [A-ZÀ-Þ][\w.'’-]*){0,3}"

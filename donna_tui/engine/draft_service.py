@@ -18,6 +18,7 @@ from donna_tui.drafts.passages import is_noted, notes_of_key
 from donna_tui.drafts.people import ACTOR
 from donna_tui.drafts.queue import Entry
 from donna_tui.drafts.schedule import cadences, follow
+from donna_tui.drafts.skills import weekly
 from donna_tui.drafts.skills.meeting_note import TEMPLATE, title_of
 from donna_tui.drafts.writer import WriteResult
 from donna_tui.engine.calendar_service import CalendarService
@@ -202,8 +203,11 @@ class DraftService:
     async def write_new(self, skill: str, day: datetime.date, *, person: str = "") -> list[WriteResult]:
         """Write the drafts of a skill for a day or its week; `person` names a profile, which need not be due.
 
-        A draft whose note is missing, because it was undone or deleted, is written again.
+        A draft whose note is missing, because it was undone or deleted, is written again. Raises DonnaError, of a day
+        that has not begun too.
         """
+        if (weekly.week_of(day).first if skill == weekly.TEMPLATE else day) > self._today:
+            raise DonnaError(Reason.USAGE, f"{day} is in the future")
         results = await self._skills.write(skill, day, person)
         missing = [await self._forget_missing(result) for result in results]
         return await self._skills.write(skill, day, person) if any(missing) else results
@@ -220,12 +224,15 @@ class DraftService:
 
     async def write_today(self, skill: str) -> DraftRow | None:
         """Write the draft of a skill for today or this week, or return the existing one; None without content."""
-        today = datetime.datetime.fromtimestamp(self._context.clock(), self._skills.zone).date()
-        for result in await self.write_new(skill, today):
+        for result in await self.write_new(skill, self._today):
             if result.draft:
                 entry = await self._entry(result.draft)
                 return await self._row(await self._revived(entry) if entry.state in queue.DECIDED else entry)
         return None
+
+    @property
+    def _today(self) -> datetime.date:
+        return datetime.datetime.fromtimestamp(self._context.clock(), self._skills.zone).date()
 
     # Meetings
 

@@ -382,6 +382,12 @@ def _comment(match: re.Match[str]) -> str:
     return match[0] if match["ticks"] else " "
 
 
+CUE = r"^[ \t]*(?:\d+[ \t]*\r?\n[ \t]*)?(?:\d\d?:)?\d\d:\d\d[.,]\d{3}[ \t]+-->[^\n]*$"
+"""Pattern of the number and the times of a cue in SubRip or WebVTT, a whole line."""
+
+VOICE = r"<v(?:\.[^ \t<>]*)?[ \t]+([^<>\n]{1,80})>[ \t]*"
+"""Pattern of the speaker of a cue in WebVTT, https://www.w3.org/TR/webvtt1/#webvtt-cue-voice-span."""
+
 _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = tuple(
     (re.compile(pattern, flags), replacement)
     for pattern, replacement, flags in (
@@ -410,6 +416,8 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         (rf"!?\[([^\[\]\n]*?)(?:{IMAGE_SIZE})?\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)", r"\1", 0),
         (r"\[([^\[\]\n]+)\]\[[^\[\]\n]*\]", r"\1", 0),
         (r"(?<!\\)<((?:https?://|mailto:)[^<>\s]+)>", r"\1", 0),
+        (CUE, " ", re.MULTILINE),
+        (VOICE, r"\1: ", 0),
         (r'(?<!\\)</?[A-Za-z][^<>\n]*>|\A(?:[\w-]+="[^"<>\n]*"[ \t]*)+/?>', " ", 0),
         (r"(\*\*\*|\*\*|==)(?=\S)([^\n]{1,500}?)(?<=\S)\1", r"\2", 0),
         (r"(?<!\w)__(?=\S)([^\n]{1,500}?)(?<=\S)__(?!\w)", r"\1", 0),
@@ -421,9 +429,9 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
 )
 """Rules in order: quotes and callouts, code blocks, comments, delimiter rows of tables without outer pipes, rules;
 headings, lists, block ids, tables, ends of rows that are cut off; code, images without a caption, the end of a link
-that began before the passage, links and embeds, cells, footnotes, HTML and the end of a tag that began before the
-passage; emphasis, backticks of code that is cut off, escapes. Struck text keeps its marks, since without them it would
-read as valid.
+that began before the passage, links and embeds, cells, footnotes, cues of subtitles, HTML and the end of a tag that
+began before the passage; emphasis, backticks of code that is cut off, escapes. Struck text keeps its marks, since
+without them it would read as valid.
 """
 
 

@@ -618,6 +618,16 @@ async def test_promises_in_the_notes_of_a_day_are_commitments(tmp_path: Path) ->
         ]
 
 
+async def test_nothing_is_drafted_for_a_day_that_has_not_begun(tmp_path: Path) -> None:
+    async with draft_engine(tmp_path, clock=lambda: meeting().start.timestamp()) as here:
+        new = here.engine.drafts.write_new
+        for skill, day in (("daily_reflection", 18), ("commitment_log", 18), ("weekly_review", 22)):
+            with pytest.raises(DonnaError, match="in the future"):
+                await new(skill, datetime.date(2024, 1, day))
+        (week,) = await new("weekly_review", datetime.date(2024, 1, 19))
+        assert week.path == "WeeklyReview/2024-W03.md"
+
+
 async def test_a_template_is_no_meeting_of_the_week(tmp_path: Path) -> None:
     form = (
         "---\ntype: meeting\ndate: 2024-01-16\n---\n# Weekly\n\n## Decisions\n\n- What did we decide?\n\n- [ ] Task\n"

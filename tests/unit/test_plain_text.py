@@ -31,6 +31,10 @@ from donna_tui.text.markdown import plain_text
         ("- [ ] todo\n- [x] done\n* item\n---\n```python\nx = `1`\n```", "☐ todo ☑ done • item x = `1`"),
         ("- [-] no longer\n- [/] begun\n1. [?] a question", "☒ no longer ◩ begun ☐ a question"),
         ("kept for a year^[by *law*], then deleted", "kept for a year (by law), then deleted"),
+        (
+            "1\n00:00:01,000 --> 00:00:02,500\nHi\n\n00:03.000 --> 00:04.000\n<v.loud Kim Roe>Hello</v>",
+            "Hi Kim Roe: Hello",
+        ),
         ('class="a" id="b">the end</span> of a <b>tag</b>', "the end of a tag"),
         ("note|the end]] of a [[link]]", "the end of a link"),
         ("the end](https://e.org/) of a [link](x)", "the end of a link"),

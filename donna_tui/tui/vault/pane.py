@@ -343,9 +343,9 @@ class VaultPane(PartsPane):
             await edits.find()
         if edits.paths:
             others = f" and {plural(len(edits.paths) - 1, 'other note')}" if len(edits.paths) > 1 else ""
-            goes_on, drops = (shown_key(self._keys[action]) for action in ("vault.edit-here", "vault.discard"))
+            edit, discard = (shown_key(self._keys[action]) for action in ("vault.edit-here", "vault.discard"))
             what = f"There is an unsaved edit of {clean_line(edits.paths[0])}{others}."
-            message = f"{what} In the Vault, {goes_on} continues it, and {drops} discards it."
+            message = f"{what} In the Vault, {edit} continues it, and {discard} discards it."
             self.notify(message, timeout=8, markup=False)
             self.reload()
 
