@@ -531,6 +531,7 @@ class VaultPane(PartsPane):
     @one_dialog("discard")
     async def _discard(self, path: str) -> None:
         await self._flows.drop(path)
+        self.app.clear_notifications()  # which ask for the key once more
         self.reload()
         self.follow()
 
