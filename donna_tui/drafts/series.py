@@ -50,6 +50,7 @@ _DATES = re.compile(
     re.IGNORECASE,
 )
 _DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])(?!\d)")
+_GERMAN_DAY = re.compile(r"(?<!\d)(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])\.(?:19|20)\d\d(?!\d)")
 _ONE_ON_ONE_FOLDER = re.compile(r"\b1(?::|[- ]?on[- ]?)1s?\b", re.IGNORECASE)
 _NAMED_MEETING = re.compile(
     r"\A(?!.*\b(?:a|an|the|for|no|by|before|after|to|cancelled|missed|prepare)\b)\W*(?:\w+\W+){0,2}"
@@ -233,14 +234,10 @@ def with_sections(index: Database, notes: Iterable[IndexedNote]) -> Iterator[Ind
 
 def _may_be_running(note: IndexedNote) -> bool:
     """Check by its folder, name or properties whether a note without a day may have the minutes of several meetings."""
-    if day_in(note.path, note.front) is not None:
-        return False
-    front, stem = note.front, PurePosixPath(note.path).stem
-    is_listed = any(front.get(key) for key in _ATTENDEE_KEYS)
-    is_named = "1:1" in title_key(stem)
-    return (
-        front.get("type") == "meeting" or is_listed or is_named or _is_filed(note, _ONE_ON_ONE_FOLDER, _MEETING_FOLDER)
-    )
+    is_marked = note.front.get("type") == "meeting" or any(note.front.get(key) for key in _ATTENDEE_KEYS)
+    is_named = _ONE_ON_ONE.search(PurePosixPath(note.path).stem) is not None
+    is_minutes = is_marked or is_named or _is_filed(note, _ONE_ON_ONE_FOLDER, _MEETING_FOLDER)
+    return is_minutes and day_in(note.path, note.front) is None
 
 
 def _is_filed(note: IndexedNote, *folders: re.Pattern[str]) -> bool:
@@ -387,13 +384,16 @@ def own_notes(
 def path_after(last: Earlier, day: datetime.date) -> str:
     """Return the path of the last note of a series with the day replaced; empty if its name has no day."""
     path = PurePosixPath(last.note.path)
-    written = _DAY.search(path.stem)
+    written = _DAY.search(path.stem) or _GERMAN_DAY.search(path.stem)
     if written is None or _DAY.search(path.stem, written.end()):
         return ""
     parts = (f"{day.year:04d}", f"{day.month:02d}", f"{day.day:02d}")
-    marks = re.split(r"\d+", written[0])
-    dated = "".join(part + mark for part, mark in zip(parts, [*marks[1:3], ""], strict=True)) if len(marks) == 4 else ""
-    renamed = f"{path.stem[: written.start()]}{dated or ''.join(parts)}{path.stem[written.end() :]}.md"
+    if written.re is _GERMAN_DAY:
+        dated = ".".join(reversed(parts))
+    else:
+        marks = re.split(r"\d+", written[0])[1:3] if len(re.findall(r"\d+", written[0])) == len(parts) else ["", ""]
+        dated = "".join(part + mark for part, mark in zip(parts, [*marks, ""], strict=True))
+    renamed = f"{path.stem[: written.start()]}{dated}{path.stem[written.end() :]}.md"
     folders = _folders_after(path.parent, last.day, day)
     return str(folders / renamed)
 

@@ -448,6 +448,7 @@ def test_a_project_note_is_background_where_the_title_names_it() -> None:
         ("Work/Team/2026-01-05 weekly.md", "Work/Team/2026-02-10 weekly.md"),
         ("Meetings/weekly 20260105.md", "Meetings/weekly 20260210.md"),
         ("2026/01/2026.01.05 weekly.md", "2026/02/2026.02.10 weekly.md"),
+        ("Protokolle/05.01.2026 Jour fixe.md", "Protokolle/10.02.2026 Jour fixe.md"),
         ("Meetings/weekly.md", ""),
     ],
 )
