@@ -229,7 +229,7 @@ def decided_in(
     """Return the decisions in the meeting notes and daily notes of a span, and in the notes of meetings `held`."""
     lines: list[dict[str, str]] = []
     for read in reads:
-        if read.note.path in held or is_meeting_note(read.note, me) or _is_daily(read.note, me):
+        if read.note.path in held or _has_minutes(read.note, me):
             lines += material.quote(read, points_of(read.blocks).decisions[:DECISIONS_A_MEETING])
     return lines
 
@@ -251,7 +251,7 @@ def promised_in(
     """
     lines: list[dict[str, str]] = []
     for read in reads:
-        if read.note.path in held or is_meeting_note(read.note, me) or _is_daily(read.note, me):
+        if read.note.path in held or _has_minutes(read.note, me):
             said = (block for block in read.blocks if not block.box and is_quotable(block))
             promised = [replace(each, depth=0) for each in said if each.role is Role.ACTIONS or _promises(each.text)]
             lines += material.quote(read, promised[:PROMISES_A_NOTE])
@@ -264,9 +264,13 @@ def _promises(text: str) -> bool:
     if found is None or text.endswith("?") or _TO_OTHERS.search(text):
         return False
     clause = max(text.rfind(mark, 0, found.start()) for mark in ",;:.") + 1
-    same_clause = text[found.start() :].partition(",")[0]
-    end = found.end("said") if found["said"] else found.start() + len(same_clause)
+    before_comma = text[found.start() :].partition(",")[0]
+    end = found.end("said") if found["said"] else found.start() + len(before_comma)
     return not (_NEGATION.search(text, clause, end) or _NEGATION.fullmatch(text[end:].strip(" .!")))
+
+
+def _has_minutes(note: IndexedNote, me: Collection[str]) -> bool:
+    return is_meeting_note(note, me) or _is_daily(note, me)
 
 
 def _is_daily(note: IndexedNote, me: Collection[str]) -> bool:
