@@ -289,8 +289,8 @@ SHORT_LINE = 60
 """Characters of a line from which its end may only be where a paragraph was wrapped."""
 
 _CONTINUED = frozenset(
-    "a an and as at but by for from in into of on or than that the to with am auf bei das dem den der die ein eine"
-    " einen für im in mit oder und von vom zu zum zur".split()
+    "a an and as at but by following follows for from in into of on or than that the to with am auf bei das dem den"
+    " der die ein eine einen folgende folgendes für im in mit oder und von vom zu zum zur".split()
 )
 """Last words of a line that the next one continues."""
 

@@ -239,13 +239,16 @@ def test_what_is_no_speaker_is_not_put_before_a_sentence() -> None:
 def test_a_short_line_is_a_statement_of_its_own_and_a_wrapped_one_is_not() -> None:
     text = (
         "**14:00 Call Kim**\nTalked about the price\nWe agreed on\nEuro and cents,\nNot on dollars\n\n"
-        "The board of the company met on Monday in the old building of\nBerlin and approved the plan.\n"
+        "The board of the company met on Monday in the old building of\nBerlin and approved the plan.\n\n"
+        "We decided the following\nLand the patch first.\nThen the script\n"
     )
     assert texts(blocks_of(text)) == [
         "14:00 Call Kim",
         "Talked about the price",
         "We agreed on Euro and cents, Not on dollars",
         "The board of the company met on Monday in the old building of Berlin and approved the plan.",
+        "We decided the following Land the patch first.",
+        "Then the script",
     ]
 
 
