@@ -18,12 +18,13 @@ from donna_tui.index.migrations import is_current
 from donna_tui.index.readers import Readers
 from donna_tui.platform.spaces import SpaceLock
 from donna_tui.types.errors import DatabaseError, Reason, SpaceError
-from donna_tui.types.events import EngineStateChanged, ProblemCleared
+from donna_tui.types.events import ChangedElsewhere, EngineStateChanged, ProblemCleared
 
 if TYPE_CHECKING:
     from donna_tui.ingest.index_maintainer import IndexMaintainer
 
 RETRY_SECONDS = 3.0
+"""Seconds between two attempts to take the lease, and between two looks at what the process that holds it changed."""
 
 PATIENCE_SECONDS = 3.0
 """Seconds that a second process waits for the first to create the index."""
@@ -47,7 +48,7 @@ class IndexLease:
         self._readers: Readers | None = None
         self.maintainer: IndexMaintainer | None = None
         self.trouble: DatabaseError | None = None
-        self._posted = ""
+        self._posted, self._last_change = "", 0
         self._is_wanted = asyncio.Event()
 
     async def begin(self) -> None:
@@ -65,6 +66,7 @@ class IndexLease:
             await asyncio.sleep(POLL_SECONDS)
         else:
             return
+        self._look_for_changes()
         self._readers = Readers(self._existing_index(), long_running=self._long_running)
         self._post_read_only()
 
@@ -106,6 +108,7 @@ class IndexLease:
             if self._readers and self._readers.path != newest:
                 await self._close_readers()
                 self._readers = Readers(newest, long_running=self._long_running)
+            self._look_for_changes()
             await asyncio.sleep(RETRY_SECONDS)
 
     async def opened(self) -> IndexMaintainer | None:
@@ -145,6 +148,15 @@ class IndexLease:
         await self._close_readers()
         self._post_state("running")
         return True
+
+    def _look_for_changes(self) -> None:
+        """Post an event if a database of the space was written to since the last call."""
+        databases = [*self._state.glob("*.db"), *self._state.glob("*.db-wal")]
+        last_change = max(map(_modified, databases), default=0)
+        if self._last_change < last_change:
+            if self._last_change:
+                self._hub.post(ChangedElsewhere())
+            self._last_change = last_change
 
     def _post_read_only(self) -> None:
         self._post_state("read_only", self.trouble.message if self.trouble else f"{self._other()} maintains this index")
@@ -207,3 +219,11 @@ class IndexLease:
         readers, self._readers = self._readers, None
         if readers:
             await asyncio.to_thread(readers.close)
+
+
+def _modified(file: Path) -> int:
+    """Return the modification time in nanoseconds, or 0 if the file was deleted meanwhile."""
+    try:
+        return file.stat().st_mtime_ns
+    except OSError:
+        return 0

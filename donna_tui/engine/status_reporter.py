@@ -14,6 +14,7 @@ from donna_tui.index.readers import Readers
 from donna_tui.index.vectors import VectorIndex
 from donna_tui.ingest.problem_log import ProblemLog
 from donna_tui.types.events import (
+    ChangedElsewhere,
     EngineEvent,
     EngineStateChanged,
     EventHub,
@@ -44,7 +45,8 @@ REPORT_SECONDS = 1.0
 """A command that ends within this time reports no progress."""
 
 MOVES_COUNTS = (
-    IngestBatch, NoteDeleted, NoteEmbedded, NoteFailed, NoteIndexed, NoteRenamed, NoteSkipped, ReconcileDone,
+    ChangedElsewhere, IngestBatch, NoteDeleted, NoteEmbedded, NoteFailed, NoteIndexed, NoteRenamed, NoteSkipped,
+    ReconcileDone,
 )  # fmt: skip
 
 

@@ -216,10 +216,17 @@ class IndexSwapped(Event):
     why: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ChangedElsewhere(Event):
+    """The process that maintains the index has changed it, or something in `memory.db`."""
+
+    name: ClassVar[str] = "changed_elsewhere"
+
+
 IndexEvent = (
     EngineStateChanged | ModelStateChanged | WatcherStateChanged | WatchEvent | ReconcileDone | IndexProgress
     | NoteIndexed | NoteEmbedded | NoteRenamed | NoteDeleted | NoteSkipped | NoteFailed | IngestBatch | SearchDone
-    | ProblemRaised | ProblemCleared | IndexSwapped
+    | ProblemRaised | ProblemCleared | IndexSwapped | ChangedElsewhere
 )  # fmt: skip
 """The events of the index."""
 

@@ -13,6 +13,7 @@ from donna_tui.embedding import build as embedding
 from donna_tui.embedding import files
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.embedding.tokenizer import ModelTokens, unusable
+from donna_tui.engine import index_lease
 from donna_tui.index import migrations
 from donna_tui.index.generations import Recipe, current_generation
 from donna_tui.index.readers import Readers
@@ -23,7 +24,7 @@ from donna_tui.memory import indexer
 from donna_tui.platform.supervisor import set_within
 from donna_tui.search import service as search_service_module
 from donna_tui.types.errors import DatabaseError, Reason, SpaceError
-from donna_tui.types.events import EngineStateChanged, IndexSwapped, NoteIndexed, ReconcileDone
+from donna_tui.types.events import ChangedElsewhere, EngineStateChanged, IndexSwapped, NoteIndexed, ReconcileDone
 from donna_tui.types.search import SearchOutcome, SearchRequest
 from donna_tui.types.status import ModelPhase
 from tests.engine.helpers import (
@@ -98,6 +99,22 @@ async def test_a_second_engine_reads_only_answers_and_names_the_first(
             await first.until_found("markhor", "new.md")
             assert await second.found("markhor") == ["new.md"]
         assert first.engine.status().state == "running"
+
+
+async def test_a_second_engine_follows_what_the_first_indexes_and_remembers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_lease, "RETRY_SECONDS", 0.05)
+    sandbox = fill(new_sandbox(tmp_path), 3)
+    async with open_engine(sandbox) as first:
+        await first.wait_until_indexed(vectors=False)
+        async with open_engine(sandbox) as second:
+            await eventually(lambda: second.engine.status().coverage.notes == 3, "the second counts")
+            sandbox.write("new.md", "# New\n\nmarkhor\n")
+            await eventually(lambda: second.engine.status().coverage.notes == 4, "the second counts the new note")
+            seen = len(second.events_of(ChangedElsewhere))
+            await first.engine.memory.remember("The gate code is 4711")
+            await eventually(lambda: len(second.events_of(ChangedElsewhere)) > seen, "the second learns of it")
 
 
 async def test_without_a_model_search_is_by_keyword_and_says_so(

@@ -267,6 +267,7 @@ _DESCRIBE: dict[type, Callable[[Any], Sentence | None]] = {
     events.WatchEvent: _watch,
     events.IndexSwapped: partial(_filled, Kind.ENGINE, Tone.GOOD, "New index in use", "", "{why}"),
     events.IngestBatch: lambda event: None,
+    events.ChangedElsewhere: lambda event: None,
     memory_events.ChatIngested: _remembered,
     memory_events.TasksIngested: _remembered,
     memory_events.CorrectionIngested: _remembered,

@@ -41,7 +41,7 @@ from donna_tui.types.memory_events import VaultWritten
 PAUSE = 0.05
 """Seconds that a meeting is selected before its note is read, so that scrolling through the list reads nothing."""
 
-_ABOUT_MEETINGS = ("vault_autowrite", "calendar")
+_ABOUT_MEETINGS = ("vault_autowrite", "calendar", "changed_elsewhere")
 """Prefixes of event names after which the list may have changed."""
 
 

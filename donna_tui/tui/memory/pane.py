@@ -39,7 +39,7 @@ from donna_tui.tui.memory.recall_panel import MemoryInput, RecallPanel
 from donna_tui.tui.search.dialogs import correct, correction_effect
 from donna_tui.tui.vault.flows import VaultFlows
 from donna_tui.types.errors import DonnaError
-from donna_tui.types.events import IndexSwapped, NoteDeleted, NoteEmbedded
+from donna_tui.types.events import ChangedElsewhere, IndexSwapped, NoteDeleted, NoteEmbedded
 from donna_tui.types.memory import MemoryChunk, Suggestion
 from donna_tui.types.memory_events import BackfillDone, SourceIngested
 from donna_tui.types.status import Status
@@ -48,7 +48,7 @@ from donna_tui.vault.write.changes import OperationKind, Outcome
 FILL = 0.03
 """Seconds until rows that became visible are read, so that scrolling reads only where it stops."""
 
-_ABOUT_MEMORY = (SourceIngested, BackfillDone, IndexSwapped, NoteEmbedded, NoteDeleted)
+_ABOUT_MEMORY = (SourceIngested, BackfillDone, IndexSwapped, NoteEmbedded, NoteDeleted, ChangedElsewhere)
 
 
 LastChange = Literal["", "stored", "written"]

@@ -54,7 +54,7 @@ FIRST_LOAD_DELAY = 0.2
 PAUSE = 0.03
 """Seconds that a draft is selected before it is read, so that scrolling through the queue reads nothing."""
 
-_ABOUT_DRAFTS = ("vault_autowrite", "calendar")
+_ABOUT_DRAFTS = ("vault_autowrite", "calendar", "changed_elsewhere")
 """Prefixes of event names after which the queue may have changed."""
 
 

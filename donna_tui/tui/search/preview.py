@@ -110,10 +110,13 @@ class Preview(Panel):
         self._timer = self.set_timer(PAUSE, self._load)
 
     def changed(self, happened: tuple[EngineEvent, ...]) -> None:
-        from donna_tui.types.events import NoteIndexed
+        from donna_tui.types.events import ChangedElsewhere, NoteIndexed
 
         hit = self._hit
-        if hit is not None and any(isinstance(posted, NoteIndexed) and posted.path == hit.path for posted in happened):
+        if hit is not None and any(
+            isinstance(posted, ChangedElsewhere) or (isinstance(posted, NoteIndexed) and posted.path == hit.path)
+            for posted in happened
+        ):
             self._load()
 
     def _load(self) -> None:

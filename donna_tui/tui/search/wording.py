@@ -141,18 +141,25 @@ def makes_semantic(event: EngineEvent) -> bool:
 
 def changes_answers(event: EngineEvent) -> bool:
     """Return whether an event may change the answer to the same question."""
-    from donna_tui.types.events import IndexSwapped, NoteDeleted, NoteEmbedded, NoteIndexed, NoteRenamed
+    from donna_tui.types.events import (
+        ChangedElsewhere,
+        IndexSwapped,
+        NoteDeleted,
+        NoteEmbedded,
+        NoteIndexed,
+        NoteRenamed,
+    )
 
     return makes_semantic(event) or isinstance(
-        event, NoteIndexed | NoteEmbedded | NoteDeleted | NoteRenamed | IndexSwapped
+        event, NoteIndexed | NoteEmbedded | NoteDeleted | NoteRenamed | IndexSwapped | ChangedElsewhere
     )
 
 
 def changes_start(event: EngineEvent) -> bool:
-    from donna_tui.types.events import NoteDeleted, NoteIndexed, NoteRenamed, ReconcileDone
+    from donna_tui.types.events import ChangedElsewhere, NoteDeleted, NoteIndexed, NoteRenamed, ReconcileDone
     from donna_tui.types.memory_events import VaultWritten
 
-    notes = (NoteIndexed, NoteDeleted, NoteRenamed, ReconcileDone, VaultWritten)
+    notes = (NoteIndexed, NoteDeleted, NoteRenamed, ReconcileDone, VaultWritten, ChangedElsewhere)
     return isinstance(event, notes) or event.name.startswith(("vault_autowrite", "calendar"))
 
 
