@@ -77,6 +77,7 @@ DECISIONS = Section(
 TASKS = Section(
     asks=re.compile(
         rf"{_ALL}((?:{_OPEN})\s+(?:{_TASK})|action items?|next steps?|nächsten? schritte)(?:\W*\Z|\s+(?:{_ABOUT})\b)"
+        rf"|{_ALL}((?:{_OPEN})\s+(?:{_OWN}|action items))(?:\s+[^\W\d]\w*){{1,3}}\W*\Z"
         r"|\bwhat(?:['’]s| is| was) (still (?:open|to (?:be done|do)))\b"
         rf"|\b(?:what|which|welche)\s+({_TODO})\s+(?:are|is|sind|were)(?:\s+(still|noch))?\s+(left|offen|{_OPEN})\b"
         rf"|\A\W*(?:\w+\s+){{0,2}}(?:\w+['’]s?|my|our|all|meine|unsere|alle)\s+({_OWN})\W*\Z"

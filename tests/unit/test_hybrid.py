@@ -167,6 +167,8 @@ def test_the_latest_note_of_a_series_is_first(store: MemoryStore, text: str, fir
         ("which action items are still open for Globex?", "Boxes", ("action", "items", "still", "open")),
         ("welche Aufgaben sind noch offen mit Globex", "Boxes", ("Aufgaben", "noch", "offen")),
         ("Globex action items", "Boxes", ("action", "items")),
+        ("overdue todos Globex", "Boxes", ("overdue", "todos")),
+        ("offene aufgaben Globex Baum", "Boxes", ("offene", "aufgaben")),
         ("todos for Globex", "Boxes", ("todos",)),
         ("Globex's todos", "Boxes", ("todos",)),
         ("what does Globex have to do this week", "Boxes", ()),
