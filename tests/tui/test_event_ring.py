@@ -29,8 +29,6 @@ def test_only_the_newest_rows_are_kept() -> None:
     ring = filled(8)
     assert len(ring) == 5
     assert shown(ring) == ["3.md", "4.md", "5.md", "6.md", "7.md"]
-    assert ring.taken_from_top() == 3
-    assert ring.taken_from_top() == 0
 
 
 def test_a_filter_finds_every_word_in_any_case_and_follows_new_rows() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -22,7 +22,7 @@ from donna_tui.tui.lib.detail_dialog import DetailScreen
 from donna_tui.tui.lib.event_messages import Kind, Sentence, Tone, describe, not_listed
 from donna_tui.tui.lib.humanize import clock, count, moment, shorten_path
 from donna_tui.tui.lib.inputs import LineInput, SectionTabs
-from donna_tui.tui.lib.lines import LineView, set_content_height
+from donna_tui.tui.lib.lines import CursorView, LineView, set_content_height
 from donna_tui.tui.lib.styled import content_strip
 from donna_tui.types.events import EngineEvent
 
@@ -41,27 +41,30 @@ class LogRow:
 
 
 class EventRing:
-    """A ring buffer of at most `capacity` rows; adding a row and dropping the oldest take constant time.
-
-    `shown` are the rows that pass the filter. While paused, new rows are stored but not shown.
-    """
+    """A ring buffer of at most `capacity` rows. While paused, new rows are stored but not shown."""
 
     def __init__(self, capacity: int = KEPT_ROWS) -> None:
-        self._rows: deque[LogRow] = deque()
-        self._capacity = capacity
+        self._rows: deque[LogRow] = deque(maxlen=capacity)
         self._next = 0
-        self._text = ""
+        self._words: list[str] = []
         self._kind: Kind | None = None
         self._paused_at: int | None = None
-        self._cut = 0
-        self.shown: deque[LogRow] = deque()
+        self._shown: Sequence[LogRow] | None = ()
 
     def __len__(self) -> int:
         return len(self._rows)
 
     @property
+    def shown(self) -> Sequence[LogRow]:
+        """Return the rows that pass the filter, oldest first; another list after each change."""
+        if self._shown is None:
+            end = self._next if self._paused_at is None else self._paused_at
+            self._shown = [row for row in self._rows if row.number < end and self._passes(row.sentence)]
+        return self._shown
+
+    @property
     def filtered(self) -> bool:
-        return bool(self._text) or self._kind is not None
+        return bool(self._words) or self._kind is not None
 
     @property
     def paused(self) -> bool:
@@ -76,54 +79,32 @@ class EventRing:
         last = self._rows[-1] if self._rows and sentence.kind is Kind.SEARCHES else None
         if last is not None and last.sentence.kind is Kind.SEARCHES and at - last.at <= _TYPING_SECONDS:
             self._rows[-1] = replace(last, at=at, sentence=sentence, times=last.times + 1)
-            if self.shown and self.shown[-1].number == last.number:
-                self.shown[-1] = self._rows[-1]
-            return
-        row = LogRow(self._next, at, sentence)
-        self._next += 1
-        self._rows.append(row)
-        if not self.paused and self._passes(row):
-            self.shown.append(row)
-        if len(self._rows) > self._capacity:
-            oldest = self._rows.popleft()
-            if self.shown and self.shown[0].number == oldest.number and not self.paused:
-                self.shown.popleft()
-                self._cut += 1
+        else:
+            self._rows.append(LogRow(self._next, at, sentence))
+            self._next += 1
+        if not self.paused:
+            self._shown = None
 
     def narrow(self, text: str = "", kind: Kind | None = None) -> None:
         """Show only rows of `kind` that contain every word of `text`, ignoring case."""
-        self._text, self._kind = text.casefold(), kind
-        self._refill()
+        self._words, self._kind, self._shown = text.casefold().split(), kind, None
 
     def pause(self) -> None:
+        self._shown = self.shown  # rows that are dropped meanwhile stay
         self._paused_at = self._next
 
     def resume(self) -> None:
-        self._paused_at = None
-        self._refill()
+        self._paused_at = self._shown = None
 
     def index_of(self, number: int) -> int:
         """Return the index of the shown row `number`, or of the next one after it."""
         return bisect_left(self.shown, number, key=lambda row: row.number)
 
-    def taken_from_top(self) -> int:
-        """Return the number of shown rows that were dropped since the last call."""
-        cut, self._cut = self._cut, 0
-        return cut
-
-    def _refill(self) -> None:
-        end = self._next if self._paused_at is None else self._paused_at
-        self.shown = deque(row for row in self._rows if row.number < end and self._passes(row))
-        self._cut = 0
-
-    def _passes(self, row: LogRow) -> bool:
-        sentence = row.sentence
-        if self._kind is not None and sentence.kind is not self._kind:
+    def _passes(self, sentence: Sentence) -> bool:
+        if self._kind not in (None, sentence.kind):
             return False
-        if not self._text:
-            return True
-        whole = f"{sentence.what} {sentence.path} {sentence.detail}".casefold()
-        return all(word in whole for word in self._text.split())
+        whole = f"{sentence.what} {sentence.path} {sentence.detail}".casefold() if self._words else ""
+        return all(word in whole for word in self._words)
 
 
 _TIME = 8
@@ -238,7 +219,7 @@ _MARGIN = 1
 """Cells between a row and the scroll bar."""
 
 
-class EventLog(LineView):
+class EventLog(LineView, CursorView):
     """Rows of an `EventRing`. While no row is selected, the log follows new events."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"tone--{tone}" for tone in Tone} | {"log--empty"}
@@ -249,15 +230,23 @@ class EventLog(LineView):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self.ring = EventRing()
+        self._rows: Sequence[LogRow] = ()
         self._selected: int | None = None
         self.following = True
         """Set while the log scrolls to new rows."""
 
     @property
+    def selected_index(self) -> int:
+        """Return the index of the selected row; without one, the index after the last row."""
+        return self.row_count if self._selected is None else min(self.ring.index_of(self._selected), self.row_count - 1)
+
+    @selected_index.setter
+    def selected_index(self, index: int) -> None:
+        self._selected = self._rows[index].number
+
+    @property
     def selected(self) -> LogRow | None:
-        if self._selected is None or not self.ring.shown:
-            return None
-        return self.ring.shown[self._cursor_index()]
+        return self._rows[self.selected_index] if self._rows and self._selected is not None else None
 
     def add(self, happened: tuple[EngineEvent, ...], *, missed: int = 0, draw: bool = True) -> None:
         """Append events that are described for people, in one redraw; `missed` earlier events are no longer known.
@@ -300,27 +289,23 @@ class EventLog(LineView):
         self.following = True
         self._rows_changed()
 
-    def action_cursor_down(self) -> None:
-        """Select the next row; after the last one the log follows new events again."""
-        self._move(1)
+    def select(self, index: int) -> None:
+        """Select a row; after the last one the log follows new events again."""
+        if index >= self.row_count:
+            self.follow()
+        else:
+            super().select(index)
 
-    def action_cursor_up(self) -> None:
-        self._move(-1)
-
-    def action_page_down(self) -> None:
-        self._move(self._page())
-
-    def action_page_up(self) -> None:
-        self._move(-self._page())
-
-    def action_first(self) -> None:
-        self._move(-len(self.ring.shown))
+    def cursor_moved(self) -> None:
+        self.following = False
+        self.refresh()
+        self.post_message(self.Changed())
 
     def action_last(self) -> None:
         self.follow()
 
     def open_selected(self) -> None:
-        row = self.selected or (self.ring.shown[-1] if self.ring.shown else None)
+        row = self.selected or (self._rows[-1] if self._rows else None)
         if row is not None:
             said = row.sentence
             times = ("Time spent", said.stages or said.took), ("When", moment(row.at))
@@ -328,13 +313,17 @@ class EventLog(LineView):
 
     @property
     def line_count(self) -> int:
-        return len(self.ring.shown)
+        return len(self._rows)
+
+    @property
+    def row_count(self) -> int:
+        return len(self._rows)
 
     def line(self, index: int, width: int) -> Content:
-        return row_content(self.ring.shown[index], max(0, width - _MARGIN))
+        return row_content(self._rows[index], max(0, width - _MARGIN))
 
     def base_of(self, index: int) -> str:
-        return "selected" if self.ring.shown[index].number == self._selected else ""
+        return "selected" if self._rows[index].number == self._selected else ""
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
@@ -351,49 +340,18 @@ class EventLog(LineView):
     def on_resize(self) -> None:
         self._rows_changed()
 
-    def on_click(self, event: events.Click) -> None:
-        offset = event.get_content_offset(self)
-        index = (offset.y if offset is not None else event.y) + self.scroll_offset.y
-        if index < len(self.ring.shown):
-            self._select(index)
-            if event.chain == 2:
-                self.open_selected()
-
     def _rows_changed(self) -> None:
-        following, cut = self.following, self.ring.taken_from_top()
+        """Draw the rows that are shown now. The log stays at its end if it follows, and else at its first visible row,
+        although rows above it are dropped.
+        """
+        following, top = self.following, self.scroll_offset.y
+        first = self._rows[top].number if top < self.line_count else 0
+        self._rows = self.ring.shown
         set_content_height(self, self.line_count)
-        if following:
-            self.scroll_to(y=self.max_scroll_y, animate=False, force=True)
-            self.following = True
-        elif cut:
-            self.scroll_to(y=max(0, self.scroll_offset.y - cut), animate=False, force=True)
+        self.scroll_to(y=self.max_scroll_y if following else self.ring.index_of(first), animate=False, force=True)
+        self.following = following
         self.refresh()
         self.post_message(self.Changed())
-
-    def _move(self, by: int) -> None:
-        last = len(self.ring.shown) - 1
-        if last < 0:
-            return
-        start = last + (by < 0) if self._selected is None else self._cursor_index()
-        if start + by > last:
-            self.follow()
-        else:
-            self._select(max(0, start + by))
-
-    def _select(self, index: int) -> None:
-        self._selected = self.ring.shown[index].number
-        self.following = False
-        top, page = self.scroll_offset.y, max(1, self.size.height)
-        self.scroll_to(y=min(max(top, index - page + 1), index), animate=False, force=True)
-        self.refresh()
-        self.post_message(self.Changed())
-
-    def _cursor_index(self) -> int:
-        index = self.ring.index_of(self._selected or 0)
-        return min(index, len(self.ring.shown) - 1)
-
-    def _page(self) -> int:
-        return max(1, self.size.height - 1)
 
     def _empty_line(self, y: int, width: int) -> Strip:
         if y != max(0, self.size.height // 2 - 1) or not width:

@@ -35,6 +35,7 @@ from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import count, moment, next_try
 from donna_tui.tui.lib.inputs import SectionTabs
 from donna_tui.tui.lib.keymap import Keys
+from donna_tui.tui.lib.lines import CursorView
 from donna_tui.tui.lib.messages import ActionsChanged, EngineEvents, StatusChanged
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.status import Problem, Status
@@ -145,6 +146,10 @@ class ActivityPane(Vertical):
         event.stop()
         if self.display:
             self._show_log()
+
+    def on_cursor_view_opened(self, event: CursorView.Opened) -> None:
+        event.stop()
+        self.event_log.open_selected()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
