@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from functools import partial
+from itertools import groupby, takewhile, zip_longest
+from operator import is_not
 from typing import ClassVar, TypeVar
 
 from textual import work
@@ -110,36 +112,26 @@ def marked_line(raw: str, spans: Spans, style: str) -> Content:
 
 def pairs_of(lines: Iterable[DiffLine]) -> Iterator[Pair]:
     """Pair lines for the side-by-side view: an unchanged line with itself, a removed one with its new version."""
-    removed: list[DiffLine] = []
-    added: list[DiffLine] = []
-    for line in lines:
-        if line.kind is LineKind.SAME:
-            yield from _block_pairs(removed, added)
-            removed, added = [], []
-            yield line, line
-        elif line.kind is LineKind.REMOVED:
-            removed.append(line)
+    for is_same, block in groupby(lines, key=lambda line: line.kind is LineKind.SAME):
+        if is_same:
+            yield from ((line, line) for line in block)
         else:
-            added.append(line)
-    yield from _block_pairs(removed, added)
+            yield from _block_pairs(list(block))
 
 
-def _block_pairs(removed: list[DiffLine], added: list[DiffLine]) -> Iterator[Pair]:
+def _block_pairs(block: list[DiffLine]) -> Iterator[Pair]:
     """Align the lines of a block that have a partner, and fill the gaps with the others."""
+    added = {line.new: line for line in block if line.kind is LineKind.ADDED}
+    rest = iter(added.values())
     waiting: list[DiffLine] = []
-    rest = iter(added)
-    for line in removed:
-        if line.partner is None:
+    for line in block:
+        if line.kind is LineKind.ADDED:
+            continue
+        partner = added.get(line.partner)
+        if partner is None:
             waiting.append(line)
             continue
-        before = []
-        partner = None
-        for each in rest:
-            if each.new == line.partner:
-                partner = each
-                break
-            before.append(each)
-        yield from zip_longest(waiting, before)
+        yield from zip_longest(waiting, takewhile(partial(is_not, partner), rest))  # takes the partner, too
         waiting = []
         yield line, partner
     yield from zip_longest(waiting, rest)
