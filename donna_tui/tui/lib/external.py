@@ -9,41 +9,31 @@ import shutil
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
+from typing import Any
 
 from textual.app import App
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.error_messages import lowered
 
-_PLUS_LINE = ("+{line}", "{path}")
-_COLON_LINE = ("{path}:{line}",)
-
-
-@dataclass(frozen=True, slots=True)
-class _EditorArguments:
-    """The arguments of a known editor, and whether it has its own window."""
-
-    arguments: tuple[str, ...]
-    has_window: bool = False
-
-
-_IN_TERMINAL = ("vi", "vim", "nvim", "view", "nano", "pico", "emacs", "emacsclient", "kak", "ne", "joe", "mg")
-_LIKE_CODE = ("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf")
-
-_EDITORS: dict[str, _EditorArguments] = {
-    **dict.fromkeys(_IN_TERMINAL, _EditorArguments(_PLUS_LINE)),
-    **dict.fromkeys(("gvim", "mvim", "vimr", "gedit"), _EditorArguments(_PLUS_LINE, has_window=True)),
-    "micro": _EditorArguments(("+{line}:1", "{path}")),
-    **dict.fromkeys(("hx", "helix"), _EditorArguments(_COLON_LINE)),
-    **dict.fromkeys(("subl", "sublime_text", "zed", "zeditor"), _EditorArguments(_COLON_LINE, has_window=True)),
-    **dict.fromkeys(_LIKE_CODE, _EditorArguments(("--goto", "{path}:{line}"), has_window=True)),
-    **dict.fromkeys(("idea", "pycharm", "webstorm"), _EditorArguments(("--line", "{line}", "{path}"), has_window=True)),
-    **dict.fromkeys(("kate", "mate"), _EditorArguments(("-l", "{line}", "{path}"), has_window=True)),
+_EDITORS = {
+    name: (tuple(arguments.split()), has_window)
+    for names, arguments, has_window in (
+        ("vi vim nvim view nano pico emacs emacsclient kak ne joe mg", "+{line} {path}", False),
+        ("gvim mvim vimr gedit", "+{line} {path}", True),
+        ("micro", "+{line}:1 {path}", False),
+        ("hx helix", "{path}:{line}", False),
+        ("subl sublime_text zed zeditor", "{path}:{line}", True),
+        ("code code-insiders codium vscodium cursor windsurf", "--goto {path}:{line}", True),
+        ("idea pycharm webstorm", "--line {line} {path}", True),
+        ("kate mate", "-l {line} {path}", True),
+    )
+    for name in names.split()
 }
-_UNKNOWN = _EditorArguments(("{path}",))
+"""The arguments of each known editor, and whether it has its own window."""
 
 _LONGEST_WAIT_SECONDS = 1.0
 """Seconds to wait for git to say what happened to a missing note."""
@@ -97,9 +87,10 @@ class External:
             raise ValueError("An editor needs an absolute path")
         program = self._editor()
         name = PurePath(program[0]).name.removesuffix(".exe")
-        editor = _EDITORS.get(name, _UNKNOWN)
-        arguments = (part.format(path=path, line=line) for part in editor.arguments)
-        return Command((*program, *arguments), in_terminal=not editor.has_window)
+        arguments, has_window = _EDITORS.get(name, (("{path}",), False))
+        return Command(
+            (*program, *(part.format(path=path, line=line) for part in arguments)), in_terminal=not has_window
+        )
 
     def open(self, uri: str) -> Command:
         return Command((*self._opener(), uri), in_terminal=False)
@@ -166,12 +157,13 @@ class ExternalPrograms:
         self._app.notify(f"Copied {lowered(what)}.", timeout=3, markup=False)
 
     async def _run(self, command: Command) -> None:
-        if command.in_terminal:
+        with ExitStack() as stack:
+            if command.in_terminal:
+                stack.enter_context(self._app.suspend())
+                stack.enter_context(self._app.batch_update())
+                stack.enter_context(_no_interrupts())
             # An exception raised inside `suspend` would leave the app suspended, so errors are returned as text.
-            with self._app.suspend(), self._app.batch_update(), _no_interrupts():
-                failure = await _run_here(command)
-        else:
-            failure = await _run_apart(command)
+            failure = await _failure_of(command)
         if failure:
             self._complain(f"{command.argv[0]} {failure}.")
 
@@ -179,26 +171,16 @@ class ExternalPrograms:
         self._app.notify(clean_line(message), severity="error", timeout=8, markup=False)
 
 
-async def _run_here(command: Command) -> str:
-    """Run a program in this terminal until it exits; return an error message, or an empty string."""
-    try:
-        process = await asyncio.create_subprocess_exec(*command.argv)
-    except OSError as error:
-        return f"could not be started: {error.strerror}"
-    code = await process.wait()
-    return f"ended with an error ({code})" if code else ""
-
-
-async def _run_apart(command: Command) -> str:
-    """Start a program with its own window in the background; return an error message, or an empty string."""
+async def _failure_of(command: Command) -> str:
+    """Run a program, until it exits if it has this terminal; return an error message, or an empty string."""
     nowhere = asyncio.subprocess.DEVNULL
+    apart: dict[str, Any] = {"stdin": nowhere, "stdout": nowhere, "stderr": nowhere, "start_new_session": True}
     try:
-        await asyncio.create_subprocess_exec(
-            *command.argv, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True
-        )
+        process = await asyncio.create_subprocess_exec(*command.argv, **({} if command.in_terminal else apart))
     except OSError as error:
         return f"could not be started: {error.strerror}"
-    return ""
+    code = await process.wait() if command.in_terminal else 0
+    return f"ended with an error ({code})" if code else ""
 
 
 @contextmanager
