@@ -15,7 +15,7 @@ from donna_tui.tui.activity.figures import SparklineRow
 from donna_tui.tui.activity.log import KEPT_ROWS
 from donna_tui.tui.activity.pane import ActivityPane
 from donna_tui.tui.bridge import KEPT_EVENTS
-from donna_tui.tui.lib.detail_dialog import DetailScreen
+from donna_tui.tui.lib.dialogs import DetailScreen
 from donna_tui.types.errors import DonnaError, Reason, SpaceError
 from donna_tui.types.events import EngineEvent, NoteDeleted, NoteIndexed, ProblemCleared, StageTimes
 from donna_tui.types.status import Problem

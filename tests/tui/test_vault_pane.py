@@ -6,8 +6,7 @@ import asyncio
 
 import pytest
 
-from donna_tui.tui.lib.detail_dialog import DetailScreen
-from donna_tui.tui.lib.dialogs import RefusalScreen
+from donna_tui.tui.lib.dialogs import DetailScreen, RefusalScreen
 from donna_tui.tui.lib.messages import StepBack
 from donna_tui.tui.vault.pane import _new_place
 from donna_tui.tui.vault.plan_dialog import PathPrompt, PlanScreen

@@ -10,7 +10,7 @@ import pytest
 
 from docs.walks import MAX_KEYS, WALKS
 from donna_tui.memory.checkboxes import task_key_hash, tasks_in
-from donna_tui.tui.lib.detail_dialog import DetailScreen
+from donna_tui.tui.lib.dialogs import DetailScreen
 from donna_tui.tui.lib.jump import JumpOverlay
 from donna_tui.tui.vault.conflict_dialogs import ConflictScreen
 from donna_tui.tui.vault.plan_dialog import PathPrompt, PlanScreen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from donna_tui.search.why_not import Cause, WhyNot
-from donna_tui.tui.lib.detail_dialog import DetailScreen
+from donna_tui.tui.lib.dialogs import DetailScreen
 from donna_tui.tui.search.dialogs import facts_of
 from donna_tui.tui.vault.switcher import Switcher
 from tests.tui import scenarios

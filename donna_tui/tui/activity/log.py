@@ -18,7 +18,7 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.widgets import Input, Static
 
-from donna_tui.tui.lib.detail_dialog import DetailScreen
+from donna_tui.tui.lib.dialogs import DetailScreen
 from donna_tui.tui.lib.event_messages import Kind, Sentence, Tone, describe, not_listed
 from donna_tui.tui.lib.humanize import clock, count, moment, shorten_path
 from donna_tui.tui.lib.inputs import LineInput, SectionTabs

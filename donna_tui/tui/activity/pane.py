@@ -27,8 +27,7 @@ from donna_tui.tui.activity.log import EventLog, LogFilter
 from donna_tui.tui.lib.action import ActionState
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
-from donna_tui.tui.lib.detail_dialog import DetailScreen, Facts
-from donna_tui.tui.lib.dialogs import showing_errors
+from donna_tui.tui.lib.dialogs import DetailScreen, Facts, showing_errors
 from donna_tui.tui.lib.error_messages import REASONS, reason_title, sentence
 from donna_tui.tui.lib.event_messages import Tone
 from donna_tui.tui.lib.external import ExternalPrograms

@@ -1,4 +1,4 @@
-"""Define the base classes of dialogs, and those that all screens use: texts with keys, a refusal, a line of text."""
+"""Define the base classes of dialogs, and those that all screens use: facts, texts, a refusal, a line of text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textual import events, work
 from textual.app import App, ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.getters import query_one
 from textual.screen import ModalScreen, Screen
@@ -83,6 +83,37 @@ class Modal(ClosesOnce[T | None], ModalScreen[T | None], Generic[T]):
     def on_click(self, event: events.Click) -> None:
         if event.widget is self:
             self.action_leave()
+
+
+Facts = Sequence[tuple[str, str]]
+"""Pairs of a label and a text."""
+
+_LONGEST_DETAIL = 4_000
+"""Maximum number of characters of a text that are shown."""
+
+
+class DetailScreen(Modal[None]):
+    """Show sanitised facts about one problem or event in full; escape, enter or a click outside closes it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,enter,q,space", "dismiss", show=False),
+        action_binding("app.quit", "app.leave"),
+    ]
+
+    def __init__(self, title: str, facts: Facts) -> None:
+        super().__init__(classes="dialog")
+        self._heading = title
+        self._facts = facts
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(classes="detail-box") as box:
+            box.border_title = Content(self._heading)
+            box.border_subtitle = Content("esc close")
+            for label, text in self._facts:
+                if label and text:
+                    yield Static(Content(label), classes="detail-label")
+                if text:
+                    yield Static(Content(text[:_LONGEST_DETAIL]), classes="detail-text")
 
 
 class Dialog(Modal[T], Generic[T]):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from textual.app import App
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.tui.lib.detail_dialog import DetailScreen, Facts
+from donna_tui.tui.lib.dialogs import DetailScreen, Facts
 from donna_tui.tui.lib.error_messages import error_text, sentence
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.picker import Choice, Picker
