@@ -205,7 +205,7 @@ async def test_a_footer_item_can_be_clicked() -> None:
 
 def test_the_registry_needs_no_screen_library() -> None:
     code = (
-        "import sys, donna_tui.tui.lib.actions, donna_tui.tui.lib.keymap, donna_tui.tui.lib.keymap\n"
+        "import sys, donna_tui.tui.lib.actions, donna_tui.tui.lib.keymap\n"
         "sys.exit(' '.join(name for name in ('textual', 'rich', 'pydantic') if name in sys.modules) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -18,13 +18,13 @@ from donna_tui.types.events import CHANGED, ReconcileDone, SearchDone
 from donna_tui.types.memory_events import VaultWritten
 from donna_tui.types.status import Coverage
 from tests.tui import scenarios
+from tests.tui.test_wording import told
 
 SEARCH = SearchDone(mode="hybrid", k=8, hits=3, latency_ms=1.0, question="who moved the ledger")
 
 
 def test_the_log_on_the_screen_shows_the_question_and_the_log_file_does_not() -> None:
-    said = describe(SEARCH)
-    assert said is not None
+    said = told(SEARCH)
     assert "who moved the ledger" in said.detail
     assert "ledger" not in json.dumps(_fields(SEARCH), default=str)
 
@@ -46,8 +46,7 @@ def test_a_scan_without_changes_is_not_listed() -> None:
 )
 def test_the_log_uses_the_words_of_the_history(kind: str, verb: str, what: str) -> None:
     written = VaultWritten(kind=kind, operation="1", commit="2", paths=("Inbox/a.md",), actor="you", verb=verb)
-    said = describe(written)
-    assert said is not None
+    said = told(written)
     assert said.what == what
 
 

@@ -55,11 +55,9 @@ async def test_the_first_frame_comes_before_the_backend_is_made() -> None:
 
     app = DonnaApp(make, external=DESKTOP)
     async with app.run_test(size=SIZE) as pilot:
-        for _ in range(300):
-            if drawn:
-                break
-            await pilot.pause(0.01)
-        await Driver(app, pilot).complete()
+        donna = Driver(app, pilot)
+        await donna.until(lambda: drawn, "the backend is made")
+        await donna.complete()
     assert drawn == [True]
 
 
@@ -85,12 +83,8 @@ async def test_a_vault_that_cannot_be_opened_is_reported_on_every_screen(where: 
 
     app = DonnaApp(make, external=DESKTOP)
     async with app.run_test(size=SIZE) as pilot:
-        for _ in range(300):
-            text = screen_text(app)
-            if "The folder is gone." in text:
-                break
-            await pilot.pause(0.01)
-        assert "Is a drive missing?" in text
+        await Driver(app, pilot).until(lambda: "The folder is gone." in screen_text(app), "the error is shown")
+        assert "Is a drive missing?" in screen_text(app)
         await pilot.press("escape", "6")
         await pilot.pause()
         text = screen_text(app)
@@ -104,12 +98,9 @@ async def test_a_broken_installation_is_reported() -> None:
 
     app = DonnaApp(make, external=DESKTOP)
     async with app.run_test(size=SIZE) as pilot:
-        for _ in range(300):
-            if "apsw cannot be loaded" in screen_text(app):
-                break
-            await pilot.pause(0.01)
-        await Driver(app, pilot).complete()
-        assert "apsw cannot be loaded" in screen_text(app)
+        donna = Driver(app, pilot)
+        await donna.until(lambda: "apsw cannot be loaded" in screen_text(app), "the error is shown")
+        await donna.complete()
 
 
 async def test_quitting_while_the_vault_opens_stops_the_backend() -> None:

@@ -16,6 +16,7 @@ from donna_tui.types.events import IndexProgress, NoteDeleted, SearchDone
 from donna_tui.types.status import Status
 from tests.tui import scenarios
 from tests.tui.driving import driving
+from tests.tui.fake_backend import FakeBackend
 
 
 class Pane:
@@ -36,10 +37,15 @@ class Pane:
 
 
 def progress(done: int) -> IndexProgress:
-    return IndexProgress(
-        notes=9, text_done=done, chunks=0, chunks_embedded=0,
-        seconds_left=None,
-    )  # fmt: skip
+    return IndexProgress(notes=9, text_done=done, chunks=0, chunks_embedded=0, seconds_left=None)
+
+
+def bridged() -> tuple[FakeBackend, Pane, EngineBridge]:
+    """Return a backend and a pane with an open bridge between them."""
+    backend, pane = scenarios.normal(), Pane()
+    bridge = EngineBridge(backend, (pane,))  # type: ignore[arg-type]
+    bridge.open()
+    return backend, pane, bridge
 
 
 async def flushed() -> None:
@@ -65,9 +71,7 @@ async def test_a_thousand_events_from_a_thread_are_one_batch_and_one_status_per_
 
 
 async def test_bridge_counts_events_dropped_above_its_limit() -> None:
-    backend, pane = scenarios.normal(), Pane()
-    bridge = EngineBridge(backend, (pane,))  # type: ignore[arg-type]
-    bridge.open()
+    backend, pane, _ = bridged()
     backend.post(*(NoteDeleted(path=f"{number}.md") for number in range(KEPT_EVENTS + 7)))
     await flushed()
     (batch,) = [message for message in pane.messages if isinstance(message, EngineEvents)]
@@ -77,9 +81,7 @@ async def test_bridge_counts_events_dropped_above_its_limit() -> None:
 
 
 async def test_progress_is_the_status_at_the_time_of_forwarding() -> None:
-    backend, pane = scenarios.normal(), Pane()
-    bridge = EngineBridge(backend, (pane,))  # type: ignore[arg-type]
-    bridge.open()
+    backend, pane, _ = bridged()
     backend.post(progress(1), progress(2))
     backend.change(queued=42)
     await flushed()
@@ -89,9 +91,7 @@ async def test_progress_is_the_status_at_the_time_of_forwarding() -> None:
 
 
 async def test_bridge_sends_nothing_without_events_or_after_closing() -> None:
-    backend, pane = scenarios.normal(), Pane()
-    bridge = EngineBridge(backend, (pane,))  # type: ignore[arg-type]
-    bridge.open()
+    backend, pane, bridge = bridged()
     await flushed()
     assert pane.messages == []
     backend.post(NoteDeleted(path="a.md"))
@@ -135,9 +135,7 @@ async def test_the_newest_events_are_kept_for_panes_that_are_not_mounted() -> No
 
 
 async def test_a_pane_that_does_not_read_is_left_alone() -> None:
-    backend, pane = scenarios.normal(), Pane()
-    bridge = EngineBridge(backend, (pane,))  # type: ignore[arg-type]
-    bridge.open()
+    backend, pane, _ = bridged()
     pane.message_queue_size = MAX_UNREAD + 1
     backend.post(NoteDeleted(path="one.md"))
     await flushed()
@@ -148,11 +146,9 @@ async def test_a_pane_that_does_not_read_is_left_alone() -> None:
 
 
 async def test_the_first_event_after_a_while_is_passed_on_at_once_and_the_next_ones_together() -> None:
-    backend, pane = scenarios.normal(), Pane()
-    bridge = EngineBridge(backend, (pane,))  # type: ignore[arg-type]
+    backend, pane, _ = bridged()
     delays: list[float] = []
     loop = asyncio.get_running_loop()
-    bridge.open()
     backend.post(NoteDeleted(path="first.md"))
     await asyncio.sleep(0)
     while not pane.messages:
@@ -180,9 +176,7 @@ def search_done() -> SearchDone:
 
 
 async def test_search_done_event_is_delayed_until_results_are_drawn() -> None:
-    backend, pane = scenarios.normal(), Pane()
-    bridge = EngineBridge(backend, (pane,))  # type: ignore[arg-type]
-    bridge.open()
+    backend, pane, _ = bridged()
     backend.post(search_done())
     await turns()
     assert pane.messages == []
@@ -191,9 +185,7 @@ async def test_search_done_event_is_delayed_until_results_are_drawn() -> None:
 
 
 async def test_other_events_are_not_delayed_by_a_search_done_event() -> None:
-    backend, pane = scenarios.normal(), Pane()
-    bridge = EngineBridge(backend, (pane,))  # type: ignore[arg-type]
-    bridge.open()
+    backend, pane, _ = bridged()
     backend.post(search_done())
     backend.post(NoteDeleted(path="a.md"))
     await turns()

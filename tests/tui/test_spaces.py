@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,6 +45,14 @@ class Spaces:
             raise self.error
         return self.backends[choice.root.name if choice else "notes"]
 
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[Driver]:
+        """Run the app, and wait until the first space is open."""
+        async with self.app.run_test(size=SIZE, notifications=True) as pilot:
+            donna = Driver(self.app, pilot)
+            await connected(donna, "notes")
+            yield donna
+
 
 @pytest.fixture
 def spaces(tmp_path: Path) -> Spaces:
@@ -67,9 +77,7 @@ async def pick(donna: Driver, name: str) -> None:
 
 @pytest.mark.slow
 async def test_another_space_takes_the_place_of_the_open_one(spaces: Spaces) -> None:
-    async with spaces.app.run_test(size=SIZE) as pilot:
-        donna = Driver(spaces.app, pilot)
-        await connected(donna, "notes")
+    async with spaces.running() as donna:
         await donna.search_for("plan")
         assert donna.paths == ["Notes/of notes.md"]
         await pick(donna, "work")
@@ -87,9 +95,7 @@ async def test_another_space_takes_the_place_of_the_open_one(spaces: Spaces) -> 
 async def test_a_path_that_is_typed_adds_a_folder(spaces: Spaces, tmp_path: Path) -> None:
     (tmp_path / "garden").mkdir()
     spaces.backends["garden"] = spaces.backends["work"]
-    async with spaces.app.run_test(size=SIZE) as pilot:
-        donna = Driver(spaces.app, pilot)
-        await connected(donna, "notes")
+    async with spaces.running() as donna:
         await donna.press("ctrl+o")
         picker = await donna.window(SpacePicker)
         await donna.type(f"{tmp_path}/gard")
@@ -106,10 +112,8 @@ async def test_a_path_that_is_typed_adds_a_folder(spaces: Spaces, tmp_path: Path
 
 @pytest.mark.slow
 async def test_spaces_can_be_switched_repeatedly(spaces: Spaces) -> None:
-    async with spaces.app.run_test(size=SIZE) as pilot:
-        donna = Driver(spaces.app, pilot)
+    async with spaces.running() as donna:
         for name in ("work", "notes", "work"):
-            await donna.until(lambda: donna.main.strip.status is not None, "a space is open")
             await pick(donna, name)
             await connected(donna, name)
         assert len(spaces.app.screen_stack) == 2
@@ -117,10 +121,8 @@ async def test_spaces_can_be_switched_repeatedly(spaces: Spaces) -> None:
 
 @pytest.mark.slow
 async def test_a_click_on_the_name_offers_the_spaces(spaces: Spaces) -> None:
-    async with spaces.app.run_test(size=SIZE) as pilot:
-        donna = Driver(spaces.app, pilot)
-        await connected(donna, "notes")
-        await pilot.click("#space")
+    async with spaces.running() as donna:
+        await donna.pilot.click("#space")
         await donna.window(SpacePicker)
         await donna.press("down")
         assert HERE in screen_text(spaces.app)
@@ -133,9 +135,7 @@ async def test_a_click_on_the_name_offers_the_spaces(spaces: Spaces) -> None:
 @pytest.mark.slow
 async def test_a_folder_that_is_gone_cannot_be_picked(spaces: Spaces) -> None:
     spaces.known[1].root.rmdir()
-    async with spaces.app.run_test(size=SIZE) as pilot:
-        donna = Driver(spaces.app, pilot)
-        await connected(donna, "notes")
+    async with spaces.running() as donna:
         await pick(donna, "work")
         assert "There is no such folder." in screen_text(spaces.app)
         assert spaces.made == [None]
@@ -144,9 +144,7 @@ async def test_a_folder_that_is_gone_cannot_be_picked(spaces: Spaces) -> None:
 @pytest.mark.slow
 async def test_a_space_that_cannot_be_opened_leaves_the_way_back(spaces: Spaces) -> None:
     spaces.error = SpaceError(Reason.BUSY, "It is just being made.", hint="Try again in a moment.")
-    async with spaces.app.run_test(size=SIZE) as pilot:
-        donna = Driver(spaces.app, pilot)
-        await connected(donna, "notes")
+    async with spaces.running() as donna:
         await pick(donna, "work")
         await donna.until(lambda: "It is just being made." in screen_text(spaces.app), "the notice is shown")
         spaces.error = None
@@ -159,9 +157,7 @@ async def test_switching_the_space_warns_about_an_edit_that_would_be_lost(
     spaces: Spaces, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("donna_tui.tui.vault.pane.VaultPane.edits_in_memory_only", property(lambda _: ("a.md",)))
-    async with spaces.app.run_test(size=SIZE, notifications=True) as pilot:
-        donna = Driver(spaces.app, pilot)
-        await connected(donna, "notes")
+    async with spaces.running() as donna:
         await pick(donna, "work")
         await donna.until(lambda: "a.md" in notices(spaces.app), "the notice is shown")
         assert spaces.made == [None]
@@ -172,9 +168,7 @@ async def test_switching_the_space_warns_about_an_edit_that_would_be_lost(
 @pytest.mark.slow
 async def test_space_picker_contains_no_control_characters(spaces: Spaces) -> None:
     spaces.known += [KnownVault(text, Path("/nowhere"), text) for text in hostile.ALL.values()]
-    async with spaces.app.run_test(size=SIZE) as pilot:
-        donna = Driver(spaces.app, pilot)
-        await connected(donna, "notes")
+    async with spaces.running() as donna:
         await donna.press("ctrl+o")
         await donna.window(SpacePicker)
         text = screen_text(spaces.app)
@@ -202,9 +196,7 @@ def from_two(request: SearchRequest) -> SearchOutcome:
 async def test_all_spaces_are_searched_at_once(spaces: Spaces) -> None:
     backend = spaces.backends["notes"]
     backend.answers = from_two
-    async with spaces.app.run_test(size=SIZE, notifications=True) as pilot:
-        donna = Driver(spaces.app, pilot)
-        await connected(donna, "notes")
+    async with spaces.running() as donna:
         await donna.search_for("plan")
         assert donna.paths == ["Notes/own.md"]
         await search_all(donna)
@@ -222,9 +214,7 @@ def reads_elsewhere(backend: FakeBackend) -> bool:
 @pytest.mark.slow
 async def test_action_on_a_hit_of_another_space_names_that_space(spaces: Spaces) -> None:
     spaces.backends["notes"].answers = from_two
-    async with spaces.app.run_test(size=SIZE, notifications=True) as pilot:
-        donna = Driver(spaces.app, pilot)
-        await connected(donna, "notes")
+    async with spaces.running() as donna:
         await donna.search_for("plan")
         await search_all(donna)
         await donna.until(lambda: len(donna.paths) == 2, "both answer")
@@ -238,9 +228,7 @@ async def test_action_on_a_hit_of_another_space_names_that_space(spaces: Spaces)
 async def test_space_switch_requested_during_a_switch_is_not_started_twice(spaces: Spaces) -> None:
     """Otherwise the engine that is stopping would be left half stopped, with its lock."""
     spaces.backends["notes"].gates.hold("stop")
-    async with spaces.app.run_test(size=SIZE) as pilot:
-        donna = Driver(spaces.app, pilot)
-        await connected(donna, "notes")
+    async with spaces.running() as donna:
         await pick(donna, "work")
         await donna.until(lambda: spaces.backends["notes"].called("stop"), "the first engine stops")
         await donna.press("ctrl+o", "ctrl+p", "escape", "a")
@@ -255,9 +243,7 @@ async def test_settings_that_cannot_be_read_are_reported(spaces: Spaces) -> None
         raise SpaceError(Reason.USAGE, "line 3 of the settings is broken")
 
     spaces.app._spaces = broken
-    async with spaces.app.run_test(size=SIZE, notifications=True) as pilot:
-        donna = Driver(spaces.app, pilot)
-        await connected(donna, "notes")
+    async with spaces.running() as donna:
         await donna.press("ctrl+o")
         await donna.until(lambda: "Line 3 of the settings is broken." in notices(spaces.app), "the notice is shown")
 
@@ -265,9 +251,7 @@ async def test_settings_that_cannot_be_read_are_reported(spaces: Spaces) -> None
 @pytest.mark.slow
 async def test_spaces_sharing_a_folder_are_distinguished(spaces: Spaces) -> None:
     spaces.known.append(KnownVault("peter", spaces.known[0].root, "agent", "peter"))
-    async with spaces.app.run_test(size=SIZE) as pilot:
-        donna = Driver(spaces.app, pilot)
-        await connected(donna, "notes")
+    async with spaces.running() as donna:
         await pick(donna, "peter")
         await donna.until(lambda: len(spaces.made) == 2, "it is opened")
     assert spaces.made[1] == VaultChoice(spaces.known[0].root, space="peter")

@@ -29,102 +29,96 @@ def donna(*arguments: str) -> AbstractContextManager[Terminal]:
     return python_in_terminal("-m", "tests.tui.hostile_app", *arguments)
 
 
-@pytest.mark.slow
-def test_nothing_in_a_hostile_vault_reaches_the_terminal_as_anything_but_text() -> None:
-    with donna() as terminal:
-        terminal.wait_for("problems")
-        terminal.press(b"invoice", until="29 passages")
-        terminal.press(b"\x1b[B\x1b[B\x1b[B", until="DONNA-C1-TITLE")
-        terminal.press(b"\x06", until="Hostile")
-        terminal.press(b"\x1b", until="passages")
-        terminal.press(b"\x1b", until="keys")
-        terminal.press(b"G", until="ohne")
-        terminal.press(b"+", until="DONNA-LEFT-SCREEN")
-        terminal.press(b"6", until="Events")
-        terminal.press(b"k\r", until="Events")
-        terminal.press(b"\x1b", until="Needs attention")
-        terminal.press(b"\tG\r", until="What helps")
-        terminal.press(b"\x1b", until="Needs attention")
-        terminal.press(b"R", until="DONNA-LEFT-SCREEN")
-        terminal.press(b"f\x1b[B\x1b[B", until="problems")
-        terminal.press(b"\x1b", until="Events")
-        terminal.press(b"?", until="Everywhere")
-        terminal.press(b"\x1b", until="Events")
-        terminal.quit()
-        assert_only_text(bytes(terminal.written))
+WALKS = {
+    "search and activity": (
+        (b"invoice", "29 passages"),
+        (b"\x1b[B\x1b[B\x1b[B", "DONNA-C1-TITLE"),
+        (b"\x06", "Hostile"),
+        (b"\x1b", "passages"),
+        (b"\x1b", "keys"),
+        (b"G", "ohne"),
+        (b"+", "DONNA-LEFT-SCREEN"),
+        (b"6", "Events"),
+        (b"k\r", "Events"),
+        (b"\x1b", "Needs attention"),
+        (b"\tG\r", "What helps"),
+        (b"\x1b", "Needs attention"),
+        (b"R", "DONNA-LEFT-SCREEN"),
+        (b"f\x1b[B\x1b[B", "problems"),
+        (b"\x1b", "Events"),
+        (b"?", "Everywhere"),
+        (b"\x1b", "Events"),
+    ),
+    "vault": (
+        (b"\x1b", "keys"),
+        (b"2", "Hostile"),
+        (b"jjjG", "ohne"),
+        (b"\r", "DONNA-LEFT-SCREEN"),
+        (b"]]b", "Blame"),
+        (b"hh", "of the vault"),
+        (b"d", "DONNA-RED"),
+        (b"\x1b\x1b", "left out"),
+        (b"fclip", "clipboard"),
+        (b"\x1b", "left out"),
+        (b"z", "esc cancel"),
+        (b"sxw", "DONNA-RED"),
+        (b"\x1b", "left out"),
+        (b"gj", "[/].md"),
+        (b"D", "delete it"),
+        (b"\x1b", "left out"),
+        (b"m", "Move or rename"),
+        (b"\x1b", "left out"),
+    ),
+    "memory": (
+        (b"\x1b", "keys"),
+        (b"5", "newest first"),
+        (b"jjjjj", "DONNA-RED"),
+        (b"G", "Heading without end"),
+        (b"gj", "DONNA-LEFT-SCREEN"),
+        (b"/", "alt+c"),
+        (b"redis", "In the prompt"),
+        (b"\r", "DONNA-OVERWRITTEN"),
+        (b"Gk", "ohneohne"),
+        (b"w", "Correct it"),
+        (b"\x1b", "In the prompt"),
+        (b"\x1b", "newest first"),
+        (b"gD", "Forget this"),
+        (b"X", "This cannot be undone"),
+        (b"\x1b", "newest first"),
+    ),
+    "drafts and calendars": (
+        (b"\x1b", "keys"),
+        (b"3", "waiting"),
+        (b"\r", "DONNA-TITLE-TAKEN"),
+        (b"jjjjjjjjjj", "DONNA-MODES"),
+        (b" d", "new note"),
+        (b"d", "DONNA-STYLE"),
+        (b"\rj", ".md"),
+        (b"\x1b\x1b", "meeting"),
+        (b"a", "approve it"),
+        (b"\x1b", "waiting"),
+        (b"A", "approve them"),
+        (b"\r", "approved in one commit"),
+        (b"\r", "failed"),
+        (b"4", "this week"),
+        (b"jjjjjjjjjj", "DONNA-REWRITTEN"),
+        (b"\t\x1b[6~", "DONNA-LEFT-SCREEN"),
+        (b"\x1b", "people"),
+        (b"n", "The draft is waiting"),
+    ),
+}
+"""Keys to press on each screen, and a text that appears after each."""
 
 
 @pytest.mark.slow
-def test_nothing_in_a_hostile_vault_acts_on_the_vault_screen_or_in_its_windows() -> None:
+@pytest.mark.parametrize("walk", WALKS.values(), ids=WALKS)
+def test_nothing_in_a_hostile_vault_reaches_the_terminal_as_anything_but_text(
+    walk: tuple[tuple[bytes, str], ...],
+) -> None:
     with donna() as terminal:
         terminal.wait_for("problems")
-        terminal.press(b"\x1b", until="keys")
-        terminal.press(b"2", until="Hostile")
-        terminal.press(b"jjjG", until="ohne")
-        terminal.press(b"\r", until="DONNA-LEFT-SCREEN")
-        terminal.press(b"]]b", until="Blame")
-        terminal.press(b"hh", until="of the vault")
-        terminal.press(b"d", until="DONNA-RED")
-        terminal.press(b"\x1b\x1b", until="left out")
-        terminal.press(b"fclip", until="clipboard")
-        terminal.press(b"\x1b", until="left out")
-        terminal.press(b"z", until="esc cancel")
-        terminal.press(b"sxw", until="DONNA-RED")
-        terminal.press(b"\x1b", until="left out")
-        terminal.press(b"gj", until="[/].md")
-        terminal.press(b"D", until="delete it")
-        terminal.press(b"\x1b", until="left out")
-        terminal.press(b"m", until="Move or rename")
-        terminal.press(b"\x1b", until="left out")
-        terminal.quit()
-        assert_only_text(bytes(terminal.written))
-
-
-@pytest.mark.slow
-def test_nothing_in_a_hostile_memory_acts_on_the_memory_screen_or_in_its_windows() -> None:
-    with donna() as terminal:
-        terminal.wait_for("problems")
-        terminal.press(b"\x1b", until="keys")
-        terminal.press(b"5", until="newest first")
-        terminal.press(b"jjjjj", until="DONNA-RED")
-        terminal.press(b"G", until="Heading without end")
-        terminal.press(b"gj", until="DONNA-LEFT-SCREEN")
-        terminal.press(b"/", until="alt+c")
-        terminal.press(b"redis", until="In the prompt")
-        terminal.press(b"\r", until="DONNA-OVERWRITTEN")
-        terminal.press(b"Gk", until="ohneohne")
-        terminal.press(b"w", until="Correct it")
-        terminal.press(b"\x1b", until="In the prompt")
-        terminal.press(b"\x1b", until="newest first")
-        terminal.press(b"gD", until="Forget this")
-        terminal.press(b"X", until="This cannot be undone")
-        terminal.press(b"\x1b", until="newest first")
-        terminal.quit()
-        assert_only_text(bytes(terminal.written))
-
-
-@pytest.mark.slow
-def test_nothing_in_a_hostile_draft_or_calendar_acts_on_their_screens_or_in_their_windows() -> None:
-    with donna() as terminal:
-        terminal.wait_for("problems")
-        terminal.press(b"\x1b", until="keys")
-        terminal.press(b"3", until="waiting")
-        terminal.press(b"\r", until="DONNA-TITLE-TAKEN")
-        terminal.press(b"jjjjjjjjjj", until="DONNA-MODES")
-        terminal.press(b" d", until="new note")
-        terminal.press(b"d", until="DONNA-STYLE")
-        terminal.press(b"\rj", until=".md")
-        terminal.press(b"\x1b\x1b", until="meeting")
-        terminal.press(b"a", until="approve it")
-        terminal.press(b"\x1b", until="waiting")
-        terminal.press(b"A", until="approve them")
-        terminal.press(b"\r", until="approved in one commit")
-        terminal.press(b"\r", until="failed")
-        terminal.press(b"4", until="this week")
-        terminal.press(b"jjjjjjjjjj", until="DONNA-REWRITTEN")
-        terminal.press(b"\t\x1b[6~", until="DONNA-LEFT-SCREEN")
-        terminal.press(b"\x1b", until="people")
-        terminal.press(b"n", until="The draft is waiting")
+        for keys, text in walk:
+            terminal.press(keys, until=text)
         terminal.quit()
         assert_only_text(bytes(terminal.written))
 

@@ -24,13 +24,7 @@ from donna_tui.tui.activity.figures import (
 from donna_tui.tui.activity.pane import facts_of
 from donna_tui.tui.lib import humanize
 from donna_tui.tui.lib.error_messages import REASONS, reason_title, reason_words, refusal_of
-from donna_tui.tui.lib.event_messages import (
-    _DESCRIBE,
-    Kind,
-    Tone,
-    describe,
-    stage_times,
-)
+from donna_tui.tui.lib.event_messages import _DESCRIBE, Kind, Sentence, Tone, describe, stage_times
 from donna_tui.types.draft_events import (
     AutowriteFailed,
     AutowriteSkipped,
@@ -76,6 +70,13 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
+def told(event: EngineEvent) -> Sentence:
+    """Return the description of an event that has one."""
+    sentence = describe(event)
+    assert sentence is not None
+    return sentence
+
+
 def test_every_reason_has_its_own_message() -> None:
     assert set(REASONS) == set(Reason)
     assert len({words.name for words in REASONS.values()}) == len(REASONS)
@@ -107,8 +108,7 @@ def test_every_kind_of_event_is_in_words_or_left_to_the_machine() -> None:
 def test_new_note_event_shows_the_time_of_each_stage() -> None:
     stages = StageTimes(read=1.2, chunk=2.4, store=3.1, embed=40.6)
     event = NoteIndexed(path="a.md", why="new", chunks=4, embedded=0, stages=stages, found_after_ms=214)
-    sentence = describe(event)
-    assert sentence is not None
+    sentence = told(event)
     assert (sentence.what, sentence.path, sentence.took) == ("New note", "a.md", "47 ms")
     assert sentence.detail == "4 passages · 214 ms after saving"
     assert sentence.stages == "read 1 · chunk 2 · store 3 · embed 41 ms"
@@ -128,14 +128,12 @@ def test_stages_that_took_nothing_are_left_out() -> None:
     ],
 )
 def test_embedding_says_what_was_reused(computed: int, reused: int, detail: str, stages: str) -> None:
-    sentence = describe(NoteEmbedded(path="a.md", computed=computed, reused=reused, latency_ms=41))
-    assert sentence is not None
+    sentence = told(NoteEmbedded(path="a.md", computed=computed, reused=reused, latency_ms=41))
     assert (sentence.detail, sentence.stages) == (detail, stages)
 
 
 def test_a_failure_says_why_and_when_it_is_tried_again() -> None:
-    sentence = describe(NoteFailed(path="a.md", reason=Reason.UNREADABLE, message="Not allowed.", next_try=NOW + 60))
-    assert sentence is not None
+    sentence = told(NoteFailed(path="a.md", reason=Reason.UNREADABLE, message="Not allowed.", next_try=NOW + 60))
     assert (sentence.kind, sentence.tone) == (Kind.PROBLEMS, Tone.ERROR)
     assert sentence.detail == "Not allowed. Next try 14:33:05."
 
@@ -155,21 +153,17 @@ def test_a_path_that_is_refused_inside_the_vault_is_not_called_outside() -> None
 
 def test_a_comparison_names_only_what_changed() -> None:
     counts = {"seen": 501, "new": 2, "changed": 0, "deleted": 1, "skipped": 0}
-    sentence = describe(ReconcileDone(why="start", latency_ms=3, **counts))
-    assert sentence is not None
+    sentence = told(ReconcileDone(why="start", latency_ms=3, **counts))
     assert sentence.detail == "501 notes: 2 new, 1 deleted · start"
 
 
 def test_a_search_that_found_nothing_is_reported() -> None:
-    sentence = describe(SearchDone(mode="semantic", k=8, hits=0, latency_ms=9))
-    assert sentence is not None
+    sentence = told(SearchDone(mode="semantic", k=8, hits=0, latency_ms=9))
     assert sentence.detail == "nothing · semantic"
 
 
 def test_meeting_events_distinguish_briefs_from_notes() -> None:
-    over, soon = (describe(MeetingEndDetected(calendar="Work", event_id="1", is_over=each)) for each in (True, False))
-    assert over is not None
-    assert soon is not None
+    over, soon = (told(MeetingEndDetected(calendar="Work", event_id="1", is_over=each)) for each in (True, False))
     assert (over.what, over.detail) == ("Meeting over", "Work: its note is due")
     assert (soon.what, soon.detail) == ("Brief due", "Work: for a meeting that has not ended")
 
@@ -180,8 +174,7 @@ def test_without_calendars_nothing_is_followed() -> None:
 
 def test_sentences_of_hostile_events_hold_nothing_that_a_terminal_obeys() -> None:
     for event in (*scenarios.hostile().script, *_drafting("\x1b]0;T\x07\nNOTE"), *_calendars("\x1b]0;T\x07\nNOTE")):
-        sentence = describe(event)
-        assert sentence is not None
+        sentence = told(event)
         for text in (sentence.what, sentence.path, sentence.detail, sentence.took, sentence.stages):
             assert "\n" not in text
             assert not any(ord(char) < 0x20 or 0x7F <= ord(char) <= 0x9F for char in text)
@@ -198,12 +191,10 @@ def test_a_model_call_says_what_it_was_for_and_what_it_cost() -> None:
         tokens_out=100,
         cost_usd=0.0123,
     )
-    answered = describe(call)
-    assert answered is not None
+    answered = told(call)
     assert (answered.what, answered.took) == ("Model called", "1.2 s")
     assert answered.detail == "draft meeting note by some-model · 1,000 tokens · $0.0123"
-    failed = describe(replace(call, outcome="rate_limited", tokens_in=0, tokens_out=0, cost_usd=0.0))
-    assert failed is not None
+    failed = told(replace(call, outcome="rate_limited", tokens_in=0, tokens_out=0, cost_usd=0.0))
     assert (failed.kind, failed.what) == (Kind.PROBLEMS, "No answer")
     assert failed.detail == "draft meeting note by some-model · rate limited"
 
