@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import os
 import shutil
 import signal
 import subprocess
 import termios
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
 
+import donna_tui.tui.textual_faults  # noqa: F401
 from donna_tui.platform.paths import resource
 from donna_tui.vault.edit_drafts import EditDrafts
 from tests.terminal import PATIENCE_SECONDS, Terminal, plain, python_in_terminal
@@ -131,3 +136,25 @@ def test_unsaved_text_is_kept_when_the_terminal_closes(terminal: Terminal, tmp_p
     os.close(instead)
     terminal.process.wait(PATIENCE_SECONDS)
     assert any("kept whatever happens" in text for text in edits(tmp_path))
+
+
+class GoneTerminal(io.StringIO):
+    """A closed terminal."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.EIO, "Input/output error")
+
+
+def test_output_for_a_closed_terminal_is_discarded() -> None:
+    writer = WriterThread(GoneTerminal())
+
+    def draw() -> None:
+        for _ in range(2 * MAX_QUEUED_WRITES):
+            writer.write("a frame")
+        writer.stop()
+
+    app = threading.Thread(target=draw, daemon=True)
+    writer.start()
+    app.start()
+    app.join(PATIENCE_SECONDS)
+    assert not app.is_alive()

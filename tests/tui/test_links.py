@@ -143,14 +143,6 @@ async def test_the_keys_move_by_words_in_a_text_box_and_go_back_from_its_beginni
 
 
 @pytest.mark.slow
-async def test_a_hit_is_shown_in_the_vault_at_its_line() -> None:
-    async with driving(backend()) as donna:
-        await previewed(donna)
-        await donna.press("f7")
-        await at(donna, "Home.md", 3)
-
-
-@pytest.mark.slow
 async def test_backlinks_are_listed_with_the_line_around_each_and_followed() -> None:
     async with driving(backend()) as donna:
         await donna.open_note("Garden/List.md")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic
 
 import pytest
 from textual.events import Key, Paste
@@ -78,23 +77,6 @@ async def test_an_answer_to_an_older_question_is_not_drawn_while_the_newer_one_w
         assert donna.paths == []
         backend.gates.release("search", "ab")
         await donna.until(lambda: donna.paths == ["Notes/for-ab.md"], "the newer question is answered")
-
-
-async def test_an_older_answer_is_dropped_by_further_typing() -> None:
-    """This includes the moment before the newer question is asked, when no search has cancelled the older one yet."""
-    backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, f"for-{request.text}"))
-    backend.gates.hold("search", "a")
-    async with driving(backend) as donna:
-        await donna.type("a")
-        await donna.until(lambda: backend.called("search"), "the search waits")
-        donna.search._runner._last_run = monotonic()
-        donna.search._runner.typed("ab")
-        assert len(backend.called("search")) == 1
-        backend.gates.release("search", "a")
-        drawn: list[str] = []
-        donna.search.results.watch(donna.search.results, "virtual_size", lambda: drawn.extend(donna.paths), init=False)
-        await donna.until(lambda: donna.paths == ["Notes/for-ab.md"], "the newer question is answered")
-        assert "Notes/for-a.md" not in drawn
 
 
 async def test_a_key_right_after_typing_is_for_the_answer_to_what_was_typed(monkeypatch: pytest.MonkeyPatch) -> None:
