@@ -72,7 +72,7 @@ def step(results: ResultList, chance: random.Random) -> None:
         case "focus":
             results.screen.set_focus(None if results.has_focus else results)
         case "lines":
-            results.snippet_lines = chance.choice((1, 2))
+            results.set_snippet_lines(chance.choice((1, 2)))
 
 
 @pytest.mark.slow
