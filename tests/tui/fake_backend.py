@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
@@ -16,13 +16,12 @@ from donna_tui.text.fuzzy import fuzzy_match
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.types.events import EngineEvent, Listener
 from donna_tui.types.memory import MemoryChunk, TaskRow
-from donna_tui.types.notes import BlameLine, Destination, Edit, NoteLinks, NoteRow, NoteText
+from donna_tui.types.notes import Destination, Edit, NoteLinks, NoteRow, NoteText
 from donna_tui.types.search import Hit, NameMatch, SearchOutcome, SearchRequest
 from donna_tui.types.status import Status
-from donna_tui.vault.conflicts import Conflict, Keep
 from donna_tui.vault.edit_drafts import EditDrafts, edited_text
 from donna_tui.vault.obsidian import DailyNote
-from donna_tui.vault.write.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision, Version
+from donna_tui.vault.write.changes import Change, Operation, OperationKind, Outcome, Plan, Revision
 from tests.git_vaults import new_folder
 from tests.tui.fake_drafts import FakeDrafts
 from tests.tui.fake_memory import FakeMemory
@@ -80,6 +79,16 @@ class Gates:
 def no_hits(request: SearchRequest) -> SearchOutcome:
     """Return the answer of a vault in which nothing matches."""
     return SearchOutcome(request=request, mode=request.mode, hits=())
+
+
+def in_vault(method: str) -> Callable[..., Coroutine[None, None, Any]]:
+    """Return a method that records its call, and passes it on to the vault."""
+
+    async def call(backend: FakeBackend, *args: Any, **options: Any) -> Any:
+        await backend._enter(method, *args, key=args[0] if isinstance(args[0], str) else "")
+        return getattr(backend.vault, method)(*args, **options)
+
+    return call
 
 
 class FakeBackend:
@@ -145,6 +154,19 @@ class FakeBackend:
     def called(self, name: str) -> list[tuple[Any, ...]]:
         """Return the arguments of each call of `name`, in order."""
         return [call.args for call in self.calls if call.name == name]
+
+    blame = in_vault("blame")
+    clashes = in_vault("clashes")
+    commit_version = in_vault("commit_version")
+    conflict = in_vault("conflict")
+    plan_delete = in_vault("plan_delete")
+    plan_delete_all = in_vault("plan_delete_all")
+    plan_move = in_vault("plan_move")
+    plan_outside = in_vault("plan_outside")
+    plan_resolution = in_vault("plan_resolution")
+    plan_since = in_vault("plan_since")
+    plan_undo_one = in_vault("plan_undo_one")
+    plan_write = in_vault("plan_write")
 
     async def at_best(self) -> None:
         """Return at once, since search is always at its best."""
@@ -301,26 +323,6 @@ class FakeBackend:
         before, after = self.vault.recorded.get(path), self.vault.files.get(path)
         return None if before == after else Change(path=path, before=before, after=after)
 
-    async def blame(self, path: str, first_line: int, last_line: int) -> tuple[BlameLine, ...]:
-        await self._enter("blame", path, first_line, last_line, key=path)
-        return self.vault.blame(path, first_line, last_line)
-
-    async def plan_write(self, path: str, text: str, etag: str | None) -> Plan:
-        await self._enter("plan_write", path, text, etag, key=path)
-        return self.vault.plan_write(path, text, etag)
-
-    async def plan_delete(self, path: str, etag: str, *, unlinks: bool = False) -> Plan:
-        await self._enter("plan_delete", path, etag, key=path)
-        return self.vault.plan_delete(path, etag, unlinks=unlinks)
-
-    async def plan_move(self, src: str, dst: str, etag: str) -> Plan:
-        await self._enter("plan_move", src, dst, etag, key=src)
-        return self.vault.plan_move(src, dst, etag)
-
-    async def plan_delete_all(self, paths: Sequence[str], *, unlinks: bool = False) -> Plan:
-        await self._enter("plan_delete_all", tuple(paths))
-        return self.vault.plan_delete_all(paths, unlinks=unlinks)
-
     async def plan_move_folder(self, src: str, dst: str) -> Plan:
         await self._enter("plan_move_folder", src, dst)
         return self.vault.plan_moves({path: f"{dst}{path.removeprefix(src)}" for path in self.vault.inside(src)})
@@ -357,21 +359,9 @@ class FakeBackend:
         await self._enter("plan_undo", n)
         return self.vault.plan_steps(OperationKind.UNDO, n)
 
-    async def plan_undo_one(self, operation: str) -> Plan:
-        await self._enter("plan_undo_one", operation)
-        return self.vault.plan_undo_one(operation)
-
     async def plan_redo(self, n: int = 1) -> Plan:
         await self._enter("plan_redo", n)
         return self.vault.plan_steps(OperationKind.REDO, n)
-
-    async def conflict(self, path: str) -> Conflict:
-        await self._enter("conflict", path, key=path)
-        return self.vault.conflict(path)
-
-    async def plan_resolution(self, conflict: Conflict, keep: Keep) -> Plan:
-        await self._enter("plan_resolve", conflict, keep)
-        return self.vault.plan_resolution(conflict, keep)
 
     async def apply_plan(self, plan: Plan) -> Outcome:
         await self._enter("apply_plan", plan, key=plan.kind.value)
@@ -385,10 +375,6 @@ class FakeBackend:
         await self._enter("redoable")
         return tuple(self.vault.redo_stack)
 
-    async def clashes(self, kind: OperationKind, n: int = 1) -> tuple[Clash, ...]:
-        await self._enter("clashes", kind, n)
-        return self.vault.clashes(kind, n)
-
     async def create_repository(self) -> None:
         await self._enter("create_repository")
         self.vault.has_repository = True
@@ -397,18 +383,6 @@ class FakeBackend:
     async def unsaved_edits(self) -> tuple[Edit, ...]:
         await self._enter("unsaved_edits")
         return tuple(self.vault.edits.values())
-
-    async def commit_version(self, path: str) -> Version:
-        await self._enter("commit_version", path, key=path)
-        return self.vault.commit_version(path)
-
-    async def plan_since(self, version: Version) -> Plan:
-        await self._enter("plan_since", version, key=version.path)
-        return self.vault.plan_since(version)
-
-    async def plan_outside(self, paths: Sequence[str]) -> Plan:
-        await self._enter("plan_outside", tuple(paths))
-        return self.vault.plan_outside(paths)
 
     async def save_edit(self, edit: Edit) -> None:
         await self._enter("save_edit", edit, key=edit.path)

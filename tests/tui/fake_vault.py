@@ -257,7 +257,7 @@ class FakeVault:
         changes = self.changes[operation.commit]
         return tuple(change.reversed for change in changes) if kind is OperationKind.UNDO else changes
 
-    def clashes(self, kind: OperationKind, n: int) -> tuple[Clash, ...]:
+    def clashes(self, kind: OperationKind, n: int = 1) -> tuple[Clash, ...]:
         """Return the notes that were changed since."""
         return tuple(
             Clash(path=change.path, expected=change.before, found=self.files.get(change.path), wanted=change.after)
