@@ -102,7 +102,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         self._save_theme = save_theme
         self._first_notes = first_notes
         self._is_git_running = is_git_running
-        self._tty_watchdog = terminal.TtyWatchdog()
+        self._had_terminal = terminal.has_terminal()
         self._signals = ExitStack()
         self._unsaved: tuple[terminal.Unsaved, ...] = ()
         self.failure: Exception | None = None
@@ -121,10 +121,6 @@ class DonnaApp(App[None], inherit_bindings=False):
 
     def get_css_variables(self) -> dict[str, str]:
         return {**super().get_css_variables(), **tones(self.current_theme)}
-
-    @property
-    def is_complete(self) -> bool:
-        return self._main is not None and self._main.is_complete
 
     def get_driver_class(self) -> type[Driver]:
         found = super().get_driver_class()
@@ -241,9 +237,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         if self._first_run is None:
             self.call_after_refresh(self._chosen, None)
         else:
-            from donna_tui.tui.shell.first_run import FirstRunScreen
-
-            self.push_screen(FirstRunScreen(self._first_run), self._chosen)
+            self._ask_for_vault(self._first_run)
         if self.theme != self._wanted_theme:
             self.notify(f"There is no theme {self._wanted_theme!r}.", severity="warning", markup=False)
 
@@ -293,7 +287,8 @@ class DonnaApp(App[None], inherit_bindings=False):
             await self._shut_down()
 
     async def _quit_without_terminal(self) -> None:
-        if self._tty_watchdog.is_closed():
+        """Quit if the terminal was closed, which sends no signal to a program that leads its own session."""
+        if self._had_terminal and not terminal.has_terminal():
             self._collect_unsaved()
             await self._shut_down()
 
@@ -379,11 +374,13 @@ class DonnaApp(App[None], inherit_bindings=False):
         """Prompt for a vault again if the first one cannot be used, with the typed text and the reason."""
         if self._first_run is None or choice is None or choice.space or self._is_switching:
             return False
+        self._ask_for_vault(self._first_run, typed="" if choice.is_demo else str(choice.root), reason=error_text(error))
+        return True
+
+    def _ask_for_vault(self, offer: FirstRun, *, typed: str = "", reason: str = "") -> None:
         from donna_tui.tui.shell.first_run import FirstRunScreen
 
-        typed = "" if choice.is_demo else str(choice.root)
-        self.push_screen(FirstRunScreen(self._first_run, typed=typed, reason=error_text(error)), self._chosen)
-        return True
+        self.push_screen(FirstRunScreen(offer, typed=typed, reason=reason), self._chosen)
 
     def _cannot_open(self, error: DonnaError) -> None:
         if self._main is not None:

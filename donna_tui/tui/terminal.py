@@ -46,18 +46,7 @@ SILENT_SECONDS = 0.5
 """Seconds that the end of the app may take without a message."""
 
 
-class TtyWatchdog:
-    """A check for a closed terminal. Closing a window sends a signal, unless the program leads its own session."""
-
-    def __init__(self) -> None:
-        self._had = _is_terminal()
-
-    def is_closed(self) -> bool:
-        """Check whether the terminal has been closed; False if there never was one."""
-        return self._had and not _is_terminal()
-
-
-def _is_terminal() -> bool:
+def has_terminal() -> bool:
     try:
         return sys.__stdin__ is not None and os.isatty(sys.__stdin__.fileno())
     except (OSError, ValueError):
