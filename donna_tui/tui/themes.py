@@ -6,6 +6,7 @@ The greys are nearly neutral, because terminals with 256 colours map a tinted da
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -62,10 +63,26 @@ ANSI_THEMES = ("ansi-dark", "ansi-light")
 TEXTUAL_THEMES = ("catppuccin-mocha", "catppuccin-latte", "gruvbox", "nord", "tokyo-night", "rose-pine", "dracula")
 THEME_NAMES = (*(theme.name for theme in OWN_THEMES), *TEXTUAL_THEMES, *ANSI_THEMES)
 
-_KINDS = {"added": "success", "removed": "error", "wanted": "warning"}
-_FILLS = ("row-selected", "row-blurred", "match", *(f"diff-{kind}{part}" for kind in _KINDS for part in ("", "-word")))
 _FAINT, _LIGHT, _STRONG = 0.08, 0.16, 0.38
 """Shares of a colour in the background of a row, of changed lines, and of single words."""
+
+_FILLS = {
+    "row-selected": ("accent", _LIGHT),
+    "row-blurred": ("foreground", _FAINT),
+    "match": ("accent", _STRONG),
+    "diff-added": ("success", _LIGHT),
+    "diff-added-word": ("success", _STRONG),
+    "diff-removed": ("error", _LIGHT),
+    "diff-removed-word": ("error", _STRONG),
+    "diff-wanted": ("warning", _LIGHT),
+    "diff-wanted-word": ("warning", _STRONG),
+}
+_TONES = {
+    "text": ("foreground", 1.0),
+    "text-muted": ("foreground", 0.74),
+    "text-disabled": ("foreground", 0.54),
+    "border-blurred": ("foreground", 0.25),
+}
 
 
 def fills(theme: Theme) -> dict[str, str]:
@@ -74,26 +91,7 @@ def fills(theme: Theme) -> dict[str, str]:
     In themes that use the terminal's colours nothing is filled: the bar of a row, or the sign of a line, is the only
     mark.
     """
-    if theme in OWN_THEMES:
-        return {}
-    if theme.name in ANSI_THEMES:
-        return dict.fromkeys(_FILLS, "transparent")
-    generated = theme.to_color_system().generate()
-    names = ("background", "foreground", "accent", *_KINDS.values())
-    colours = {name: Color.parse(generated[name]) for name in names}
-    background, accent = colours["background"], colours["accent"]
-    mixed = {
-        "row-selected": background.blend(accent, _LIGHT),
-        "row-blurred": background.blend(colours["foreground"], _FAINT),
-        "match": background.blend(accent, _STRONG),
-    }
-    for kind, name in _KINDS.items():
-        mixed[f"diff-{kind}"] = background.blend(colours[name], _LIGHT)
-        mixed[f"diff-{kind}-word"] = background.blend(colours[name], _STRONG)
-    return {name: colour.hex for name, colour in mixed.items()}
-
-
-_TONES = {"text": 1.0, "text-muted": 0.74, "text-disabled": 0.54, "border-blurred": 0.25}
+    return dict.fromkeys(_FILLS, "transparent") if theme.name in ANSI_THEMES else _mixed(theme, _FILLS)
 
 
 def tones(theme: Theme) -> dict[str, str]:
@@ -101,11 +99,16 @@ def tones(theme: Theme) -> dict[str, str]:
 
     Its own shades are relative to the background (`auto 60%`), which is not possible in the style of a span.
     """
-    if theme in OWN_THEMES or theme.name in ANSI_THEMES:
+    return {} if theme.name in ANSI_THEMES else _mixed(theme, _TONES)
+
+
+def _mixed(theme: Theme, shares: Mapping[str, tuple[str, float]]) -> dict[str, str]:
+    """Mix each colour from the background and a share of another colour; none for Donna's themes, which define them."""
+    if theme in OWN_THEMES:
         return {}
     generated = theme.to_color_system().generate()
-    background, text = Color.parse(generated["background"]), Color.parse(generated["foreground"])
-    return {name: background.blend(text, share).hex for name, share in _TONES.items()}
+    background = Color.parse(generated["background"])
+    return {name: background.blend(Color.parse(generated[of]), share).hex for name, (of, share) in shares.items()}
 
 
 class ThemeMemory:
