@@ -18,13 +18,12 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, OptionList, Static
-from textual.widgets.option_list import Option
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.backend import KnownVault
 from donna_tui.tui.lib.bindings import action_binding
 from donna_tui.tui.lib.dialogs import ClosesOnce
-from donna_tui.tui.lib.inputs import LineInput
+from donna_tui.tui.lib.inputs import LineInput, ValueOption
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,11 +159,13 @@ class PathInput(LineInput):
     @work(group="complete", exclusive=True)
     async def _complete(self, typed: str) -> None:
         if found := await complete_path(self, typed):
-            self.post_message(self.Completed(found))
+            self.post_message(self.Completed(found.names))
 
     @dataclass
     class Completed(Message):
-        completion: Completion
+        """A path is completed as far as it is unambiguous; `names` are the possible folders."""
+
+        names: tuple[str, ...]
 
 
 class FirstRunScreen(ClosesOnce[VaultChoice]):
@@ -182,12 +183,12 @@ class FirstRunScreen(ClosesOnce[VaultChoice]):
 
     def __init__(self, offer: FirstRun, *, typed: str = "", reason: str = "") -> None:
         super().__init__(classes="first-run")
-        self._offer = offer
         self._typed, self._reason = typed, reason
-        self._choices = [
-            *(VaultChoice(vault.root) for vault in offer.known),
-            *([VaultChoice(offer.demo_folder, is_demo=True)] if offer.demo_folder is not None else []),
-        ]
+        self._choices = [ValueOption(_vault_row(vault), VaultChoice(vault.root)) for vault in offer.known]
+        if offer.demo_folder is not None:
+            place = clean_line(str(offer.demo_folder))
+            row = Content.assemble("A demo vault", (f"  to try Donna, created in {place}", "$text-muted"))
+            self._choices.append(ValueOption(row, VaultChoice(offer.demo_folder, is_demo=True)))
 
     def compose(self) -> ComposeResult:
         with Vertical(id="first-run-box"):
@@ -196,7 +197,7 @@ class FirstRunScreen(ClosesOnce[VaultChoice]):
             yield Static(Content(_PROMISE), id="first-run-promise")
             if self._choices:
                 yield Static(Content.styled("Open", "bold"), classes="first-run-label")
-                yield OptionList(*map(Option, self._rows()), markup=False, compact=True, id="first-run-list")
+                yield OptionList(*self._choices, markup=False, compact=True, id="first-run-list")
             label = "Or the folder with your notes" if self._choices else "The folder with your notes"
             yield Static(Content.styled(label, "bold"), classes="first-run-label")
             yield PathInput(
@@ -211,7 +212,7 @@ class FirstRunScreen(ClosesOnce[VaultChoice]):
             self.call_after_refresh(self._show_reason, self._reason, is_error=True)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        choice = self._choices[event.option_index]  # this list never changes
+        choice = self._choices[event.option_index].value  # this list never changes
         reason = "" if choice.is_demo else what_is_wrong(choice.root)
         self._answer(choice, reason)
 
@@ -228,7 +229,7 @@ class FirstRunScreen(ClosesOnce[VaultChoice]):
 
     def on_path_input_completed(self, event: PathInput.Completed) -> None:
         event.stop()
-        names = event.completion.names
+        names = event.names
         more = f"  … {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
         if names:
             self._show_reason("  ".join(f"{name}/" for name in names[:_MAX_NAMES]) + more, is_error=False)
@@ -257,13 +258,6 @@ class FirstRunScreen(ClosesOnce[VaultChoice]):
     def _show_reason(self, text: str, *, is_error: bool) -> None:
         style = "$text-error" if is_error else "$text-muted"
         self.query_one("#first-run-reason", Static).update(Content.styled(clean_line(text), style))
-
-    def _rows(self) -> list[Content]:
-        rows = [_vault_row(vault) for vault in self._offer.known]
-        if self._offer.demo_folder is not None:
-            place = clean_line(str(self._offer.demo_folder))
-            rows.append(Content.assemble("A demo vault", (f"  to try Donna, created in {place}", "$text-muted")))
-        return rows
 
     def _keys(self) -> Content:
         keys = (("↵", "open"), ("tab", "complete"), ("shift+tab", "back"), ("ctrl+q", "quit"))
