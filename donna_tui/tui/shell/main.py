@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import datetime
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from itertools import islice
@@ -312,52 +311,35 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.refresh_footer()
 
     def on_review_pane_counted(self, event: ReviewPane.Counted) -> None:
-        event.stop()
         self.header.report_waiting("review", event.waiting)
 
     def on_open_draft(self, event: OpenDraft) -> None:
-        event.stop()
         self.show_pane("review")
         self._review.reload(event.identity)
 
-    def on_open_note(self, event: OpenNote) -> None:
-        event.stop()
-        self.run_worker(self._show_note(event.path, event.line), group="panes")
-
-    def on_open_meeting(self, event: OpenMeeting) -> None:
-        event.stop()
-        self._open_meeting(event.identity, event.day)
+    @work(group="panes")
+    async def on_open_note(self, event: OpenNote) -> None:
+        await self._show_note(event.path, event.line)
 
     @work(group="panes")
-    async def _open_meeting(self, identity: str, day: datetime.date) -> None:
+    async def on_open_meeting(self, event: OpenMeeting) -> None:
         if await self._show_completed("meetings"):
-            cast("MeetingsPane", self.pane).select_meeting(identity, day)
+            cast("MeetingsPane", self.pane).select_meeting(event.identity, event.day)
 
     def on_go_to(self, event: GoTo) -> None:
-        event.stop()
         self.show_pane(event.pane)
 
-    def on_follow_link(self, event: FollowLink) -> None:
-        event.stop()
-        self._follow(event.path, event.ref)
-
     def on_remember_place(self, event: RememberPlace) -> None:
-        event.stop()
         self._places.push_back(event.place)
 
-    def on_step_back(self, event: StepBack) -> None:
-        """Undo or redo from a screen that shows no notes."""
-        event.stop()
-        self._step_back(redo=event.redo)
-
     @work(group="panes")
-    async def _step_back(self, *, redo: bool) -> None:
+    async def on_step_back(self, event: StepBack) -> None:
+        """Undo or redo from a screen that shows no notes."""
         await self.complete()
         if self.is_complete:
-            (self._vault.action_vault_redo if redo else self._vault.action_vault_undo)()
+            (self._vault.action_vault_redo if event.redo else self._vault.action_vault_undo)()
 
     async def on_edit_note(self, event: EditNote) -> None:
-        event.stop()
         await self._edit(event.path, event.line)
 
     def on_descendant_focus(self) -> None:
@@ -444,9 +426,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
             await self._show_note(chosen.path, chosen.line)
 
     @one_dialog("follow")
-    async def _follow(self, path: str, ref: LinkRef) -> None:
+    async def on_follow_link(self, event: FollowLink) -> None:
         try:
-            found = await _destination(self.backend, path, ref)
+            found = await _destination(self.backend, event.path, event.ref)
         except DonnaError as error:
             self.notify(error_text(error), severity="error", timeout=8, markup=False)
             return
