@@ -31,6 +31,7 @@ from donna_tui.tui.lib.humanize import (
     size,
 )
 from donna_tui.tui.lib.inputs import OptionRows, ProgressBar, ValueOption
+from donna_tui.tui.lib.lines import row_of
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.status import Latency, ModelPhase, Problem, Status
 
@@ -239,9 +240,7 @@ def _line(figure: Figure, width: int, widths: list[int], labels: int) -> Content
         Content.styled(value.rjust(cells), f".tone--{figure.tone}")
         for value, cells in zip(figure.values, widths, strict=False)
     ]
-    right = Content(" " * _GAP).join(values)
-    room = max(0, width - right.cell_length - _GAP)
-    return Content.assemble(label.truncate(room, ellipsis=True, pad=True), " " * _GAP, right).truncate(width)
+    return row_of(label, Content(" ") + Content(" " * _GAP).join(values), width)
 
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
