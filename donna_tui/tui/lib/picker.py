@@ -176,14 +176,12 @@ def matching(query: str, choices: Sequence[Choice[T]]) -> list[tuple[Choice[T], 
     """Return the choices whose title matches, best first, then those whose key or explanation contains the query; all
     of them in their own order for an empty query.
     """
-    found = [(choice, match) for choice in choices if (match := fuzzy_match(query, choice.title)) is not None]
     words = query.strip().casefold()
-    if not words:
-        return found
-    named = {id(choice) for choice, _ in found}
-    others = [
-        (choice, Match(0.0, ()))
-        for choice in choices
-        if id(choice) not in named and (words in choice.mark.casefold().split() or words in choice.note.casefold())
-    ]
-    return [*sorted(found, key=lambda item: -item[1].score), *others]
+    found: list[tuple[Choice[T], Match]] = []
+    others: list[tuple[Choice[T], Match]] = []
+    for choice in choices:
+        if (match := fuzzy_match(query, choice.title)) is not None:
+            found.append((choice, match))
+        elif words in choice.mark.casefold().split() or words in choice.note.casefold():
+            others.append((choice, Match(0.0, ())))
+    return [*sorted(found, key=lambda item: -item[1].score), *others] if words else found
