@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from textual.content import Content, Span
 
@@ -269,10 +270,7 @@ def _table_rows(lines: Sequence[str], number: int) -> list[str]:
         return []
     if not _TABLE_RULE.match(lines[number + 1]) or _QUOTE.match(lines[number]):
         return []
-    end = number + 2
-    while end < len(lines) and "|" in lines[end]:
-        end += 1
-    return list(lines[number:end])
+    return list(takewhile(lambda line: "|" in line, lines[number:]))
 
 
 def _table(rows: Sequence[str], number: int) -> Iterator[Block]:
@@ -317,10 +315,6 @@ def _content(line: str) -> tuple[Content, int]:
 
 
 def _item_or_prose(line: str) -> tuple[Content, int]:
-    return _list_item(line) or (inline(line), len(line) - len(line.lstrip()))
-
-
-def _list_item(line: str) -> tuple[Content, int] | None:
     if bullet := _BULLET.match(line):
         box = f"{BOXES.get(bullet[3] or '', '•')} "
         content = inline(line[bullet.end() :])
@@ -330,7 +324,7 @@ def _list_item(line: str) -> tuple[Content, int] | None:
     if number := _NUMBER.match(line):
         mark = f"{number[2]} "
         return Content.assemble(number[1], (mark, "mark"), inline(line[number.end() :])), len(number[1]) + len(mark)
-    return None
+    return inline(line), len(line) - len(line.lstrip())
 
 
 def inline(line: str) -> Content:
