@@ -19,7 +19,9 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.lib.error_messages import sentence
 from donna_tui.tui.lib.keymap import DEFAULT_KEYS, Keys, anywhere_key, shown_key
+from donna_tui.types.errors import DonnaError
 
 
 class LineInput(Input):
@@ -138,6 +140,11 @@ class NoticeText:
     actions: tuple[tuple[str, str], ...] = ()
     is_error: bool = False
     is_loading: bool = False
+
+
+def error_notice(error: DonnaError, *actions: Item) -> NoticeText:
+    """Describe an error, with the actions that help."""
+    return NoticeText(sentence(error.message), sentence(error.hint or ""), actions=actions, is_error=True)
 
 
 class Notice(Static, can_focus=True):

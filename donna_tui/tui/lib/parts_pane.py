@@ -13,9 +13,9 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from donna_tui.tui.lib.backend import Backend
-from donna_tui.tui.lib.error_messages import refusal_of, sentence
+from donna_tui.tui.lib.error_messages import refusal_of
 from donna_tui.tui.lib.external import ExternalPrograms
-from donna_tui.tui.lib.inputs import Notice, NoticeText
+from donna_tui.tui.lib.inputs import Notice, NoticeText, error_notice
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.lines import CursorView
 from donna_tui.types.errors import DonnaError, Reason
@@ -67,7 +67,7 @@ class PartsPane(Horizontal):
         return self._backend
 
     def cannot_open(self, error: DonnaError) -> None:
-        self._show_notice(NoticeText(sentence(error.message), sentence(error.hint or ""), is_error=True))
+        self._show_notice(error_notice(error))
 
     def on_cursor_view_opened(self, event: CursorView.Opened) -> None:
         """Open the row on a double click, as Enter does."""

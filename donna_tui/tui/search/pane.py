@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -26,7 +26,7 @@ from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import BlankColumn, BlankRow, Panel, name_panel
 from donna_tui.tui.lib.dialogs import one_dialog, showing_errors
 from donna_tui.tui.lib.external import ExternalPrograms
-from donna_tui.tui.lib.inputs import NoticeText, notice_content, show_label
+from donna_tui.tui.lib.inputs import NoticeText, error_notice, notice_content, show_label
 from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import CursorView
@@ -49,7 +49,6 @@ from donna_tui.tui.search.start_page import RepeatSearch, StartPage, start_facts
 from donna_tui.tui.search.wording import (
     PAGE,
     Question,
-    cannot_open_notice,
     changes_answers,
     changes_start,
     empty_start_text,
@@ -130,7 +129,7 @@ class SearchRunner:
         if question.is_empty:
             self._owner.workers.cancel_group(self._owner, "search")
         elif self._backend is not None:
-            self._searching = self._run(partial(self._search, self._backend, self._number, asked=True), "search")
+            self._searching = self._start(self._backend, "search", asked=True)
 
     async def wait_until_idle(self) -> None:
         while self._searching is not None and not self._searching.is_finished:
@@ -157,10 +156,11 @@ class SearchRunner:
     def _refresh_now(self) -> None:
         self._refreshing = None
         if self._backend is not None and not self.question.is_empty:
-            self._run(partial(self._search, self._backend, self._number, asked=False), "refresh")
+            self._start(self._backend, "refresh", asked=False)
 
-    def _run(self, work: Callable[[], Coroutine[None, None, None]], group: str) -> Worker[None]:
-        return self._owner.run_worker(work, group=group, exclusive=True)
+    def _start(self, backend: Backend, group: str, *, asked: bool) -> Worker[None]:
+        search = partial(self._search, backend, self._number, asked=asked)
+        return self._owner.run_worker(search, group=group, exclusive=True)
 
     async def _search(self, backend: Backend, number: int, *, asked: bool) -> None:
         like, request = self.question.like, self.question.request()
@@ -263,7 +263,7 @@ class SearchPane(BlankColumn):
 
     def cannot_open(self, error: DonnaError) -> None:
         self._show_start(on=False)
-        self._show_notice(cannot_open_notice(error))
+        self._show_notice(error_notice(error, ("app.quit", "quit")))
 
     def action_state(self, base: ActionState) -> ActionState:
         return replace(
@@ -384,16 +384,13 @@ class SearchPane(BlankColumn):
         note = note_of_hit(self.selected)
         if not note:
             self.notify("No note contains this passage.", severity="warning", timeout=4, markup=False)
-        elif self._is_elsewhere(self.selected):
-            self.notify(f"Switch to {clean_line(self.selected.space)} to see it in its Vault.", timeout=4, markup=False)
-        else:
+        elif not self._refuses_elsewhere(self.selected, "see it in its Vault"):
             self.post_message(OpenNote(note, self.selected.start_line))
 
     def on_follow_link(self, event: FollowLink) -> None:
         """Block links of another space, which can only be followed there."""
-        if self.selected is not None and self._is_elsewhere(self.selected):
+        if self.selected is not None and self._refuses_elsewhere(self.selected, "follow its links"):
             event.stop()
-            self.notify(f"Switch to {clean_line(self.selected.space)} to follow its links.", timeout=4, markup=False)
 
     async def action_search_edit(self) -> None:
         """Open the selected note in the editor; zoom in on a passage that is in no note."""
@@ -438,10 +435,7 @@ class SearchPane(BlankColumn):
         from donna_tui.tui.search.dialogs import correct, correction_effect
 
         hit = self.selected
-        if hit is None or self._backend is None:
-            return
-        if self._is_elsewhere(hit):
-            self.notify(f"Switch to {clean_line(hit.space)} to correct it.", timeout=4, markup=False)
+        if hit is None or self._backend is None or self._refuses_elsewhere(hit, "correct it"):
             return
         await correct(
             self.app,
@@ -460,9 +454,7 @@ class SearchPane(BlankColumn):
             return
         if self.question.like is not None:
             self.notify("Ask a question first: this list shows similar passages.", timeout=4, markup=False)
-        elif hit is not None and self._is_elsewhere(hit):
-            self.notify(f"Switch to {clean_line(hit.space)} to ask why.", timeout=4, markup=False)
-        else:
+        elif hit is None or not self._refuses_elsewhere(hit, "ask why"):
             self._explain(self._backend, hit.path if hit is not None else "")
 
     @one_dialog("filter")
@@ -633,6 +625,13 @@ class SearchPane(BlankColumn):
 
     def _is_elsewhere(self, hit: Hit) -> bool:
         return hit.space not in ("", self._status.space if self._status else "")
+
+    def _refuses_elsewhere(self, hit: Hit, does: str) -> bool:
+        """Check whether a hit is of another space, and if so, say that this is only possible there."""
+        is_elsewhere = self._is_elsewhere(hit)
+        if is_elsewhere:
+            self.notify(f"Switch to {clean_line(hit.space)} to {does}.", timeout=4, markup=False)
+        return is_elsewhere
 
     @property
     def _is_in_list(self) -> bool:

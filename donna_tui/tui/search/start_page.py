@@ -298,10 +298,9 @@ def _meeting(row: MeetingRow, today: datetime.date) -> StartLine:
     hour = "all day" if meeting.all_day else f"{meeting.start.astimezone():%H:%M}"
     when = Content.styled(f"{hour} ".ljust(7), "$text-accent" if meeting.day == today else "$text-muted")
     side = "" if meeting.day == today else _day_words(meeting.day, today)
-    has_draft = f"{side} · draft" if side and row.draft else ("draft" if row.draft else side)
     return StartLine(
         Content.assemble(when, clean_line(meeting.title)),
-        Content.styled(has_draft, "$text-disabled"),
+        Content.styled(" · ".join(filter(None, (side, "draft" if row.draft else ""))), "$text-disabled"),
         partial(OpenMeeting, meeting.event_id, meeting.day),
     )
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.tui.lib.error_messages import sentence
 from donna_tui.tui.lib.humanize import count, milliseconds, plural
-from donna_tui.tui.lib.inputs import NoticeText
+from donna_tui.tui.lib.inputs import NoticeText, error_notice
 from donna_tui.tui.search.results import ResultRow
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import (
@@ -105,11 +104,9 @@ def rows_of(
 def _of_note(rows: list[ResultRow], *, folded: bool) -> Iterator[ResultRow]:
     first, *others = rows
     in_note = len(rows) if first.hit.source_type == MemorySource.CHAT else first.hit.in_note  # a turn is one passage
-    if not folded:
-        inner = [first, *(replace(row, inner=True) for row in others)]
-        yield from (*inner[:-1], replace(inner[-1], folded=max(0, in_note - len(rows))))
-    else:
-        yield replace(first, folded=max(len(others), in_note - 1))
+    shown = [first, *(replace(row, inner=True) for row in others if not folded)]
+    yield from shown[:-1]
+    yield replace(shown[-1], folded=max(len(rows), in_note) - len(shown))
 
 
 def has_more(outcome: SearchOutcome) -> bool:
@@ -240,12 +237,7 @@ def nothing_found(question: Question, outcome: SearchOutcome, status: Status | N
 def failed(error: DonnaError) -> NoticeText:
     needs_model = error.reason in (Reason.MODEL_MISSING, Reason.MODEL_INVALID)
     helps = ("search.mode", "use keyword search") if needs_model else ("search.refresh", "try again")
-    return NoticeText(sentence(error.message), sentence(error.hint or ""), actions=(helps,), is_error=True)
-
-
-def cannot_open_notice(error: DonnaError) -> NoticeText:
-    helps = ("app.quit", "quit")
-    return NoticeText(sentence(error.message), sentence(error.hint or ""), actions=(helps,), is_error=True)
+    return error_notice(error, helps)
 
 
 def _short(text: str, most: int = 60) -> str:
