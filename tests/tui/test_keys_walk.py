@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.walking import ENTER, Start, both_ways, letters, start, type_keys, until_true, vault
+from tests.tui.walking import ENTER, Start, both_ways, letters, play, start, vault
 
 __all__ = ["start", "vault"]
 
@@ -20,12 +20,7 @@ def test_note_and_screen_switching_works_in_a_terminal(start: Start, burst: bool
     with start() as terminal:
         terminal.press(b"cache", until="passages")
         terminal.press(b"\x1b2", until="Blame")
-        type_keys(
-            terminal,
-            [b"/", *letters("roadplan"), ENTER],
-            burst=burst,
-            until="Meetings/2026-02-10-roadmap",
-        )
+        play(terminal, b"/", *letters("roadplan"), ENTER, burst=burst, shows="Meetings/2026-02-10-roadmap")
         terminal.press(b"\x1b6", until="Performance")
         terminal.press(b"\x1b2", until="Meetings/2026-02-10-roadmap")
         terminal.press(b"\x10blamev", until="vault: blame")
@@ -54,7 +49,7 @@ def test_editing_a_note_in_place_works_in_a_terminal(start: Start, vault: Path, 
     before = (vault / PLANNING).read_text()
     with start(EDITOR=str(editor)) as terminal:
         terminal.press(b"\x1b2", until="Blame")
-        type_keys(terminal, [b"/", *letters("roadplan"), ENTER], burst=burst, until=PLANNING[:20])
+        play(terminal, b"/", *letters("roadplan"), ENTER, burst=burst, shows=PLANNING[:20])
         terminal.press(b"e", until="Create a repository")
         terminal.press(ENTER, until="Committed")
         assert (vault / PLANNING).read_text() == before + "Saved in the editor.\n"
@@ -65,5 +60,5 @@ def test_editing_a_note_in_place_works_in_a_terminal(start: Start, vault: Path, 
         (vault / PLANNING).write_text(before + "Typed in Obsidian.\n")
         terminal.press(b"r", until="commit")
         os.write(terminal.descriptor, b"C")
-        until_true(terminal, lambda: not git(vault, "status", "--porcelain", "--", PLANNING))
+        terminal.until(lambda _: not git(vault, "status", "--porcelain", "--", PLANNING))
         terminal.quit()

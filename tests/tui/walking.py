@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from donna_tui.platform.paths import resource
-from tests.terminal import PATIENCE_SECONDS, Terminal, plain, python_in_terminal
+from tests.terminal import Terminal, python_in_terminal
 
 ESC, ENTER, UP, DOWN = b"\x1b", b"\r", b"\x1b[A", b"\x1b[B"
 BACK, FORWARD = b"\x1b[1;5D", b"\x1b[1;5C"
@@ -47,31 +46,15 @@ def start(vault: Path, tmp_path: Path) -> Start:
     return started
 
 
-def type_keys(terminal: Terminal, keys: list[bytes], *, burst: bool, until: str) -> None:
-    """Type keys one by one, letting the screen follow each, or as fast as a terminal multiplexer plays a macro."""
-    start = len(terminal.written)
-    for key in keys:
-        os.write(terminal.descriptor, key)
-        terminal.rest(0.02 if burst else 0.15)
-    if until not in plain(bytes(terminal.written[start:])):
-        terminal.wait_for(until)
-
-
 def letters(text: str) -> list[bytes]:
     """Return the keys of a text."""
     return [each.encode() for each in text]
 
 
-def until_true(terminal: Terminal, holds: Callable[[], object]) -> None:
-    """Wait until a condition outside the terminal is true, reading Donna's output meanwhile."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not holds():
-        assert time.monotonic() < deadline, "\n".join(terminal.screen())
-        terminal.rest(0.05)
-
-
 def play(terminal: Terminal, *keys: bytes, burst: bool, shows: str | Callable[[list[str]], object]) -> list[str]:
-    """Type keys, and wait until the screen shows a text or satisfies a condition. Return its lines."""
+    """Type keys one by one, letting the screen follow each, or as fast as a terminal multiplexer plays a macro. Wait
+    until the screen shows a text or satisfies a condition, and return its lines.
+    """
     for key in keys:
         os.write(terminal.descriptor, key)
         terminal.rest(0.02 if burst else 0.15)
