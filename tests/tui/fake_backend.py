@@ -8,9 +8,11 @@ import weakref
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from donna_tui.engine.passages import Passage
 from donna_tui.search.why_not import Cause, WhyNot
 from donna_tui.text.fuzzy import fuzzy_match
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
@@ -30,21 +32,8 @@ from tests.tui.fake_vault import FakeVault
 Answer = Callable[[SearchRequest], SearchOutcome]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FakePassage:
-    """A section of a note as the preview gets it; `mark_start` to `mark_end` are lines of the file, inclusive."""
-
-    path: str
-    title: str
-    heading_path: tuple[str, ...]
-    text: str
-    start_line: int
-    end_line: int
-    mark_start: int = 0
-    mark_end: int = 0
-    truncated: bool = False
-    linked_from: tuple[str, ...] = ()
-    sensitive: bool = False
+new_passage = partial(Passage, mark_start=0, mark_end=0, truncated=False, linked_from=(), sensitive=False)
+"""Makes a section of a note, as the preview gets it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +92,7 @@ class FakeBackend:
         status: Status,
         *,
         answers: Mapping[str, SearchOutcome] | Answer = no_hits,
-        passages: Iterable[FakePassage] = (),
+        passages: Iterable[Passage] = (),
         folders: tuple[str, ...] = (),
         sources: tuple[str, ...] = ("vault",),
         script: Iterable[EngineEvent] = (),
@@ -202,7 +191,7 @@ class FakeBackend:
         others = tuple(each for each in outcome.hits if each.chunk_id != hit.chunk_id)
         return replace(outcome, hits=others, request=request)
 
-    async def passage(self, path: str, start_line: int, end_line: int, space: str = "") -> FakePassage:
+    async def passage(self, path: str, start_line: int, end_line: int, space: str = "") -> Passage:
         await self._enter("passage", path, start_line, end_line, space, key=path)
         for passage in self.passages:
             if passage.path == path and passage.start_line <= start_line <= passage.end_line:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from donna_tui.engine.passages import Passage
 from donna_tui.types.search import Hit, SearchOutcome, SearchRequest, Snippet
-from tests.tui.fake_backend import FakePassage
+from tests.tui.fake_backend import new_passage
 
 ESCAPES: Final = {
     "clipboard": "\x1b]52;c;RE9OTkEtU1RPTEUtVEhJUw==\x07",
@@ -55,10 +56,10 @@ def paths() -> tuple[str, ...]:
     return (*named, "Hostile/two\nlines\r\nDONNA-NEWLINE.md", f"Hostile/{LONG_WORD}.md", "[/].md", "")
 
 
-def passages() -> tuple[FakePassage, ...]:
+def passages() -> tuple[Passage, ...]:
     """Return a section for every hostile path, with the payload in title, headings, text and backlinks."""
     return tuple(
-        FakePassage(
+        new_passage(
             path=path,
             title=f"{path} {EVERYTHING}",
             heading_path=(EVERYTHING, LONG_HEADING, "[/]"),

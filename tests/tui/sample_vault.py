@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from donna_tui.engine.passages import Passage
 from donna_tui.types.search import Hit, SearchOutcome, SearchRequest, Snippet
-from tests.tui.fake_backend import FakePassage
+from tests.tui.fake_backend import new_passage
 
 ROOT = "/home/noor/notes"
 NOW = datetime(2026, 11, 20, 14, 32, 5, tzinfo=UTC).timestamp()
@@ -155,7 +156,7 @@ def sections(path: str, note: str) -> Iterator[Section]:
 SECTIONS: tuple[Section, ...] = tuple(each for path, note in NOTES.items() for each in sections(path, note))
 
 
-def passages() -> tuple[FakePassage, ...]:
+def passages() -> tuple[Passage, ...]:
     """Return every section as the preview gets it, with the text below the heading marked."""
     return tuple(_passage(section) for section in SECTIONS)
 
@@ -174,10 +175,10 @@ def _in_folder(section: Section, prefix: str) -> bool:
     return not prefix or section.path.startswith(prefix.rstrip("/") + "/")
 
 
-def _passage(section: Section) -> FakePassage:
+def _passage(section: Section) -> Passage:
     body = section.text.partition("\n")[2].lstrip()
     linked = ("Meetings/2026-03-12-standup.md",) if section.path.endswith("decisions.md") else ()
-    return FakePassage(
+    return new_passage(
         path=section.path,
         title=section.title,
         heading_path=section.heading_path,

@@ -11,7 +11,7 @@ from donna_tui.tui.search.wording import Question
 from donna_tui.types.search import SearchOutcome, SearchRequest
 from tests.tui import scenarios
 from tests.tui.driving import Driver, driving, hit, notices
-from tests.tui.fake_backend import FakeBackend, FakePassage
+from tests.tui.fake_backend import FakeBackend, new_passage
 from tests.tui.fake_vault import FakeVault
 from tests.tui.sample_vault import NOW
 
@@ -31,7 +31,7 @@ def answer(request: SearchRequest) -> SearchOutcome:
 
 
 def backend() -> FakeBackend:
-    passage = FakePassage(
+    passage = new_passage(
         path="Home.md",
         title="Home",
         heading_path=("Home",),

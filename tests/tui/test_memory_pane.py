@@ -22,7 +22,7 @@ from donna_tui.types.memory_events import MemoryRemembered
 from donna_tui.types.search import MemorySource
 from tests.tui import hostile, scenarios
 from tests.tui.driving import Driver, driving, hit, notices, outcome
-from tests.tui.fake_backend import FakeBackend, FakePassage
+from tests.tui.fake_backend import FakeBackend, new_passage
 from tests.tui.memory_scenarios import LIKED, REDIS, RUNBOOK, many, memory
 
 SMALL, LARGE = (80, 24), (160, 48)
@@ -724,7 +724,7 @@ async def test_a_correction_that_fails_is_reported_and_can_be_saved_again() -> N
 @pytest.mark.slow
 async def test_enter_reads_a_chat_around_its_turns_and_escape_goes_back() -> None:
     backend = scenarios.normal()
-    around = FakePassage(
+    around = new_passage(
         path="gateway-2026-11:7-8", title="", heading_path=(), text="Noor: before\n\nassistant: The failover",
         start_line=1, end_line=3, mark_start=3, mark_end=3,
     )  # fmt: skip

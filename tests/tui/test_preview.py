@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from donna_tui.engine.passages import Passage
 from donna_tui.search.snippets import LateSnippet
 from donna_tui.tui.lib.markdown import Block, markdown_blocks
 from donna_tui.tui.lib.passage_view import wrapped
@@ -16,7 +17,7 @@ from donna_tui.tui.search.preview import backlinks, heading
 from donna_tui.types.errors import Reason, VaultReadError
 from tests.tui import hostile, scenarios
 from tests.tui.driving import driving, hit, outcome
-from tests.tui.fake_backend import FakeBackend, FakePassage
+from tests.tui.fake_backend import FakeBackend, new_passage
 
 
 def lines(text: str) -> list[str]:
@@ -201,9 +202,9 @@ def test_preview_contains_no_control_characters(payload: str) -> None:
         assert not [char for char in line if ord(char) < 32 or 0x7F <= ord(char) < 0xA0 or 0xD800 <= ord(char) < 0xE000]
 
 
-def passage(text: str, mark: tuple[int, int], **fields: object) -> FakePassage:
+def passage(text: str, mark: tuple[int, int], **fields: object) -> Passage:
     last = 10 + text.count("\n")
-    return FakePassage(
+    return new_passage(
         path="Notes/one.md", title="One", heading_path=("One",), text=text, start_line=10, end_line=last,
         mark_start=mark[0], mark_end=mark[1], **fields,  # type: ignore[arg-type]
     )  # fmt: skip

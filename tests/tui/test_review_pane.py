@@ -25,7 +25,7 @@ from donna_tui.types.memory_events import VaultWritten
 from tests.tui import draft_scenarios, scenarios
 from tests.tui.draft_scenarios import DONE, FAILED, REVIEW, SYNC, SYNC_PATH, SYNC_TARGET, backend_in
 from tests.tui.driving import Driver, driving, notices
-from tests.tui.fake_backend import FakeBackend, FakePassage
+from tests.tui.fake_backend import FakeBackend, new_passage
 
 SMALL, LARGE = (80, 24), (160, 48)
 
@@ -372,7 +372,7 @@ async def test_the_evidence_follows_the_cursor() -> None:
 async def test_enter_on_a_passage_shows_its_section_and_escape_goes_back_step_by_step() -> None:
     backend = backend_in("normal")
     backend.passages = (
-        FakePassage(
+        new_passage(
             path="Projects/gateway/decisions.md",
             title="Gateway decisions",
             heading_path=("Decisions",),
