@@ -6,7 +6,6 @@ import time
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -742,22 +741,16 @@ async def test_enter_reads_a_chat_around_its_turns_and_escape_goes_back() -> Non
 
 
 @pytest.mark.slow
-async def test_enter_opens_a_task_in_the_editor_at_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[Any] = []
-
-    async def edit(path: Path, line: int) -> None:
-        seen.append((path.as_posix(), line))
-
+async def test_enter_opens_a_task_in_the_editor_at_its_line(edited: list[tuple[Path, int]]) -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
         await opened(donna)
-        monkeypatch.setattr(donna.memory._programs, "edit", edit)
         await donna.press("T")
         await donna.rest()
         await on(donna, f"task:{RUNBOOK}#9b1d44c0")
         await donna.press("enter")
         await donna.rest()
-        assert seen == [(f"{backend.current.root}/{RUNBOOK}", 14)]
+        assert edited == [(Path(backend.current.root, RUNBOOK), 14)]
 
 
 @pytest.mark.slow
@@ -822,12 +815,7 @@ async def test_a_wrong_passage_of_a_note_becomes_a_correction_and_no_note_is_wri
 
 
 @pytest.mark.slow
-async def test_enter_in_search_reads_a_chat_here_and_opens_the_note_of_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
-    opened_at: list[str] = []
-
-    async def edit(path: Path, line: int) -> None:
-        opened_at.append(path.name)
-
+async def test_enter_in_search_reads_a_chat_here_and_opens_the_note_of_a_task(edited: list[tuple[Path, int]]) -> None:
     backend: FakeBackend = scenarios.normal()
     found = (
         hit("one", source_type="chat", path="gateway:1-2"),
@@ -835,14 +823,13 @@ async def test_enter_in_search_reads_a_chat_here_and_opens_the_note_of_a_task(mo
     )
     backend.answers = lambda request: replace(outcome(request), hits=found)
     async with driving(backend) as donna:
-        monkeypatch.setattr(donna.search._programs, "edit", edit)
         await donna.search_for("drill")
         await donna.press("escape", "enter")
         assert donna.search.has_class("-zoomed")
-        assert opened_at == []
+        assert edited == []
         await donna.press("escape", "j", "enter")
         await donna.rest()
-        assert opened_at == ["runbook.md"]
+        assert [path.name for path, _ in edited] == ["runbook.md"]
 
 
 @pytest.mark.slow

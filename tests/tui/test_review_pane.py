@@ -408,21 +408,15 @@ async def test_a_passage_that_is_gone_is_reported() -> None:
 
 
 @pytest.mark.slow
-async def test_e_opens_the_note_of_a_passage_at_its_line_and_a_chat_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    at: list[tuple[str, int]] = []
-
-    async def edit(path: Path, line: int) -> None:
-        at.append((path.name, line))
-
+async def test_e_opens_the_note_of_a_passage_at_its_line_and_a_chat_has_none(edited: list[tuple[Path, int]]) -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
-        monkeypatch.setattr(donna.review._programs, "edit", edit)
         await donna.press("enter", "enter", "e")
         await donna.rest()
-        assert at == [("decisions.md", 5)]
+        assert [(path.name, line) for path, line in edited] == [("decisions.md", 5)]
         await donna.press("escape", "j", "enter", "e")
         assert "No note contains this passage." in notices(donna.app)
-        assert len(at) == 1
+        assert len(edited) == 1
 
 
 @pytest.mark.slow

@@ -79,22 +79,16 @@ async def test_an_answer_to_an_older_question_is_not_drawn_while_the_newer_one_w
         await donna.until(lambda: donna.paths == ["Notes/for-ab.md"], "the newer question is answered")
 
 
-async def test_a_key_right_after_typing_is_for_the_answer_to_what_was_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_key_right_after_typing_is_for_the_answer_to_what_was_typed(edited: list[tuple[Path, int]]) -> None:
     backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, f"for-{request.text}"))
-    opened: list[str] = []
     async with driving(backend) as donna:
-
-        async def edit(path: Path, line: int) -> None:
-            opened.append(path.name)
-
-        monkeypatch.setattr(donna.search._programs, "edit", edit)
         await donna.search_for("a")
         backend.gates.hold("search", "ab")
         await donna.type("b")
         asyncio.get_running_loop().call_later(0.2, backend.gates.release, "search", "ab")
         await donna.press("enter")
-        await donna.until(lambda: opened, "a note is opened")
-        assert opened == ["for-ab.md"]
+        await donna.until(lambda: edited, "a note is opened")
+        assert [path.name for path, _ in edited] == ["for-ab.md"]
 
 
 async def test_keys_move_the_list_while_the_input_keeps_the_focus() -> None:
@@ -357,37 +351,25 @@ async def test_copy_link_and_text() -> None:
 
 
 @pytest.mark.slow
-async def test_enter_opens_the_editor_at_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[tuple[str, int]] = []
-
-    async def edit(path: object, line: int) -> None:
-        opened.append((str(path), line))
-
+async def test_enter_opens_the_editor_at_the_line(edited: list[tuple[Path, int]]) -> None:
     async with driving(backend_with("one", "two")) as donna:
-        monkeypatch.setattr(donna.search._programs, "edit", edit)
         await donna.search_for("x")
         await donna.press("down", "enter")
-        assert opened == [("/home/noor/notes/Notes/two.md", 3)]
+        assert edited == [(Path("/home/noor/notes/Notes/two.md"), 3)]
         await donna.press("escape", "e")
-        assert len(opened) == 2
+        assert len(edited) == 2
 
 
 @pytest.mark.slow
-async def test_a_click_selects_and_a_double_click_opens(monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[str] = []
-
-    async def edit(path: object, line: int) -> None:
-        opened.append(str(path))
-
+async def test_a_click_selects_and_a_double_click_opens(edited: list[tuple[Path, int]]) -> None:
     async with driving(backend_with("one", "two", "three")) as donna:
-        monkeypatch.setattr(donna.search._programs, "edit", edit)
         await donna.search_for("x")
         row = donna.search.results.row_height
         await donna.pilot.click("#results", offset=(10, row + 1))
         assert donna.search.selected == hit("two")
-        assert not opened
+        assert not edited
         await donna.pilot.click("#results", offset=(10, 2 * row), times=2)
-        await donna.until(lambda: opened == ["/home/noor/notes/Notes/three.md"], "it is opened")
+        await donna.until(lambda: edited == [(Path("/home/noor/notes/Notes/three.md"), 3)], "it is opened")
 
 
 @pytest.mark.slow

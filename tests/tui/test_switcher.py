@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from donna_tui.platform.paths import resource
-from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.vault.switcher import Switched, Switcher, SwitchTo
 from tests.terminal import plain, python_in_terminal
 from tests.tui import scenarios
@@ -131,19 +130,13 @@ async def test_matched_letters_are_marked() -> None:
 
 
 @pytest.mark.slow
-async def test_a_new_name_is_created_and_opened_in_the_editor(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_new_name_is_created_and_opened_in_the_editor(edited: list[tuple[Path, int]]) -> None:
     backend = scenarios.normal()
-    opened_there: list[Path] = []
-
-    async def edit(path: Path, line: int) -> None:
-        opened_there.append(path)
-
     async with driving(backend) as donna:
-        monkeypatch.setattr(donna.vault._programs, "edit", edit)
         switcher = await opened(donna, "zzq new")
         assert rows(switcher) == ["Create note “zzq new”"]
         await donna.press("enter")
-        await donna.until(lambda: opened_there, "the editor runs")
+        await donna.until(lambda: edited, "the editor runs")
         assert backend.vault.files["zzq new.md"] == b""
         await donna.until(lambda: "Created zzq new.md." in notices(donna.app), "it says so after the editor")
         assert "Nothing was changed." not in notices(donna.app)
@@ -169,13 +162,7 @@ async def test_the_last_row_creates_unless_there_is_a_note_of_that_name() -> Non
 
 
 @pytest.mark.slow
-async def test_a_note_is_opened_in_the_editor(monkeypatch: pytest.MonkeyPatch) -> None:
-    edited: list[tuple[Path, int]] = []
-
-    async def edit(programs: ExternalPrograms, path: Path, line: int) -> None:
-        edited.append((path, line))
-
-    monkeypatch.setattr(ExternalPrograms, "edit", edit)
+async def test_a_note_is_opened_in_the_editor(edited: list[tuple[Path, int]]) -> None:
     async with driving(scenarios.normal()) as donna:
         await opened(donna, "garden")
         await donna.press("alt+e")

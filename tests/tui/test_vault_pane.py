@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
@@ -647,17 +648,11 @@ async def test_an_event_does_not_lose_the_note_that_is_being_opened() -> None:
         await donna.until(lambda: donna.vault.place is not None and donna.vault.place[0] == RUNBOOK, "it is shown")
 
 
-async def test_the_file_itself_opens_in_the_editor_at_the_section(monkeypatch: pytest.MonkeyPatch) -> None:
-    opened_at: list[tuple[str, int]] = []
-
-    async def edit(path: object, line: int) -> None:
-        opened_at.append((str(path), line))
-
+async def test_the_file_itself_opens_in_the_editor_at_the_section(edited: list[tuple[Path, int]]) -> None:
     async with driving(scenarios.normal()) as donna:
-        monkeypatch.setattr(donna.vault._programs, "edit", edit)
         await donna.open_note(DECISIONS)
         await donna.press("]", "]", "e")
-    assert opened_at == [(f"/home/noor/notes/{DECISIONS}", 5)]
+    assert edited == [(Path("/home/noor/notes", DECISIONS), 5)]
 
 
 async def test_an_empty_vault_offers_to_begin_a_note() -> None:

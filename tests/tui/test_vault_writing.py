@@ -415,7 +415,7 @@ async def test_typed_zero_width_joiners_are_inserted() -> None:
 
 
 @pytest.mark.slow
-async def test_a_new_note_from_a_template(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_new_note_from_a_template(edited: list[tuple[Path, int]]) -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
         await donna.open_note(SYNC)
@@ -428,14 +428,8 @@ async def test_a_new_note_from_a_template(monkeypatch: pytest.MonkeyPatch) -> No
         assert screen.field.value == "Meetings/"
         await donna.type("Offsite")
         assert "Meetings/Offsite.md" in donna.screen_text()
-        opened: list[Path] = []
-
-        async def edit(path: Path, line: int) -> None:
-            opened.append(path)
-
-        monkeypatch.setattr(donna.vault._programs, "edit", edit)
         await donna.press("enter")
-        await donna.until(lambda: opened, "it opens in the editor, without a difference to look at")
+        await donna.until(lambda: edited, "it opens in the editor, without a difference to look at")
         await back(donna)
         text = backend.vault.files["Meetings/Offsite.md"].decode()
         assert "# Offsite\n" in text
@@ -1140,40 +1134,28 @@ async def test_what_an_editor_saved_is_not_said_to_be_unwritten(monkeypatch: pyt
 
 
 @pytest.mark.slow
-async def test_a_note_that_is_not_committed_opens_in_the_editor_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_note_that_is_not_committed_opens_in_the_editor_all_the_same(edited: list[tuple[Path, int]]) -> None:
     backend = scenarios.normal()
-    opened: list[Path] = []
-
-    async def edit(path: Path, line: int) -> None:
-        opened.append(path)
-
     async with driving(backend) as donna:
-        monkeypatch.setattr(donna.vault._programs, "edit", edit)
         await donna.open_note("Journal/Health.md")
         await donna.press("e")
-        await donna.until(lambda: opened, "the editor runs")
+        await donna.until(lambda: edited, "the editor runs")
         await back(donna)
     assert kinds(backend) == []
 
 
-async def test_a_note_opens_in_the_editor_without_a_repository_too(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_note_opens_in_the_editor_without_a_repository_too(edited: list[tuple[Path, int]]) -> None:
     backend = scenarios.normal()
     backend.vault.has_repository = False
-    opened: list[Path] = []
-
-    async def edit(path: Path, line: int) -> None:
-        opened.append(path)
-
     async with driving(backend) as donna:
-        monkeypatch.setattr(donna.vault._programs, "edit", edit)
         await donna.open_note(DECISIONS)
         await donna.press("e")
         await donna.window(RefusalScreen)
         await donna.press("escape")
-        await donna.until(lambda: opened, "the editor runs")
+        await donna.until(lambda: edited, "the editor runs")
         await back(donna)
         await donna.press("e")
-        await donna.until(lambda: len(opened) == 2, "the question is not repeated")
+        await donna.until(lambda: len(edited) == 2, "the question is not repeated")
     assert not backend.called("create_repository")
 
 

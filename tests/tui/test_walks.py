@@ -165,18 +165,12 @@ async def test_walk_merges_a_conflicting_edit(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.slow
-async def test_walk_opens_the_daily_note(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_walk_opens_the_daily_note(edited: list[tuple[Path, int]]) -> None:
     backend = scenarios.normal()
-    opened: list[Path] = []
-
-    async def edit(path: Path, line: int) -> None:
-        opened.append(path)
-
     async with driving(backend) as donna:
-        monkeypatch.setattr(donna.vault._programs, "edit", edit)
         hand = KeyPlayer(donna, "daily")
         await hand.press()
-        await donna.until(lambda: opened, "it opens in the editor")
+        await donna.until(lambda: edited, "it opens in the editor")
         assert f"Daily/{date.today().isoformat()}.md" in backend.vault.files
         assert hand.is_done()
         await donna.until(lambda: donna.app.screen is donna.main, "no window is left")
