@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from textual.message_pump import MessagePump
 
@@ -22,7 +22,7 @@ in the bounded queue of the bridge.
 
 
 class EngineBridge:
-    """Subscribe to one backend on behalf of some panes.
+    """Subscribe to one backend on behalf of some panes, on whose event loop it is created.
 
     A pane receives at most one `EngineEvents` and one `StatusChanged` per `FLUSH_SECONDS`. `IndexProgress` is not
     forwarded, because the status contains the same and more. Without events there is no activity. Without panes the
@@ -37,13 +37,9 @@ class EngineBridge:
         self._dropped = 0
         self._due: float | None = None
         self._flushed_at = 0.0
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._unsubscribe: Callable[[], None] | None = None
-
-    def open(self) -> None:
-        """Subscribe. Must be called on the event loop of the panes."""
         self._loop = asyncio.get_running_loop()
-        self._unsubscribe = self._backend.subscribe(self._receive)
+        self._is_closed = False
+        self._unsubscribe = backend.subscribe(self._receive)
 
     def serve(self, panes: Sequence[MessagePump]) -> None:
         self._panes = panes
@@ -52,48 +48,41 @@ class EngineBridge:
 
     def close(self) -> None:
         """Unsubscribe; events that are not flushed yet are dropped."""
-        if self._unsubscribe is not None:
+        if not self._is_closed:
+            self._is_closed = True
             self._unsubscribe()
-            self._unsubscribe = None
-        self._loop = None
 
     def _receive(self, event: EngineEvent) -> None:
         with self._lock:
             if not isinstance(event, IndexProgress):
                 self._dropped += len(self._waiting) == KEPT_EVENTS
                 self._waiting.append(event)
-            loop = self._loop
-            if loop is None or loop.is_closed():
+            if self._is_closed or self._loop.is_closed():
                 return
             # The first event after a pause is flushed immediately, because a question may be waiting for the model;
             # `SearchDone` is delayed until its results are drawn.
-            due = (loop.time() if isinstance(event, SearchDone) else self._flushed_at) + FLUSH_SECONDS
+            due = (self._loop.time() if isinstance(event, SearchDone) else self._flushed_at) + FLUSH_SECONDS
             if self._due is not None and self._due <= due:
                 return
             self._due = due
-        loop.call_soon_threadsafe(loop.call_at, due, self._flush_if_due, due)
+        self._loop.call_soon_threadsafe(self._loop.call_at, due, self._flush_if_due, due)
 
     def _flush_if_due(self, due: float | None) -> None:
         """Flush, unless a more urgent event has rescheduled the flush."""
-        if due == self._due:
+        if due == self._due and not self._is_closed:
             self._flush()
 
     def _flush(self) -> None:
-        if not self._panes:
-            self._due = None
-        elif self._loop is not None and any(pane.message_queue_size > MAX_UNREAD for pane in self._panes):
+        if any(pane.message_queue_size > MAX_UNREAD for pane in self._panes):
             self._loop.call_later(FLUSH_SECONDS, self._flush_if_due, self._due)
-        else:
-            self._pass_on()
-
-    def _pass_on(self) -> None:
+            return
         with self._lock:
+            self._due = None
+            if not self._panes:
+                return
             events, dropped = tuple(self._waiting), self._dropped
             self._waiting.clear()
             self._dropped = 0
-            self._due = None
-        if self._loop is None:
-            return
         self._flushed_at = self._loop.time()
         status = self._backend.status()
         for pane in self._panes:

@@ -43,9 +43,7 @@ def progress(done: int) -> IndexProgress:
 def bridged() -> tuple[FakeBackend, Pane, EngineBridge]:
     """Return a backend and a pane with an open bridge between them."""
     backend, pane = scenarios.normal(), Pane()
-    bridge = EngineBridge(backend, (pane,))  # type: ignore[arg-type]
-    bridge.open()
-    return backend, pane, bridge
+    return backend, pane, EngineBridge(backend, (pane,))  # type: ignore[arg-type]
 
 
 async def flushed() -> None:
@@ -54,8 +52,7 @@ async def flushed() -> None:
 
 async def test_a_thousand_events_from_a_thread_are_one_batch_and_one_status_per_pane() -> None:
     backend, first, second = scenarios.normal(), Pane(), Pane()
-    bridge = EngineBridge(backend, (first, second))  # type: ignore[arg-type]
-    bridge.open()
+    EngineBridge(backend, (first, second))  # type: ignore[arg-type]
 
     def flood() -> None:
         for number in range(1_000):
@@ -122,7 +119,6 @@ def test_only_a_newer_status_replaces_a_status() -> None:
 async def test_the_newest_events_are_kept_for_panes_that_are_not_mounted() -> None:
     backend, pane = scenarios.normal(), Pane()
     bridge = EngineBridge(backend, ())
-    bridge.open()
     for number in range(KEPT_EVENTS + 5):
         backend.post(NoteDeleted(path=f"{number}.md"))
     await flushed()

@@ -176,8 +176,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
         later = self._panes[1:] if self.is_complete else ()
         self._bridges = EngineBridge(backend, (self, self.search)), EngineBridge(backend, later)
-        for bridge in self._bridges:
-            bridge.open()
 
     def connect(self, backend: Backend) -> None:
         self._backend = backend
