@@ -124,11 +124,7 @@ class DonnaApp(App[None], inherit_bindings=False):
 
     def get_driver_class(self) -> type[Driver]:
         found = super().get_driver_class()
-        if found.__name__ != "LinuxDriver":
-            return found
-        from donna_tui.tui.terminal import TerminalDriver
-
-        return TerminalDriver
+        return terminal.TerminalDriver if found.__name__ == "LinuxDriver" else found
 
     async def on_event(self, event: events.Event) -> None:
         """Discard the character of an alt key: most terminals send it as well, and an input would insert it."""

@@ -521,16 +521,13 @@ class SearchPane(BlankColumn):
         row = self.results.selected_row
         if row is not None and row.folded:
             self._fold(row, on=False)
-        elif row is not None and self._is_unfolded(row):
-            self._fold(row, on=True)
+        else:
+            self.action_search_fold()
 
     def action_search_fold(self) -> None:
         row = self.results.selected_row
-        if row is not None and self._is_unfolded(row):
+        if row is not None and row.note in self._unfolded and not row.near:
             self._fold(row, on=True)
-
-    def _is_unfolded(self, row: ResultRow) -> bool:
-        return row.note in self._unfolded and not row.near
 
     def _fold(self, row: ResultRow, *, on: bool) -> None:
         """Fold or unfold a note; when folding, its best passage is selected."""
