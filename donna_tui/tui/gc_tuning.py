@@ -65,10 +65,5 @@ class GcTuning:
 def collect_due(oldest: int) -> None:
     """Collect the youngest generation, and the older ones up to `oldest` whose threshold is reached."""
     counts = gc.get_count()
-    gc.collect(
-        max(
-            generation
-            for generation in range(oldest + 1)
-            if not generation or counts[generation] >= COLLECT_AFTER[generation]
-        )
-    )
+    due = (older for older in range(1, oldest + 1) if counts[older] >= COLLECT_AFTER[older])
+    gc.collect(max(due, default=0))
