@@ -1,4 +1,4 @@
-"""The registry's actions as Textual bindings."""
+"""Build Textual bindings from the registry of actions."""
 
 from __future__ import annotations
 

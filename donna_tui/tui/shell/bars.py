@@ -111,12 +111,12 @@ def footer_actions(state: ActionState, keys: Keys, room: int) -> list[tuple[Acti
     usable = [(action, key) for action in shown if (key := shown_key(keys[action.id], typing=state.typing))]
     last = [item for item in usable if item[0].id in _ALWAYS_LAST][:1]
     left = room - sum(_width(item, state) for item in last)
-    fitting: list[tuple[Action, str]] = []
+    first: list[tuple[Action, str]] = []
     for item in usable:
-        if item[0].id not in _ALWAYS_LAST and left >= _width(item, state) and len(fitting) < MAX_ITEMS - 1:
-            fitting.append(item)
+        if item[0].id not in _ALWAYS_LAST and left >= _width(item, state) and len(first) < MAX_ITEMS - 1:
+            first.append(item)
             left -= _width(item, state)
-    return fitting + last
+    return first + last
 
 
 def _differing(actions: Iterable[Action], state: ActionState) -> list[Action]:
