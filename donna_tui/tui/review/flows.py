@@ -24,7 +24,7 @@ from donna_tui.tui.lib.lines import ItemList, row_of
 from donna_tui.tui.lib.messages import ActionsChanged
 from donna_tui.tui.review.lists import line_of, title_of
 from donna_tui.tui.review.wording import Part, approval_words, lacks_repository, numbers_of, parts_changed, parts_out
-from donna_tui.tui.vault.plan_dialog import Answer
+from donna_tui.tui.vault.plan_dialog import Proposal
 from donna_tui.tui.vault.plan_flow import PlanFlow, retried
 from donna_tui.types.drafts import DraftRow
 from donna_tui.types.errors import DonnaError
@@ -263,5 +263,5 @@ class DraftFlows(PlanFlow):
     ) -> Outcome | None:
         plan = await make()
         title = f"{verb.capitalize()} {title_of(row)}"
-        answer = await self._confirm(plan, remarks, title=title, does=f"{verb} it", summary=summary(plan))
-        return await self._carry_out(plan, partial(do, row.id)) if answer is Answer.DO else None
+        proposal = Proposal(plan, remarks, title=title, does=f"{verb} it", summary=summary(plan))
+        return await self._offer(proposal, partial(do, row.id))

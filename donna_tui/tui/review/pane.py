@@ -345,7 +345,7 @@ class ReviewPane(PartsPane):
             if objection:
                 self.notify(objection, timeout=6, markup=False)
             elif self.vault_flows is not None:
-                await (self.vault_flows.edit_here(note, line) if here else self.vault_flows.edit_copy(note, line))
+                await self.vault_flows.edit_text(note, line, here=here)
                 self.reload()
 
     @work(group="compose")

@@ -24,7 +24,7 @@ from donna_tui.tui.lib.humanize import moment, plural
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.picker import Choice, Picker
 from donna_tui.tui.vault.conflict_dialogs import ConflictChoice, ConflictCopyDialog, ConflictScreen, ThreeWayScreen, Way
-from donna_tui.tui.vault.plan_dialog import Answer, FolderPrompt, PathPrompt
+from donna_tui.tui.vault.plan_dialog import Answer, FolderPrompt, PathPrompt, Proposal
 from donna_tui.tui.vault.plan_flow import PlanFlow, T, UnsavedEdits, retried
 from donna_tui.tui.vault.wording import actor_name, done_by, names_of
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
@@ -132,17 +132,21 @@ class VaultFlows(PlanFlow):
                 if not await self._refused(error):
                     return None, ""
 
-    async def edit_copy(self, note: NoteText, line: int, remarks: tuple[str, ...] = ()) -> Outcome | None:
-        edit = self._begun(note)
-        text = await self._in_editor(edit, line)
-        return await self._write_if_changed(replace(edit, text=text), remarks) if text is not None else None
-
-    async def edit_here(self, note: NoteText, line: int, remarks: tuple[str, ...] = ()) -> Outcome | None:
-        edit = self._begun(note)
-        text = await self._prompt(EditScreen(edit, line, self._keys, self._store))
+    async def edit_text(
+        self, note: NoteText, line: int, remarks: tuple[str, ...] = (), *, here: bool
+    ) -> Outcome | None:
+        """Edit a copy of a note, on this screen (`here`) or in the editor, and write it after showing its diff."""
+        edit = self.edits.of(note.path) or Edit(note.path, note.text, note.etag, note.text)
+        text = await self._edited(edit, line, here=here)
         if text is None:
             return None
-        return await self._write_if_changed(replace(edit, text=text), remarks)
+        if text == edit.base:
+            await self.drop(edit.path)
+            self._report("Nothing was changed.")
+            return None
+        edit = replace(edit, text=text)
+        await self._store(edit)
+        return await self._write(edit, remarks)
 
     async def new(self, folder: str, notes: tuple[NoteRow, ...]) -> Outcome | None:
         """Create a note, from a template if there is one, and open it in the editor."""
@@ -198,7 +202,7 @@ class VaultFlows(PlanFlow):
         line = text.count("\n") + 1
         if self._programs.external.no_editor:
             note = await self._now(path)
-            edited = await self.edit_here(note, line) if note is not None else None
+            edited = await self.edit_text(note, line, here=True) if note is not None else None
         else:
             created = f"Created {clean_line(path)}."
             edited = await self.edit(path, self._backend.absolute_path(path), line, created)
@@ -334,7 +338,7 @@ class VaultFlows(PlanFlow):
         self, make: Callable[[bool], Awaitable[Plan]], remarks: tuple[str, ...], *, unlinks: bool = False
     ) -> Outcome | None:
         plan = await make(unlinks)
-        answer = await self._confirm(plan, remarks)
+        answer = await self._confirm(Proposal(plan, remarks))
         if answer is Answer.UNLINK:
             return await self._deleted(make, remarks, unlinks=True)
         return await self._carry_out(plan) if answer is Answer.DO else None
@@ -349,8 +353,7 @@ class VaultFlows(PlanFlow):
     @retried
     async def undo_one(self, operation: Operation) -> Outcome | None:
         plan = await self._backend.notes.plan_undo_one(operation.id)
-        answer = await self._confirm(plan, summary=(_summary_line(operation),))
-        return await self._carry_out(plan) if answer is Answer.DO else None
+        return await self._offer(Proposal(plan, summary=(_summary_line(operation),)))
 
     async def step_back(self, kind: OperationKind) -> Outcome | None:
         """Undo or redo as many steps as the user selects in the preview."""
@@ -361,7 +364,7 @@ class VaultFlows(PlanFlow):
                 planning = notes.plan_undo if kind is OperationKind.UNDO else notes.plan_redo
                 plan = await planning(steps)
                 summary = tuple(map(_summary_line, operations[:steps]))
-                answer = await self._confirm(plan, summary=summary, steps=steps, most_steps=len(operations))
+                answer = await self._confirm(Proposal(plan, summary=summary, steps=steps, most_steps=len(operations)))
                 if answer not in (Answer.MORE, Answer.FEWER):
                     outcome = await self._carry_out(plan) if answer is Answer.DO else None
                     if outcome is not None:
@@ -389,14 +392,6 @@ class VaultFlows(PlanFlow):
 
     # Writing an edit
 
-    async def _write_if_changed(self, edit: Edit, remarks: tuple[str, ...]) -> Outcome | None:
-        if edit.text == edit.base:
-            await self.drop(edit.path)
-            self._report("Nothing was changed.")
-            return None
-        await self._store(edit)
-        return await self._write(edit, remarks)
-
     async def _write(self, edit: Edit, remarks: tuple[str, ...]) -> Outcome | None:
         """Show the diff of an edit and write it; it stays in `edits` until it is written or dropped."""
         while True:
@@ -404,7 +399,8 @@ class VaultFlows(PlanFlow):
                 plan = await self._backend.notes.plan_write(edit.path, edit.text, edit.etag)
                 has_markers = has_conflict_markers(edit.text.encode("utf-8", "surrogatepass"))
                 remarks = (*remarks, STILL_MARKED) if has_markers and STILL_MARKED not in remarks else remarks
-                answer = await self._confirm(plan, remarks, can_discard=True) if plan.changes else Answer.DISCARD
+                proposal = Proposal(plan, remarks, can_discard=True)
+                answer = await self._confirm(proposal) if plan.changes else Answer.DISCARD
                 outcome = await self._carry_out(plan) if answer is Answer.DO else None
             except DonnaError as error:
                 retry = await self._resolve_refused(edit, error)
@@ -450,10 +446,7 @@ class VaultFlows(PlanFlow):
         """Edit a text with conflict markers in the editor, or on this screen if there is no editor."""
         await self._store(edit)
         line = edit.text[: edit.text.index(MARKER)].count("\n") + 1 if MARKER in edit.text else 1
-        if self._programs.external.no_editor:
-            text = await self._prompt(EditScreen(edit, line, self._keys, self._store))
-        else:
-            text = await self._in_editor(edit, line)
+        text = await self._edited(edit, line, here=bool(self._programs.external.no_editor))
         return replace(edit, text=text) if text is not None else None
 
     async def _now(self, path: str) -> NoteText | None:
@@ -534,11 +527,10 @@ class VaultFlows(PlanFlow):
 
     # Dialogs and the editor
 
-    def _begun(self, note: NoteText) -> Edit:
-        return self.edits.of(note.path) or Edit(note.path, note.text, note.etag, note.text)
-
-    async def _in_editor(self, edit: Edit, line: int) -> str | None:
-        """Open a copy of an edit in the editor; return its text, or None if the user cancels meanwhile."""
+    async def _edited(self, edit: Edit, line: int, *, here: bool) -> str | None:
+        """Open an edit on this screen, or a copy of it in the editor; return its text, or None if the user cancels."""
+        if here:
+            return await self._prompt(EditScreen(edit, line, self._keys, self._store))
         copy = await self._begin_copy(edit)
         if copy is None:
             return None

@@ -449,12 +449,15 @@ class VaultPane(PartsPane):
             self._change(partial(self._flows.commit, paths))
 
     def action_vault_edit_copy(self) -> None:
-        if self.note is not None:
-            self._change(partial(self._flows.edit_copy, self.note, self.detail.text.line, self._remarks))
+        self._edit_text(here=False)
 
     def action_vault_edit_here(self) -> None:
+        self._edit_text(here=True)
+
+    def _edit_text(self, *, here: bool) -> None:
         if self.note is not None:
-            self._change(partial(self._flows.edit_here, self.note, self.detail.text.line, self._remarks))
+            flow = self._flows.edit_text
+            self._change(partial(flow, self.note, self.detail.text.line, self._remarks, here=here))
 
     def action_vault_new(self) -> None:
         self._change(partial(self._flows.new, self._folder, self.note_tree.notes))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 
 from textual import work
@@ -24,6 +24,7 @@ from donna_tui.tui.lib.humanize import count, plural
 from donna_tui.tui.lib.inputs import KeyLine, LineInput
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.picker import Choice, Picker
+from donna_tui.tui.vault.wording import KIND_WORDS, plan_title
 from donna_tui.types.errors import DonnaError
 from donna_tui.vault.note.diff import FileDiff
 from donna_tui.vault.write.changes import OperationKind, Plan
@@ -40,20 +41,22 @@ class Answer(StrEnum):
     UNLINK = "unlink"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Proposal:
     """A plan as it is shown. Texts are raw.
 
-    `does` is the verb on the key that applies it. `summary` describes the change in lines, `remarks` are shown before
-    those of the plan. With `steps` the user can select more or fewer steps: an undo adds a step to an undo plan, and
-    removes one from a redo plan. `can_discard` offers to drop the text permanently.
+    `remarks` are shown before those of the plan. `does` is the verb on the key that applies it; it and `title` follow
+    from the plan if they are empty. `summary` describes the change in lines. With `steps` the user can select more or
+    fewer steps: an undo adds a step to an undo plan, and removes one from a redo plan. `can_discard` offers to drop the
+    text permanently.
     """
 
     plan: Plan
-    title: str
-    does: str
-    summary: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    _: KW_ONLY
+    title: str = ""
+    does: str = ""
+    summary: tuple[str, ...] = ()
     steps: int = 0
     most_steps: int = 0
     can_discard: bool = False
@@ -73,7 +76,7 @@ class PlanScreen(DiffDialog[Answer]):
     def compose(self) -> ComposeResult:
         proposal = self._proposal
         with Vertical(classes="plan-box") as box:
-            box.border_title = Content(clean_line(proposal.title))
+            box.border_title = Content(clean_line(proposal.title or plan_title(proposal.plan, proposal.steps)))
             yield Static(_lines(proposal.summary, _MAX_SUMMARY), classes="plan-lead")
             yield Static(id="plan-count")
             yield DiffView(id="plan-diff")
@@ -128,8 +131,9 @@ class PlanScreen(DiffDialog[Answer]):
         ]
         drop = [("plan.discard", "discard")] if proposal.can_discard else []
         unlink = [("plan.unlink", "unlink them")] if proposal.plan.broken_links else []
+        does = proposal.does or KIND_WORDS[proposal.plan.kind].does
         leave = "keep for later" if proposal.can_discard else "cancel"
-        return KeyLine(self._keys, ("plan.apply", proposal.does), ("esc", leave), *unlink, *steps, *drop, *VIEW_KEYS)
+        return KeyLine(self._keys, ("plan.apply", does), ("esc", leave), *unlink, *steps, *drop, *VIEW_KEYS)
 
 
 def counted(diffs: tuple[FileDiff, ...], *, is_undone: bool = False) -> Content:

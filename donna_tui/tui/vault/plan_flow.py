@@ -12,15 +12,14 @@ from typing import Concatenate, ParamSpec, TypeVar
 from textual.screen import Screen
 from textual.widget import Widget
 
-from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.dialogs import RefusalScreen
 from donna_tui.tui.lib.error_messages import Refusal, refusal_of
-from donna_tui.tui.lib.humanize import count, plural, short_root
+from donna_tui.tui.lib.humanize import count, short_root
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.terminal import Unsaved
 from donna_tui.tui.vault.plan_dialog import Answer, PlanScreen, Proposal
-from donna_tui.tui.vault.wording import KIND_WORDS, decision_words
+from donna_tui.tui.vault.wording import done_words
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.notes import Edit, NoteRow, NoteState, NoteText
 from donna_tui.vault.note.diff import FileDiff, diff_changes
@@ -67,8 +66,7 @@ class PlanFlow:
         if not plan.changes:
             self._report("Nothing would change.")
             return None
-        answer = await self._confirm(plan, remarks)
-        return await self._carry_out(plan) if answer is Answer.DO else None
+        return await self._offer(Proposal(plan, remarks))
 
     _with_retry = retried(_planned)
 
@@ -127,29 +125,15 @@ class PlanFlow:
                 await self._backend.notes.create_repository()
         return agreed
 
-    async def _confirm(
-        self,
-        plan: Plan,
-        remarks: tuple[str, ...] = (),
-        *,
-        title: str = "",
-        does: str = "",
-        summary: tuple[str, ...] = (),
-        steps: int = 0,
-        most_steps: int = 0,
-        can_discard: bool = False,
-    ) -> Answer | None:
-        proposal = Proposal(
-            plan=plan,
-            title=title or _title(plan, steps),
-            does=does or KIND_WORDS[plan.kind].does,
-            summary=summary,
-            remarks=remarks,
-            steps=steps,
-            most_steps=most_steps,
-            can_discard=can_discard,
-        )
+    async def _confirm(self, proposal: Proposal) -> Answer | None:
         return await self._prompt(PlanScreen(proposal, self._keys))
+
+    async def _offer(
+        self, proposal: Proposal, do: Callable[[Plan], Awaitable[Outcome]] | None = None
+    ) -> Outcome | None:
+        """Show a plan, and apply it if the user confirms. Raises DonnaError."""
+        answer = await self._confirm(proposal)
+        return await self._carry_out(proposal.plan, do) if answer is Answer.DO else None
 
     async def _refused(self, error: DonnaError, *, undone: str = "written") -> bool:
         """Show a refusal. Return True if the user chooses to retry."""
@@ -169,37 +153,10 @@ class PlanFlow:
         self._pane.notify(text, timeout=4, markup=False)
 
 
-def done_words(plan: Plan) -> str:
-    if decided := decision_words(plan.subject):
-        return decided.partition(" ")[0].capitalize()
-    if plan.kind is OperationKind.WRITE:
-        is_new = all(change.before is None for change in plan.changes)
-        return "Committed" if plan.on_disk else "Created" if is_new else KIND_WORDS[plan.kind].done
-    if plan.kind not in (OperationKind.MOVE, OperationKind.DELETE):
-        return KIND_WORDS[plan.kind].done
-    deleted = sum(change.after is None for change in plan.changes)
-    many = f" {plural(deleted, 'note')}" if deleted > 1 else ""
-    others = f" with links in {plural(plan.linked, 'note')}" if plan.linked else ""
-    return f"{KIND_WORDS[plan.kind].done}{many}{others}"
-
-
 def line_changes(diffs: tuple[FileDiff, ...]) -> str:
     """Format the number of added and removed lines: `+1 −0`."""
     added, removed = sum(diff.added for diff in diffs), sum(diff.removed for diff in diffs)
     return f"+{count(added)} −{count(removed)}" if added or removed else ""
-
-
-def _title(plan: Plan, steps: int) -> str:
-    if steps > 1:
-        return f"{KIND_WORDS[plan.kind].title} {plural(steps, 'change')}"
-    if plan.kind in (OperationKind.UNDO, OperationKind.REDO):
-        return KIND_WORDS[plan.kind].title
-    deleted = sum(change.after is None for change in plan.changes)
-    if plan.kind is OperationKind.MOVE or (deleted > 1 and plan.kind is OperationKind.DELETE):
-        return clean_line(plan.subject) + (f": {plural(deleted, 'note')}" if deleted > 1 else "")
-    is_new = plan.kind is OperationKind.WRITE and all(change.before is None for change in plan.changes)
-    name = plan.paths[0] if plan.paths else ""
-    return f"{'New note' if is_new else KIND_WORDS[plan.kind].title} {clean_line(name)}"
 
 
 class UnsavedEdits:

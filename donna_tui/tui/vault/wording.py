@@ -16,7 +16,7 @@ from donna_tui.tui.lib.inputs import NoticeText
 from donna_tui.tui.vault.tree import STATES, TreeRow, states_of
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.notes import NoteRow, NoteState, NoteText
-from donna_tui.vault.write.changes import Operation, OperationKind, Revision
+from donna_tui.vault.write.changes import Operation, OperationKind, Plan, Revision
 
 _PEOPLE = {"": "Donna", "donna": "Donna", "user": "you", "me": "you", "you": "you"}
 _LONGEST_NAME = 60
@@ -71,8 +71,38 @@ def done_by(operation: Operation) -> str:
         return f"moved {moved_words(operation) or paths_words(sources or operation.paths)}"
     if operation.kind is OperationKind.UNDO:  # what the change was about is last
         return f"{KIND_WORDS[operation.kind].did} {paths_words(operation.paths[::-1])}"
-    is_new = operation.kind is OperationKind.WRITE and all(change.before is None for change in operation.changes)
-    return f"{'created' if is_new else KIND_WORDS[operation.kind].did} {paths_words(operation.paths)}"
+    return f"{'created' if _is_new(operation) else KIND_WORDS[operation.kind].did} {paths_words(operation.paths)}"
+
+
+def plan_title(plan: Plan, steps: int) -> str:
+    title = KIND_WORDS[plan.kind].title
+    if steps > 1:
+        return f"{title} {plural(steps, 'change')}"
+    if plan.kind in (OperationKind.UNDO, OperationKind.REDO):
+        return title
+    deleted = sum(change.after is None for change in plan.changes)
+    if plan.kind is OperationKind.MOVE or (deleted > 1 and plan.kind is OperationKind.DELETE):
+        return plan.subject + (f": {plural(deleted, 'note')}" if deleted > 1 else "")
+    name = plan.paths[0] if plan.paths else ""
+    return f"{'New note' if _is_new(plan) else title} {name}"
+
+
+def done_words(plan: Plan) -> str:
+    if decided := decision_words(plan.subject):
+        return decided.partition(" ")[0].capitalize()
+    done = KIND_WORDS[plan.kind].done
+    if plan.kind is OperationKind.WRITE:
+        return "Committed" if plan.on_disk else "Created" if _is_new(plan) else done
+    if plan.kind not in (OperationKind.MOVE, OperationKind.DELETE):
+        return done
+    deleted = sum(change.after is None for change in plan.changes)
+    many = f" {plural(deleted, 'note')}" if deleted > 1 else ""
+    others = f" with links in {plural(plan.linked, 'note')}" if plan.linked else ""
+    return f"{done}{many}{others}"
+
+
+def _is_new(change: Plan | Operation) -> bool:
+    return change.kind is OperationKind.WRITE and all(each.before is None for each in change.changes)
 
 
 def decision_words(subject: str) -> str:
