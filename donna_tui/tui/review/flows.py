@@ -194,28 +194,27 @@ def _size(plan: Plan | None) -> Content:
 class DraftFlows(PlanFlow):
     """The decisions about drafts. Each must run in a worker."""
 
+    @retried
     async def approve(
         self, row: DraftRow, excluded: Collection[Part] = (), remarks: tuple[str, ...] = ()
     ) -> Outcome | None:
         """Approve a draft without the excluded parts, as far as its version of that moment has them."""
-        without: frozenset[int] = frozenset()
+        drafts = self._backend.drafts
+        draft = await drafts.draft(row.id)
+        without = numbers_of(draft, excluded)
+        plan = await drafts.plan_approval(row.id, without=without, etag=draft.etag)
+        changed = parts_changed(len(excluded) - len(without))
+        summary = (approval_words(plan, row), *parts_out(len(without)), *changed)
+        proposal = Proposal(plan, remarks, title=f"Approve {title_of(row)}", does="approve it", summary=summary)
+        return await self._offer(proposal, partial(drafts.approve, row.id))
 
-        async def make() -> Plan:
-            nonlocal without
-            draft = await self._backend.drafts.draft(row.id)
-            without = numbers_of(draft, excluded)
-            return await self._backend.drafts.plan_approval(row.id, without=without, etag=draft.etag)
-
-        def summary(plan: Plan) -> tuple[str, ...]:
-            changed = parts_changed(len(excluded) - len(without))
-            return approval_words(plan, row), *parts_out(len(without)), *changed
-
-        return await self._decided(row, "approve", make, self._backend.drafts.approve, summary, remarks)
-
+    @retried
     async def reject(self, row: DraftRow) -> Outcome | None:
-        lead = "No draft is written for this occasion again."
-        make = partial(self._backend.drafts.plan_rejection, row.id)
-        return await self._decided(row, "reject", make, self._backend.drafts.reject, lambda _: (lead,))
+        drafts = self._backend.drafts
+        plan = await drafts.plan_rejection(row.id)
+        summary = ("No draft is written for this occasion again.",)
+        proposal = Proposal(plan, title=f"Reject {title_of(row)}", does="reject it", summary=summary)
+        return await self._offer(proposal, partial(drafts.reject, row.id))
 
     async def without_repository(self) -> tuple[DraftRow, ...]:
         """Return the drafts that failed because the vault is not in a git repository."""
@@ -250,18 +249,3 @@ class DraftFlows(PlanFlow):
             return numbers_of(await self._backend.drafts.draft(row.id), excluded) if excluded else frozenset()
         except DonnaError:
             return frozenset()  # the plan reports why it cannot be read
-
-    @retried
-    async def _decided(
-        self,
-        row: DraftRow,
-        verb: str,
-        make: Callable[[], Awaitable[Plan]],
-        do: Callable[[str, Plan], Awaitable[Outcome]],
-        summary: Callable[[Plan], tuple[str, ...]],
-        remarks: tuple[str, ...] = (),
-    ) -> Outcome | None:
-        plan = await make()
-        title = f"{verb.capitalize()} {title_of(row)}"
-        proposal = Proposal(plan, remarks, title=title, does=f"{verb} it", summary=summary(plan))
-        return await self._offer(proposal, partial(do, row.id))

@@ -256,10 +256,8 @@ class VaultFlows(PlanFlow):
         service, taken = self._backend.notes, names_of(notes) - {note.path}
 
         async def move(new_path: str) -> Outcome | None:
-            async def plan() -> Plan:  # of the note as it is now, since what a plan changes is shown first
-                return await service.plan_move(note.path, new_path, (await service.read_note(note.path)).etag)
-
-            return await self._planned(plan, remarks)
+            now = await service.read_note(note.path)  # what the plan changes in it is shown first
+            return await self._planned(partial(service.plan_move, note.path, new_path, now.etag), remarks)
 
         check = partial(service.why_not_new, besides=note.path)
         window = partial(PathPrompt, "Move or rename", taken=taken, check=check)
@@ -274,19 +272,21 @@ class VaultFlows(PlanFlow):
     async def new_folder(self, above: str, folders: tuple[str, ...]) -> str:
         """Create a folder, which git stores once a note is in it. Return its path, or an empty string."""
 
-        async def create(path: str) -> None:
+        async def create(path: str) -> str:
             await self._backend.notes.create_folder(path)
             self._report("Created. The folder is in git once a note is in it.")
+            return path
 
-        return await self._named_folder("New folder", f"{above}/" if above else "", folders, create)
+        return await self._at_folder("New folder", f"{above}/" if above else "", folders, create) or ""
 
     async def rename_empty(self, path: str, folders: tuple[str, ...]) -> str:
-        async def rename(new: str) -> None:
+        async def rename(new: str) -> str:
             await self._backend.notes.create_folder(new)
             await self._backend.notes.remove_folder(path)
             self._report("Moved. The folder was empty.")
+            return new
 
-        return await self._named_folder("Move or rename", path, folders, rename)
+        return await self._at_folder("Move or rename", path, folders, rename) or ""
 
     async def remove_empty(self, path: str) -> str:
         """Remove a folder without notes. Return the folder that contained it."""
@@ -300,28 +300,22 @@ class VaultFlows(PlanFlow):
             self._report("Deleted. The folder was empty." if is_removed else kept)
         return path.rpartition("/")[0]
 
-    async def _named_folder(
-        self, title: str, path: str, folders: tuple[str, ...], do: Callable[[str], Awaitable[None]]
-    ) -> str:
+    async def move_folder(self, path: str, folders: tuple[str, ...]) -> Outcome | None:
+        def move(new: str) -> Awaitable[Outcome | None]:
+            return self._planned(partial(self._backend.notes.plan_move_folder, path, new))
+
+        return await self._at_folder("Move or rename the folder", path, folders, move)
+
+    async def _at_folder(
+        self, title: str, path: str, folders: tuple[str, ...], do: Callable[[str], Awaitable[T]]
+    ) -> T | None:
+        """Ask for the path of a folder until `do` accepts it, as `_at_path` does."""
+
         def check(path: str) -> Awaitable[str]:
             return self._backend.notes.why_not_new(f"{path}/note.md")
 
-        async def done(path: str) -> str:
-            await do(path)
-            return path
-
         window = partial(PathPrompt, title, taken=frozenset(folders), check=check, is_folder=True)
-        return await self._at_path(window, path, done, before=path) or ""
-
-    async def move_folder(self, path: str, folders: tuple[str, ...]) -> Outcome | None:
-        outcome: Outcome | None = None
-
-        async def move(new: str) -> None:
-            nonlocal outcome
-            outcome = await self._planned(partial(self._backend.notes.plan_move_folder, path, new))
-
-        await self._named_folder("Move or rename the folder", path, folders, move)
-        return outcome
+        return await self._at_path(window, path, do, before=path)
 
     async def delete_all(self, paths: tuple[str, ...]) -> Outcome | None:
         return await self._deleted(lambda unlinks: self._backend.notes.plan_delete_all(paths, unlinks=unlinks), ())
