@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice, zip_longest
@@ -17,7 +17,7 @@ from textual.widgets import Static
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.lines import each_line
 from donna_tui.text.merge import Merge, shared_stretches
-from donna_tui.text.word_diff import Spans, changed_words
+from donna_tui.text.word_diff import changed_words
 from donna_tui.tui.lib.bindings import action_binding, bindings
 from donna_tui.tui.lib.dialogs import Dialog
 from donna_tui.tui.lib.diff import VIEW_KEYS, DiffDialog, DiffRow, DiffRows, DiffView, marked_line
@@ -64,59 +64,46 @@ def stretches_of(clash: Clash) -> Iterator[Stretch]:
 
 
 def three_way_rows(clash: Clash, width: int, titles: Titles = UNDOING) -> list[DiffRow]:
-    draw = _side_by_side if width >= SIDE_BY_SIDE_CELLS else _stacked
     rows = [DiffRow(Content.styled(f" {clean_line(clash.path)}", "strong"), "gap")]
-    rows += islice(draw(_titles(clash, titles), list(stretches_of(clash)), width), _MAX_ROWS)
+    rows += islice(_rows(_titles(clash, titles), list(stretches_of(clash)), width), _MAX_ROWS)
     return [*rows, DiffRow(Content.styled("  … and more", "quiet"))] if len(rows) > _MAX_ROWS else rows
 
 
-def _side_by_side(titles: list[Content], stretches: list[Stretch], width: int) -> Iterator[DiffRow]:
-    cells = (width - 2) // 3
-    yield _columns(titles, cells)
+def _rows(titles: list[Content], stretches: list[Stretch], width: int) -> Iterator[DiffRow]:
+    """Render the versions side by side, or one below the other if there is no room for that."""
+    is_wide = width >= SIDE_BY_SIDE_CELLS
+    cells = (width - 2) // 3 if is_wide else width
+    if is_wide:
+        yield _columns(titles, cells)
     for number, stretch in enumerate(stretches):
         if stretch.is_same:
             for row in _shared(stretch.sides[0], cells, first=not number, last=number == len(stretches) - 1):
-                yield _columns([row, row, row], cells)
-        else:
-            for columns in zip_longest(*_three(stretch, cells), fillvalue=Content("")):
-                yield _columns(list(columns), cells)
-
-
-def _stacked(titles: list[Content], stretches: list[Stretch], width: int) -> Iterator[DiffRow]:
-    for number, stretch in enumerate(stretches):
-        if stretch.is_same:
-            rows = _shared(stretch.sides[0], width, first=not number, last=number == len(stretches) - 1)
-            yield from map(DiffRow, rows)
+                yield _columns([row, row, row], cells) if is_wide else DiffRow(row)
             continue
-        for index, side in enumerate(_three(stretch, width)):
-            yield DiffRow(titles[index])
-            yield from map(DiffRow, side)
-
-
-def _three(stretch: Stretch, cells: int) -> list[list[Content]]:
-    return [_side(stretch.sides, index, cells) for index in range(3)]
+        versions = [_side(stretch.sides, index, cells) for index in range(3)]
+        if is_wide:
+            for columns in zip_longest(*versions, fillvalue=Content("")):
+                yield _columns(columns, cells)
+        else:
+            for title, rows in zip(titles, versions, strict=True):
+                yield from map(DiffRow, (title, *rows))
 
 
 def _side(sides: Sides, index: int, cells: int) -> list[Content]:
-    """Render one version, filled if it differs from the version that Donna wrote, with its changed words marked."""
-    differs = sides[1] != sides[0] if index == 0 else sides[index] != sides[0]
-    tone = _TONES[index] if differs else ""
-    lines = (
-        marked_line(line, _spans(sides, index, place), f"{tone}-word" if tone else "")
-        for place, line in enumerate(sides[index])
-    )
-    contents = list(lines) or [Content.styled("nothing", "quiet")]
-    rows = (row for content in contents for row in _fitted(content, cells - 2))
+    """Render one version, filled if it differs from the version that Donna wrote, which is compared with the current
+    one. Changed words are marked if the lines correspond.
+    """
+    own, other = sides[index], sides[1 if index == 0 else 0]
+    tone = _TONES[index] if own != other else ""
+    style = f"{tone}-word" if tone else ""
+    corresponds = len(other) == len(own)
+    lines = [
+        marked_line(line, changed_words(other[place], line)[1] if corresponds else (), style)
+        for place, line in enumerate(own)
+    ]
+    rows = (row for line in lines or [Content.styled("nothing", "quiet")] for row in _fitted(line, cells - 2))
     shown = (Content.assemble(" ", row).truncate(cells, pad=True) for row in rows)
     return [row.stylize_before(tone) if tone else row for row in shown]
-
-
-def _spans(sides: Sides, index: int, place: int) -> Spans:
-    """Return the words of a line that the version of Donna does not have, if the lines correspond."""
-    other = sides[1] if index == 0 else sides[0]
-    if len(other) != len(sides[index]):
-        return ()
-    return changed_words(other[place], sides[index][place])[1]
 
 
 def _shared(lines: tuple[str, ...], cells: int, *, first: bool, last: bool) -> Iterator[Content]:
@@ -144,7 +131,7 @@ def _titles(clash: Clash, titles: Titles) -> list[Content]:
     ]
 
 
-def _columns(contents: list[Content], cells: int) -> DiffRow:
+def _columns(contents: Iterable[Content], cells: int) -> DiffRow:
     parts = [content.truncate(cells, ellipsis=True, pad=True) for content in contents]
     return DiffRow(Content.styled("│", "quiet").join(parts))
 
