@@ -15,6 +15,8 @@ _MINUTE = 60
 _HOUR = 3600
 _DAY = 24 * _HOUR
 _UNITS = ("kB", "MB", "GB", "TB")
+_LONGEST_LINE = 600
+"""Maximum number of characters of a text that are processed for one line; no screen shows more."""
 
 
 def count(number: int) -> str:
@@ -112,6 +114,16 @@ def age(at: float, now: float) -> str:
     if seconds < _DAY:
         return f"{seconds // _HOUR:.0f} h"
     return f"{seconds // _DAY:.0f} d" if seconds < 7 * _DAY else local(at, "%d %b").lstrip("0")
+
+
+def one_line(text: str) -> str:
+    """Return the beginning of a text on one line, sanitised."""
+    return clean_line(" ".join(text[:_LONGEST_LINE].split()))
+
+
+def short_line(text: str, most: int) -> str:
+    line = one_line(text)
+    return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def shorten_path(path: str, cells: int) -> str:

@@ -12,12 +12,11 @@ from textual.getters import query_one
 from textual.widgets import Static
 
 from donna_tui.tui.lib.containers import Panel
-from donna_tui.tui.lib.humanize import local, plural
+from donna_tui.tui.lib.humanize import local, one_line, plural, short_line
 from donna_tui.tui.lib.inputs import show_label
 from donna_tui.tui.lib.lines import ItemList, row_of
 from donna_tui.tui.lib.markdown import MAX_CHARACTERS
 from donna_tui.tui.lib.passage_view import PassageView
-from donna_tui.tui.review.lists import line_of, short_line
 from donna_tui.types.drafts import Meeting, MeetingRow, MeetingState
 from donna_tui.vault.note.read import parse_frontmatter
 
@@ -91,7 +90,7 @@ def rows_of(meetings: Sequence[MeetingRow], titles: dict[datetime.date, str]) ->
                 yield Separator(titles[day], is_day=True)
         yield row
         if row.state is MeetingState.FAILED and row.detail:
-            yield Separator(line_of(row.detail), is_day=False)
+            yield Separator(one_line(row.detail), is_day=False)
 
 
 def meeting_line(row: MeetingRow, width: int) -> Content:
@@ -146,8 +145,8 @@ class MeetingCard(Panel):
     def show_text(self, text: str, foot: str, *warnings: str) -> None:
         """Show the body of a note, and below it its path or target, and warnings."""
         self.view.show(text[parse_frontmatter(text[:MAX_CHARACTERS]).body_start :])
-        lines = [Content.styled(line_of(foot), "$text-muted")] if foot else []
-        lines += [Content.styled(line_of(warning), "$text-warning") for warning in warnings[:_MAX_WARNINGS]]
+        lines = [Content.styled(one_line(foot), "$text-muted")] if foot else []
+        lines += [Content.styled(one_line(warning), "$text-warning") for warning in warnings[:_MAX_WARNINGS]]
         show_label(self.foot, Content("\n").join(lines))
 
 

@@ -22,7 +22,7 @@ from donna_tui.tui.lib.containers import Panel
 from donna_tui.tui.lib.dialogs import one_dialog, showing_errors
 from donna_tui.tui.lib.error_messages import error_text, sentence
 from donna_tui.tui.lib.external import ExternalPrograms
-from donna_tui.tui.lib.humanize import plural
+from donna_tui.tui.lib.humanize import one_line, plural
 from donna_tui.tui.lib.inputs import Notice, NoticeText, show_label
 from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import Keys, shown_key
@@ -32,7 +32,6 @@ from donna_tui.tui.lib.parts_pane import PartsPane, why_no_list
 from donna_tui.tui.meetings import wording
 from donna_tui.tui.meetings.list import MeetingCard, MeetingList
 from donna_tui.tui.review.flows import DraftFlows
-from donna_tui.tui.review.lists import line_of
 from donna_tui.tui.review.wording import lacks_repository
 from donna_tui.types.drafts import OFF_FOR_MEETING, OFF_FOR_SERIES, MeetingRow, MeetingState
 from donna_tui.types.errors import DonnaError
@@ -223,7 +222,7 @@ class MeetingsPane(PartsPane):
         row = await self.app.push_screen_wait(AddCalendar(self.backend.calendar.add_calendar, self._keys))
         if row is not None:
             held = plural(row.meetings, "meeting")
-            message = f"Following {line_of(row.name)}: {held} from a month ago to two months ahead."
+            message = f"Following {one_line(row.name)}: {held} from a month ago to two months ahead."
             self.notify(message, timeout=6, markup=False)
             self.reload()
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from donna_tui.tui.lib.error_messages import lowered, sentence
-from donna_tui.tui.lib.humanize import moment, plural
+from donna_tui.tui.lib.humanize import moment, one_line, plural
 from donna_tui.tui.lib.inputs import NoticeText
 from donna_tui.tui.lib.keymap import Keys, shown_key
-from donna_tui.tui.review.lists import line_of
 from donna_tui.types.drafts import CalendarRow, MeetingRow, MeetingState
 
 LOADING = NoticeText("Loading your meetings …", is_loading=True)
@@ -107,10 +106,10 @@ def calendars_line(calendars: Iterable[CalendarRow]) -> tuple[str, str]:
     rows = tuple(calendars)
     fine = [row for row in rows if not row.problem]
     read = max((row.fetched_at for row in fine if row.fetched_at is not None), default=None)
-    names = " · ".join(line_of(row.name) for row in fine[:4])
+    names = " · ".join(one_line(row.name) for row in fine[:4])
     more = f" and {len(fine) - 4} more" if len(fine) > 4 else ""
     when = f", read {moment(read)}" if read is not None else ", not read yet" if fine else ""
-    problems = " ".join(f"{line_of(row.name)}: {sentence(line_of(row.problem))}" for row in rows if row.problem)
+    problems = " ".join(f"{one_line(row.name)}: {sentence(one_line(row.problem))}" for row in rows if row.problem)
     return f"{names}{more}{when}", problems
 
 
@@ -121,11 +120,11 @@ def state_text(row: MeetingRow, keys: Keys, now: float, *, being_written: bool) 
         write = shown_key(keys["meetings.write"])
         return f"No draft is written automatically: {lowered(row.unwanted)} {write} writes one anyway."
     if row.meeting.cancelled and row.state is not MeetingState.CANCELLED:
-        return " ".join(filter(None, (sentence(line_of(row.detail)) or "It was cancelled.", _key_hint(row, keys))))
+        return " ".join(filter(None, (sentence(one_line(row.detail)) or "It was cancelled.", _key_hint(row, keys))))
     is_brief = row.state is MeetingState.DRAFTED and row.meeting.end.timestamp() > now
     parts = [
         _BRIEF_TEXT if is_brief else _STATE_TEXTS[row.state],
-        sentence(line_of(row.detail)) if row.detail else "",
+        sentence(one_line(row.detail)) if row.detail else "",
         _key_hint(row, keys),
     ]
     return " ".join(filter(None, parts))

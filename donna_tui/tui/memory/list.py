@@ -12,9 +12,8 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.message import Message
 
-from donna_tui.safety.terminal import clean_line
 from donna_tui.text.markdown import plain_text
-from donna_tui.tui.lib.humanize import count
+from donna_tui.tui.lib.humanize import count, one_line
 from donna_tui.tui.lib.lines import RowList, row_of
 from donna_tui.tui.vault.wording import day_of
 from donna_tui.types.memory import MemoryChunk, MemoryType, Omitted, OmittedReason
@@ -70,10 +69,6 @@ def marks_of(memory: MemoryChunk) -> Content:
         (memory.sensitive, "local only", "warning"),
     )
     return Content(" ").join(Content.styled(word, style) for on, word, style in marks if on)
-
-
-def one_line(text: str) -> str:
-    return clean_line(" ".join(text[:_LONGEST].split()))
 
 
 def own_text(memory: MemoryChunk) -> str:

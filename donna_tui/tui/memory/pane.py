@@ -24,7 +24,7 @@ from donna_tui.tui.lib.containers import Panel
 from donna_tui.tui.lib.dialogs import LinePrompt, RefusalScreen, one_dialog, showing_errors
 from donna_tui.tui.lib.error_messages import Refusal
 from donna_tui.tui.lib.external import ExternalPrograms
-from donna_tui.tui.lib.humanize import plural
+from donna_tui.tui.lib.humanize import one_line, plural
 from donna_tui.tui.lib.inputs import Notice, NoticeText, show_label
 from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import Keys, shown_key
@@ -34,7 +34,7 @@ from donna_tui.tui.lib.parts_pane import PartsPane, why_no_list
 from donna_tui.tui.memory import wording
 from donna_tui.tui.memory.card import MemoryCard, citation_of, note_of
 from donna_tui.tui.memory.dialogs import ForgetScreen, SuggestionScreen
-from donna_tui.tui.memory.list import PAGE, MemoryList, one_line, own_text
+from donna_tui.tui.memory.list import PAGE, MemoryList, own_text
 from donna_tui.tui.memory.recall_panel import MemoryInput, RecallPanel
 from donna_tui.tui.search.dialogs import correct, correction_effect
 from donna_tui.tui.vault.flows import VaultFlows

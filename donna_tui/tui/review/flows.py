@@ -17,12 +17,12 @@ from textual.widgets import Static
 from donna_tui.tui.lib.bindings import action_binding
 from donna_tui.tui.lib.dialogs import Dialog
 from donna_tui.tui.lib.error_messages import Refusal, refusal_of, sentence
-from donna_tui.tui.lib.humanize import plural
+from donna_tui.tui.lib.humanize import one_line, plural
 from donna_tui.tui.lib.inputs import KeyLine
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.lines import ItemList, row_of
 from donna_tui.tui.lib.messages import ActionsChanged
-from donna_tui.tui.review.lists import line_of, title_of
+from donna_tui.tui.review.lists import title_of
 from donna_tui.tui.review.wording import Part, approval_words, lacks_repository, numbers_of, parts_changed, parts_out
 from donna_tui.tui.vault.plan_dialog import Proposal
 from donna_tui.tui.vault.plan_flow import PlanFlow, retried
@@ -177,9 +177,9 @@ def does_words(plan: Plan | None) -> str:
         return "no changes in the vault"
     words = {True: "new note", False: "changes"}
     made = [
-        f"{words[change.before is None]} {line_of(change.path)}" for change in plan.changes if change.after is not None
+        f"{words[change.before is None]} {one_line(change.path)}" for change in plan.changes if change.after is not None
     ]
-    deletions = [f"{line_of(change.path)} is deleted" for change in plan.changes if change.after is None]
+    deletions = [f"{one_line(change.path)} is deleted" for change in plan.changes if change.after is None]
     return ", ".join((*made, *deletions))
 
 

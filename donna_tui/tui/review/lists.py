@@ -8,15 +8,11 @@ from pathlib import PurePosixPath
 from rich.cells import cell_len
 from textual.content import Content
 
-from donna_tui.safety.terminal import clean_line
-from donna_tui.tui.lib.humanize import age, clock, near_moment, shorten_path
+from donna_tui.tui.lib.humanize import age, clock, near_moment, one_line, short_line, shorten_path
 from donna_tui.tui.lib.lines import ItemList, row_of
 from donna_tui.tui.memory.list import KINDS
 from donna_tui.types.drafts import DraftRow, DraftState, Evidence
 from donna_tui.types.search import MemorySource
-
-_LONGEST = 400
-"""Maximum number of characters of a title, path or reason that are processed; no screen shows more."""
 
 _TITLE = 120
 _NAME = 40
@@ -27,16 +23,6 @@ _GLYPHS = {
     DraftState.WAITING: ("●", "accent"), DraftState.APPROVED: ("✓", "quiet"), DraftState.REJECTED: ("✗", "quiet"),
     DraftState.FAILED: ("!", "error"), DraftState.GONE: ("?", "warning"),
 }  # fmt: skip
-
-
-def line_of(text: str) -> str:
-    """Return the beginning of a text on one line, sanitised."""
-    return clean_line(" ".join(text[:_LONGEST].split()))
-
-
-def short_line(text: str, most: int) -> str:
-    line = line_of(text)
-    return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def title_of(row: DraftRow) -> str:
@@ -66,11 +52,11 @@ def second_line(row: DraftRow, width: int) -> Content:
     """Format kind and target of a waiting draft; the reason of a failed one, and the time of its next attempt."""
     if row.state is DraftState.FAILED:
         tries = f"retry {clock(row.next_try)[:5]}" if row.next_try is not None else "no retry"
-        why = f"{_INDENT}{line_of(row.detail)}"
+        why = f"{_INDENT}{one_line(row.detail)}"
         return row_of(Content.styled(why, "warning"), Content.styled(tries, "quiet"), width)
     label = _INDENT + kind_of(row) + ("" if row.state is DraftState.WAITING else f", {row.state.value}")
     room = max(8, width - cell_len(label) - 3)
-    where = shorten_path(line_of(row.target), room)
+    where = shorten_path(one_line(row.target), room)
     return Content.assemble((label, "muted"), (f" → {where}", "quiet")).truncate(width, ellipsis=True, pad=True)
 
 
@@ -111,13 +97,13 @@ class EvidenceList(ItemList[Evidence]):
     def row_part(self, index: int, part: int, width: int) -> Content:
         passage = self.items[index]
         if part:
-            trail = _SOURCE_INDENT + (trail_of(passage) or line_of(passage.title))
+            trail = _SOURCE_INDENT + (trail_of(passage) or one_line(passage.title))
             return row_of(Content.styled(trail, "muted"), Content.styled(source_of(passage), "quiet"), width)
         number = f"{passage.number:>2} "
         score = f"{passage.score:.2f}" if passage.score is not None else ""
         lines = f":{lines_of(passage)}"
         room = max(6, width - cell_len(number) - cell_len(lines) - cell_len(score) - 2)
-        where = shorten_path(line_of(passage.path), room)
+        where = shorten_path(one_line(passage.path), room)
         left = Content.assemble((number, "accent"), (where, "strong"), (lines, "muted"))
         return row_of(left, Content.styled(score, "muted"), width)
 
@@ -128,7 +114,7 @@ def lines_of(passage: Evidence) -> str:
 
 
 def trail_of(passage: Evidence) -> str:
-    return " › ".join(line_of(heading) for heading in passage.heading_path[:8])
+    return " › ".join(one_line(heading) for heading in passage.heading_path[:8])
 
 
 def source_of(passage: Evidence) -> str:
@@ -136,10 +122,10 @@ def source_of(passage: Evidence) -> str:
     if passage.source_type == MemorySource.VAULT:
         return ""
     known = {str(source): word for source, word in KINDS.items()}
-    return known.get(passage.source_type) or line_of(passage.source_type)[:12]
+    return known.get(passage.source_type) or one_line(passage.source_type)[:12]
 
 
 def citation_text(passage: Evidence) -> str:
     """Format the citation of a passage for pasting: `Projects/a.md › Decisions › Cache : 41–58`."""
-    trail = filter(None, (line_of(passage.path), trail_of(passage)))
+    trail = filter(None, (one_line(passage.path), trail_of(passage)))
     return f"{' › '.join(trail)} : {lines_of(passage)}"

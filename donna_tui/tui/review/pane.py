@@ -26,6 +26,7 @@ from donna_tui.tui.lib.dialogs import one_dialog, showing_errors
 from donna_tui.tui.lib.diff import DiffView
 from donna_tui.tui.lib.error_messages import error_text
 from donna_tui.tui.lib.external import ExternalPrograms
+from donna_tui.tui.lib.humanize import one_line
 from donna_tui.tui.lib.inputs import Notice, NoticeText
 from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import Keys, shown_key
@@ -37,7 +38,7 @@ from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.review import wording
 from donna_tui.tui.review.draft_text import DraftText
 from donna_tui.tui.review.flows import DraftFlows
-from donna_tui.tui.review.lists import DraftList, EvidenceList, citation_text, line_of
+from donna_tui.tui.review.lists import DraftList, EvidenceList, citation_text
 from donna_tui.tui.vault.flows import VaultFlows
 from donna_tui.tui.vault.wording import why_no_write, why_not_here
 from donna_tui.types.drafts import Draft, DraftRow, DraftState
@@ -370,7 +371,7 @@ class ReviewPane(PartsPane):
                 self._composing.add(row.id)
                 self.reload()
                 new = await self.backend.drafts.regenerate(row.id)
-                self.notify(f"Drafted again: {line_of(new.title)}.", timeout=4, markup=False)
+                self.notify(f"Drafted again: {one_line(new.title)}.", timeout=4, markup=False)
                 self.reload(new.id)
         finally:
             self._composing -= {other.id for other in rows}
@@ -547,7 +548,7 @@ class ReviewPane(PartsPane):
         self.query_one("#draft-head", Static).update(shown)
 
     def _show_foot(self, words: str, style: str) -> None:
-        self.query_one("#draft-foot", Static).update(Content.styled(line_of(words), style))
+        self.query_one("#draft-foot", Static).update(Content.styled(one_line(words), style))
 
     def _show_queue(self, drafts: tuple[DraftRow, ...]) -> None:
         self._hide_notice(self.rows)

@@ -9,10 +9,10 @@ from textual.content import Content
 
 from donna_tui.text.lines import each_line
 from donna_tui.tui.lib.error_messages import lowered, sentence
-from donna_tui.tui.lib.humanize import age, moment, plural, short_root
+from donna_tui.tui.lib.humanize import age, moment, one_line, plural, short_line, short_root
 from donna_tui.tui.lib.inputs import NoticeText
 from donna_tui.tui.lib.keymap import Keys, shown_key
-from donna_tui.tui.review.lists import kind_of, line_of, short_line, title_of, when_of
+from donna_tui.tui.review.lists import kind_of, title_of, when_of
 from donna_tui.types.drafts import Draft, DraftRow, DraftState, Evidence
 from donna_tui.types.errors import Reason
 from donna_tui.types.search import note_containing
@@ -84,7 +84,7 @@ def why_none_today(skill: str, row: DraftRow | None) -> str:
         span = "this week" if skill == "weekly_review" else "today"
         return f"There is nothing to write about yet: no notes, meetings or finished tasks of {span} were found."
     why = _WHY_DECIDED.get(row.state, "It has no text.")
-    note = f" Its note is {line_of(row.path)}." if row.state is DraftState.APPROVED else ""
+    note = f" Its note is {one_line(row.path)}." if row.state is DraftState.APPROVED else ""
     return f"{title_of(row)}: {lowered(why)}{note}"
 
 
@@ -116,7 +116,7 @@ def head_lines(row: DraftRow, now: float, remarks: tuple[str, ...], *, unsaved_e
     yield Content.styled(f"{kind} · {who}{cost} · {when}", "$text-muted")
     yield _place(row)
     if row.state is DraftState.WAITING and row.detail:
-        yield Content.styled(sentence(line_of(row.detail)), "$text-warning")
+        yield Content.styled(sentence(one_line(row.detail)), "$text-warning")
     if unsaved_edit:
         yield Content.styled("Your edit of it is unsaved: approving does not include it.", "$text-warning")
     for remark in remarks[:_MAX_REMARKS]:
@@ -126,10 +126,10 @@ def head_lines(row: DraftRow, now: float, remarks: tuple[str, ...], *, unsaved_e
 
 
 def _place(row: DraftRow) -> Content:
-    target, path = line_of(row.target), line_of(row.path)
+    target, path = one_line(row.target), one_line(row.path)
     if row.state is DraftState.WAITING and row.path != row.target:
         folder, _, name = row.target.rpartition("/")
-        destination = f"{line_of(folder)}/" if folder and name == row.path.rpartition("/")[2] else target
+        destination = f"{one_line(folder)}/" if folder and name == row.path.rpartition("/")[2] else target
         return Content.assemble(
             ("draft in ", "$text-disabled"), (path, "$text-muted"), (" → moves to ", "$text-disabled"), destination
         )
@@ -153,7 +153,7 @@ def approval_words(plan: Plan, row: DraftRow) -> str:
     changed = sum(change.before is not None and change.after is not None for change in others)
     parts = (
         _main_words(main) if main is not None else "",
-        f"{line_of(removed[0].path)} is deleted"
+        f"{one_line(removed[0].path)} is deleted"
         if len(removed) == 1
         else f"{plural(len(removed), 'note')} are deleted"
         if removed
@@ -166,8 +166,8 @@ def approval_words(plan: Plan, row: DraftRow) -> str:
 
 def _main_words(change: Change) -> str:
     if change.before is None:
-        return f"new note {line_of(change.path)}"
-    return f"{line_of(change.path)} is {'deleted' if change.after is None else 'changed'}"
+        return f"new note {one_line(change.path)}"
+    return f"{one_line(change.path)} is {'deleted' if change.after is None else 'changed'}"
 
 
 Part = tuple[str, int]
