@@ -96,6 +96,5 @@ def test_a_message_tells_the_owner_of_what_was_deleted(base: Path) -> None:
     assert not operation.changes[0].owner
     text = message_of(operation).replace("\nDonna-Post", '\nDonna-Owner: 1:2 "Projects/one.md"\nDonna-Post')
     known = parse_message(text, commit=operation.commit, at=operation.at)
-    assert known is not None
     assert known.changes[0].owner == "1:2"
     assert "Donna-Owner: 1:2" in message_of(known)

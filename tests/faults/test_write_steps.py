@@ -153,7 +153,6 @@ def test_recovery_in_a_recreated_repository_removes_no_note(tmp_path: Path, fork
     shutil.rmtree(vault_model.sandbox.git_dir)
     vault_model.sandbox.git("init", "--quiet")
     problem = vault_model.sandbox.writer().recover()
-    assert problem is not None
     assert problem.reason is Reason.GIT_FAILED
     assert not litter(vault_model.sandbox)
     assert set(vault_model.sandbox.notes()) >= set(vault_model.notes), "something that git does not have was removed"

@@ -182,7 +182,6 @@ def check_meanings(
             if same and (means is None or means.path != wanted):
                 dangling += 1
             else:
-                assert means is not None
                 assert means.path == wanted
         elif before[1] != old:
             assert same

@@ -31,7 +31,7 @@ def listed(*keys: str) -> Steps:
 
     async def steps(driver: Driver) -> None:
         await connected(driver)
-        await driver.remember()
+        await driver.show("memory")
         for key in keys:
             await driver.press(key)
             await driver.rest()

@@ -72,10 +72,16 @@ class Driver:
         """Wait until all panes are mounted."""
         await self.until(lambda: self.main.is_complete, "all panes are there")
 
-    async def remember(self) -> None:
-        """Show the Memory screen, and wait until its list is loaded."""
-        self.main.show_pane("memory")
-        await self.until(lambda: self.memory.rows.line_count, "the memories are listed")
+    async def show(self, pane: str) -> None:
+        """Show a screen with its key, and wait until its list is loaded."""
+        key, is_loaded = {
+            "vault": ("2", lambda: self.vault.note_tree.notes),
+            "review": ("3", lambda: self.review.draft),
+            "meetings": ("4", lambda: self.meetings.rows.line_count),
+            "memory": ("5", lambda: self.memory.rows.line_count),
+        }[pane]
+        await self.press("escape", key)
+        await self.until(is_loaded, f"{pane} is loaded")
         await self.rest()
 
     async def open_note(self, path: str) -> None:
@@ -87,8 +93,10 @@ class Driver:
         await self.until(lambda: vault.detail.note is not None and vault.detail.note.path == path, f"{path!r} is read")
         await self.pilot.pause()
 
-    async def window(self, kind: type[W]) -> W:
-        """Wait for a dialog of some type."""
+    async def window(self, kind: type[W], *keys: str) -> W:
+        """Press keys, if any, and wait for a dialog of some type."""
+        if keys:
+            await self.press(*keys)
         await self.until(lambda: isinstance(self.app.screen, kind), f"{kind.__name__} opens")
         await self.rest()
         assert isinstance(self.app.screen, kind)
@@ -143,15 +151,27 @@ class Driver:
 
 @asynccontextmanager
 async def driving(
-    backend: FakeBackend, *, size: tuple[int, int] = SIZE, connected: bool = True, **options: Any
+    backend: FakeBackend,
+    *,
+    size: tuple[int, int] = SIZE,
+    connected: bool = True,
+    at: str = "",
+    note: str = "",
+    **options: Any,
 ) -> AsyncIterator[Driver]:
-    """Run the app on a backend and, by default, wait until it is connected."""
+    """Run the app on a backend and, by default, wait until it is connected. Show the screen `at` or a note if one is
+    named.
+    """
     app = DonnaApp(lambda choice: backend, **{"external": DESKTOP, "space_name": "notes", **options})
     async with app.run_test(size=size, notifications=True) as pilot:
         driver = Driver(app, pilot)
         if connected:
             await driver.until(lambda: driver.main.strip.status is not None, "the app is connected")
             await driver.complete()
+        if at:
+            await driver.show(at)
+        if note:
+            await driver.open_note(note)
         yield driver
         if driver.app.screen_stack:
             await driver.main.shut_down()

@@ -75,14 +75,11 @@ async def test_enter_follows_the_link_of_the_preview_and_the_keys_go_back_and_fo
 
 @pytest.mark.slow
 async def test_several_visible_links_are_labelled_and_lead_to_headings_blocks_and_notes() -> None:
-    async with driving(backend()) as donna:
-        await donna.open_note("Garden/Plants.md")
-        await donna.press("enter", "enter")
-        await donna.window(JumpOverlay)
+    async with driving(backend(), note="Garden/Plants.md") as donna:
+        await donna.window(JumpOverlay, "enter", "enter")
         await donna.press("a")
         await at(donna, "Garden/List.md", 1)
-        await donna.press("G", "enter")
-        await donna.window(JumpOverlay)
+        await donna.window(JumpOverlay, "G", "enter")
         await donna.press("a")
         await at(donna, "Garden/Plants.md", 5)
         assert "## Beans" not in donna.screen_text()
@@ -92,8 +89,7 @@ async def test_several_visible_links_are_labelled_and_lead_to_headings_blocks_an
 
 @pytest.mark.slow
 async def test_a_single_visible_link_is_followed_at_once_and_a_block_is_scrolled_into_view() -> None:
-    async with driving(backend()) as donna:
-        await donna.open_note("Garden/Block.md")
+    async with driving(backend(), note="Garden/Block.md") as donna:
         await donna.press("enter", "enter")
         await at(donna, "Garden/List.md", 125)
         assert donna.vault.detail.text.marked_rows == ["The end, see Plants#Beans. "]
@@ -122,8 +118,7 @@ async def test_a_click_follows_a_link() -> None:
 async def test_jump_labels_follow_links() -> None:
     async with driving(backend()) as donna:
         await previewed(donna)
-        await donna.press("ctrl+g")
-        overlay = await donna.window(JumpOverlay)
+        overlay = await donna.window(JumpOverlay, "ctrl+g")
         spot = donna.search.preview.view.visible_links[0]
         label = next(name for name, each in overlay._targets.items() if (each.x, each.y) == (spot.x, spot.y))
         await donna.press(*label)
@@ -144,8 +139,7 @@ async def test_the_keys_move_by_words_in_a_text_box_and_go_back_from_its_beginni
 
 @pytest.mark.slow
 async def test_backlinks_are_listed_with_the_line_around_each_and_followed() -> None:
-    async with driving(backend()) as donna:
-        await donna.open_note("Garden/List.md")
+    async with driving(backend(), note="Garden/List.md") as donna:
         await donna.press("enter", "L")
         await donna.until(lambda: donna.vault.detail.links.items, "the links are read")
         await donna.rest()
@@ -163,15 +157,12 @@ async def test_backlinks_are_listed_with_the_line_around_each_and_followed() -> 
 async def test_a_link_to_a_missing_note_offers_to_create_it() -> None:
     fake = backend()
     fake.vault.files["Home.md"] = b"[[Seeds]]\n"
-    async with driving(fake) as donna:
-        await donna.open_note("Home.md")
-        await donna.press("enter", "enter")
-        await donna.window(RefusalScreen)
+    async with driving(fake, note="Home.md") as donna:
+        await donna.window(RefusalScreen, "enter", "enter")
         assert "Seeds.md" in donna.screen_text()
         await donna.press("escape")
         assert "Seeds.md" not in fake.vault.files
-        await donna.press("enter")
-        await donna.window(RefusalScreen)
+        await donna.window(RefusalScreen, "enter")
         await donna.press("enter")
         await donna.until(lambda: "Seeds.md" in fake.vault.files, "it is created")
 
@@ -180,8 +171,7 @@ async def test_a_link_to_a_missing_note_offers_to_create_it() -> None:
 async def test_following_a_broken_link_shows_the_reason() -> None:
     fake = backend()
     fake.vault.files["Home.md"] = b"[[Plants#Nettles]]\n"
-    async with driving(fake) as donna:
-        await donna.open_note("Home.md")
+    async with driving(fake, note="Home.md") as donna:
         await donna.press("enter", "enter")
         await at(donna, "Garden/Plants.md", 1)
         assert "There is no heading “Nettles” in this note." in notices(donna.app)
@@ -199,14 +189,12 @@ async def test_escape_from_more_like_this_returns_to_its_row() -> None:
         await donna.until(lambda: donna.search.question.like is not None and len(donna.paths) == 2, "others are shown")
         await donna.press("escape")
         await donna.until(lambda: len(donna.paths) == 3, "the answer is shown again")
-        assert donna.search.selected is not None
         assert donna.search.selected.title == "two"
 
 
 @pytest.mark.slow
 async def test_repeated_back_actions_are_handled_in_sequence() -> None:
-    async with driving(backend()) as donna:
-        await donna.open_note("Home.md")
+    async with driving(backend(), note="Home.md") as donna:
         for path in ("Garden/Plants.md", "Garden/Block.md"):
             await donna.main._show_note(path, 1)
             await at(donna, path, 1)

@@ -33,12 +33,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-async def opened(donna: Driver) -> None:
-    await donna.press("escape", "4")
-    await donna.until(lambda: donna.meetings.rows.line_count, "the meetings are listed")
-    await donna.rest()
-
-
 async def on(donna: Driver, event_id: str) -> None:
     """Put the cursor on a meeting, and wait until its note is requested."""
     rows = donna.meetings.rows
@@ -52,8 +46,7 @@ async def on(donna: Driver, event_id: str) -> None:
 async def test_a_preview_that_arrives_late_is_not_shown_for_another_week() -> None:
     backend = backend_in("normal")
     backend.gates.hold("preview", "rv-1")
-    async with driving(backend, size=LARGE) as donna:
-        await opened(donna)
+    async with driving(backend, size=LARGE, at="meetings") as donna:
         await donna.until(lambda: backend.called("preview") == [("rv-1",)], "the preview is being read")
         for _ in range(10):
             await donna.press("]")
@@ -77,8 +70,7 @@ def chosen(donna: Driver) -> str:
 
 @pytest.mark.slow
 async def test_each_meeting_says_when_what_and_how_far_its_note_is() -> None:
-    async with driving(backend_in("normal"), size=LARGE) as donna:
-        await opened(donna)
+    async with driving(backend_in("normal"), size=LARGE, at="meetings") as donna:
         for title, says in (
             ("09:00–09:30  Planning", "✗ rejected"),
             ("09:30–10:00  Gateway sync  ", "written"),
@@ -93,8 +85,7 @@ async def test_each_meeting_says_when_what_and_how_far_its_note_is() -> None:
 
 
 async def test_a_week_begins_on_monday_names_its_days_and_says_why_a_note_failed() -> None:
-    async with driving(backend_in("normal"), size=LARGE) as donna:
-        await opened(donna)
+    async with driving(backend_in("normal"), size=LARGE, at="meetings") as donna:
         text = donna.screen_text()
         assert "Week 47, this week · 16 Nov – 22 Nov 2026" in text
         for day in (
@@ -112,8 +103,7 @@ async def test_a_week_begins_on_monday_names_its_days_and_says_why_a_note_failed
 
 @pytest.mark.slow
 async def test_agenda_cursor_skips_heading_rows() -> None:
-    async with driving(backend_in("normal")) as donna:
-        await opened(donna)
+    async with driving(backend_in("normal"), at="meetings") as donna:
         await donna.press("home")
         seen = [chosen(donna)]
         for _ in range(12):
@@ -127,8 +117,7 @@ async def test_agenda_cursor_skips_heading_rows() -> None:
 @pytest.mark.slow
 async def test_weeks_and_days_are_walked_through() -> None:
     backend = backend_in("normal")
-    async with driving(backend, size=LARGE) as donna:
-        await opened(donna)
+    async with driving(backend, size=LARGE, at="meetings") as donna:
         await donna.press("]")
         await donna.until(lambda: "Week 48 · 23 Nov" in donna.screen_text(), "the next week")
         assert chosen(donna) == "n-1"
@@ -176,8 +165,7 @@ def test_day_title_marks_today() -> None:
 @pytest.mark.slow
 async def test_card_previews_the_note_of_the_selected_meeting() -> None:
     backend = backend_in("normal")
-    async with driving(backend, size=LARGE) as donna:
-        await opened(donna)
+    async with driving(backend, size=LARGE, at="meetings") as donna:
         text = donna.screen_text()
         assert "Fri 20 Nov 2026, today, 14:15–15:00 · work" in text
         assert "Priya Raman, Tomas Lindqvist" in text
@@ -192,8 +180,7 @@ async def test_card_previews_the_note_of_the_selected_meeting() -> None:
 async def test_a_drafted_or_written_meeting_shows_what_is_there() -> None:
     backend = backend_in("normal")
     backend.vault.files["Meetings/2026-11-18-gateway-sync.md"] = b"# What was said\n"
-    async with driving(backend, size=LARGE) as donna:
-        await opened(donna)
+    async with driving(backend, size=LARGE, at="meetings") as donna:
         await on(donna, "gw-1")
         text = donna.screen_text()
         assert "Its draft is waiting in Review. ↵ opens it." in text
@@ -212,8 +199,7 @@ async def test_a_drafted_or_written_meeting_shows_what_is_there() -> None:
 async def test_a_note_that_cannot_be_read_says_why() -> None:
     backend = backend_in("normal")
     backend.fail("preview", DonnaError(Reason.INTERNAL, "the template has a fault in line 3"))
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="meetings") as donna:
         assert "The template has a fault in line 3." in donna.screen_text()
 
 
@@ -222,8 +208,7 @@ async def test_a_note_that_cannot_be_read_says_why() -> None:
 
 @pytest.mark.slow
 async def test_enter_goes_to_the_draft_in_review() -> None:
-    async with driving(backend_in("normal")) as donna:
-        await opened(donna)
+    async with driving(backend_in("normal"), at="meetings") as donna:
         await on(donna, "rm-1")
         await donna.press("enter")
         await donna.until(lambda: donna.review.selected and donna.review.selected.id == FAILED, "it is selected")
@@ -236,8 +221,7 @@ async def test_enter_goes_to_the_draft_in_review() -> None:
 
 @pytest.mark.slow
 async def test_enter_goes_to_the_written_note_in_the_vault() -> None:
-    async with driving(backend_in("normal")) as donna:
-        await opened(donna)
+    async with driving(backend_in("normal"), at="meetings") as donna:
         await on(donna, "w-2")
         await donna.press("enter")
         note = "Meetings/2026-11-18-gateway-sync.md"
@@ -247,8 +231,7 @@ async def test_enter_goes_to_the_written_note_in_the_vault() -> None:
 
 @pytest.mark.slow
 async def test_without_a_note_enter_says_what_to_do() -> None:
-    async with driving(backend_in("normal")) as donna:
-        await opened(donna)
+    async with driving(backend_in("normal"), at="meetings") as donna:
         await donna.press("enter")
         assert "It has no draft or note yet. n writes the draft now." in notices(donna.app)
         await on(donna, "x-1")
@@ -261,8 +244,7 @@ async def test_without_a_note_enter_says_what_to_do() -> None:
 async def test_the_draft_of_a_meeting_can_be_written_now() -> None:
     backend = backend_in("normal")
     backend.gates.hold("write_now")
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="meetings") as donna:
         await donna.press("n")
         await donna.until(lambda: "Its draft is being written" in donna.screen_text(), "the notice is shown")
         await donna.press("n")
@@ -279,8 +261,7 @@ async def test_the_draft_of_a_meeting_can_be_written_now() -> None:
 async def test_failed_draft_of_a_meeting_is_reported_with_its_reason() -> None:
     backend = backend_in("normal")
     backend.fail("write_now", DonnaError(Reason.BUSY, "another Donna is writing", hint="use that one"))
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="meetings") as donna:
         await donna.press("n")
         await donna.until(
             lambda: "Another Donna is writing. Use that one." in notices(donna.app), "the notice is shown"
@@ -321,8 +302,7 @@ async def test_meetings_loading_error_is_shown_and_can_be_retried() -> None:
 async def test_calendars_are_read_on_a_key(key: str) -> None:
     backend = backend_in("normal")
     backend.gates.hold("refresh")
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="meetings") as donna:
         assert "work · private, read 20 Nov 14:27" in donna.screen_text()
         await donna.press(key)
         await donna.until(lambda: "Reading the calendars" in donna.screen_text(), "the notice is shown")
@@ -335,8 +315,7 @@ async def test_calendars_are_read_on_a_key(key: str) -> None:
 @pytest.mark.slow
 async def test_a_note_that_is_written_meanwhile_is_seen() -> None:
     backend = backend_in("normal")
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="meetings") as donna:
         done = replace(backend.drafts.agenda[6], state=MeetingState.WRITTEN, path="Meetings/x.md")
         backend.drafts.agenda[6] = done
         backend.post(VaultWritten(kind="write", operation="1", commit="2", paths=("Meetings/x.md",), actor="donna"))
@@ -355,8 +334,7 @@ def test_the_calendars_are_named_with_what_is_wrong_with_them() -> None:
 
 @pytest.mark.slow
 async def test_a_narrow_screen_shows_one_part_at_a_time() -> None:
-    async with driving(backend_in("normal"), size=SMALL) as donna:
-        await opened(donna)
+    async with driving(backend_in("normal"), size=SMALL, at="meetings") as donna:
         assert not donna.meetings.card.region
         await donna.press("tab")
         await donna.rest()
@@ -396,8 +374,7 @@ def test_counted_formats_counts_as_circled_numbers() -> None:
     "size", [SMALL, *(pytest.param(size, marks=pytest.mark.stress) for size in ((120, 36), LARGE))]
 )
 async def test_hostile_meetings_are_text_everywhere(size: tuple[int, int]) -> None:
-    async with driving(backend_in("hostile"), size=size) as donna:
-        await opened(donna)
+    async with driving(backend_in("hostile"), size=size, at="meetings") as donna:
         await donna.press("home")
         for _ in range(donna.meetings.rows.line_count):
             await donna.press("j")
@@ -415,8 +392,7 @@ def assert_clean(donna: Driver) -> None:
 @pytest.mark.slow
 async def test_a_series_is_left_without_drafts_by_one_key_and_gets_them_again_by_the_same() -> None:
     backend = backend_in("normal")
-    async with driving(backend, size=LARGE) as donna:
-        await opened(donna)
+    async with driving(backend, size=LARGE, at="meetings") as donna:
         await on(donna, "gw-1")
         await donna.press("N")
         await donna.until(lambda: "No more drafts of" in notices(donna.app), "the notice is shown")
@@ -435,8 +411,7 @@ async def test_it_says_why_a_meeting_gets_no_draft() -> None:
         replace(row, unwanted="You declined it.") if row.state is MeetingState.COMING else row for row in agenda
     ]
     coming = next(row.meeting.event_id for row in agenda if row.state is MeetingState.COMING)
-    async with driving(backend, size=LARGE) as donna:
-        await opened(donna)
+    async with driving(backend, size=LARGE, at="meetings") as donna:
         await on(donna, coming)
         await donna.until(
             lambda: "No draft is written automatically: you declined it." in donna.screen_text().replace("\n", " "),
@@ -454,17 +429,14 @@ async def test_writing_a_draft_in_a_vault_without_a_repository_asks_whether_to_c
         return lacking
 
     backend.drafts.write_now = refused  # type: ignore[method-assign]
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="meetings") as donna:
         await on(donna, "ch-1")
-        await donna.press("n")
-        await donna.window(RefusalScreen)
+        await donna.window(RefusalScreen, "n")
         assert f"Create a repository in {backend.status().root}?" in donna.screen_text()
         await donna.press("escape")
         await donna.rest()
         assert backend.called("create_repository") == []
-        await donna.press("n")
-        await donna.window(RefusalScreen)
+        await donna.window(RefusalScreen, "n")
         await donna.press("enter")
         await donna.until(lambda: backend.called("regenerate") == [("d-x",)], "it is written")
         await donna.until(lambda: "The draft is waiting." in notices(donna.app), "the notice is shown")
@@ -481,8 +453,7 @@ async def test_a_calendar_is_added_and_errors_are_shown_below_the_field() -> Non
     async with driving(backend, size=SMALL) as donna:
         await donna.press("escape", "4")
         await donna.until(lambda: "add a calendar" in donna.screen_text(), "the hint is shown")
-        await donna.press("c")
-        window = await donna.window(AddCalendar)
+        window = await donna.window(AddCalendar, "c")
         await donna.press("enter")
         assert "Type the path of an .ics file" in donna.screen_text()
         await donna.type("x.ics")
@@ -516,8 +487,7 @@ async def test_a_calendar_on_a_server_is_asked_for_with_a_user_name_and_a_hidden
     async with driving(backend, size=SMALL) as donna:
         await donna.press("escape", "4")
         await donna.until(lambda: "add a calendar" in donna.screen_text(), "the hint is shown")
-        await donna.press("c")
-        await donna.window(AddCalendar)
+        await donna.window(AddCalendar, "c")
         await donna.type("work.ics")
         await donna.rest()
         assert "Password" not in donna.screen_text()

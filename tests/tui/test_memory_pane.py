@@ -27,12 +27,6 @@ from tests.tui.memory_scenarios import LIKED, REDIS, RUNBOOK, many, memory
 SMALL, LARGE = (80, 24), (160, 48)
 
 
-async def opened(donna: Driver) -> None:
-    await donna.press("escape", "5")
-    await donna.until(lambda: donna.memory.rows.line_count, "the memories are listed")
-    await donna.rest()
-
-
 async def recalled(donna: Driver, question: str) -> RecallResult:
     """Ask, and wait for the answer."""
     await donna.press("slash")
@@ -78,8 +72,7 @@ def row_with(donna: Driver, words: str) -> str:
 
 @pytest.mark.slow
 async def test_the_latest_is_first_and_each_row_has_its_text_time_source_and_marks() -> None:
-    async with driving(scenarios.normal(), size=LARGE) as donna:
-        await opened(donna)
+    async with driving(scenarios.normal(), size=LARGE, at="memory") as donna:
         assert "29 memories, newest first" in donna.screen_text()
         assert ids(donna)[0] == LIKED
         row = row_with(donna, "Noor: ok, thanks")
@@ -94,8 +87,7 @@ async def test_the_latest_is_first_and_each_row_has_its_text_time_source_and_mar
 
 @pytest.mark.slow
 async def test_the_card_says_why_in_words_and_figures() -> None:
-    async with driving(scenarios.normal(), size=LARGE) as donna:
-        await opened(donna)
+    async with driving(scenarios.normal(), size=LARGE, at="memory") as donna:
         text = donna.screen_text()
         assert "importance 0.65" in text
         assert "new · says what you prefer" in text
@@ -124,8 +116,7 @@ async def test_the_card_says_why_in_words_and_figures() -> None:
 )
 async def test_key_filters_memories_by_source(keys: tuple[str, ...], source: MemorySource, words: str) -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="memory") as donna:
         await donna.press(*keys)
         await donna.rest()
         expected = [
@@ -140,8 +131,7 @@ async def test_key_filters_memories_by_source(keys: tuple[str, ...], source: Mem
 
 @pytest.mark.slow
 async def test_key_filters_memories_by_age() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await opened(donna)
+    async with driving(scenarios.normal(), at="memory") as donna:
         await donna.press("d", "d")
         await donna.rest()
         wanted = donna.memory._backend.called("count")[-1][0]  # type: ignore[union-attr]
@@ -151,8 +141,7 @@ async def test_key_filters_memories_by_age() -> None:
 
 @pytest.mark.slow
 async def test_words_narrow_while_typing_and_an_empty_list_says_how_to_get_back() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await opened(donna)
+    async with driving(scenarios.normal(), at="memory") as donna:
         await donna.press("f")
         await donna.type("priya")
         await donna.rest()
@@ -167,8 +156,7 @@ async def test_words_narrow_while_typing_and_an_empty_list_says_how_to_get_back(
 
 
 async def test_a_click_in_a_scrolled_list_selects_the_row_under_the_mouse() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await opened(donna)
+    async with driving(scenarios.normal(), at="memory") as donna:
         await donna.press("end")
         rows = donna.memory.rows
         top = rows.scroll_offset.y // rows.row_height
@@ -181,8 +169,7 @@ async def test_a_click_in_a_scrolled_list_selects_the_row_under_the_mouse() -> N
 
 @pytest.mark.parametrize("key", ["f", "slash"])
 async def test_keys_typed_after_enter_go_to_the_list(key: str) -> None:
-    async with driving(scenarios.normal()) as donna:
-        await opened(donna)
+    async with driving(scenarios.normal(), at="memory") as donna:
         in_list = donna.memory.words, donna.memory.rows
         field, rows = in_list if key == "f" else (donna.memory.recall.input, donna.memory.recall.list)
         await donna.press(key)
@@ -196,8 +183,7 @@ async def test_keys_typed_after_enter_go_to_the_list(key: str) -> None:
 async def test_a_hundred_thousand_memories_are_read_a_page_at_a_time() -> None:
     backend = scenarios.normal()
     backend.memory.everything = list(many(100_000))
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="memory") as donna:
         assert len(backend.called("memories")) <= 2
         await donna.press("G")
         await donna.until(lambda: donna.memory.rows.selected is not None, "the last one is read")
@@ -208,15 +194,13 @@ async def test_a_hundred_thousand_memories_are_read_a_page_at_a_time() -> None:
 
 async def test_the_cursor_stays_on_its_memory_when_something_new_is_remembered() -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="memory") as donna:
         await on(donna, REDIS)
         new = memory(MemorySource.MEMORY, "new", "Something new.", -1.0)
         backend.memory.everything.append(new)
         backend.post(MemoryRemembered(documents=1, latency_ms=1.0))
         await donna.until(lambda: len(ids(donna)) == 30, "the new one is listed")
         assert ids(donna)[0] == new.id
-        assert donna.memory.selected is not None
         assert donna.memory.selected.id == REDIS
 
 
@@ -226,7 +210,7 @@ async def test_nothing_is_read_before_the_screen_is_shown() -> None:
     async with driving(backend) as donna:
         await donna.rest()
         assert backend.called("count") == []
-        await opened(donna)
+        await donna.show("memory")
         assert backend.called("count")
 
 
@@ -236,10 +220,8 @@ async def test_nothing_is_read_before_the_screen_is_shown() -> None:
 @pytest.mark.slow
 async def test_a_sentence_is_remembered_with_a_key() -> None:
     backend = scenarios.normal()
-    async with driving(backend, size=LARGE) as donna:
-        await opened(donna)
-        await donna.press("n")
-        await donna.window(LinePrompt)
+    async with driving(backend, size=LARGE, at="memory") as donna:
+        await donna.window(LinePrompt, "n")
         await donna.press("enter")
         assert "Type something first." in donna.screen_text()
         await donna.type("The gateway is called cassius")
@@ -256,13 +238,10 @@ async def test_a_sentence_is_remembered_with_a_key() -> None:
 async def test_a_preference_is_replaced_only_after_a_question() -> None:
     backend = scenarios.normal()
     backend.memory.held = ["I prefer long answers."]
-    async with driving(backend, size=LARGE) as donna:
-        await opened(donna)
-        await donna.press("n")
-        await donna.window(LinePrompt)
+    async with driving(backend, size=LARGE, at="memory") as donna:
+        await donna.window(LinePrompt, "n")
         await donna.type("I prefer short answers.")
-        await donna.press("enter")
-        await donna.window(RefusalScreen)
+        await donna.window(RefusalScreen, "enter")
         assert "I prefer long answers." in donna.screen_text()
         await donna.press("escape")
         await donna.rest()
@@ -278,8 +257,7 @@ async def test_tasks_are_listed_when_asked_for_and_ticked_with_a_key() -> None:
     key = task_key_hash(next(task for task in tasks_in(text) if task.title == title))
     call = memory(MemorySource.TASK, f"{RUNBOOK}#{key}", f"{title}\nstatus: todo", 0.0, memory_type=MemoryType.WORKING)
     backend.memory.everything.append(call)
-    async with driving(backend, size=LARGE) as donna:
-        await opened(donna)
+    async with driving(backend, size=LARGE, at="memory") as donna:
         assert not any(each.startswith("task:") for each in ids(donna))
         await donna.press("space")
         assert "No task is selected." in notices(donna.app)
@@ -291,8 +269,7 @@ async def test_tasks_are_listed_when_asked_for_and_ticked_with_a_key() -> None:
         await donna.press("space")
         await donna.until(lambda: f"- [x] {title}".encode() in backend.vault.files[RUNBOOK], "the box is checked")
         await donna.until(lambda: "z undo" in notices(donna.app), "it says how to undo that")
-        await donna.press("z")
-        await donna.window(PlanScreen)
+        await donna.window(PlanScreen, "z")
         await donna.press("enter")
         await donna.until(lambda: f"- [ ] {title}".encode() in backend.vault.files[RUNBOOK], "it is open again")
 
@@ -304,8 +281,7 @@ async def test_the_cursor_follows_a_task_whose_note_was_changed() -> None:
         for number in range(3)
     ]
     backend.memory.everything += tasks
-    async with driving(backend, size=LARGE) as donna:
-        await opened(donna)
+    async with driving(backend, size=LARGE, at="memory") as donna:
         await donna.press("T")
         await donna.rest()
         await on(donna, tasks[1].id)
@@ -343,10 +319,8 @@ def test_a_cancelled_task_is_not_listed_as_done() -> None:
 @pytest.mark.slow
 async def test_a_task_is_added_with_its_deadline() -> None:
     backend = scenarios.normal()
-    async with driving(backend, size=LARGE) as donna:
-        await opened(donna)
-        await donna.press("a")
-        await donna.window(LinePrompt)
+    async with driving(backend, size=LARGE, at="memory") as donna:
+        await donna.window(LinePrompt, "a")
         await donna.type("call the bank due 2026-12-24")
         assert "Inbox/Tasks.md, due 2026-12-24." in donna.screen_text()
         await donna.press("enter")
@@ -400,8 +374,7 @@ async def test_a_failure_is_a_sentence_with_a_next_step() -> None:
 async def test_while_another_process_keeps_the_index_it_says_so() -> None:
     backend = scenarios.normal()
     backend.change(state="read_only", owner="donna on desk")
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="memory") as donna:
         words = " ".join(donna.screen_text().split())
         assert "Another Donna (donna on desk) maintains the index" in words
 
@@ -409,8 +382,7 @@ async def test_while_another_process_keeps_the_index_it_says_so() -> None:
 @pytest.mark.slow
 async def test_what_is_in_a_note_is_neither_pinned_nor_forgotten_here() -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="memory") as donna:
         await donna.press("T")
         await donna.rest()
         await on(donna, f"task:{RUNBOOK}#9b1d44c0")
@@ -425,8 +397,7 @@ async def test_what_is_in_a_note_is_neither_pinned_nor_forgotten_here() -> None:
 
 @pytest.mark.slow
 async def test_recall_shows_what_is_packed_in_order_and_what_is_cut_and_why() -> None:
-    async with driving(scenarios.normal(), size=LARGE) as donna:
-        await opened(donna)
+    async with driving(scenarios.normal(), size=LARGE, at="memory") as donna:
         result = await recalled(donna, "redis drill")
         text = donna.screen_text()
         assert f"In the prompt: {len(result.memories)} memories" in text
@@ -439,8 +410,7 @@ async def test_recall_shows_what_is_packed_in_order_and_what_is_cut_and_why() ->
 async def test_the_reasons_for_what_is_left_out_are_not_cut() -> None:
     backend = scenarios.normal()
     backend.memory.note = "left out: 19 that did not fit into 2,000 tokens, 8 with the text of another"
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="memory") as donna:
         await recalled(donna, "redis drill")
         assert "text of another" in donna.screen_text()
 
@@ -458,8 +428,7 @@ def test_a_row_of_the_prompt_is_plain_text_after_the_name_of_its_note() -> None:
 
 @pytest.mark.slow
 async def test_a_smaller_budget_cuts_more_and_a_larger_one_less() -> None:
-    async with driving(scenarios.normal(), size=LARGE) as donna:
-        await opened(donna)
+    async with driving(scenarios.normal(), size=LARGE, at="memory") as donna:
         whole = await recalled(donna, "redis drill")
         await donna.press("enter")
         bar = donna.memory.recall.bar
@@ -478,8 +447,7 @@ async def test_a_smaller_budget_cuts_more_and_a_larger_one_less() -> None:
 
 @pytest.mark.slow
 async def test_the_slider_takes_clicks_and_the_wheel() -> None:
-    async with driving(scenarios.normal(), size=LARGE) as donna:
-        await opened(donna)
+    async with driving(scenarios.normal(), size=LARGE, at="memory") as donna:
         bar = donna.memory.recall.bar
         before = bar.budget
         await donna.pilot.click(bar, offset=(bar.size.width - 7, 0))
@@ -490,8 +458,7 @@ async def test_the_slider_takes_clicks_and_the_wheel() -> None:
 
 @pytest.mark.slow
 async def test_the_budget_moves_while_typing_too() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await opened(donna)
+    async with driving(scenarios.normal(), at="memory") as donna:
         await donna.press("slash", "alt+left")
         assert donna.memory.recall.bar.budget == 1_500
 
@@ -499,8 +466,7 @@ async def test_the_budget_moves_while_typing_too() -> None:
 @pytest.mark.slow
 async def test_an_older_answer_never_comes_over_a_newer_one() -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="memory") as donna:
         backend.gates.hold("recall", "redis")
         await donna.press("slash")
         await donna.type("redis")
@@ -510,7 +476,6 @@ async def test_an_older_answer_never_comes_over_a_newer_one() -> None:
         backend.gates.release("recall", "redis")
         await donna.rest()
         result = donna.memory.recall.result
-        assert result is not None
         assert result.query == "redis drill"
 
 
@@ -518,8 +483,7 @@ async def test_an_older_answer_never_comes_over_a_newer_one() -> None:
 async def test_typing_goes_on_while_a_recall_hangs() -> None:
     backend = scenarios.normal()
     backend.gates.hold("recall")
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="memory") as donna:
         await donna.press("slash")
         await donna.type("redis drill")
         assert donna.memory.recall.input.value == "redis drill"
@@ -528,8 +492,7 @@ async def test_typing_goes_on_while_a_recall_hangs() -> None:
 
 async def test_the_prompt_is_copied_without_what_must_stay_here() -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="memory") as donna:
         result = await recalled(donna, "redis")
         assert not any(each.sensitive for each in (*result.memories, *(cut.memory for cut in result.cut)))
         await donna.press("alt+c")
@@ -541,8 +504,7 @@ async def test_the_prompt_is_copied_without_what_must_stay_here() -> None:
 
 @pytest.mark.slow
 async def test_without_a_recall_there_is_no_prompt_to_copy() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await opened(donna)
+    async with driving(scenarios.normal(), at="memory") as donna:
         await donna.press("c")
         assert "Nothing has been recalled yet." in notices(donna.app)
 
@@ -551,8 +513,7 @@ async def test_without_a_recall_there_is_no_prompt_to_copy() -> None:
 async def test_a_recall_that_finds_nothing_or_fails_is_reported() -> None:
     backend = scenarios.normal()
     backend.memory.everything = backend.memory.everything[1:]
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="memory") as donna:
         await recalled(donna, "zebra")
         assert "Nothing is remembered about “zebra”." in donna.screen_text()
         backend.fail("recall", DonnaError(Reason.MODEL_MISSING, "there is no model", hint="install it"))
@@ -567,8 +528,7 @@ async def test_a_recall_that_finds_nothing_or_fails_is_reported() -> None:
 @pytest.mark.slow
 async def test_pinning_shows_at_once_and_again_unpins() -> None:
     backend = scenarios.normal()
-    async with driving(backend, size=LARGE) as donna:
-        await opened(donna)
+    async with driving(backend, size=LARGE, at="memory") as donna:
         await on(donna, REDIS)
         await donna.press("p")
         await donna.rest()
@@ -583,18 +543,15 @@ async def test_pinning_shows_at_once_and_again_unpins() -> None:
 @pytest.mark.slow
 async def test_forgetting_shows_exactly_what_and_asks_first() -> None:
     backend = scenarios.normal()
-    async with driving(backend, size=LARGE) as donna:
-        await opened(donna)
+    async with driving(backend, size=LARGE, at="memory") as donna:
         await on(donna, REDIS)
-        await donna.press("D")
-        await donna.window(ForgetScreen)
+        await donna.window(ForgetScreen, "D")
         assert "The failover of redis took 4.2 s" in donna.screen_text()
         assert "turns 7–8" in donna.screen_text()
         await donna.press("escape")
         await donna.rest()
         assert backend.called("forget") == []
-        await donna.press("D")
-        await donna.window(ForgetScreen)
+        await donna.window(ForgetScreen, "D")
         await donna.press("enter")
         await donna.until(lambda: backend.called("forget"), "it is forgotten")
         assert backend.called("forget") == [(REDIS, False)]
@@ -603,12 +560,10 @@ async def test_forgetting_shows_exactly_what_and_asks_first() -> None:
 @pytest.mark.slow
 async def test_what_was_forgotten_stays_visible_and_can_be_restored() -> None:
     backend = scenarios.normal()
-    async with driving(backend, size=LARGE) as donna:
-        await opened(donna)
+    async with driving(backend, size=LARGE, at="memory") as donna:
         await on(donna, REDIS)
         before = ids(donna)
-        await donna.press("D")
-        await donna.window(ForgetScreen)
+        await donna.window(ForgetScreen, "D")
         await donna.press("enter")
         await donna.until(lambda: len(backend.called("count")) > 1, "the list is reloaded")
         await donna.rest()
@@ -629,11 +584,9 @@ async def test_what_was_forgotten_stays_visible_and_can_be_restored() -> None:
 @pytest.mark.slow
 async def test_permanent_forgetting_needs_a_second_key_press() -> None:
     backend = scenarios.normal()
-    async with driving(backend, size=LARGE) as donna:
-        await opened(donna)
+    async with driving(backend, size=LARGE, at="memory") as donna:
         await on(donna, REDIS)
-        await donna.press("D")
-        await donna.window(ForgetScreen)
+        await donna.window(ForgetScreen, "D")
         await donna.press("X")
         assert "This cannot be undone." in " ".join(donna.screen_text().split())
         assert backend.called("forget") == []
@@ -646,17 +599,14 @@ async def test_permanent_forgetting_needs_a_second_key_press() -> None:
 @pytest.mark.slow
 async def test_a_forgotten_memory_leaves_the_prompt_at_once() -> None:
     backend = scenarios.normal()
-    async with driving(backend, size=LARGE) as donna:
-        await opened(donna)
+    async with driving(backend, size=LARGE, at="memory") as donna:
         result = await recalled(donna, "redis drill")
         await donna.press("enter", "j")
         assert donna.memory.selected == result.memories[1]
-        await donna.press("D")
-        await donna.window(ForgetScreen)
+        await donna.window(ForgetScreen, "D")
         await donna.press("enter")
         await donna.until(lambda: backend.called("forget"), "it is forgotten")
         await donna.rest()
-        assert donna.memory.selected is not None
         assert donna.memory.selected.id == result.memories[2].id
         await donna.press("c")
         assert "failover of redis took" not in copied(donna)
@@ -665,10 +615,8 @@ async def test_a_forgotten_memory_leaves_the_prompt_at_once() -> None:
 @pytest.mark.slow
 async def test_correcting_begins_with_the_present_words_and_stores_what_is_right() -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
-        await opened(donna)
-        await donna.press("w")
-        window = await donna.window(CorrectScreen)
+    async with driving(backend, at="memory") as donna:
+        window = await donna.window(CorrectScreen, "w")
         assert window.field.text == "I prefer short answers with the number first."
         await donna.press("f2")
         assert "Nothing was changed." in donna.screen_text()
@@ -683,10 +631,8 @@ async def test_correcting_begins_with_the_present_words_and_stores_what_is_right
 @pytest.mark.slow
 async def test_escape_pressed_twice_discards_a_correction() -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
-        await opened(donna)
-        await donna.press("w")
-        window = await donna.window(CorrectScreen)
+    async with driving(backend, at="memory") as donna:
+        window = await donna.window(CorrectScreen, "w")
         window.field.text = "Something else."
         await donna.press("escape")
         assert "Press esc again to discard your correction, f2 to save it." in donna.screen_text()
@@ -704,10 +650,8 @@ async def test_escape_pressed_twice_discards_a_correction() -> None:
 async def test_a_correction_that_fails_is_reported_and_can_be_saved_again() -> None:
     backend = scenarios.normal()
     backend.fail("correct", DonnaError(Reason.DISK_FULL, "the disk is full", hint="make room"))
-    async with driving(backend) as donna:
-        await opened(donna)
-        await donna.press("w")
-        window = await donna.window(CorrectScreen)
+    async with driving(backend, at="memory") as donna:
+        window = await donna.window(CorrectScreen, "w")
         window.field.text = "Something else."
         await donna.press("f2")
         await donna.until(
@@ -728,8 +672,7 @@ async def test_enter_reads_a_chat_around_its_turns_and_escape_goes_back() -> Non
         start_line=1, end_line=3, mark_start=3, mark_end=3,
     )  # fmt: skip
     backend.passages = (replace(around, start_line=7, end_line=9, mark_start=9, mark_end=9),)
-    async with driving(backend, size=SMALL) as donna:
-        await opened(donna)
+    async with driving(backend, size=SMALL, at="memory") as donna:
         await on(donna, REDIS)
         await donna.press("enter")
         await donna.until(lambda: "Noor: before" in donna.screen_text(), "the turns around are shown")
@@ -743,8 +686,7 @@ async def test_enter_reads_a_chat_around_its_turns_and_escape_goes_back() -> Non
 @pytest.mark.slow
 async def test_enter_opens_a_task_in_the_editor_at_its_line(edited: list[tuple[Path, int]]) -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="memory") as donna:
         await donna.press("T")
         await donna.rest()
         await on(donna, f"task:{RUNBOOK}#9b1d44c0")
@@ -755,8 +697,7 @@ async def test_enter_opens_a_task_in_the_editor_at_its_line(edited: list[tuple[P
 
 @pytest.mark.slow
 async def test_citation_and_text_are_copied() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await opened(donna)
+    async with driving(scenarios.normal(), at="memory") as donna:
         await on(donna, REDIS)
         await donna.press("y")
         assert copied(donna) == f"Gateway, 18 Nov 2026 · gateway-2026-11 · turns 7–8 ({REDIS})"
@@ -766,21 +707,18 @@ async def test_citation_and_text_are_copied() -> None:
 
 @pytest.mark.slow
 async def test_actions_apply_to_the_focused_part() -> None:
-    async with driving(scenarios.normal(), size=LARGE) as donna:
-        await opened(donna)
+    async with driving(scenarios.normal(), size=LARGE, at="memory") as donna:
         result = await recalled(donna, "redis drill")
         await donna.press("enter", "j", "j")
         assert donna.memory.selected == result.memories[2]
         await donna.press("escape")
-        assert donna.memory.selected is not None
         assert donna.memory.selected.id == LIKED
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [SMALL, (120, 36), LARGE])
 async def test_tab_walks_through_every_part_at_every_size(size: tuple[int, int]) -> None:
-    async with driving(scenarios.normal(), size=size) as donna:
-        await opened(donna)
+    async with driving(scenarios.normal(), size=size, at="memory") as donna:
         pane = donna.memory
         walk = []
         for _ in range(4):
@@ -802,8 +740,7 @@ async def test_a_wrong_passage_of_a_note_becomes_a_correction_and_no_note_is_wri
     )
     async with driving(backend) as donna:
         await donna.search_for("drill")
-        await donna.press("escape", "W")
-        window = await donna.window(CorrectScreen)
+        window = await donna.window(CorrectScreen, "escape", "W")
         assert "It is stored as a correction beside the note." in donna.screen_text()
         window.field.text = "The drill is every quarter."
         await donna.press("f2")
@@ -856,13 +793,11 @@ async def test_in_search_a_chat_is_cited_by_its_turns_and_a_task_by_its_note() -
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [SMALL, pytest.param(LARGE, marks=pytest.mark.stress)])
 async def test_hostile_memories_are_text_everywhere(size: tuple[int, int]) -> None:
-    async with driving(scenarios.hostile(), size=size) as donna:
-        await opened(donna)
+    async with driving(scenarios.hostile(), size=size, at="memory") as donna:
         for _ in range(donna.memory.rows.line_count):
             await donna.press("j")
         await recalled(donna, "redis")
-        await donna.press("enter", "G", "w")
-        await donna.window(CorrectScreen)
+        await donna.window(CorrectScreen, "enter", "G", "w")
         await donna.press("escape", "escape", "D")
         text = donna.screen_text()
         assert not set(text) & {"\x1b", "\x07", "\x9b", "\u202e", "\u200b"}
@@ -882,11 +817,9 @@ async def test_preferences_that_were_stated_in_chats_are_offered_one_after_the_o
         for number, text in enumerate(texts)
     ]
     backend.memory.replaced = {"0": ("I prefer light roast.",)}
-    async with driving(backend, size=size) as donna:
-        await opened(donna)
+    async with driving(backend, size=size, at="memory") as donna:
         assert "Remember “I prefer dark roast.” and 2 more?" in donna.screen_text()
-        await donna.press("o")
-        await donna.window(SuggestionScreen)
+        await donna.window(SuggestionScreen, "o")
         await donna.until(lambda: "It replaces “I prefer light roast.”." in donna.screen_text(), "the notice is shown")
         assert "Remember this preference? (1 of 3)" in donna.screen_text()
         await donna.press("enter")
@@ -904,8 +837,7 @@ async def test_preferences_that_were_stated_in_chats_are_offered_one_after_the_o
 
 @pytest.mark.slow
 async def test_where_no_preference_is_suggested_the_key_says_so() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await opened(donna)
+    async with driving(scenarios.normal(), at="memory") as donna:
         await donna.press("o")
         await donna.rest()
         assert donna.app.screen is donna.main

@@ -38,12 +38,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-async def opened(donna: Driver) -> None:
-    await donna.press("escape", "3")
-    await donna.until(lambda: donna.review.draft is not None, "the first draft is read")
-    await donna.rest()
-
-
 async def on_line(donna: Driver, words: str) -> None:
     """Put the cursor of the draft on the line with these words."""
     text = donna.review.text
@@ -63,13 +57,21 @@ def text_of(backend: FakeBackend, path: str) -> str:
     return backend.vault.files[path].decode()
 
 
+def without_repository(state: str = "empty") -> FakeBackend:
+    """Return a vault in this state with two drafts more, which failed because it has no repository."""
+    backend = backend_in(state)
+    for name in ("d-a", "d-b"):
+        one = draft_scenarios.row(name, name, state=DraftState.FAILED, path="", reason="no_repository")
+        backend.drafts.add(replace(draft_scenarios.sync(), row=one))
+    return backend
+
+
 # The queue
 
 
 @pytest.mark.slow
 async def test_the_queue_says_what_each_draft_is_where_it_goes_and_why_one_failed() -> None:
-    async with driving(backend_in("normal"), size=LARGE) as donna:
-        await opened(donna)
+    async with driving(backend_in("normal"), size=LARGE, at="review") as donna:
         assert ids(donna) == [SYNC, FAILED, REVIEW]
         assert "2 waiting · 1 failed" in donna.screen_text()
         assert re.search(r"● Gateway sync +today 09:30", donna.screen_text())
@@ -84,9 +86,8 @@ async def test_the_queue_says_what_each_draft_is_where_it_goes_and_why_one_faile
 async def test_the_tab_counts_waiting_drafts_even_if_hidden_and_follows_an_approval() -> None:
     async with driving(backend_in("normal")) as donna:
         await donna.until(lambda: "3 Review ②" in donna.screen_text(), "the tab counts them")
-        await opened(donna)
-        await donna.press("a")
-        await donna.window(PlanScreen)
+        await donna.show("review")
+        await donna.window(PlanScreen, "a")
         await donna.press("enter")
         await donna.until(lambda: "3 Review ①" in donna.screen_text(), "the tab counts what is left")
 
@@ -114,12 +115,10 @@ async def test_review_loading_error_is_shown_and_can_be_retried() -> None:
 
 @pytest.mark.slow
 async def test_what_was_decided_can_be_listed_and_cannot_be_decided_again() -> None:
-    async with driving(backend_in("normal")) as donna:
-        await opened(donna)
+    async with driving(backend_in("normal"), at="review") as donna:
         await donna.press("x")
         await donna.until(lambda: DONE in ids(donna), "it is listed")
         await donna.press("end", "up")
-        assert donna.review.selected is not None
         assert donna.review.selected.id == DONE
         await donna.press("a")
         await donna.press("r")
@@ -131,19 +130,16 @@ async def test_what_was_decided_can_be_listed_and_cannot_be_decided_again() -> N
 @pytest.mark.slow
 async def test_a_draft_that_is_written_meanwhile_appears() -> None:
     backend = backend_in("normal")
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="review") as donna:
         backend.drafts.add(replace(draft_scenarios.sync(), row=draft_scenarios.row("d-new", "Choir")))
         backend.post(VaultWritten(kind="write", operation="1", commit="2", paths=("Inbox/d-new.md",), actor="donna"))
         await donna.until(lambda: "d-new" in ids(donna), "it is listed")
-        assert donna.review.selected is not None
         assert donna.review.selected.id == SYNC
 
 
 async def test_the_queue_and_its_count_are_read_again_when_the_vault_is_back() -> None:
     backend = backend_in("normal")
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="review") as donna:
         waiting = donna.main.query_one("#tab-review", Tab).waiting
         backend.fail("drafts", VaultReadError(Reason.ROOT_MISSING, "the folder is gone"))
         backend.post(EngineStateChanged(state="paused"))
@@ -160,8 +156,7 @@ async def test_the_queue_and_its_count_are_read_again_when_the_vault_is_back() -
 
 @pytest.mark.slow
 async def test_the_header_says_where_a_draft_is_and_goes_and_the_footer_what_approving_does() -> None:
-    async with driving(backend_in("normal")) as donna:
-        await opened(donna)
+    async with driving(backend_in("normal"), at="review") as donna:
         text = donna.screen_text()
         assert "meeting note of today 09:30 · drafted from your notes only · 10 min ago" in text
         assert f"draft in {SYNC_PATH} → moves to Meetings/" in text
@@ -178,8 +173,7 @@ async def test_the_header_says_where_a_draft_is_and_goes_and_the_footer_what_app
 @pytest.mark.slow
 async def test_a_failed_draft_says_why_and_g_tries_it_again_without_asking() -> None:
     backend = backend_in("normal")
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="review") as donna:
         await donna.press("j")
         await donna.rest()
         assert "It could not be written: The model did not answer within 60 s." in donna.screen_text()
@@ -188,23 +182,19 @@ async def test_a_failed_draft_says_why_and_g_tries_it_again_without_asking() -> 
         await donna.press("g")
         await donna.until(lambda: "Composed anew" in donna.screen_text(), "it is composed")
         assert backend.called("regenerate") == [(FAILED,)]
-        assert donna.review.selected is not None
         assert donna.review.selected.state is DraftState.WAITING
 
 
 @pytest.mark.slow
 async def test_regenerating_asks_first_and_keeps_the_text_if_cancelled() -> None:
     backend = backend_in("normal")
-    async with driving(backend) as donna:
-        await opened(donna)
-        await donna.press("g")
-        await donna.window(RefusalScreen)
+    async with driving(backend, at="review") as donna:
+        await donna.window(RefusalScreen, "g")
         assert "Redraft it?" in donna.screen_text()
         await donna.press("escape")
         await donna.rest()
         assert backend.called("regenerate") == []
-        await donna.press("g")
-        await donna.window(RefusalScreen)
+        await donna.window(RefusalScreen, "g")
         await donna.press("enter")
         await donna.until(lambda: "Composed anew" in donna.screen_text(), "it is composed")
 
@@ -213,10 +203,8 @@ async def test_regenerating_asks_first_and_keeps_the_text_if_cancelled() -> None
 async def test_while_a_draft_is_composed_it_is_said_and_nothing_else_is_possible() -> None:
     backend = backend_in("normal")
     backend.gates.hold("regenerate")
-    async with driving(backend) as donna:
-        await opened(donna)
-        await donna.press("g")
-        await donna.window(RefusalScreen)
+    async with driving(backend, at="review") as donna:
+        await donna.window(RefusalScreen, "g")
         await donna.press("enter")
         await donna.until(lambda: "Redrafting …" in donna.screen_text(), "the notice is shown")
         await donna.press("a", "g")
@@ -229,8 +217,7 @@ async def test_while_a_draft_is_composed_it_is_said_and_nothing_else_is_possible
 async def test_the_difference_is_all_new_without_a_note_and_only_the_changes_with_one() -> None:
     backend = backend_in("normal")
     backend.vault.files[SYNC_TARGET] = draft_scenarios.SYNC_TEXT.replace("Room", "Hall").encode() + b"- By hand.\n"
-    async with driving(backend, size=LARGE) as donna:
-        await opened(donna)
+    async with driving(backend, size=LARGE, at="review") as donna:
         await donna.press("d")
         await donna.until(lambda: donna.review.diff.diffs, "the diff is shown")
         (diff,) = donna.review.diff.diffs
@@ -250,15 +237,13 @@ async def test_the_difference_is_all_new_without_a_note_and_only_the_changes_wit
 @pytest.mark.slow
 async def test_a_part_is_left_out_shown_as_such_and_is_not_in_what_is_approved() -> None:
     backend = backend_in("normal")
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="review") as donna:
         await donna.press("enter")
         await on_line(donna, "The drill is repeated")
         await donna.press("space")
         await donna.until(lambda: "part that you excluded" in donna.screen_text(), "the footer shows it")
         assert "left out" in row_with(donna, "Redis was left on 12 March")
-        await donna.press("a")
-        await donna.window(PlanScreen)
+        await donna.window(PlanScreen, "a")
         await donna.rest()
         assert "without 1 part that you excluded" in donna.screen_text()
         await donna.press("enter")
@@ -270,8 +255,7 @@ async def test_a_part_is_left_out_shown_as_such_and_is_not_in_what_is_approved()
 
 
 async def test_every_line_of_a_hunk_selects_that_hunk() -> None:
-    async with driving(backend_in("normal")) as donna:
-        await opened(donna)
+    async with driving(backend_in("normal"), at="review") as donna:
         view = donna.review.text
         text = "# Title\n\n- One line.\n- First line,\n  second line.\n\nA paragraph\nof two lines.\n"
         hunks = hunks_of(text)
@@ -285,8 +269,7 @@ async def test_every_line_of_a_hunk_selects_that_hunk() -> None:
 
 @pytest.mark.slow
 async def test_a_part_can_be_taken_in_again_and_a_heading_is_no_part() -> None:
-    async with driving(backend_in("normal")) as donna:
-        await opened(donna)
+    async with driving(backend_in("normal"), at="review") as donna:
         await donna.press("enter", "space", "space")
         await donna.rest()
         assert donna.review.left_out == frozenset()
@@ -300,8 +283,7 @@ async def test_a_part_can_be_taken_in_again_and_a_heading_is_no_part() -> None:
 
 @pytest.mark.slow
 async def test_the_difference_follows_what_is_left_out() -> None:
-    async with driving(backend_in("normal")) as donna:
-        await opened(donna)
+    async with driving(backend_in("normal"), at="review") as donna:
         before = draft_scenarios.SYNC_TEXT.replace("donna: draft\n", "").count("\n")
         await donna.press("enter", "space", "d")
         await donna.until(lambda: donna.review.diff.diffs and donna.review.diff.diffs[0].added == before - 3, "shorter")
@@ -310,8 +292,7 @@ async def test_the_difference_follows_what_is_left_out() -> None:
 @pytest.mark.slow
 async def test_an_excluded_part_stays_excluded_in_another_version_of_the_draft() -> None:
     backend = backend_in("normal")
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="review") as donna:
         await donna.press("enter", "space")
         assert donna.review.left_out == {2}
         backend.vault.files[SYNC_PATH] += b"\nOne more line.\n"
@@ -327,8 +308,7 @@ async def test_an_excluded_part_stays_excluded_in_another_version_of_the_draft()
 
 async def test_a_part_is_excluded_by_its_text_when_the_draft_is_edited_in_the_preview() -> None:
     backend = backend_in("normal")
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="review") as donna:
         text = "# Gateway sync\n\n- One\n- Two\n- Three\n"
         backend.vault.files[SYNC_PATH] = text.encode()
         backend.drafts.details[SYNC] = replace(backend.drafts.details[SYNC], hunks=hunks_of(text))
@@ -336,15 +316,12 @@ async def test_a_part_is_excluded_by_its_text_when_the_draft_is_edited_in_the_pr
         await donna.until(lambda: donna.review.draft and donna.review.draft.text == text, "it is reloaded")
         await donna.press("enter")
         await on_line(donna, "Two")
-        await donna.press("space", "a")
-        await donna.window(PlanScreen)
+        await donna.window(PlanScreen, "space", "a")
         edited = text.replace("- One", "- New\n- One")
         backend.vault.files[SYNC_PATH] = edited.encode()
         backend.drafts.details[SYNC] = replace(backend.drafts.details[SYNC], hunks=hunks_of(edited))
-        await donna.press("enter")
-        await donna.window(RefusalScreen)
-        await donna.press("enter")
-        await donna.window(PlanScreen)
+        await donna.window(RefusalScreen, "enter")
+        await donna.window(PlanScreen, "enter")
         await donna.press("enter")
         await donna.until(lambda: SYNC_TARGET in backend.vault.files, "it is approved")
         assert text_of(backend, SYNC_TARGET) == "# Gateway sync\n\n- New\n- One\n- Three\n"
@@ -355,8 +332,7 @@ async def test_a_part_is_excluded_by_its_text_when_the_draft_is_edited_in_the_pr
 
 @pytest.mark.slow
 async def test_the_evidence_follows_the_cursor() -> None:
-    async with driving(backend_in("normal"), size=LARGE) as donna:
-        await opened(donna)
+    async with driving(backend_in("normal"), size=LARGE, at="review") as donna:
         assert "This line has 1 source" in donna.screen_text()
         assert "0.71" in row_with(donna, "Projects/gateway/decisions.md:5–9")
         assert "We moved off Redis on 12 March" in donna.screen_text()
@@ -383,8 +359,7 @@ async def test_enter_on_a_passage_shows_its_section_and_escape_goes_back_step_by
             mark_end=7,
         ),
     )
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="review") as donna:
         await donna.press("enter", "enter", "enter")
         await donna.until(lambda: "The whole section." in donna.screen_text(), "the section is shown")
         assert donna.review.passage.marked_rows[0] == "Cache"
@@ -399,8 +374,7 @@ async def test_enter_on_a_passage_shows_its_section_and_escape_goes_back_step_by
 
 @pytest.mark.slow
 async def test_a_passage_that_is_gone_is_reported() -> None:
-    async with driving(backend_in("normal")) as donna:
-        await opened(donna)
+    async with driving(backend_in("normal"), at="review") as donna:
         donna.review.show_part("evidence")
         donna.app._backend.passages = ()  # type: ignore[union-attr]
         await donna.press("enter")
@@ -409,8 +383,7 @@ async def test_a_passage_that_is_gone_is_reported() -> None:
 
 @pytest.mark.slow
 async def test_e_opens_the_note_of_a_passage_at_its_line_and_a_chat_has_none(edited: list[tuple[Path, int]]) -> None:
-    async with driving(backend_in("normal")) as donna:
-        await opened(donna)
+    async with driving(backend_in("normal"), at="review") as donna:
         await donna.press("enter", "enter", "e")
         await donna.rest()
         assert [(path.name, line) for path, line in edited] == [("decisions.md", 5)]
@@ -421,8 +394,7 @@ async def test_e_opens_the_note_of_a_passage_at_its_line_and_a_chat_has_none(edi
 
 @pytest.mark.slow
 async def test_link_text_and_evidence_can_be_copied_in_review() -> None:
-    async with driving(backend_in("normal")) as donna:
-        await opened(donna)
+    async with driving(backend_in("normal"), at="review") as donna:
         await donna.press("y")
         assert donna.app.clipboard == f"[[{SYNC_PATH.removesuffix('.md')}]]"
         await donna.press("Y")
@@ -437,10 +409,8 @@ async def test_link_text_and_evidence_can_be_copied_in_review() -> None:
 @pytest.mark.slow
 async def test_approving_shows_exactly_what_it_does_and_nothing_happens_before_enter() -> None:
     backend = backend_in("normal")
-    async with driving(backend) as donna:
-        await opened(donna)
-        await donna.press("a")
-        await donna.window(PlanScreen)
+    async with driving(backend, at="review") as donna:
+        await donna.window(PlanScreen, "a")
         await donna.until(lambda: "Approve Gateway sync" in donna.screen_text(), "the dialog is open")
         assert f"new note {SYNC_TARGET}, one commit" in donna.screen_text()
         assert "donna: draft" in donna.screen_text()
@@ -450,57 +420,39 @@ async def test_approving_shows_exactly_what_it_does_and_nothing_happens_before_e
         assert SYNC_PATH in backend.vault.files
 
 
-async def test_a_rejection_is_reported_as_one() -> None:
-    async with driving(backend_in("normal")) as donna:
-        await opened(donna)
-        await donna.press("r")
-        await donna.window(PlanScreen)
-        await donna.press("enter")
-        await donna.until(lambda: SYNC not in ids(donna), "it is rejected")
-        await donna.until(lambda: "Rejected" in notices(donna.app), "it says so")
-
-
 @pytest.mark.slow
 async def test_an_approval_is_undone_with_a_preview_as_in_the_vault() -> None:
     backend = backend_in("normal")
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="review") as donna:
         await donna.press("z")
         before = len(backend.vault.undo_stack)
-        await donna.press("escape", "a")
-        await donna.window(PlanScreen)
+        await donna.window(PlanScreen, "escape", "a")
         await donna.press("enter")
         await donna.until(lambda: SYNC not in ids(donna), "it is approved")
         assert len(backend.vault.undo_stack) == before + 1
-        await donna.press("z")
-        window = await donna.window(PlanScreen)
+        window = await donna.window(PlanScreen, "z")
         assert "Undo" in str(window.query_one(".plan-box").border_title)
         await donna.press("enter")
         await donna.until(lambda: SYNC_PATH in backend.vault.files, "it is back")
         assert SYNC_TARGET not in backend.vault.files
 
 
-@pytest.mark.slow
-async def test_rejecting_asks_and_takes_the_draft_away() -> None:
+async def test_rejecting_asks_takes_the_draft_away_and_is_reported() -> None:
     backend = backend_in("normal")
-    async with driving(backend) as donna:
-        await opened(donna)
-        await donna.press("r")
-        await donna.window(PlanScreen)
+    async with driving(backend, at="review") as donna:
+        await donna.window(PlanScreen, "r")
         assert "No draft is written for this occasion again." in donna.screen_text()
         await donna.press("enter")
         await donna.until(lambda: SYNC not in ids(donna), "it is rejected")
+        await donna.until(lambda: "Rejected" in notices(donna.app), "it says so")
         assert SYNC_PATH not in backend.vault.files
         assert SYNC_TARGET not in backend.vault.files
 
 
 @pytest.mark.slow
 async def test_rejecting_a_failed_draft_changes_no_note_and_is_reported() -> None:
-    backend = backend_in("normal")
-    async with driving(backend) as donna:
-        await opened(donna)
-        await donna.press("j", "r")
-        await donna.window(PlanScreen)
+    async with driving(backend_in("normal"), at="review") as donna:
+        await donna.window(PlanScreen, "j", "r")
         await donna.until(lambda: "No note changes." in donna.screen_text(), "the notice is shown")
         await donna.press("enter")
         await donna.until(lambda: FAILED not in ids(donna), "it is rejected")
@@ -510,16 +462,12 @@ async def test_rejecting_a_failed_draft_changes_no_note_and_is_reported() -> Non
 async def test_a_refusal_is_reported_with_its_next_step_and_can_be_tried_again() -> None:
     backend = backend_in("normal")
     backend.fail("approve", VaultWriteError(Reason.GIT_LOCKED, "another program is using the history"))
-    async with driving(backend) as donna:
-        await opened(donna)
-        await donna.press("a")
-        await donna.window(PlanScreen)
-        await donna.press("enter")
-        await donna.window(RefusalScreen)
+    async with driving(backend, at="review") as donna:
+        await donna.window(PlanScreen, "a")
+        await donna.window(RefusalScreen, "enter")
         assert "Another program is using the history." in donna.screen_text()
         backend.failures.clear()
-        await donna.press("enter")
-        await donna.window(PlanScreen)
+        await donna.window(PlanScreen, "enter")
         await donna.press("enter")
         await donna.until(lambda: SYNC_TARGET in backend.vault.files, "it is approved")
 
@@ -528,8 +476,7 @@ async def test_a_refusal_is_reported_with_its_next_step_and_can_be_tried_again()
 async def test_review_footer_explains_why_a_draft_cannot_be_approved() -> None:
     backend = backend_in("normal")
     backend.fail("plan_approval", VaultWriteError(Reason.CONFLICT, "there is a note of yours already"), key=SYNC)
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="review") as donna:
         await donna.until(
             lambda: "Cannot be approved: There is a note of yours already." in donna.screen_text(),
             "the message is shown",
@@ -543,11 +490,9 @@ async def test_all_are_approved_with_one_key_as_one_commit_and_what_is_refused_i
     backend.drafts.add(replace(draft_scenarios.sync(), row=third))
     edited = VaultWriteError(Reason.CONFLICT, "the note was edited meanwhile", path=third.path)
     backend.fail("approve", edited, key="d-third")
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="review") as donna:
         commits = len(backend.vault.revisions)
-        await donna.press("A")
-        await donna.window(ApproveAll)
+        await donna.window(ApproveAll, "A")
         text = donna.screen_text()
         assert "3 drafts will be approved in one commit." in text
         assert f"new note {SYNC_TARGET}" in text
@@ -568,10 +513,8 @@ async def test_all_are_approved_with_one_key_as_one_commit_and_what_is_refused_i
 @pytest.mark.slow
 async def test_approving_all_respects_what_was_left_out() -> None:
     backend = backend_in("normal")
-    async with driving(backend) as donna:
-        await opened(donna)
-        await donna.press("enter", "space", "A")
-        await donna.window(ApproveAll)
+    async with driving(backend, at="review") as donna:
+        await donna.window(ApproveAll, "enter", "space", "A")
         assert ", without 1 part" in donna.screen_text()
         await donna.press("enter")
         await donna.until(lambda: "2 drafts approved" in donna.screen_text(), "done")
@@ -582,10 +525,8 @@ async def test_approving_all_respects_what_was_left_out() -> None:
 async def test_the_dialog_stays_open_while_drafts_are_being_approved() -> None:
     backend = backend_in("normal")
     backend.gates.hold("approve")
-    async with driving(backend) as donna:
-        await opened(donna)
-        await donna.press("A")
-        window = await donna.window(ApproveAll)
+    async with driving(backend, at="review") as donna:
+        window = await donna.window(ApproveAll, "A")
         await donna.press("enter", "escape")
         await donna.rest()
         assert donna.app.screen is window
@@ -601,34 +542,25 @@ async def test_the_dialog_stays_open_while_drafts_are_being_approved() -> None:
 @pytest.mark.slow
 async def test_a_draft_is_edited_here_and_read_again_once_it_is_written() -> None:
     backend = backend_in("normal")
-    async with driving(backend) as donna:
-        await opened(donna)
-        await donna.press("i")
-        window = await donna.window(EditScreen)
+    async with driving(backend, at="review") as donna:
+        window = await donna.window(EditScreen, "i")
         window.field.text = window.field.text.replace("Who owns", "Who runs")
-        await donna.press("f2")
-        await donna.window(PlanScreen)
+        await donna.window(PlanScreen, "f2")
         await donna.press("enter")
         await donna.until(lambda: donna.review.draft and "Who runs" in donna.review.draft.text, "it is reloaded")
         assert "Who runs" in text_of(backend, SYNC_PATH)
-        assert donna.review.selected is not None
         assert donna.review.selected.state is DraftState.WAITING
 
 
 @pytest.mark.slow
 async def test_an_edit_that_waits_is_known_in_the_vault_too_and_approving_says_that_it_is_not_part() -> None:
-    backend = backend_in("normal")
-    async with driving(backend) as donna:
-        await opened(donna)
-        await donna.press("i")
-        window = await donna.window(EditScreen)
+    async with driving(backend_in("normal"), at="review") as donna:
+        window = await donna.window(EditScreen, "i")
         window.field.text += "\nUnwritten.\n"
-        await donna.press("f2")
-        await donna.window(PlanScreen)
+        await donna.window(PlanScreen, "f2")
         await donna.press("escape")
         await donna.until(lambda: "Your edit of it is unsaved" in donna.screen_text(), "the header shows it")
-        await donna.press("a")
-        await donna.window(PlanScreen)
+        await donna.window(PlanScreen, "a")
         assert "Your own edit of this draft is unsaved, and not included." in donna.screen_text()
         await donna.press("escape")
         await donna.open_note(SYNC_PATH)
@@ -639,8 +571,7 @@ async def test_an_edit_that_waits_is_known_in_the_vault_too_and_approving_says_t
 async def test_a_draft_that_donna_may_not_write_to_is_not_edited() -> None:
     backend = backend_in("normal")
     backend.vault.refusals[SYNC_PATH] = "the note is marked as sensitive"
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="review") as donna:
         await donna.press("i")
         await donna.until(lambda: "The note is marked as sensitive." in notices(donna.app), "the reason is shown")
         assert donna.app.screen is donna.main
@@ -657,25 +588,23 @@ def test_g_regenerates_in_review_and_no_key_is_stolen() -> None:
 
 @pytest.mark.slow
 async def test_in_review_home_goes_to_the_first_row_and_g_does_not() -> None:
-    async with driving(backend_in("normal")) as donna:
-        await opened(donna)
+    async with driving(backend_in("normal"), at="review") as donna:
         await donna.press("end", "home")
         assert donna.review.rows.selected_index == 0
-        await donna.press("question_mark")
-        window = await donna.window(KeyList)
+        window = await donna.window(KeyList, "question_mark")
         marks = {choice.value: choice.mark for choice in window.choices}
         assert marks["list.first"] == "home"
         assert marks["review.regenerate"] == "g"
         await donna.press("escape", "escape", "2")
-        await donna.press("question_mark")
-        window = await donna.window(KeyList)
+        window = await donna.window(KeyList, "question_mark")
         assert {choice.value: choice.mark for choice in window.choices}["list.first"] == "g home"
 
 
 @pytest.mark.slow
 async def test_when_regenerating_has_another_key_g_goes_to_the_first_row() -> None:
-    async with driving(backend_in("normal"), keymap=load_keymap("default", {"review.regenerate": ["b"]})) as donna:
-        await opened(donna)
+    async with driving(
+        backend_in("normal"), keymap=load_keymap("default", {"review.regenerate": ["b"]}), at="review"
+    ) as donna:
         await donna.press("end", "g")
         await donna.rest()
         assert donna.app.screen is donna.main
@@ -684,8 +613,7 @@ async def test_when_regenerating_has_another_key_g_goes_to_the_first_row() -> No
 
 @pytest.mark.slow
 async def test_a_narrow_screen_shows_one_part_at_a_time() -> None:
-    async with driving(backend_in("normal"), size=SMALL) as donna:
-        await opened(donna)
+    async with driving(backend_in("normal"), size=SMALL, at="review") as donna:
         pane = donna.review
         assert pane.rows.region
         assert not pane.text.region
@@ -704,8 +632,7 @@ async def test_a_narrow_screen_shows_one_part_at_a_time() -> None:
 
 
 async def test_the_diff_of_a_narrow_screen_is_shown_from_every_part() -> None:
-    async with driving(backend_in("normal"), size=SMALL) as donna:
-        await opened(donna)
+    async with driving(backend_in("normal"), size=SMALL, at="review") as donna:
         await donna.press("d")
         await donna.rest()
         assert donna.review.diff.region
@@ -719,8 +646,7 @@ async def test_a_line_longer_than_the_screen_is_read_to_its_end() -> None:
     backend = backend_in("normal")
     long = "word " * 1_000 + "END\n\nAfter it.\n"
     backend.vault.files[SYNC_PATH] = long.encode()
-    async with driving(backend, size=SMALL) as donna:
-        await opened(donna)
+    async with driving(backend, size=SMALL, at="review") as donna:
         await donna.press("enter", "home", *["down"] * 40)
         assert donna.review.text.line_number == 1
         assert donna.review.text.scroll_offset.y > 20
@@ -738,9 +664,7 @@ async def test_a_line_longer_than_the_screen_is_read_to_its_end() -> None:
     "size", [SMALL, *(pytest.param(size, marks=pytest.mark.stress) for size in ((120, 36), LARGE))]
 )
 async def test_hostile_drafts_are_text_everywhere(size: tuple[int, int]) -> None:
-    backend = backend_in("hostile")
-    async with driving(backend, size=size) as donna:
-        await opened(donna)
+    async with driving(backend_in("hostile"), size=size, at="review") as donna:
         for _ in donna.review.rows.items:
             await donna.press("down")
         await donna.press("home", "enter")
@@ -748,8 +672,7 @@ async def test_hostile_drafts_are_text_everywhere(size: tuple[int, int]) -> None
             await donna.press("down", "space")
         await donna.press("d", "d", "enter", "down", "escape", "escape")
         for key, window in (("a", PlanScreen), ("r", PlanScreen), ("A", ApproveAll), ("g", RefusalScreen)):
-            await donna.press(key)
-            await donna.window(window)
+            await donna.window(window, key)
             assert_clean(donna)
             await donna.press("escape")
             await donna.rest()
@@ -763,10 +686,8 @@ def assert_clean(donna: Driver) -> None:
 
 async def test_a_draft_is_left_out_of_approving_all() -> None:
     backend = backend_in("normal")
-    async with driving(backend) as donna:
-        await opened(donna)
-        await donna.press("A")
-        await donna.window(ApproveAll)
+    async with driving(backend, at="review") as donna:
+        await donna.window(ApproveAll, "A")
         await donna.press("space")
         assert "excluded" in donna.screen_text()
         assert "1 draft will be approved in one commit." in donna.screen_text()
@@ -777,25 +698,17 @@ async def test_a_draft_is_left_out_of_approving_all() -> None:
 
 @pytest.mark.slow
 async def test_a_draft_that_failed_without_a_repository_offers_to_create_one_and_drafts_all_such() -> None:
-    backend = backend_in("normal")
-    failed = [
-        draft_scenarios.row(name, name, state=DraftState.FAILED, path="", reason="no_repository")
-        for name in ("d-a", "d-b")
-    ]
-    for each in failed:
-        backend.drafts.add(replace(draft_scenarios.sync(), row=each))
+    backend = without_repository("normal")
     async with driving(backend) as donna:
         await donna.press("escape", "3")
         await donna.until(lambda: "d-a" in ids(donna), "the drafts are listed")
         donna.review.rows.select(ids(donna).index("d-a"))
         await donna.rest()
-        await donna.press("g")
-        await donna.window(RefusalScreen)
+        await donna.window(RefusalScreen, "g")
         assert "not in a git repository yet" in donna.screen_text()
         await donna.press("escape")
         assert backend.called("create_repository") == []
-        await donna.press("g")
-        await donna.window(RefusalScreen)
+        await donna.window(RefusalScreen, "g")
         await donna.press("enter")
         await donna.until(lambda: len(backend.called("regenerate")) == 2, "both are drafted")
         assert backend.called("create_repository") == [()]
@@ -805,8 +718,7 @@ async def test_a_draft_that_failed_without_a_repository_offers_to_create_one_and
 async def test_the_review_of_a_week_is_written_now_and_shown_from_any_screen() -> None:
     backend = backend_in("normal")
     async with driving(backend) as donna:
-        await donna.press("ctrl+p")
-        await donna.window(Palette)
+        await donna.window(Palette, "ctrl+p")
         await donna.type("weekly review now")
         await donna.press("enter")
         await donna.until(lambda: donna.review.selected is not None, "Review is shown")
@@ -823,15 +735,6 @@ async def test_review_says_that_reviews_can_be_written_now() -> None:
         await donna.until(lambda: "No draft is waiting" in donna.screen_text(), "the notice is shown")
         assert re.search(r"alt\+s +weekly review now", donna.screen_text())
         assert re.search(r"alt\+t +daily reflection now", donna.screen_text())
-
-
-def without_repository() -> FakeBackend:
-    """Return a vault in which every draft failed because it has no repository."""
-    backend = backend_in("empty")
-    for name in ("d-a", "d-b"):
-        one = draft_scenarios.row(name, name, state=DraftState.FAILED, path="", reason="no_repository")
-        backend.drafts.add(replace(draft_scenarios.sync(), row=one))
-    return backend
 
 
 @pytest.mark.cases(1)
@@ -862,8 +765,7 @@ async def test_the_question_of_a_repository_can_be_put_off_and_asked_again_by_en
         await donna.until(lambda: "Create a repository in" in donna.screen_text(), "the question is shown")
         await donna.press("escape")
         await donna.until(lambda: "2 failed" in donna.screen_text(), "the list is shown")
-        await donna.press("enter")
-        await donna.window(RefusalScreen)
+        await donna.window(RefusalScreen, "enter")
         assert "↵ create   esc not now" in donna.screen_text()
         await donna.press("escape")
         assert backend.called("create_repository") == []
@@ -886,8 +788,7 @@ async def test_where_creating_a_repository_fails_it_says_why_and_asks_again() ->
 
 @pytest.mark.slow
 async def test_a_link_of_a_draft_is_followed_and_back_returns_to_it() -> None:
-    async with driving(backend_in("normal")) as donna:
-        await opened(donna)
+    async with driving(backend_in("normal"), at="review") as donna:
         await on_line(donna, "Redis was left on 12 March")
         await donna.press("v")
         await donna.until(lambda: donna.main.header.active == "vault", "the Vault is shown")
@@ -898,8 +799,7 @@ async def test_a_link_of_a_draft_is_followed_and_back_returns_to_it() -> None:
 
 @pytest.mark.slow
 async def test_a_line_without_a_link_is_reported() -> None:
-    async with driving(backend_in("normal")) as donna:
-        await opened(donna)
+    async with driving(backend_in("normal"), at="review") as donna:
         await on_line(donna, "Who owns the drill")
         await donna.press("v")
         await donna.rest()

@@ -21,8 +21,7 @@ def rows(switcher: Switcher) -> list[str]:
 
 
 async def opened(donna: Driver, typed: str = "") -> Switcher:
-    await donna.press("ctrl+k")
-    switcher = await donna.window(Switcher)
+    switcher = await donna.window(Switcher, "ctrl+k")
     await donna.type(typed)
     await donna.until(lambda: switcher._answered == typed, f"{typed!r} is answered")
     return switcher
@@ -116,7 +115,6 @@ async def test_a_heading_is_opened_at_its_section() -> None:
         await donna.press("enter")
         await arrived(donna, DECISIONS)
         section = donna.vault.detail.text.section
-        assert section is not None
         assert section.heading_path[-1] == heading
 
 

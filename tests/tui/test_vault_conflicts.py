@@ -14,7 +14,7 @@ from donna_tui.vault.write.changes import OperationKind
 from tests.tui import hostile, scenarios
 from tests.tui.driving import Driver, driving, notices
 from tests.tui.fake_backend import FakeBackend
-from tests.tui.vault_scenarios import COPY, DECISIONS, GARDEN, synced, to_copy
+from tests.tui.vault_scenarios import COPY, DECISIONS, GARDEN, confirm, synced, to_copy
 
 SIZE = (160, 48)
 
@@ -31,14 +31,6 @@ async def opened(donna: Driver) -> ConflictCopyDialog:
     return await donna.window(ConflictCopyDialog)
 
 
-async def made(donna: Driver) -> None:
-    screen = await donna.window(PlanScreen)
-    await donna.until(lambda: screen.view.diffs, "the diff is shown")
-    await donna.press("enter")
-    await donna.until(lambda: donna.app.screen is donna.main, "the dialogs are closed")
-    await donna.rest()
-
-
 @pytest.mark.slow
 async def test_tree_marks_a_conflict_copy() -> None:
     async with driving(backend_with(), size=SIZE) as donna:
@@ -46,7 +38,6 @@ async def test_tree_marks_a_conflict_copy() -> None:
         text = donna.screen_text()
         assert "conflict copy" in text
         assert "c resolve" in text
-        assert donna.vault.note_tree.selected is not None
         assert donna.vault.note_tree.selected.path == COPY
 
 
@@ -69,8 +60,7 @@ async def test_text_kept_from_an_interrupted_write_is_reported() -> None:
 
 @pytest.mark.slow
 async def test_only_a_conflict_copy_can_be_resolved() -> None:
-    async with driving(backend_with(), size=SIZE) as donna:
-        await donna.open_note(GARDEN)
+    async with driving(backend_with(), size=SIZE, note=GARDEN) as donna:
         await donna.press("c")
         await donna.rest()
         assert "No conflict copy is selected" in notices(donna.app)
@@ -89,7 +79,7 @@ async def test_one_key_and_a_preview_resolve_a_conflict_copy(key: str) -> None:
             assert title in text
         await donna.press(key)
         assert COPY in backend.vault.files
-        await made(donna)
+        await confirm(donna)
     assert COPY not in backend.vault.files
     now = backend.vault.files[DECISIONS]
     assert {"m": now == mine, "t": now == theirs, "b": b"900 ms, once" in now and b"asks twice" in now}[key]
@@ -106,8 +96,7 @@ async def test_closing_the_conflict_dialog_changes_nothing() -> None:
         await donna.press("escape")
         await donna.rest()
         await opened(donna)
-        await donna.press("t")
-        await donna.window(PlanScreen)
+        await donna.window(PlanScreen, "t")
         await donna.press("escape")
         await donna.rest()
     assert backend.vault.files == before
@@ -134,8 +123,7 @@ async def test_a_copy_of_a_note_that_is_gone_becomes_the_note() -> None:
         await donna.press("b")
         await donna.rest()
         assert isinstance(donna.app.screen, ConflictCopyDialog)
-        await donna.press("t")
-        await made(donna)
+        await confirm(donna, "t")
     assert backend.vault.files[DECISIONS] == theirs
     assert COPY not in backend.vault.files
 
@@ -145,11 +133,9 @@ async def test_what_is_saved_meanwhile_is_not_lost() -> None:
     backend = backend_with()
     async with driving(backend, size=SIZE) as donna:
         await opened(donna)
-        await donna.press("t")
-        await donna.window(PlanScreen)
+        await donna.window(PlanScreen, "t")
         backend.vault.files[DECISIONS] = b"saved a moment ago"
-        await donna.press("enter")
-        await donna.window(RefusalScreen)
+        await donna.window(RefusalScreen, "enter")
         await donna.press("escape")
         await donna.rest()
     assert backend.vault.files[DECISIONS] == b"saved a moment ago"
@@ -167,8 +153,7 @@ async def test_conflict_dialog_contains_no_control_characters() -> None:
         await to_copy(donna)
         donna.vault.note_tree.reveal(copy)
         await donna.rest()
-        await donna.press("c")
-        await donna.window(ConflictCopyDialog)
+        await donna.window(ConflictCopyDialog, "c")
         await donna.rest()
         text = donna.screen_text()
         assert "Conflict: Inbox/" in text

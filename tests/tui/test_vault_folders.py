@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from donna_tui.tui.vault.plan_dialog import FolderPrompt, PathPrompt, PlanScreen
+from donna_tui.tui.vault.plan_dialog import FolderPrompt, PathPrompt
 from tests.tui import scenarios
 from tests.tui.driving import Driver, driving, notices
-from tests.tui.vault_scenarios import RUNBOOK
+from tests.tui.vault_scenarios import RUNBOOK, back, confirm
 
 FOLDER = RUNBOOK.rpartition("/")[0]
 
@@ -20,13 +20,7 @@ async def on(donna: Driver, path: str) -> None:
     donna.vault.note_tree.reveal(path)
     await donna.rest()
     selected = donna.vault.note_tree.selected
-    assert selected is not None
     assert selected.path == path
-
-
-async def back(donna: Driver) -> None:
-    await donna.until(lambda: donna.app.screen is donna.main, "the dialog is closed")
-    await donna.rest()
 
 
 @pytest.mark.slow
@@ -35,21 +29,14 @@ async def test_a_folder_is_renamed_with_all_that_is_in_it() -> None:
     inside = backend.vault.inside(FOLDER)
     async with driving(backend) as donna:
         await on(donna, FOLDER)
-        await donna.press("m")
-        window = await donna.window(PathPrompt)
+        window = await donna.window(PathPrompt, "m")
         window.field.value = "Projects/door"
         await donna.until(lambda: "why_not_new" in {call.name for call in backend.calls}, "the name is checked")
-        await donna.press("enter")
-        await donna.window(PlanScreen)
-        await donna.press("enter")
-        await back(donna)
+        await confirm(donna, "enter")
         assert backend.vault.inside(FOLDER) == []
         assert len(backend.vault.inside("Projects/door")) == len(inside)
         await donna.until(lambda: f"Moved {len(inside)} notes" in notices(donna.app), "it says how many")
-        await donna.press("z")
-        await donna.window(PlanScreen)
-        await donna.press("enter")
-        await back(donna)
+        await confirm(donna, "z")
         assert backend.vault.inside(FOLDER) == inside
 
 
@@ -57,8 +44,7 @@ async def test_a_folder_is_renamed_with_all_that_is_in_it() -> None:
 async def test_the_name_of_an_existing_folder_is_not_a_new_name() -> None:
     async with driving(scenarios.normal()) as donna:
         await on(donna, FOLDER)
-        await donna.press("m")
-        window = await donna.window(PathPrompt)
+        window = await donna.window(PathPrompt, "m")
         window.field.value = "Projects"
         await donna.rest()
         assert "There is a folder Projects already." in donna.screen_text()
@@ -71,21 +57,16 @@ async def test_a_folder_is_created_renamed_and_deleted() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
         await on(donna, FOLDER)
-        await donna.press("N")
-        await donna.window(PathPrompt)
+        await donna.window(PathPrompt, "N")
         await donna.type("ideas")
-        await donna.press("enter")
-        await back(donna)
+        await back(donna, "enter")
         assert backend.vault.empty == [f"{FOLDER}/ideas"]
         await donna.until(lambda: "empty" in donna.screen_text(), "it is in the tree")
         selected = donna.vault.note_tree.selected
-        assert selected is not None
         assert selected.path == f"{FOLDER}/ideas"
-        await donna.press("m")
-        window = await donna.window(PathPrompt)
+        window = await donna.window(PathPrompt, "m")
         window.field.value = f"{FOLDER}/plans"
-        await donna.press("enter")
-        await back(donna)
+        await back(donna, "enter")
         assert backend.vault.empty == [f"{FOLDER}/plans"]
         await donna.press("D")
         await donna.until(lambda: not backend.vault.empty, "it is gone")
@@ -102,15 +83,11 @@ async def test_several_notes_are_selected_and_moved_as_one() -> None:
             await donna.press("space")
         assert "2 selected" in donna.screen_text()
         assert donna.screen_text().count("●") >= 2
-        await donna.press("m")
-        await donna.window(FolderPrompt)
+        await donna.window(FolderPrompt, "m")
         await donna.type("Archive")
         await donna.rest()
         assert "a new folder" in donna.screen_text()
-        await donna.press("enter")
-        await donna.window(PlanScreen)
-        await donna.press("enter")
-        await back(donna)
+        await confirm(donna, "enter")
         assert len(backend.vault.inside("Archive")) == 2
         assert len(backend.vault.undo_stack) == before + 1
         assert donna.vault.note_tree.marked == ()
@@ -129,10 +106,7 @@ async def test_deletion_applies_to_all_selected_notes() -> None:
         for path in (first, second):
             await on(donna, path)
             await donna.press("space")
-        await donna.press("D")
-        await donna.window(PlanScreen)
-        await donna.press("enter")
-        await back(donna)
+        await confirm(donna, "D")
         assert first not in backend.vault.files
         assert second not in backend.vault.files
 
@@ -151,8 +125,7 @@ async def test_marking_a_folder_replaces_marks_inside_it() -> None:
 async def test_the_name_of_a_new_note_is_checked_while_it_is_typed() -> None:
     async with driving(scenarios.normal()) as donna:
         await on(donna, RUNBOOK)
-        await donna.press("m")
-        window = await donna.window(PathPrompt)
+        window = await donna.window(PathPrompt, "m")
         window.field.value = f"{FOLDER}/why?"
         await donna.until(lambda: "Windows cannot open it" in donna.screen_text(), "the reason is shown")
         window.field.value = f"{FOLDER}/why"

@@ -33,15 +33,8 @@ def diffed(donna: Driver) -> list[str]:
     return [diff.path for diff in donna.vault.detail.diff.diffs]
 
 
-async def opened(donna: Driver) -> None:
-    await donna.press("escape", "2")
-    await donna.until(lambda: donna.vault.note_tree.notes, "the tree is shown")
-    await donna.rest()
-
-
 async def test_a_key_marks_a_note_and_unmarks_it() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await opened(donna)
+    async with driving(scenarios.normal(), at="vault") as donna:
         await donna.press("home", "space", "home")
         assert len(donna.vault.note_tree.marked) == 1
         await donna.press("space")
@@ -50,8 +43,7 @@ async def test_a_key_marks_a_note_and_unmarks_it() -> None:
 
 @pytest.mark.slow
 async def test_the_tree_shows_folders_first_and_what_is_special_about_each_note() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await opened(donna)
+    async with driving(scenarios.normal(), at="vault") as donna:
         text = donna.screen_text()
         for name, word in (
             ("Garden", "edited"),
@@ -71,8 +63,7 @@ async def test_the_tree_shows_folders_first_and_what_is_special_about_each_note(
 
 @pytest.mark.slow
 async def test_a_folder_is_folded_and_unfolded_and_says_what_was_edited_inside() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await opened(donna)
+    async with driving(scenarios.normal(), at="vault") as donna:
         await donna.press("enter")
         assert "Garden.md" not in names(donna)
         assert "1 edited" in donna.screen_text()
@@ -84,8 +75,7 @@ async def test_a_folder_is_folded_and_unfolded_and_says_what_was_edited_inside()
 
 @pytest.mark.slow
 async def test_list_keys_move_through_the_tree() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await opened(donna)
+    async with driving(scenarios.normal(), at="vault") as donna:
         tree = donna.vault.note_tree
         await donna.press("j", "j", "k")
         assert tree.selected_index == 1
@@ -99,8 +89,7 @@ async def test_list_keys_move_through_the_tree() -> None:
 
 @pytest.mark.slow
 async def test_typing_narrows_the_tree_by_path_and_by_state() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await opened(donna)
+    async with driving(scenarios.normal(), at="vault") as donna:
         await donna.press("f")
         await donna.type("gateway")
         assert [name for name in names(donna) if name.endswith(".md")] == [
@@ -123,40 +112,33 @@ async def test_typing_narrows_the_tree_by_path_and_by_state() -> None:
 
 @pytest.mark.slow
 async def test_the_filter_is_fuzzy_and_selects_the_note_that_fits_best() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await opened(donna)
+    async with driving(scenarios.normal(), at="vault") as donna:
         await donna.press("f")
         await donna.type("gwdec")
         row = donna.vault.note_tree.selected
-        assert row is not None
         assert row.path == "Projects/gateway/decisions.md"
         await donna.press("backspace", "backspace")
         assert donna.vault.note_tree.selected.path == "Projects/gateway/decisions.md"
 
 
 async def test_enter_after_a_burst_of_letters_selects_what_they_find_before_the_next_key() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await opened(donna)
+    async with driving(scenarios.normal(), at="vault") as donna:
         await donna.press("f")
         donna.queue(*"gwdec", "enter")
         await donna.until(lambda: donna.app.focused is donna.vault.note_tree, "the tree has the focus")
         row = donna.vault.note_tree.selected
-        assert row is not None
         assert row.path == "Projects/gateway/decisions.md"
 
 
 @pytest.mark.slow
 async def test_a_note_that_leaves_the_filter_when_it_is_moved_stays_selected() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await opened(donna)
+    async with driving(scenarios.normal(), at="vault") as donna:
         await donna.press("f")
         await donna.type("runbook")
-        await donna.press("enter", "m")
-        await donna.window(PathPrompt)
+        await donna.window(PathPrompt, "enter", "m")
         await donna.press("ctrl+u")
         await donna.type("Ideas/Manual")
-        await donna.press("enter")
-        await donna.window(PlanScreen)
+        await donna.window(PlanScreen, "enter")
         await donna.press("enter")
         await donna.until(lambda: "Ideas/Manual.md" in names_of(donna.vault.note_tree.notes), "it is moved")
         await donna.rest()
@@ -164,8 +146,7 @@ async def test_a_note_that_leaves_the_filter_when_it_is_moved_stays_selected() -
 
 
 async def test_the_note_under_the_cursor_is_read_with_its_states() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await donna.open_note(GARDEN)
+    async with driving(scenarios.normal(), note=GARDEN) as donna:
         text = donna.screen_text()
         assert "Ideas/Garden.md" in text
         assert "edited outside · 145 bytes" in text
@@ -175,8 +156,7 @@ async def test_the_note_under_the_cursor_is_read_with_its_states() -> None:
 @pytest.mark.slow
 async def test_moving_through_the_tree_reads_only_the_last_note() -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="vault") as donna:
         backend.calls.clear()
         for _ in range(8):
             donna.vault.note_tree.action_cursor_down()
@@ -185,8 +165,7 @@ async def test_moving_through_the_tree_reads_only_the_last_note() -> None:
 
 
 async def test_a_key_right_after_a_movement_is_about_the_note_that_is_read_next() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await donna.open_note(DECISIONS)
+    async with driving(scenarios.normal(), note=DECISIONS) as donna:
         donna.queue("j", "m")
         assert (await donna.window(PathPrompt)).field.value == RUNBOOK
 
@@ -194,8 +173,7 @@ async def test_a_key_right_after_a_movement_is_about_the_note_that_is_read_next(
 async def test_a_note_is_shown_before_git_says_what_changed_in_it() -> None:
     backend = scenarios.normal()
     backend.gates.hold("outside_change")
-    async with driving(backend) as donna:
-        await donna.open_note(GARDEN)
+    async with driving(backend, note=GARDEN) as donna:
         await donna.until(lambda: "The quince needs a stake." in donna.screen_text(), "its text is shown")
         await donna.open_note(PRIYA)
         assert "The quince needs a stake." not in donna.screen_text()
@@ -205,8 +183,7 @@ async def test_a_note_is_shown_before_git_says_what_changed_in_it() -> None:
 async def test_changes_never_shows_those_of_the_note_before() -> None:
     backend = scenarios.normal()
     backend.vault.files[PRIYA] += b"Edited outside.\n"
-    async with driving(backend, size=LARGE) as donna:
-        await donna.open_note(GARDEN)
+    async with driving(backend, size=LARGE, note=GARDEN) as donna:
         await donna.until(lambda: diffed(donna) == [GARDEN], "its edit is shown")
         backend.gates.hold("outside_change", PRIYA)
         await donna.open_note(PRIYA)
@@ -224,8 +201,7 @@ async def test_keys_do_not_wait_for_git_without_limit(method: str, keys: tuple[s
     backend = scenarios.normal()
     backend.vault.edits[GARDEN] = Edit(GARDEN, "a", "e", "b")
     backend.gates.hold(method)
-    async with driving(backend) as donna:
-        await donna.open_note(GARDEN)
+    async with driving(backend, note=GARDEN) as donna:
         await donna.rest()
         async with asyncio.timeout(10):
             await donna.press(*keys, "1")
@@ -236,8 +212,7 @@ async def test_keys_do_not_wait_for_git_without_limit(method: str, keys: tuple[s
 
 @pytest.mark.slow
 async def test_why_a_note_is_left_out_and_why_donna_does_not_write_to_it() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await donna.open_note("Meetings/2025-11-04-review.md")
+    async with driving(scenarios.normal(), note="Meetings/2025-11-04-review.md") as donna:
         assert "The block of properties cannot be read (line 2)." in donna.screen_text()
         await donna.open_note("Journal/Health.md")
         assert "This note is marked as sensitive, so Donna never writes to it." in donna.screen_text()
@@ -252,8 +227,7 @@ async def test_a_note_that_cannot_be_read_says_so_once() -> None:
     backend.vault.details[PRIYA] = "it has 5.3 MB; notes up to 2.0 MB are indexed"
     too_large = VaultReadError(Reason.TOO_LARGE, "it has 5.3 MB; notes up to 2.0 MB are indexed")
     backend.fail("read_note", too_large, PRIYA)
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="vault") as donna:
         donna.vault.open_note(PRIYA)
         await donna.until(lambda: "Split the note" in donna.screen_text(), "the next step is shown")
         assert donna.screen_text().count("It has 5.3 MB") == 1
@@ -270,20 +244,16 @@ async def test_a_key_on_a_list_that_is_being_loaded_says_so() -> None:
 
 
 async def test_files_that_are_not_indexed_are_counted_separately() -> None:
-    backend = scenarios.normal()
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(scenarios.normal(), at="vault") as donna:
         total = len(donna.vault.note_tree.notes)
         assert f"{total - 1} notes · 1 left out" in donna.screen_text()
 
 
 @pytest.mark.slow
 async def test_sections_are_walked_and_marked() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await donna.open_note(DECISIONS)
+    async with driving(scenarios.normal(), note=DECISIONS) as donna:
         text = donna.vault.detail.text
         await donna.press("]")
-        assert text.section is not None
         assert text.section.heading_path == ("Gateway",)
         await donna.press("]", "]")
         assert text.section.heading_path[-1] == "Cache"
@@ -295,8 +265,7 @@ async def test_sections_are_walked_and_marked() -> None:
 
 @pytest.mark.slow
 async def test_the_history_of_a_note_and_of_the_vault() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await donna.open_note(DECISIONS)
+    async with driving(scenarios.normal(), note=DECISIONS) as donna:
         await donna.press("h")
         sandbox = donna.vault.detail
         await donna.until(lambda: sandbox.history.items, "the history is read")
@@ -315,8 +284,7 @@ async def test_the_history_of_a_note_and_of_the_vault() -> None:
 
 @pytest.mark.slow
 async def test_the_difference_follows_the_history() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await donna.open_note(DECISIONS)
+    async with driving(scenarios.normal(), note=DECISIONS) as donna:
         await donna.press("h", "h")
         await donna.until(lambda: diffed(donna) == [DECISIONS], "the first change is shown")
         await donna.press("j")
@@ -330,8 +298,7 @@ async def test_the_difference_follows_the_history() -> None:
 
 @pytest.mark.slow
 async def test_an_edit_outside_is_shown_as_the_users_own() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await donna.open_note(GARDEN)
+    async with driving(scenarios.normal(), note=GARDEN) as donna:
         await donna.press("d")
         await donna.until(lambda: "+ The quince needs a stake." in donna.screen_text(), "the edit is shown")
         assert diffed(donna) == [GARDEN]
@@ -342,8 +309,7 @@ async def test_an_edit_outside_is_shown_as_the_users_own() -> None:
 
 
 async def test_undo_in_the_history_of_a_change_made_without_donna_undoes_nothing_else() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await donna.open_note(GARDEN)
+    async with driving(scenarios.normal(), note=GARDEN) as donna:
         await donna.press("h")
         await donna.until(lambda: donna.vault.detail.history.items, "the history is read")
         await donna.press("g", "z")
@@ -353,19 +319,16 @@ async def test_undo_in_the_history_of_a_change_made_without_donna_undoes_nothing
 
 
 async def test_a_note_without_changes_is_reported() -> None:
-    async with driving(scenarios.normal(), size=LARGE) as donna:
-        await donna.open_note(DECISIONS)
+    async with driving(scenarios.normal(), size=LARGE, note=DECISIONS) as donna:
         assert "This note has no changes since the last commit." in donna.screen_text()
 
 
 @pytest.mark.slow
 async def test_blame_of_the_section_and_the_change_behind_a_line() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await donna.open_note(DECISIONS)
+    async with driving(scenarios.normal(), note=DECISIONS) as donna:
         await donna.press("]", "]", "]", "]", "b")
         sandbox = donna.vault.detail
         await donna.until(lambda: sandbox.blame.selected is not None, "the blame is loaded")
-        assert sandbox.blame.selected is not None
         assert sandbox.blame.selected.line == 19
         await donna.press("j", "j")
         await donna.until(lambda: diffed(donna) == [DECISIONS], "its change is shown")
@@ -382,8 +345,7 @@ async def test_blame_follows_the_cursor_and_begins_with_the_first_text() -> None
     backend.vault.files[RUNBOOK] = backend.vault.recorded[RUNBOOK] = (
         b"---\ntags: [a]\n---\n\n# Runbook\n\nCall Priya.\n"
     )
-    async with driving(backend) as donna:
-        await donna.open_note(DECISIONS)
+    async with driving(backend, note=DECISIONS) as donna:
         await donna.press("b")
         await donna.open_note(RUNBOOK)
         await donna.until(lambda: "   5  # Runbook" in donna.screen_text(), "the lines of the other note are shown")
@@ -392,8 +354,7 @@ async def test_blame_follows_the_cursor_and_begins_with_the_first_text() -> None
 
 @pytest.mark.slow
 async def test_blame_attributes_uncommitted_lines_to_the_user() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await donna.open_note(GARDEN)
+    async with driving(scenarios.normal(), note=GARDEN) as donna:
         await donna.press("]", "]", "b")
         await donna.until(lambda: donna.vault.detail.blame.selected is not None, "the blame is loaded")
         assert "now · you" in donna.screen_text()
@@ -401,8 +362,7 @@ async def test_blame_attributes_uncommitted_lines_to_the_user() -> None:
 
 @pytest.mark.slow
 async def test_a_difference_side_by_side_unfolded_and_unwrapped() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await donna.open_note(DECISIONS)
+    async with driving(scenarios.normal(), note=DECISIONS) as donna:
         await donna.press("h")
         view = donna.vault.detail.diff
         await donna.until(lambda: view.line_count, "the diff is shown")
@@ -434,8 +394,7 @@ async def test_links_and_texts_are_copied(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.slow
 async def test_a_small_screen_shows_one_part_at_a_time() -> None:
-    async with driving(scenarios.normal(), size=SMALL) as donna:
-        await donna.open_note(DECISIONS)
+    async with driving(scenarios.normal(), size=SMALL, note=DECISIONS) as donna:
         assert "Priya Raman" in donna.screen_text()
         await donna.press("enter")
         assert "Platform lead" not in donna.screen_text()
@@ -450,8 +409,7 @@ async def test_a_small_screen_shows_one_part_at_a_time() -> None:
 
 @pytest.mark.slow
 async def test_a_large_screen_shows_all_three() -> None:
-    async with driving(scenarios.normal(), size=LARGE) as donna:
-        await donna.open_note(DECISIONS)
+    async with driving(scenarios.normal(), size=LARGE, note=DECISIONS) as donna:
         await donna.press("h")
         await donna.until(lambda: diffed(donna), "the diff is shown")
         text = donna.screen_text()
@@ -460,8 +418,7 @@ async def test_a_large_screen_shows_all_three() -> None:
 
 @pytest.mark.slow
 async def test_zoom_maximises_a_part() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await donna.open_note(DECISIONS)
+    async with driving(scenarios.normal(), note=DECISIONS) as donna:
         await donna.press("enter", "+")
         assert "Priya Raman.md" not in donna.screen_text().replace("Priya Raman,", "")
         assert donna.vault.detail.text.size.width > 110
@@ -472,8 +429,7 @@ async def test_zoom_maximises_a_part() -> None:
 @pytest.mark.slow
 async def test_events_of_notes_read_the_tree_again_once() -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
-        await donna.open_note(GARDEN)
+    async with driving(backend, note=GARDEN) as donna:
         backend.calls.clear()
         del backend.vault.files[RUNBOOK]
         indexed = NoteIndexed(path=SYNC, why="changed", chunks=1, embedded=0, stages=StageTimes(), found_after_ms=1)
@@ -481,7 +437,6 @@ async def test_events_of_notes_read_the_tree_again_once() -> None:
         await donna.until(lambda: "runbook.md" not in names(donna), "the note is gone from the tree")
         await donna.rest()
         assert len(backend.called("vault_rows")) == 1
-        assert donna.vault.note_tree.selected is not None
         assert donna.vault.note_tree.selected.path == GARDEN
 
 
@@ -497,8 +452,7 @@ def rename_garden(backend: FakeBackend) -> None:
 @pytest.mark.parametrize("is_listed_first", [False, True])
 async def test_the_cursor_and_the_selection_follow_a_note_that_is_renamed_outside(is_listed_first: bool) -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
-        await donna.open_note(GARDEN)
+    async with driving(backend, note=GARDEN) as donna:
         await donna.press("space", "k")
         rename_garden(backend)
         if is_listed_first:
@@ -507,7 +461,6 @@ async def test_the_cursor_and_the_selection_follow_a_note_that_is_renamed_outsid
         backend.post(NoteRenamed(path=ORCHARD, old_path=GARDEN))
         place = donna.vault
         await donna.until(lambda: place.place is not None and place.place[0] == ORCHARD, "the same note is shown")
-        assert place.note_tree.selected is not None
         assert place.note_tree.selected.path == ORCHARD
         assert place.note_tree.marked == (ORCHARD,)
 
@@ -519,8 +472,7 @@ async def test_a_folder_that_is_renamed_outside_stays_selected_and_folded(joins:
     files = backend.vault.files
     if joins:
         files[joins] = b"# Old\n"
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="vault") as donna:
         tree = donna.vault.note_tree
         tree.select(names(donna).index("People"))
         await donna.press("left", "space")
@@ -538,8 +490,7 @@ async def test_a_folder_that_is_renamed_outside_stays_selected_and_folded(joins:
 @pytest.mark.slow
 async def test_a_note_that_replaces_a_deleted_one_is_not_selected() -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
-        await donna.open_note(GARDEN)
+    async with driving(backend, note=GARDEN) as donna:
         await donna.press("space")
         text = backend.vault.files.pop(GARDEN)
         backend.post(NoteDeleted(path=GARDEN))
@@ -553,8 +504,7 @@ async def test_a_note_that_replaces_a_deleted_one_is_not_selected() -> None:
 @pytest.mark.slow
 async def test_the_cursor_stays_at_a_chosen_note_if_a_deleted_one_comes_back() -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
-        await donna.open_note(GARDEN)
+    async with driving(backend, note=GARDEN) as donna:
         text = backend.vault.files.pop(GARDEN)
         backend.post(NoteDeleted(path=GARDEN))
         await donna.until(lambda: "Garden.md" not in names(donna), "it is gone")
@@ -564,15 +514,13 @@ async def test_the_cursor_stays_at_a_chosen_note_if_a_deleted_one_comes_back() -
         backend.post(NoteDeleted(path=GARDEN))
         await donna.until(lambda: "Garden.md" in names(donna), "it is there again")
         assert chosen is not None
-        assert donna.vault.note_tree.selected is not None
         assert donna.vault.note_tree.selected.path == chosen.path
 
 
 @pytest.mark.slow
 async def test_a_note_is_not_taken_for_an_earlier_one_of_its_path() -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
-        await donna.open_note(PRIYA)
+    async with driving(backend, note=PRIYA) as donna:
         rename_garden(backend)
         backend.vault.files[GARDEN] = b"# Another garden\n"
         indexed = NoteIndexed(path=GARDEN, why="new", chunks=1, embedded=0, stages=StageTimes(), found_after_ms=1)
@@ -582,27 +530,23 @@ async def test_a_note_is_not_taken_for_an_earlier_one_of_its_path() -> None:
         del backend.vault.files[GARDEN]
         backend.post(NoteDeleted(path=GARDEN))
         await donna.until(lambda: "Garden.md" not in names(donna), "it is gone")
-        assert donna.vault.note_tree.selected is not None
         assert donna.vault.note_tree.selected.path != ORCHARD
 
 
 async def test_a_cursor_that_was_moved_meanwhile_stays_when_a_note_is_renamed() -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
-        await donna.open_note(GARDEN)
+    async with driving(backend, note=GARDEN) as donna:
         rename_garden(backend)
         backend.post(NoteRenamed(path=ORCHARD, old_path=GARDEN))
         donna.vault.note_tree.reveal(PRIYA)
         await donna.until(lambda: "Orchard.md" in names(donna), "it is listed under its new name")
         await donna.rest()
-        assert donna.vault.note_tree.selected is not None
         assert donna.vault.note_tree.selected.path == PRIYA
 
 
 async def test_an_undo_from_the_search_leaves_cursor_and_filter_of_the_vault_alone() -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="vault") as donna:
         await donna.press("f")
         await donna.type("garden")
         await donna.press("enter", "1")
@@ -638,8 +582,7 @@ def test_the_note_shown_after_a_change_is_the_selected_one_or_what_the_change_is
 
 async def test_an_event_does_not_lose_the_note_that_is_being_opened() -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="vault") as donna:
         backend.gates.hold("vault_rows")
         donna.vault.open_note(RUNBOOK)
         await donna.pilot.pause()
@@ -649,8 +592,7 @@ async def test_an_event_does_not_lose_the_note_that_is_being_opened() -> None:
 
 
 async def test_the_file_itself_opens_in_the_editor_at_the_section(edited: list[tuple[Path, int]]) -> None:
-    async with driving(scenarios.normal()) as donna:
-        await donna.open_note(DECISIONS)
+    async with driving(scenarios.normal(), note=DECISIONS) as donna:
         await donna.press("]", "]", "e")
     assert edited == [(Path("/home/noor/notes", DECISIONS), 5)]
 
@@ -675,8 +617,7 @@ async def test_a_vault_of_empty_folders_lists_them() -> None:
 
 
 async def test_no_note_is_shown_beside_a_filter_that_matches_none() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await donna.open_note(DECISIONS)
+    async with driving(scenarios.normal(), note=DECISIONS) as donna:
         assert "800 ms" in donna.screen_text()
         await donna.press("f")
         await donna.type("zzz")
@@ -700,8 +641,7 @@ async def test_a_vault_that_cannot_be_listed_says_why_and_tries_again() -> None:
 async def test_vault_views_report_a_missing_repository(method: str, key: str) -> None:
     backend = scenarios.normal()
     backend.fail(method, VaultWriteError(Reason.NO_REPOSITORY, ""))
-    async with driving(backend) as donna:
-        await donna.open_note(JOURNAL)
+    async with driving(backend, note=JOURNAL) as donna:
         await donna.press(key)
         await donna.until(
             lambda: "This vault is not in a git repository yet" in donna.screen_text(), "the notice is shown"
@@ -714,14 +654,12 @@ async def test_a_vault_without_a_repository_names_the_key_that_creates_one() -> 
         backend.fail(method, VaultWriteError(Reason.NO_REPOSITORY, "", hint="in scripts: --yes"))
     backend.vault.revisions.clear()
     words = "This vault is not in a git repository yet, so it has no history. C creates one."
-    async with driving(backend, size=LARGE) as donna:
-        await donna.open_note(JOURNAL)
+    async with driving(backend, size=LARGE, note=JOURNAL) as donna:
         for key in ("h", "b"):
             await donna.press(key)
             await donna.until(lambda: words in donna.vault.detail.part.empty_text, "it names the key")
             assert donna.vault.detail.diff.empty_text == words
-        await donna.press("C")
-        await donna.window(RefusalScreen)
+        await donna.window(RefusalScreen, "C")
         backend.failures.clear()
         await donna.press("enter")
         await donna.until(lambda: "first commit" in notices(donna.app), "it says what was done")
@@ -732,8 +670,7 @@ async def test_a_vault_without_a_repository_names_the_key_that_creates_one() -> 
 async def test_without_git_no_note_is_called_unchanged() -> None:
     backend = scenarios.normal()
     backend.fail("undoable", VaultWriteError(Reason.GIT_FAILED, "git is not installed", hint="install git"))
-    async with driving(backend, size=LARGE) as donna:
-        await donna.open_note(JOURNAL)
+    async with driving(backend, size=LARGE, note=JOURNAL) as donna:
         await donna.until(lambda: "Git is not installed. Install git." in donna.screen_text(), "it says why")
         assert "no changes since the last commit" not in donna.screen_text()
 
@@ -741,8 +678,7 @@ async def test_without_git_no_note_is_called_unchanged() -> None:
 @pytest.mark.parametrize(("method", "key"), [("read_note", "v"), ("history", "h"), ("blame", "b"), ("links", "L")])
 async def test_a_part_that_could_not_be_read_is_read_again_when_the_vault_is_back(method: str, key: str) -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
-        await donna.open_note(JOURNAL)
+    async with driving(backend, note=JOURNAL) as donna:
         backend.fail(method, VaultReadError(Reason.ROOT_MISSING, "the folder is gone"))
         if method == "read_note":
             await donna.press("escape", "k", "j")
@@ -757,8 +693,7 @@ async def test_a_part_that_could_not_be_read_is_read_again_when_the_vault_is_bac
 async def test_a_note_that_is_gone_meanwhile_is_reported() -> None:
     backend = scenarios.normal()
     backend.fail("read_note", VaultReadError(Reason.MISSING, "this note is no longer there"), PRIYA)
-    async with driving(backend) as donna:
-        await opened(donna)
+    async with driving(backend, at="vault") as donna:
         donna.vault.note_tree.reveal(PRIYA)
         await donna.until(lambda: "This note is no longer there." in donna.screen_text(), "the notice is shown")
 
@@ -768,8 +703,7 @@ async def test_a_note_of_any_length_is_shown_page_by_page() -> None:
     backend = scenarios.normal()
     text = "".join(f"## Part {number}\n\n{'word ' * 400}\n\n" for number in range(120))
     backend.vault.files[GARDEN] = text.encode()
-    async with driving(backend) as donna:
-        await donna.open_note(GARDEN)
+    async with driving(backend, note=GARDEN) as donna:
         assert "page 1 of" in donna.screen_text()
         await donna.press("enter", "G", "j")
         assert "page 2 of" in donna.screen_text()
@@ -777,15 +711,13 @@ async def test_a_note_of_any_length_is_shown_page_by_page() -> None:
         assert "page 1 of" in donna.screen_text()
         await donna.press("g", *["]"] * 40)
         section = donna.vault.detail.text.section
-        assert section is not None
         assert section.heading_path == ("Part 39",)
         assert "Part 39" in donna.screen_text()
 
 
 @pytest.mark.slow
 async def test_help_and_key_list_know_the_screen() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await donna.open_note(GARDEN)
+    async with driving(scenarios.normal(), note=GARDEN) as donna:
         await donna.press("?")
         await donna.until(lambda: "edit here" in donna.screen_text(), "the keys are listed")
         await donna.press("escape", "H")
@@ -795,10 +727,8 @@ async def test_help_and_key_list_know_the_screen() -> None:
 
 @pytest.mark.slow
 async def test_a_click_selects_and_a_second_one_opens() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await opened(donna)
+    async with driving(scenarios.normal(), at="vault") as donna:
         await donna.pilot.click("#tree", offset=(8, 1))
-        assert donna.vault.note_tree.selected is not None
         assert donna.vault.note_tree.selected.path == GARDEN
         await donna.pilot.click("#tree", offset=(8, 1), times=2)
         await donna.until(lambda: donna.vault.detail.text.has_focus, "the note has the focus")

@@ -26,7 +26,7 @@ from donna_tui.vault.write.changes import OperationKind, etag_of
 from tests.tui import scenarios
 from tests.tui.driving import Driver, driving, notices
 from tests.tui.fake_backend import FakeBackend
-from tests.tui.vault_scenarios import DECISIONS, DRAFT, GARDEN, PRIYA, RUNBOOK, SYNC
+from tests.tui.vault_scenarios import DECISIONS, DRAFT, GARDEN, PRIYA, RUNBOOK, SYNC, back, confirm, plan
 
 SMALL = (80, 24)
 
@@ -43,19 +43,6 @@ def editor(monkeypatch: pytest.MonkeyPatch, donna: Driver, change: Callable[[str
     return given
 
 
-async def back(donna: Driver) -> None:
-    """Wait until the dialogs are closed and the tree is reloaded."""
-    await donna.until(lambda: donna.app.screen is donna.main, "the dialogs are closed")
-    await donna.rest()
-
-
-async def plan(donna: Driver) -> PlanScreen:
-    screen = await donna.window(PlanScreen)
-    await donna.until(lambda: screen.view.diffs or not screen._proposal.plan.changes, "the diff is shown")
-    await donna.rest()
-    return screen
-
-
 def kinds(backend: FakeBackend) -> list[OperationKind]:
     return [call[0].kind for call in backend.called("apply_plan")]
 
@@ -63,19 +50,16 @@ def kinds(backend: FakeBackend) -> list[OperationKind]:
 @pytest.mark.slow
 async def test_an_edit_in_the_editor_is_shown_and_then_written(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
+    async with driving(backend, note=DECISIONS) as donna:
         given = editor(monkeypatch, donna, lambda text: text.replace("800 ms", "900 ms"))
-        await donna.open_note(DECISIONS)
-        await donna.press("]", "]", "]", "E")
-        screen = await plan(donna)
+        screen = await plan(donna, "]", "]", "]", "E")
         text = donna.screen_text()
         assert f"Write {DECISIONS}" in text
         assert "1 line removed · 1 line added" in text
         assert "↵ write it   esc keep for later" in text
         assert b"900 ms" not in backend.vault.files[DECISIONS]
         assert screen.view.diffs[0].added == 1
-        await donna.press("enter")
-        await back(donna)
+        await back(donna, "enter")
         assert b"900 ms" in backend.vault.files[DECISIONS]
         (path, line) = given[0]
         assert (path.name, line) == ("decisions.md", 7)
@@ -101,19 +85,14 @@ async def test_the_copy_for_the_editor_is_private(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.slow
 async def test_an_abandoned_edit_is_kept_and_can_be_continued(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
+    async with driving(backend, note=PRIYA) as donna:
         editor(monkeypatch, donna, lambda text: text + "One more line.\n")
-        await donna.open_note(PRIYA)
-        await donna.press("E")
-        await plan(donna)
-        await donna.press("escape")
-        await back(donna)
+        await plan(donna, "E")
+        await back(donna, "escape")
         assert "unsaved edit" in donna.screen_text()
-        await donna.press("E")
-        await plan(donna)
+        await plan(donna, "E")
         assert donna.screen_text().count("One more line.") == 2
-        await donna.press("enter")
-        await back(donna)
+        await back(donna, "enter")
         assert backend.vault.files[PRIYA].decode().count("One more line.") == 2
         assert "unsaved edit" not in donna.screen_text()
 
@@ -121,11 +100,9 @@ async def test_an_abandoned_edit_is_kept_and_can_be_continued(monkeypatch: pytes
 @pytest.mark.slow
 async def test_an_edit_is_dropped_only_with_a_second_key(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
+    async with driving(backend, note=PRIYA) as donna:
         editor(monkeypatch, donna, lambda text: text + "No.\n")
-        await donna.open_note(PRIYA)
-        await donna.press("E")
-        await plan(donna)
+        await plan(donna, "E")
         await donna.press("X")
         assert "This discards your edit for good. Press X again to discard it, esc to keep it." in donna.screen_text()
         await donna.press("X")
@@ -138,11 +115,9 @@ async def test_an_edit_is_dropped_only_with_a_second_key(monkeypatch: pytest.Mon
 async def test_a_sentence_in_place_of_the_keys_is_complete_in_a_narrow_terminal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async with driving(scenarios.normal(), size=(60, 20)) as donna:
+    async with driving(scenarios.normal(), size=(60, 20), note=PRIYA) as donna:
         editor(monkeypatch, donna, lambda text: text + "Mine.\n")
-        await donna.open_note(PRIYA)
-        await donna.press("E")
-        await plan(donna)
+        await plan(donna, "E")
         await donna.press("X")
         await donna.until(lambda: "This discards your edit" in donna.screen_text(), "it warns")
         assert "discard it, esc to keep it." in donna.screen_text()
@@ -151,15 +126,12 @@ async def test_a_sentence_in_place_of_the_keys_is_complete_in_a_narrow_terminal(
 @pytest.mark.slow
 async def test_a_waiting_edit_is_dropped_from_the_tree_with_two_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
+    async with driving(backend, note=PRIYA) as donna:
         editor(monkeypatch, donna, lambda text: text + "No.\n")
-        await donna.open_note(PRIYA)
         await donna.press("X")
         assert "This note has no unsaved edit." in notices(donna.app)
-        await donna.press("E")
-        await plan(donna)
-        await donna.press("escape")
-        await back(donna)
+        await plan(donna, "E")
+        await back(donna, "escape")
         await donna.press("X", "j", "k", "X")
         assert list(backend.vault.edits) == [PRIYA]
         await donna.press("X")
@@ -171,13 +143,10 @@ async def test_a_waiting_edit_is_dropped_from_the_tree_with_two_keys(monkeypatch
 @pytest.mark.slow
 async def test_an_edit_that_waits_is_there_again_at_the_next_start(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
+    async with driving(backend, note=PRIYA) as donna:
         editor(monkeypatch, donna, lambda text: text + "Wait.\n")
-        await donna.open_note(PRIYA)
-        await donna.press("E")
-        await plan(donna)
-        await donna.press("escape")
-        await back(donna)
+        await plan(donna, "E")
+        await back(donna, "escape")
         await donna.press("ctrl+q")
         await donna.until(lambda: not donna.app.is_running, "the app exits")
     later = scenarios.normal()
@@ -189,10 +158,7 @@ async def test_an_edit_that_waits_is_there_again_at_the_next_start(monkeypatch: 
         await donna.open_note(PRIYA)
         assert "unsaved edit" in donna.screen_text()
         editor(monkeypatch, donna, lambda text: text)
-        await donna.press("E")
-        await plan(donna)
-        await donna.press("enter")
-        await back(donna)
+        await confirm(donna, "E")
     assert later.vault.files[PRIYA].endswith(b"Wait.\n")
     assert later.vault.edits == {}
 
@@ -201,14 +167,11 @@ async def test_an_edit_that_waits_is_there_again_at_the_next_start(monkeypatch: 
 async def test_leaving_with_an_edit_that_the_disk_does_not_take_asks_once(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     backend.failures["save_edit", ""] = VaultWriteError(Reason.DISK_FULL, "the disk is full")
-    async with driving(backend) as donna:
+    async with driving(backend, note=PRIYA) as donna:
         editor(monkeypatch, donna, lambda text: text + "Wait.\n")
-        await donna.open_note(PRIYA)
-        await donna.press("E")
-        await plan(donna)
+        await plan(donna, "E")
         assert "Your edit is not saved to disk for now" in notices(donna.app)
-        await donna.press("escape")
-        await back(donna)
+        await back(donna, "escape")
         await donna.press("ctrl+q")
         assert donna.app.is_running
         assert "cannot be saved to disk" in notices(donna.app)
@@ -228,15 +191,10 @@ async def test_an_edit_of_a_note_that_is_gone_is_a_row_and_is_written_as_a_new_o
         await donna.until(lambda: donna.vault.note is not None, "what waits is there")
         await donna.rest()
         assert "unsaved" in donna.screen_text()
-        await donna.press("i")
-        await donna.window(EditScreen)
+        await donna.window(EditScreen, "i")
         assert "and new" in donna.screen_text()
-        await donna.press("escape")
-        await donna.window(ConflictScreen)
-        await donna.press("c")
-        await plan(donna)
-        await donna.press("enter")
-        await back(donna)
+        await donna.window(ConflictScreen, "escape")
+        await confirm(donna, "c")
     assert backend.vault.files[gone.path] == b"old\nand new\n"
     assert backend.vault.edits == {}
 
@@ -245,10 +203,8 @@ async def test_an_edit_of_a_note_that_is_gone_is_a_row_and_is_written_as_a_new_o
 async def test_typed_text_is_saved_while_typing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(edit_screen, "SAVE_SECONDS", 0.01)
     backend = scenarios.normal()
-    async with driving(backend) as donna:
-        await donna.open_note(PRIYA)
-        await donna.press("i")
-        await donna.window(EditScreen)
+    async with driving(backend, note=PRIYA) as donna:
+        await donna.window(EditScreen, "i")
         await donna.type("Half a thou")
         await donna.until(lambda: PRIYA in backend.vault.edits, "it is kept")
         await donna.until(lambda: backend.vault.edits[PRIYA].text.startswith("Half a thou"), "all of it is kept")
@@ -257,15 +213,11 @@ async def test_typed_text_is_saved_while_typing(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.slow
 async def test_an_editor_with_a_separate_window_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     code = External(environ={"EDITOR": "code"}, platform="linux", which=lambda name: f"/usr/bin/{name}")
-    backend = scenarios.normal()
-    async with driving(backend, external=code) as donna:
+    async with driving(scenarios.normal(), external=code, note=PRIYA) as donna:
         editor(monkeypatch, donna, lambda text: text + "From a window.\n")
-        await donna.open_note(PRIYA)
-        await donna.press("E")
-        await donna.window(RefusalScreen)
+        await donna.window(RefusalScreen, "E")
         assert "is open in your editor's window." in donna.screen_text()
-        await donna.press("enter")
-        await plan(donna)
+        await plan(donna, "enter")
         assert "+ From a window." in donna.screen_text()
 
 
@@ -273,27 +225,19 @@ async def test_an_editor_with_a_separate_window_is_waited_for(monkeypatch: pytes
 async def test_a_note_is_edited_on_the_screen() -> None:
     backend = scenarios.normal()
     backend.vault.files[PRIYA] = backend.vault.recorded[PRIYA] = b"# Priya\r\n\r\nLead.\r\n"
-    async with driving(backend) as donna:
-        await donna.open_note(PRIYA)
-        await donna.press("i")
-        await donna.window(EditScreen)
+    async with driving(backend, note=PRIYA) as donna:
+        await donna.window(EditScreen, "i")
         await donna.type("New ")
-        await donna.press("escape")
-        await plan(donna)
-        await donna.press("enter")
-        await back(donna)
+        await confirm(donna, "escape")
     assert backend.vault.files[PRIYA] == b"New # Priya\r\n\r\nLead.\r\n"
 
 
 @pytest.mark.slow
 async def test_closing_an_unchanged_editor_asks_nothing() -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
-        await donna.open_note(PRIYA)
-        await donna.press("i")
-        await donna.window(EditScreen)
-        await donna.press("escape")
-        await back(donna)
+    async with driving(backend, note=PRIYA) as donna:
+        await donna.window(EditScreen, "i")
+        await back(donna, "escape")
         assert "Nothing was changed." in notices(donna.app)
     assert backend.called("plan_write") == []
 
@@ -332,8 +276,7 @@ async def test_the_editor_begins_below_the_properties_and_jumps_to_the_ends() ->
         assert field.cursor_location == (6, 0)
         await donna.press("ctrl+home")
         assert field.cursor_location == (0, 0)
-        await donna.press("escape")
-        await back(donna)
+        await back(donna, "escape")
 
 
 async def text_field(donna: Driver) -> NoteField:
@@ -359,26 +302,22 @@ async def test_the_change_whose_diff_is_read_is_the_one_that_is_undone() -> None
     vault = backend.vault
     first = vault.apply(vault.plan_write(PRIYA, "edited\n", vault.read(PRIYA).etag))
     vault.apply(vault.plan_write(PRIYA, "edited again\n", vault.read(PRIYA).etag))
-    async with driving(backend) as donna:
-        await donna.open_note(PRIYA)
+    async with driving(backend, note=PRIYA) as donna:
         await donna.press("h")
         detail = donna.vault.detail
         await donna.until(lambda: detail.selected_operation is not None, "the history is shown")
         await donna.press("down", "enter")
         await donna.until(lambda: donna.app.screen.focused is detail.diff, "the diff has the focus")
-        await donna.press("z")
-        await plan(donna)
+        await plan(donna, "z")
         assert backend.called("plan_undo_one") == [(first.operation,)]
 
 
 async def test_a_key_right_after_a_note_was_opened_is_for_that_note() -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
-        await donna.open_note(PRIYA)
+    async with driving(backend, note=PRIYA) as donna:
         backend.gates.hold("vault_rows")
         donna.main.post_message(OpenNote(GARDEN))
-        await donna.press("D")
-        await plan(donna)
+        await plan(donna, "D")
         assert GARDEN in donna.screen_text()
         assert PRIYA not in donna.screen_text()
         await donna.press("escape")
@@ -417,14 +356,11 @@ async def test_typed_zero_width_joiners_are_inserted() -> None:
 @pytest.mark.slow
 async def test_a_new_note_from_a_template(edited: list[tuple[Path, int]]) -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
-        await donna.open_note(SYNC)
-        await donna.press("n")
-        picker = await donna.window(Picker)
+    async with driving(backend, note=SYNC) as donna:
+        picker = await donna.window(Picker, "n")
         await donna.press("down")
         await donna.until(lambda: picker.options.highlighted == 2, "the template is selected")
-        await donna.press("enter")
-        screen = await donna.window(PathPrompt)
+        screen = await donna.window(PathPrompt, "enter")
         assert screen.field.value == "Meetings/"
         await donna.type("Offsite")
         assert "Meetings/Offsite.md" in donna.screen_text()
@@ -434,7 +370,6 @@ async def test_a_new_note_from_a_template(edited: list[tuple[Path, int]]) -> Non
         text = backend.vault.files["Meetings/Offsite.md"].decode()
         assert "# Offsite\n" in text
         assert "{{" not in text
-        assert donna.vault.note_tree.selected is not None
         assert donna.vault.note_tree.selected.path == "Meetings/Offsite.md"
 
 
@@ -443,12 +378,9 @@ async def test_a_name_that_is_taken_or_refused_is_asked_for_again() -> None:
     backend = scenarios.normal()
     error = VaultWriteError(Reason.OUTSIDE_ALLOWLIST, "Donna may not write to Secret")
     backend.fail("plan_write", error, "Secret/x.md")
-    async with driving(backend) as donna:
-        await donna.open_note(SYNC)
-        await donna.press("n")
-        await donna.window(Picker)
-        await donna.press("enter")
-        await donna.window(PathPrompt)
+    async with driving(backend, note=SYNC) as donna:
+        await donna.window(Picker, "n")
+        await donna.window(PathPrompt, "enter")
         await donna.type("2026-11-18-gateway-sync")
         await donna.press("enter")
         assert "There is a note Meetings/2026-11-18-gateway-sync.md already." in donna.screen_text()
@@ -456,30 +388,24 @@ async def test_a_name_that_is_taken_or_refused_is_asked_for_again() -> None:
         await donna.press("enter")
         await donna.until(lambda: "Donna may not write to Secret." in donna.screen_text(), "the reason is shown")
         assert donna.app.screen.query_one(Input).value == "Secret/x.md"
-        await donna.press("escape")
-        await back(donna)
+        await back(donna, "escape")
 
 
 @pytest.mark.slow
 async def test_a_note_is_moved_with_the_links_to_it() -> None:
     backend = scenarios.normal()
     backend.vault.files[DRAFT] += b"\nSee [[runbook]].\n"
-    async with driving(backend) as donna:
-        await donna.open_note(RUNBOOK)
-        await donna.press("m")
-        screen = await donna.window(PathPrompt)
+    async with driving(backend, note=RUNBOOK) as donna:
+        screen = await donna.window(PathPrompt, "m")
         screen.field.value = "Projects/gateway/handbook.md"
-        await donna.press("enter")
-        await plan(donna)
+        await plan(donna, "enter")
         text = donna.screen_text()
         assert f"Move {RUNBOOK} to Projects/gateway/handbook.md" in text
         assert f"{RUNBOOK} → Projects/gateway/handbook.md  moved unchanged" in text
         assert "See [[handbook]]." in text
-        await donna.press("enter")
-        await back(donna)
+        await back(donna, "enter")
         assert RUNBOOK not in backend.vault.files
         assert b"[[handbook]]" in backend.vault.files[DRAFT]
-        assert donna.vault.note_tree.selected is not None
         assert donna.vault.note_tree.selected.path == "Projects/gateway/handbook.md"
 
 
@@ -487,28 +413,20 @@ async def test_a_note_is_moved_with_the_links_to_it() -> None:
 async def test_a_note_is_deleted_after_a_look_and_comes_back_with_undo() -> None:
     backend = scenarios.normal()
     kept = backend.vault.files[GARDEN]
-    async with driving(backend) as donna:
-        await donna.open_note(GARDEN)
-        await donna.press("D")
-        await plan(donna)
+    async with driving(backend, note=GARDEN) as donna:
+        await plan(donna, "D")
         text = donna.screen_text()
         assert "7 lines removed" in text
         assert "Your own edits to this note are not in the history yet; they are recorded there first" in text
-        await donna.press("escape")
-        await back(donna)
+        await back(donna, "escape")
         assert GARDEN in backend.vault.files
-        await donna.press("D")
-        await plan(donna)
-        await donna.press("enter")
-        await back(donna)
+        await confirm(donna, "D")
         assert GARDEN not in backend.vault.files
-        await donna.press("z")
-        await plan(donna)
+        await plan(donna, "z")
         text = donna.screen_text()
         assert "you · deleted Ideas/Garden.md" in text
         assert "7 lines restored" in text
-        await donna.press("enter")
-        await back(donna)
+        await back(donna, "enter")
     assert backend.vault.files[GARDEN] == kept
     assert kinds(backend) == [OperationKind.DELETE, OperationKind.UNDO]
 
@@ -517,23 +435,18 @@ async def test_a_note_is_deleted_after_a_look_and_comes_back_with_undo() -> None
 async def test_undo_says_whose_change_it_takes_back_and_redo_does_it_again() -> None:
     backend = scenarios.normal()
     now = backend.vault.files[DECISIONS]
-    async with driving(backend) as donna:
-        await donna.open_note(GARDEN)
+    async with driving(backend, note=GARDEN) as donna:
         await donna.press("Z")
         assert "There is nothing to redo." in notices(donna.app)
-        await donna.press("z")
-        await plan(donna)
+        await plan(donna, "z")
         text = donna.screen_text()
         assert f"20 Nov 11:32 · you · wrote {DECISIONS}" in text
         assert "1 line removed · 1 line restored" in text
-        await donna.press("enter")
-        await back(donna)
+        await back(donna, "enter")
         assert b"500 ms, twice" in backend.vault.files[DECISIONS]
-        await donna.press("Z")
-        await plan(donna)
+        await plan(donna, "Z")
         assert "Redo" in donna.screen_text()
-        await donna.press("enter")
-        await back(donna)
+        await back(donna, "enter")
     assert backend.vault.files[DECISIONS] == now
 
 
@@ -545,10 +458,7 @@ async def test_the_memories_of_an_agents_session_are_redone_and_undone_with_its_
     for key, calls in (("z", []), ("Z", ["redo_session"]), ("z", ["redo_session", "undo_session"])):
         async with driving(backend) as donna:  # also after a restart
             await donna.open_note(GARDEN)
-            await donna.press(key)
-            await plan(donna)
-            await donna.press("enter")
-            await back(donna)
+            await confirm(donna, key)
             await donna.rest()
             assert [each.name for each in backend.calls if each.name.endswith("_session")] == calls
 
@@ -556,10 +466,8 @@ async def test_the_memories_of_an_agents_session_are_redone_and_undone_with_its_
 @pytest.mark.slow
 async def test_several_steps_are_undone_at_once() -> None:
     backend = scenarios.normal()
-    async with driving(backend, size=SMALL) as donna:
-        await donna.open_note(GARDEN)
-        await donna.press("z")
-        await plan(donna)
+    async with driving(backend, size=SMALL, note=GARDEN) as donna:
+        await plan(donna, "z")
         await donna.press("z")
         await donna.until(lambda: "Undo 2 changes" in donna.screen_text(), "two steps are shown")
         assert f"19 Nov 14:32 · Donna · created {DRAFT}" in donna.screen_text()
@@ -567,9 +475,7 @@ async def test_several_steps_are_undone_at_once() -> None:
         await donna.until(lambda: "Undo 3 changes" in donna.screen_text(), "three steps are shown")
         await donna.press("Z")
         await donna.until(lambda: "Undo 2 changes" in donna.screen_text(), "two steps are shown again")
-        await plan(donna)
-        await donna.press("enter")
-        await back(donna)
+        await confirm(donna)
         assert DRAFT not in backend.vault.files
         assert "draft" not in donna.screen_text()
     assert kinds(backend) == [OperationKind.UNDO]
@@ -581,8 +487,7 @@ async def test_with_nothing_to_undo_the_key_says_so(has_repository: bool) -> Non
     backend.vault.undo_stack.clear()
     if not has_repository:
         backend.fail("undoable", VaultWriteError(Reason.NO_REPOSITORY, ""))
-    async with driving(backend) as donna:
-        await donna.open_note(GARDEN)
+    async with driving(backend, note=GARDEN) as donna:
         await donna.press("z")
         assert "There is nothing to undo here." in notices(donna.app)
 
@@ -591,10 +496,8 @@ async def test_with_nothing_to_undo_the_key_says_so(has_repository: bool) -> Non
 async def test_an_undo_in_the_way_of_a_later_edit_shows_three_versions() -> None:
     backend = scenarios.normal()
     backend.vault.files[DECISIONS] = backend.vault.files[DECISIONS].replace(b"800 ms, once", b"900 ms, once")
-    async with driving(backend, size=(160, 48)) as donna:
-        await donna.open_note(GARDEN)
-        await donna.press("z")
-        await donna.window(ThreeWayScreen)
+    async with driving(backend, size=(160, 48), note=GARDEN) as donna:
+        await donna.window(ThreeWayScreen, "z")
         text = donna.screen_text()
         for title in ("Written by Donna", "As it is now", "To be restored"):
             assert title in text
@@ -602,18 +505,15 @@ async def test_an_undo_in_the_way_of_a_later_edit_shows_three_versions() -> None
         assert "take back what does not touch" not in text
         await donna.press("m")
         assert "changed the same lines" in notices(donna.app)
-        await donna.press("escape")
-        await back(donna)
+        await back(donna, "escape")
     assert backend.called("apply_plan") == []
 
 
 async def test_an_undo_that_conflicts_with_no_note_any_more_can_be_left() -> None:
     backend = scenarios.normal()
     backend.fail("plan_undo", VaultWriteError(Reason.UNDO_CONFLICT, "", path=DECISIONS))
-    async with driving(backend) as donna:
-        await donna.open_note(GARDEN)
-        await donna.press("z")
-        await donna.window(ThreeWayScreen)
+    async with driving(backend, note=GARDEN) as donna:
+        await donna.window(ThreeWayScreen, "z")
         await donna.press("o", "m", "escape")
         await back(donna)
     assert backend.called("apply_plan") == []
@@ -623,15 +523,10 @@ async def test_an_undo_that_conflicts_with_no_note_any_more_can_be_left() -> Non
 async def test_what_later_edits_do_not_touch_can_be_undone() -> None:
     backend = scenarios.normal()
     backend.vault.files[DECISIONS] = backend.vault.files[DECISIONS].replace(b"180 MB", b"190 MB")
-    async with driving(backend, size=SMALL) as donna:
-        await donna.open_note(GARDEN)
-        await donna.press("z")
-        await donna.window(ThreeWayScreen)
+    async with driving(backend, size=SMALL, note=GARDEN) as donna:
+        await donna.window(ThreeWayScreen, "z")
         assert "m undo what does not overlap" in donna.screen_text()
-        await donna.press("m")
-        await plan(donna)
-        await donna.press("enter")
-        await back(donna)
+        await confirm(donna, "m")
     written = backend.vault.files[DECISIONS]
     assert b"190 MB" in written
     assert b"500 ms, twice" in written
@@ -650,18 +545,13 @@ def edited_elsewhere(backend: FakeBackend, old: bytes, new: bytes) -> Callable[[
 @pytest.mark.slow
 async def test_a_conflict_is_merged_where_the_edits_do_not_touch(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
+    async with driving(backend, note=DECISIONS) as donna:
         editor(monkeypatch, donna, edited_elsewhere(backend, b"800 ms", b"700 ms"))
-        await donna.open_note(DECISIONS)
-        await donna.press("E")
-        await donna.window(ConflictScreen)
+        await donna.window(ConflictScreen, "E")
         text = donna.screen_text()
         assert "This note was edited elsewhere a moment ago. Your text is safe here." in text
         assert "m merge   o overwrite   t take theirs   e edit both   c save a copy   esc later" in text
-        await donna.press("m")
-        await plan(donna)
-        await donna.press("enter")
-        await back(donna)
+        await confirm(donna, "m")
     written = backend.vault.files[DECISIONS]
     assert b"700 ms" in written
     assert b"200 MB" in written
@@ -670,10 +560,8 @@ async def test_a_conflict_is_merged_where_the_edits_do_not_touch(monkeypatch: py
 async def test_a_write_that_waits_for_git_says_so() -> None:
     backend = scenarios.normal()
     backend.gates.hold("apply_plan")
-    async with driving(backend) as donna:
-        await donna.open_note(DECISIONS)
-        await donna.press("D")
-        await plan(donna)
+    async with driving(backend, note=DECISIONS) as donna:
+        await plan(donna, "D")
         await donna.press("enter")
         await donna.until(lambda: "Waiting for git …" in notices(donna.app), "it says so")
         assert DECISIONS in backend.vault.files
@@ -682,10 +570,8 @@ async def test_a_write_that_waits_for_git_says_so() -> None:
 
 
 async def test_a_message_covers_no_key_of_a_dialog() -> None:
-    async with driving(scenarios.normal(), size=SMALL) as donna:
-        await donna.open_note(DECISIONS)
-        await donna.press("z")
-        await plan(donna)
+    async with driving(scenarios.normal(), size=SMALL, note=DECISIONS) as donna:
+        await plan(donna, "z")
         keys = next(line for line in donna.screen_text().splitlines() if "↵ undo" in line)
         message = (
             "Your edit is not saved to disk for now: the disk is full. The note is as it was, and nothing is lost."
@@ -698,11 +584,9 @@ async def test_a_message_covers_no_key_of_a_dialog() -> None:
 
 async def test_the_footer_of_a_dialog_ends_with_a_whole_key(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
-    async with driving(backend, size=SMALL) as donna:
+    async with driving(backend, size=SMALL, note=DECISIONS) as donna:
         editor(monkeypatch, donna, edited_elsewhere(backend, b"800 ms", b"700 ms"))
-        await donna.open_note(DECISIONS)
-        await donna.press("E")
-        await donna.window(ConflictScreen)
+        await donna.window(ConflictScreen, "E")
         await donna.until(lambda: "o overwrite" in donna.screen_text().splitlines()[-1], "the footer has the keys")
         assert donna.screen_text().splitlines()[-1].strip() == (
             "m merge  o overwrite  t take theirs  e edit both  c save a copy  esc later"
@@ -719,18 +603,13 @@ def test_the_key_that_closes_a_dialog_is_shown_at_any_width() -> None:
 @pytest.mark.slow
 async def test_a_conflict_of_the_same_line_says_so_and_keeps_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
+    async with driving(backend, note=DECISIONS) as donna:
         editor(monkeypatch, donna, edited_elsewhere(backend, b"180 MB", b"190 MB"))
-        await donna.open_note(DECISIONS)
-        await donna.press("E")
-        await donna.window(ConflictScreen)
+        await donna.window(ConflictScreen, "E")
         assert "Both changed line 13, so choose one of them, or edit both in one text." in donna.screen_text()
         await donna.press("m")
         assert isinstance(donna.app.screen, ConflictScreen)
-        await donna.press("c")
-        await plan(donna)
-        await donna.press("enter")
-        await back(donna)
+        await confirm(donna, "c")
     assert b"190 MB" in backend.vault.files[DECISIONS]
     assert b"200 MB" in backend.vault.files["Projects/gateway/decisions (my edit).md"]
 
@@ -753,15 +632,10 @@ async def test_a_conflict_of_the_same_line_can_be_overwritten_or_edited_in_one_t
             assert line == text[:start].count("\n") + 1
             path.write_text(f"{text[:start]}200 MB, or 190 MB\n{text[end:]}")
 
-    async with driving(backend) as donna:
+    async with driving(backend, note=DECISIONS) as donna:
         monkeypatch.setattr(donna.vault._programs, "edit", edit)
-        await donna.open_note(DECISIONS)
-        await donna.press("E")
-        await donna.window(ConflictScreen)
-        await donna.press(key)
-        await plan(donna)
-        await donna.press("enter")
-        await back(donna)
+        await donna.window(ConflictScreen, "E")
+        await confirm(donna, key)
     assert kept in backend.vault.files[DECISIONS]
     assert b"<<<<<<<" not in backend.vault.files[DECISIONS]
     assert backend.vault.edits == {}
@@ -774,22 +648,15 @@ async def test_an_undo_of_a_note_that_was_changed_since_restores_it_or_edits_bot
 ) -> None:
     backend = scenarios.normal()
     before = backend.vault.files[DECISIONS]
-    async with driving(backend) as donna:
+    async with driving(backend, note=DECISIONS) as donna:
         editor(monkeypatch, donna, lambda text: text.replace("180 MB", "200 MB"))
-        await donna.open_note(DECISIONS)
-        await donna.press("E")
-        await plan(donna)
-        await donna.press("enter")
-        await back(donna)
+        await confirm(donna, "E")
         backend.vault.files[DECISIONS] = backend.vault.files[DECISIONS].replace(b"200 MB", b"210 MB")
         editor(monkeypatch, donna, lambda text: text.replace("210 MB", "220 MB"))
-        await donna.press("z")
-        await donna.window(ThreeWayScreen)
-        await donna.press(key)
-        await plan(donna)
+        await donna.window(ThreeWayScreen, "z")
+        await plan(donna, key)
         assert ("Conflict markers are still in it." in donna.screen_text()) is (key == "e")
-        await donna.press("enter")
-        await back(donna)
+        await back(donna, "enter")
     after = backend.vault.files[DECISIONS]
     assert (
         after == before if key == "o" else (b"180 MB" in after and b"220 MB" in after and b"<<<<<<< restored" in after)
@@ -798,19 +665,13 @@ async def test_an_undo_of_a_note_that_was_changed_since_restores_it_or_edits_bot
 
 async def test_an_undo_of_several_notes_is_not_done_for_one_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
+    async with driving(backend, note=GARDEN) as donna:
         editor(monkeypatch, donna, lambda text: f"{text}\nMore.\n")
-        await donna.open_note(GARDEN)
-        await donna.press("E")
-        await plan(donna)
-        await donna.press("enter")
-        await back(donna)
+        await confirm(donna, "E")
         backend.vault.files[DECISIONS] = backend.vault.files[DECISIONS].replace(b"180 MB", b"190 MB")
         files = dict(backend.vault.files)
-        await donna.press("z")
-        await plan(donna)
-        await donna.press("z")
-        await donna.window(ThreeWayScreen)
+        await plan(donna, "z")
+        await donna.window(ThreeWayScreen, "z")
         assert "1 other note would not be undone" in donna.screen_text()
         await donna.press("o", "m", "e", "escape")
         await back(donna)
@@ -820,16 +681,12 @@ async def test_an_undo_of_several_notes_is_not_done_for_one_of_them(monkeypatch:
 @pytest.mark.slow
 async def test_a_conflict_can_be_left_for_later_or_dropped_with_two_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
+    async with driving(backend, note=DECISIONS) as donna:
         editor(monkeypatch, donna, edited_elsewhere(backend, b"180 MB", b"190 MB"))
-        await donna.open_note(DECISIONS)
-        await donna.press("E")
-        await donna.window(ConflictScreen)
-        await donna.press("escape")
-        await back(donna)
+        await donna.window(ConflictScreen, "E")
+        await back(donna, "escape")
         assert "unsaved edit" in donna.screen_text()
-        await donna.press("E")
-        await donna.window(ConflictScreen)
+        await donna.window(ConflictScreen, "E")
         await donna.press("r")
         assert "Press t again to discard it" in donna.screen_text()
         await donna.press("r")
@@ -841,31 +698,21 @@ async def test_a_conflict_can_be_left_for_later_or_dropped_with_two_keys(monkeyp
 @pytest.mark.parametrize("key", ["D", "m"])
 async def test_a_note_edited_elsewhere_is_shown_as_it_is_now_before_the_next_attempt(key: str) -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
-        await donna.open_note(DECISIONS)
+    async with driving(backend, note=DECISIONS) as donna:
         await donna.press(key)
         if key == "m":
             (await donna.window(PathPrompt)).field.value = "Ideas/choices.md"
-            await donna.press("enter")
-        await plan(donna)
+            await plan(donna, "enter")
         backend.vault.files[DECISIONS] += b"\nLater.\n"
         await donna.press("enter")
         await donna.window(PathPrompt if key == "m" else RefusalScreen)
-        await donna.press("enter")
-        await plan(donna)
-        await donna.press("enter")
-        await back(donna)
+        await confirm(donna, "enter")
     assert DECISIONS not in backend.vault.files
 
 
 async def test_after_a_deletion_the_next_note_of_the_folder_is_selected() -> None:
-    async with driving(scenarios.normal()) as donna:
-        await donna.open_note(DECISIONS)
-        await donna.press("D")
-        await plan(donna)
-        await donna.press("enter")
-        await back(donna)
-        assert donna.vault.note_tree.selected is not None
+    async with driving(scenarios.normal(), note=DECISIONS) as donna:
+        await confirm(donna, "D")
         assert donna.vault.note_tree.selected.path == RUNBOOK, "not the folder, which the same keys would delete"
 
 
@@ -873,18 +720,15 @@ async def test_after_a_deletion_the_next_note_of_the_folder_is_selected() -> Non
 async def test_a_deletion_says_which_links_break_and_unlinks_them_on_demand() -> None:
     backend = scenarios.normal()
     backend.vault.files["Links.md"] = backend.vault.recorded["Links.md"] = b"To the [[Garden]].\n"
-    async with driving(backend) as donna:
-        await donna.open_note(GARDEN)
-        await donna.press("D")
-        await plan(donna)
+    async with driving(backend, note=GARDEN) as donna:
+        await plan(donna, "D")
         assert "1 links in 1 notes will be broken." in donna.screen_text()
         assert "u unlink them" in donna.screen_text()
         await donna.press("u")
         await donna.until(lambda: "u unlink them" not in donna.screen_text(), "the other plan is shown")
         await plan(donna)
         assert "To the Garden." in donna.screen_text()
-        await donna.press("enter")
-        await back(donna)
+        await back(donna, "enter")
         assert "Deleted with links in 1 note" in notices(donna.app)
     assert GARDEN not in backend.vault.files
     assert backend.vault.files["Links.md"] == b"To the Garden.\n"
@@ -898,34 +742,23 @@ async def test_a_note_deleted_meanwhile_is_put_back_on_demand(monkeypatch: pytes
         del backend.vault.files[PRIYA]
         return text + "Still here.\n"
 
-    async with driving(backend) as donna:
+    async with driving(backend, note=PRIYA) as donna:
         editor(monkeypatch, donna, change)
-        await donna.open_note(PRIYA)
-        await donna.press("E")
-        await donna.window(ConflictScreen)
+        await donna.window(ConflictScreen, "E")
         assert "was deleted or moved elsewhere" in donna.screen_text()
-        await donna.press("c")
-        await plan(donna)
-        await donna.press("enter")
-        await back(donna)
+        await confirm(donna, "c")
     assert b"Still here." in backend.vault.files[PRIYA]
 
 
 @pytest.mark.slow
 async def test_a_conflict_between_the_look_and_the_key_is_caught_too(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
+    async with driving(backend, note=DECISIONS) as donna:
         editor(monkeypatch, donna, lambda text: text.replace("180 MB", "200 MB"))
-        await donna.open_note(DECISIONS)
-        await donna.press("E")
-        await plan(donna)
+        await plan(donna, "E")
         backend.vault.files[DECISIONS] += b"Added elsewhere.\n"
-        await donna.press("enter")
-        await donna.window(ConflictScreen)
-        await donna.press("m")
-        await plan(donna)
-        await donna.press("enter")
-        await back(donna)
+        await donna.window(ConflictScreen, "enter")
+        await confirm(donna, "m")
     assert b"Added elsewhere." in backend.vault.files[DECISIONS]
     assert b"200 MB" in backend.vault.files[DECISIONS]
 
@@ -934,18 +767,14 @@ async def test_a_conflict_between_the_look_and_the_key_is_caught_too(monkeypatch
 async def test_without_a_history_one_key_creates_one_and_continues() -> None:
     backend = scenarios.normal()
     backend.vault.has_repository = False
-    async with driving(backend) as donna:
-        await donna.open_note(PRIYA)
-        await donna.press("D")
-        await plan(donna)
-        await donna.press("enter")
-        await donna.window(RefusalScreen)
+    async with driving(backend, note=PRIYA) as donna:
+        await plan(donna, "D")
+        await donna.window(RefusalScreen, "enter")
         text = donna.screen_text()
         assert "Create a repository in " in text
         assert "↵ create   esc not now" in text
         assert PRIYA in backend.vault.files
-        await donna.press("enter")
-        await back(donna)
+        await back(donna, "enter")
     assert backend.called("create_repository") == [()]
     assert PRIYA not in backend.vault.files
 
@@ -955,12 +784,9 @@ async def test_without_a_history_one_key_creates_one_and_continues() -> None:
 async def test_the_first_commit_of_a_note_that_was_private_is_asked_about(agreed: bool) -> None:
     backend = scenarios.normal()
     backend.vault.untracked, backend.vault.asks_to_track = frozenset({PRIYA}), True
-    async with driving(backend) as donna:
-        await donna.open_note(PRIYA)
-        await donna.press("D")
-        await plan(donna)
-        await donna.press("enter")
-        await donna.window(RefusalScreen)
+    async with driving(backend, note=PRIYA) as donna:
+        await plan(donna, "D")
+        await donna.window(RefusalScreen, "enter")
         text = donna.screen_text()
         assert "Commit a note that was private?" in text
         assert "↵ commit it to git" in text
@@ -974,12 +800,8 @@ async def test_the_first_commit_of_a_note_that_was_private_is_asked_about(agreed
 async def test_change_kept_out_of_git_is_reported() -> None:
     backend = scenarios.normal()
     backend.vault.untracked = frozenset({PRIYA})
-    async with driving(backend) as donna:
-        await donna.open_note(PRIYA)
-        await donna.press("D")
-        await plan(donna)
-        await donna.press("enter")
-        await back(donna)
+    async with driving(backend, note=PRIYA) as donna:
+        await confirm(donna, "D")
         assert "Private, so only Donna's own record has it" in notices(donna.app)
 
 
@@ -987,15 +809,11 @@ async def test_change_kept_out_of_git_is_reported() -> None:
 async def test_declining_a_history_keeps_the_edit(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     backend.vault.has_repository = False
-    async with driving(backend) as donna:
+    async with driving(backend, note=PRIYA) as donna:
         editor(monkeypatch, donna, lambda text: text + "Mine.\n")
-        await donna.open_note(PRIYA)
-        await donna.press("E")
-        await plan(donna)
-        await donna.press("enter")
-        await donna.window(RefusalScreen)
-        await donna.press("escape")
-        await back(donna)
+        await plan(donna, "E")
+        await donna.window(RefusalScreen, "enter")
+        await back(donna, "escape")
         assert "unsaved edit" in donna.screen_text()
     assert backend.called("create_repository") == []
     assert backend.vault.edits[PRIYA].text.endswith("Mine.\n")
@@ -1005,18 +823,15 @@ async def test_declining_a_history_keeps_the_edit(monkeypatch: pytest.MonkeyPatc
 async def test_a_refusal_says_what_it_is_and_changes_nothing() -> None:
     backend = scenarios.normal()
     backend.fail("plan_delete", VaultWriteError(Reason.GIT_BUSY, "a merge is under way", hint="finish it", path=PRIYA))
-    async with driving(backend) as donna:
-        await donna.open_note(PRIYA)
-        await donna.press("D")
-        await donna.window(RefusalScreen)
+    async with driving(backend, note=PRIYA) as donna:
+        await donna.window(RefusalScreen, "D")
         text = donna.screen_text()
         assert "Not written: a git operation is in progress" in text
         assert "A merge is under way." in text
         assert "Finish it." in text
         assert "↵ try again" in text
         backend.failures.clear()
-        await donna.press("enter")
-        await plan(donna)
+        await plan(donna, "enter")
 
 
 @pytest.mark.slow
@@ -1024,11 +839,9 @@ async def test_a_refusal_says_what_it_is_and_changes_nothing() -> None:
 async def test_a_failed_copy_for_the_editor_is_tried_again(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     backend.fail(method, VaultWriteError(Reason.IO_ERROR, "the disk does not answer"))
-    async with driving(backend) as donna:
+    async with driving(backend, note=PRIYA) as donna:
         given = editor(monkeypatch, donna, lambda text: text + "Mine.\n")
-        await donna.open_note(PRIYA)
-        await donna.press("E")
-        await donna.window(RefusalScreen)
+        await donna.window(RefusalScreen, "E")
         backend.failures.clear()
         await donna.press("enter")
         assert "Mine." in (await plan(donna)).view.text
@@ -1041,10 +854,8 @@ async def test_creating_a_repository_is_tried_again() -> None:
     backend.vault.has_repository = False
     backend.fail("undoable", VaultWriteError(Reason.NO_REPOSITORY, ""))
     backend.fail("create_repository", VaultWriteError(Reason.IO_ERROR, "the disk does not answer"))
-    async with driving(backend) as donna:
-        await donna.open_note(PRIYA)
-        await donna.press("C")
-        await donna.window(RefusalScreen)
+    async with driving(backend, note=PRIYA) as donna:
+        await donna.window(RefusalScreen, "C")
         await donna.press("enter")
         await donna.until(lambda: "Not created: " in donna.screen_text(), "the refusal is shown")
         backend.failures.clear()
@@ -1063,26 +874,20 @@ async def test_remarks_of_a_plan_are_shown(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(
         backend.vault, "plan_delete", lambda path, etag, **_: replace(made(path, etag), remarks=(remark,))
     )
-    async with driving(backend) as donna:
-        await donna.open_note(PRIYA)
-        await donna.press("D")
-        await plan(donna)
+    async with driving(backend, note=PRIYA) as donna:
+        await plan(donna, "D")
         assert f"{remark}." in donna.screen_text()
 
 
 @pytest.mark.slow
 async def test_escape_and_a_click_outside_close_every_dialog_without_a_change() -> None:
     backend = scenarios.normal()
-    async with driving(backend, size=(170, 48)) as donna:
-        await donna.open_note(PRIYA)
+    async with driving(backend, size=(170, 48), note=PRIYA) as donna:
         windows: list[tuple[str, type[Screen[object]]]] = [("D", PlanScreen), ("m", PathPrompt), ("z", PlanScreen)]
         for key, window in windows:
-            await donna.press(key)
-            await donna.window(window)
-            await donna.press("escape")
-            await back(donna)
-            await donna.press(key)
-            await donna.window(window)
+            await donna.window(window, key)
+            await back(donna, "escape")
+            await donna.window(window, key)
             await donna.pilot.click(offset=(1, 40))
             await back(donna)
     assert backend.called("apply_plan") == []
@@ -1105,18 +910,14 @@ def saving(
 async def test_what_an_editor_saves_in_the_note_itself_is_one_step_of_undo(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     before = backend.vault.files[DECISIONS]
-    async with driving(backend) as donna:
+    async with driving(backend, note=DECISIONS) as donna:
         saving(monkeypatch, donna, backend, lambda data: data.replace(b"800 ms", b"900 ms"))
-        await donna.open_note(DECISIONS)
         await donna.press("e")
         await donna.until(lambda: kinds(backend), "it is committed")
         await back(donna)
         assert "Committed · +1 −1 · z undo" in notices(donna.app)
         assert b"900 ms" in backend.vault.recorded[DECISIONS]
-        await donna.press("z")
-        await plan(donna)
-        await donna.press("enter")
-        await back(donna)
+        await confirm(donna, "z")
         assert backend.vault.files[DECISIONS] == before
         assert "Undone · +1 −1 · Z redo" in notices(donna.app)
 
@@ -1124,11 +925,9 @@ async def test_what_an_editor_saves_in_the_note_itself_is_one_step_of_undo(monke
 async def test_what_an_editor_saved_is_not_said_to_be_unwritten(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     backend.fail("plan_since", VaultWriteError(Reason.GIT_BUSY, "a merge is in progress"))
-    async with driving(backend) as donna:
+    async with driving(backend, note=DECISIONS) as donna:
         saving(monkeypatch, donna, backend, lambda data: data.replace(b"800 ms", b"900 ms"))
-        await donna.open_note(DECISIONS)
-        await donna.press("e")
-        await donna.window(RefusalScreen)
+        await donna.window(RefusalScreen, "e")
         assert "Not committed: a git operation is in progress" in donna.screen_text()
         assert "↵ try again   esc cancel" in donna.screen_text()
 
@@ -1136,8 +935,7 @@ async def test_what_an_editor_saved_is_not_said_to_be_unwritten(monkeypatch: pyt
 @pytest.mark.slow
 async def test_a_note_that_is_not_committed_opens_in_the_editor_all_the_same(edited: list[tuple[Path, int]]) -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
-        await donna.open_note("Journal/Health.md")
+    async with driving(backend, note="Journal/Health.md") as donna:
         await donna.press("e")
         await donna.until(lambda: edited, "the editor runs")
         await back(donna)
@@ -1147,10 +945,8 @@ async def test_a_note_that_is_not_committed_opens_in_the_editor_all_the_same(edi
 async def test_a_note_opens_in_the_editor_without_a_repository_too(edited: list[tuple[Path, int]]) -> None:
     backend = scenarios.normal()
     backend.vault.has_repository = False
-    async with driving(backend) as donna:
-        await donna.open_note(DECISIONS)
-        await donna.press("e")
-        await donna.window(RefusalScreen)
+    async with driving(backend, note=DECISIONS) as donna:
+        await donna.window(RefusalScreen, "e")
         await donna.press("escape")
         await donna.until(lambda: edited, "the editor runs")
         await back(donna)
@@ -1162,8 +958,7 @@ async def test_a_note_opens_in_the_editor_without_a_repository_too(edited: list[
 @pytest.mark.slow
 async def test_outside_edits_are_committed_with_one_key() -> None:
     backend = scenarios.normal()
-    async with driving(backend) as donna:
-        await donna.open_note(GARDEN)
+    async with driving(backend, note=GARDEN) as donna:
         assert "C commit" in donna.screen_text()
         await donna.press("C")
         await donna.until(lambda: kinds(backend), "it is committed")
@@ -1174,27 +969,18 @@ async def test_outside_edits_are_committed_with_one_key() -> None:
 
 @pytest.mark.slow
 async def test_redo_key_in_a_preview_reduces_the_steps_to_undo() -> None:
-    backend = scenarios.normal()
-    async with driving(backend) as donna:
+    async with driving(scenarios.normal()) as donna:
         for path in (PRIYA, RUNBOOK):
             await donna.open_note(path)
-            await donna.press("D")
-            await plan(donna)
-            await donna.press("enter")
-            await back(donna)
-        await donna.press("z")
-        await plan(donna)
-        await donna.press("z")
-        await plan(donna)
-        await donna.press("enter")
-        await back(donna)
-        await donna.press("Z")
-        await plan(donna)
-        await donna.press("Z")
-        assert "2 changes" in (await plan(donna))._proposal.title
+            await confirm(donna, "D")
+        await plan(donna, "z")
+        await confirm(donna, "z")
+        await plan(donna, "Z")
+        await plan(donna, "Z")
+        assert "Redo 2 changes" in donna.screen_text()
         assert "z one less" in donna.screen_text()
-        await donna.press("z")
-        assert "2 changes" not in (await plan(donna))._proposal.title
+        await plan(donna, "z")
+        assert "Redo 2 changes" not in donna.screen_text()
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from donna_tui.tui.vault.plan_dialog import PlanScreen
 from donna_tui.types.notes import NoteState
 from donna_tui.vault.write.changes import Change, Operation, OperationKind, Plan, Revision
 from tests.tui import hostile
@@ -121,6 +122,28 @@ def synced(*, base: bool = True) -> FakeVault:
     if base:
         vault.bases[DECISIONS] = old.encode()
     return vault
+
+
+async def back(donna: Driver, *keys: str) -> None:
+    """Press keys, if any, and wait until the dialogs are closed and the tree is reloaded."""
+    if keys:
+        await donna.press(*keys)
+    await donna.until(lambda: donna.app.screen is donna.main, "the dialogs are closed")
+    await donna.rest()
+
+
+async def plan(donna: Driver, *keys: str) -> PlanScreen:
+    """Press keys, if any, and wait until a plan is shown with its diff."""
+    screen = await donna.window(PlanScreen, *keys)
+    await donna.until(lambda: screen.view.diffs or not screen._proposal.plan.changes, "the diff is shown")
+    await donna.rest()
+    return screen
+
+
+async def confirm(donna: Driver, *keys: str) -> None:
+    """Press keys, if any, and apply the plan that is then shown."""
+    await plan(donna, *keys)
+    await back(donna, "enter")
 
 
 async def to_copy(driver: Driver) -> None:

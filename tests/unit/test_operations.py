@@ -235,7 +235,6 @@ def test_a_session_is_removed_from_anywhere_in_the_stack() -> None:
 def test_a_session_is_named_in_the_message(session: str) -> None:
     operation = replace(with_kind(1, OperationKind.WRITE), session=session)
     found = parse_message(message_of(operation), commit="", at=0.0)
-    assert found is not None
     assert found.session == session
 
 
@@ -243,7 +242,6 @@ def test_a_session_is_named_in_the_message(session: str) -> None:
 def test_an_invalid_session_is_ignored(session: str) -> None:
     message = message_of(with_kind(1, OperationKind.WRITE)).rstrip("\n") + f"\nDonna-Session: {session}\n"
     found = parse_message(message, commit="", at=0.0)
-    assert found is not None
     assert found.session == ""
 
 
