@@ -222,15 +222,14 @@ class VaultClient:
             if not folder or error.reason is Reason.ROOT_MISSING or ".." in folder.split("/"):
                 raise
             if error.reason is not Reason.MISSING:
-                yield ScannedFile(_printable(folder), None, error.reason, error.message)
+                yield _left_out(folder, error)
             elif self.is_note(folder):
                 yield from self._single(folder)
         except OSError as error:
             if not folder:
                 raise refused(error) from error
-            yield ScannedFile(
-                _printable(folder), None, Reason.UNREADABLE, f"the folder cannot be read ({error.strerror})"
-            )
+            why = f"the folder cannot be read ({error.strerror})"
+            yield _left_out(folder, VaultReadError(Reason.UNREADABLE, why))
         else:
             yield from (entry for entry in inside if entry)
 
@@ -244,7 +243,7 @@ class VaultClient:
         if _looks_like_note(each.name):
             return self._entry(path, each)
         if each.is_symlink() and "." not in each.name:
-            return ScannedFile(_printable(path), None, Reason.PATH_ESCAPE, IS_LINK)
+            return _left_out(path, VaultReadError(Reason.PATH_ESCAPE, IS_LINK))
         return None
 
     def _single(self, path: str) -> Iterator[ScannedFile]:
@@ -252,7 +251,7 @@ class VaultClient:
             yield self._judge(self.stat(path))
         except VaultReadError as error:
             if error.reason is not Reason.MISSING:
-                yield ScannedFile(path, None, error.reason, error.message)
+                yield _left_out(path, error)
 
     def _entry(self, path: str, each: os.DirEntry[str]) -> ScannedFile | None:
         try:
@@ -266,10 +265,9 @@ class VaultClient:
         except FileNotFoundError:
             return None
         except OSError as error:
-            problem = refused(error)
-            return ScannedFile(_printable(path), None, problem.reason, problem.message)
+            return _left_out(path, refused(error))
         except VaultReadError as error:
-            return ScannedFile(_printable(path), None, error.reason, error.message)
+            return _left_out(path, error)
 
     def _judge(self, stat: NoteStat) -> ScannedFile:
         if stat.size > self._max_bytes:
@@ -331,9 +329,11 @@ def _looks_like_note(name: str) -> bool:
     return name.lower().endswith(NOTE_ENDINGS) and not TEMPORARY.search(name)
 
 
-def _printable(path: str) -> str:
-    """Return a path that a database and a screen can show: bytes that are not UTF-8 are escaped with backslashes."""
-    return path.encode("utf-8", "backslashreplace").decode()
+def _left_out(path: str, error: VaultReadError) -> ScannedFile:
+    """Return the entry of a file that is not indexed, with a path that a database and a screen can show: bytes that are
+    not UTF-8 are escaped with backslashes.
+    """
+    return ScannedFile(path.encode("utf-8", "backslashreplace").decode(), None, error.reason, error.message)
 
 
 def _stat(path: str, stat: os.stat_result) -> NoteStat:
