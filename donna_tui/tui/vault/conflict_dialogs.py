@@ -160,22 +160,24 @@ class ThreeWayView(DiffRows):
         self.lines_changed()
 
 
-class Way(StrEnum):
-    """The resolution of a note that was changed since."""
+class ConflictChoice(StrEnum):
+    """The resolution of two versions of a note: the one on disk, and an edit or the version to be restored."""
 
+    RELOAD = "reload"
     MERGE = "merge"
-    RESTORE = "restore"
+    COPY = "copy"
+    MINE = "mine"
     BOTH = "both"
 
 
-class ThreeWayScreen(Dialog[Way]):
+class ThreeWayScreen(Dialog[ConflictChoice]):
     """Show the clashes and the choices that are possible. `summary` has a line for each operation to undo, which change
     so many `others` than the first note that clashes.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         action_binding("conflict.merge", "merge"),
-        action_binding("conflict.mine", "resolve('restore')"),
+        action_binding("conflict.mine", "resolve('mine')"),
         action_binding("conflict.both", "resolve('both')"),
         action_binding("conflict.reload", "leave"),
     ]
@@ -215,13 +217,13 @@ class ThreeWayScreen(Dialog[Way]):
 
     def action_merge(self) -> None:
         if self._can_merge:
-            self.dismiss(Way.MERGE)
+            self.dismiss(ConflictChoice.MERGE)
         else:
             self.notify(self._step() if self._others else "The later edits changed the same lines.", markup=False)
 
-    def action_resolve(self, way: str) -> None:
+    def action_resolve(self, choice: str) -> None:
         if self._can_resolve:
-            self.dismiss(Way(way))
+            self.dismiss(ConflictChoice(choice))
         else:
             self.notify(self._step(), markup=False)
 
@@ -235,16 +237,6 @@ class ThreeWayScreen(Dialog[Way]):
 
 
 _MAX_PLACES = 4
-
-
-class ConflictChoice(StrEnum):
-    """The resolution of the two versions."""
-
-    RELOAD = "reload"
-    MERGE = "merge"
-    COPY = "copy"
-    MINE = "mine"
-    BOTH = "both"
 
 
 class ConflictScreen(DiffDialog[ConflictChoice]):

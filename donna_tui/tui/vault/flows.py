@@ -23,7 +23,7 @@ from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import moment, plural
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.picker import Choice, Picker
-from donna_tui.tui.vault.conflict_dialogs import ConflictChoice, ConflictCopyDialog, ConflictScreen, ThreeWayScreen, Way
+from donna_tui.tui.vault.conflict_dialogs import ConflictChoice, ConflictCopyDialog, ConflictScreen, ThreeWayScreen
 from donna_tui.tui.vault.plan_dialog import Answer, FolderPrompt, PathPrompt, Proposal
 from donna_tui.tui.vault.plan_flow import PlanFlow, T, UnsavedEdits, retried
 from donna_tui.tui.vault.wording import actor_name, done_by, names_of
@@ -499,18 +499,18 @@ class VaultFlows(PlanFlow):
             can_resolve=only is not None and _texts(only.found, only.wanted) is not None,
             others=others,
         )
-        way = await self._prompt(screen)
-        if only is None or way is None:
+        choice = await self._prompt(screen)
+        if only is None or choice is None:
             return None
-        if way is Way.MERGE and merged is not None:
+        if choice is ConflictChoice.MERGE and merged is not None:
             return await self._with_retry(partial(self._backend.notes.plan_write, only.path, merged, _etag(only)))
-        return await self._restored(only, way)
+        return await self._restored(only, choice)
 
-    async def _restored(self, clash: Clash, way: Way) -> Outcome | None:
+    async def _restored(self, clash: Clash, choice: ConflictChoice) -> Outcome | None:
         """Restore the wanted version, or merge it with the current one in the editor."""
         path, etag = clash.path, _etag(clash)
         found, wanted = ((data or b"").decode() for data in (clash.found, clash.wanted))
-        if way is Way.BOTH:
+        if choice is ConflictChoice.BOTH:
             names = "restored", "now"
             marked = marked_text((clash.expected or b"").decode("utf-8", "replace"), wanted, found, names=names)
             resolved = await self._edit_conflict_markers(Edit(path, found, etag, marked))
