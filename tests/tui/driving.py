@@ -216,3 +216,13 @@ def screen_text(app: DonnaApp) -> str:
 def notices(app: DonnaApp) -> str:
     """Return the texts of the notifications."""
     return "\n".join(notification.message for notification in app._notifications)
+
+
+def row_with(donna: Driver, words: str) -> str:
+    """Return the first row of the screen with these words."""
+    return next(line for line in donna.screen_text().splitlines() if words in line)
+
+
+def assert_clean(donna: Driver) -> None:
+    """Assert that no hidden or control character is on the screen."""
+    assert not set(donna.screen_text()) & {"\x1b", "\x07", "\x9b", "\u202e", "\u200b", "\r", "\x00"}

@@ -12,14 +12,14 @@ import pytest
 
 from donna_tui.tui.lib.dialogs import RefusalScreen
 from donna_tui.tui.meetings.add_calendar import AddCalendar
-from donna_tui.tui.meetings.wording import Agenda, AgendaSpan, calendars_line, day_title
+from donna_tui.tui.meetings.wording import Agenda, calendars_line, day_title
 from donna_tui.tui.shell.bars import counted
 from donna_tui.types.drafts import CalendarRow, DraftRow, DraftState, MeetingState
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory_events import VaultWritten
 from tests.tui import draft_scenarios, scenarios
 from tests.tui.draft_scenarios import FAILED, SYNC, backend_in, meeting
-from tests.tui.driving import Driver, driving, notices
+from tests.tui.driving import Driver, assert_clean, driving, notices, row_with
 
 SMALL, LARGE = (80, 24), (160, 48)
 TODAY = datetime.date(2026, 11, 20)
@@ -54,10 +54,6 @@ async def test_a_preview_that_arrives_late_is_not_shown_for_another_week() -> No
         backend.gates.release("preview", "rv-1")
         await donna.rest()
         assert "The hot set stays in the process." not in donna.screen_text()
-
-
-def row_with(donna: Driver, words: str) -> str:
-    return next(line for line in donna.screen_text().splitlines() if words in line)
 
 
 def chosen(donna: Driver) -> str:
@@ -141,7 +137,7 @@ async def test_weeks_and_days_are_walked_through() -> None:
 def test_a_day_is_from_midnight_to_midnight_in_the_local_zone(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", zone)
     time.tzset()
-    day = Agenda(datetime.date(2026, 10, 25), AgendaSpan.DAY)
+    day = Agenda(datetime.date(2026, 10, 25), is_week=False)
     first, last = (datetime.datetime.fromtimestamp(each).astimezone() for each in day.bounds)
     assert (first.date(), first.hour, last.date(), last.hour) == (day.day, 0, datetime.date(2026, 10, 26), 0)
     hours = (day.bounds[1] - day.bounds[0]) / 3600
@@ -149,7 +145,7 @@ def test_a_day_is_from_midnight_to_midnight_in_the_local_zone(zone: str, monkeyp
 
 
 def test_agenda_does_not_step_beyond_the_supported_dates() -> None:
-    first, last = Agenda(datetime.date.min, AgendaSpan.DAY), Agenda(datetime.date.max, AgendaSpan.DAY)
+    first, last = Agenda(datetime.date.min, is_week=False), Agenda(datetime.date.max, is_week=False)
     assert first.step(-1) == first
     assert last.step(1) == last
 
@@ -383,10 +379,6 @@ async def test_hostile_meetings_are_text_everywhere(size: tuple[int, int]) -> No
         await donna.rest()
         assert_clean(donna)
         assert "DONNA-" in donna.screen_text()
-
-
-def assert_clean(donna: Driver) -> None:
-    assert not set(donna.screen_text()) & {"\x1b", "\x07", "\x9b", "\u202e", "\u200b", "\r", "\x00"}
 
 
 @pytest.mark.slow

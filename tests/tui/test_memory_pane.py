@@ -20,7 +20,7 @@ from donna_tui.types.memory import MemoryChunk, MemoryType, Omitted, OmittedReas
 from donna_tui.types.memory_events import MemoryRemembered
 from donna_tui.types.search import MemorySource
 from tests.tui import hostile, scenarios
-from tests.tui.driving import Driver, driving, hit, notices, outcome
+from tests.tui.driving import Driver, driving, hit, notices, outcome, row_with
 from tests.tui.fake_backend import FakeBackend, new_passage
 from tests.tui.memory_scenarios import LIKED, REDIS, RUNBOOK, many, memory
 
@@ -61,10 +61,6 @@ def ids(donna: Driver) -> list[str]:
 
 def copied(donna: Driver) -> str:
     return donna.app._clipboard
-
-
-def row_with(donna: Driver, words: str) -> str:
-    return next(line for line in donna.screen_text().splitlines() if words in line)
 
 
 # The list

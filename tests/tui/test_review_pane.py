@@ -24,7 +24,7 @@ from donna_tui.types.events import EngineStateChanged
 from donna_tui.types.memory_events import VaultWritten
 from tests.tui import draft_scenarios, scenarios
 from tests.tui.draft_scenarios import DONE, FAILED, REVIEW, SYNC, SYNC_PATH, SYNC_TARGET, backend_in
-from tests.tui.driving import Driver, driving, notices
+from tests.tui.driving import Driver, assert_clean, driving, notices, row_with
 from tests.tui.fake_backend import FakeBackend, new_passage
 
 SMALL, LARGE = (80, 24), (160, 48)
@@ -47,10 +47,6 @@ async def on_line(donna: Driver, words: str) -> None:
 
 def ids(donna: Driver) -> list[str]:
     return [row.id for row in donna.review.rows.items]
-
-
-def row_with(donna: Driver, words: str) -> str:
-    return next(line for line in donna.screen_text().splitlines() if words in line)
 
 
 def text_of(backend: FakeBackend, path: str) -> str:
@@ -678,10 +674,6 @@ async def test_hostile_drafts_are_text_everywhere(size: tuple[int, int]) -> None
             await donna.rest()
         assert_clean(donna)
         assert "DONNA-" in donna.screen_text()
-
-
-def assert_clean(donna: Driver) -> None:
-    assert not set(donna.screen_text()) & {"\x1b", "\x07", "\x9b", "\u202e", "\u200b", "\r", "\x00"}
 
 
 async def test_a_draft_is_left_out_of_approving_all() -> None:

@@ -131,7 +131,7 @@ class MeetingsPane(PartsPane):
     def action_meetings_span(self) -> None:
         row = self.selected
         day: datetime.date = row.meeting.day if row is not None else self._agenda.day
-        self._turn_to(replace(self._agenda, day=day).other_span())
+        self._turn_to(wording.Agenda(day, is_week=not self._agenda.is_week))
 
     def _turn_to(self, agenda: wording.Agenda) -> None:
         self._agenda = agenda
@@ -283,11 +283,10 @@ class MeetingsPane(PartsPane):
         self._hide_notice(self.rows)
         style = "$text-accent" if agenda.first <= today < wording.local_day(agenda.bounds[1]) else "$text-muted"
         self.query_one("#agenda-head", Static).update(Content.styled(agenda.title(today), style))
-        is_week = agenda.span is wording.AgendaSpan.WEEK
         key = shown_key(self._keys["meetings.span"])
-        empty = "No meetings in this week." if is_week else f"No meetings on this day. {key} shows the week."
+        empty = "No meetings in this week." if agenda.is_week else f"No meetings on this day. {key} shows the week."
         self.rows.empty_text = empty
-        days = {row.meeting.day for row in meetings} if is_week else set()
+        days = {row.meeting.day for row in meetings} if agenda.is_week else set()
         selected, self._selects_next = self._selects_next, ""
         self.rows.show(meetings, {day: wording.day_title(day, today) for day in days}, now, select=selected)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from donna_tui.tui.lib.error_messages import lowered, sentence
 from donna_tui.tui.lib.humanize import moment, one_line, plural
@@ -40,25 +39,20 @@ _STATE_TEXTS = {
 }
 
 
-class AgendaSpan(StrEnum):
-    DAY = "day"
-    WEEK = "week"
-
-
 @dataclass(frozen=True, slots=True)
 class Agenda:
     """A local day, or the week from Monday on that contains it."""
 
     day: datetime.date
-    span: AgendaSpan = AgendaSpan.WEEK
+    is_week: bool = True
 
     @property
     def first(self) -> datetime.date:
-        return self.day - datetime.timedelta(self.day.weekday()) if self.span is AgendaSpan.WEEK else self.day
+        return self.day - datetime.timedelta(self.day.weekday()) if self.is_week else self.day
 
     @property
     def length(self) -> int:
-        return _DAYS_OF_WEEK if self.span is AgendaSpan.WEEK else 1
+        return _DAYS_OF_WEEK if self.is_week else 1
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -74,12 +68,9 @@ class Agenda:
             return self
         return moved
 
-    def other_span(self) -> Agenda:
-        return replace(self, span=AgendaSpan.DAY if self.span is AgendaSpan.WEEK else AgendaSpan.WEEK)
-
     def title(self, today: datetime.date) -> str:
         """Format the span: `Fri 20 Nov 2026, today`, or `Week 47 · 16 Nov – 22 Nov 2026`."""
-        if self.span is AgendaSpan.DAY:
+        if not self.is_week:
             return day_title(self.day, today)
         last = self.first + datetime.timedelta(_DAYS_OF_WEEK - 1)
         this = ", this week" if self.first <= today <= last else ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
 from typing import TypeVar
 
 from textual.content import Content
@@ -21,23 +20,8 @@ from donna_tui.types.status import Status
 T = TypeVar("T")
 _DAY = 86_400.0
 
-
-class Age(Enum):
-    """The period of the list: its name, and days."""
-
-    DAY = ("the last day", 1)
-    WEEK = ("the last week", 7)
-    MONTH = ("the last month", 31)
-    YEAR = ("the last year", 366)
-
-    @property
-    def words(self) -> str:
-        return str(self.value[0])
-
-    @property
-    def seconds(self) -> float:
-        return _DAY * int(self.value[1])
-
+_AGES = {"": 0, "the last day": 1, "the last week": 7, "the last month": 31, "the last year": 366}
+"""The periods of the list: their names, and days."""
 
 DEFAULT_SOURCES = tuple(source for source in EXTRA_SOURCES if source is not MemorySource.TASK)
 """The default sources: tasks are many, and their notes contain them."""
@@ -55,7 +39,7 @@ class ListFilter:
     """The filters of the list. Empty means everything except the notes and their tasks."""
 
     source: MemorySource | None = None
-    age: Age | None = None
+    age: str = ""
     text: str = ""
 
     @property
@@ -65,7 +49,7 @@ class ListFilter:
     def wanted(self, now: float) -> MemoryFilter:
         return MemoryFilter(
             sources=(self.source,) if self.source else DEFAULT_SOURCES,
-            after=now - self.age.seconds if self.age else None,
+            after=now - _AGES[self.age] * _DAY if self.age else None,
             text=self.text.strip(),
         )
 
@@ -79,13 +63,13 @@ class ListFilter:
 
     def next_age(self) -> ListFilter:
         """Extend the period; after the longest one, remove the limit."""
-        return replace(self, age=_next((None, *Age), self.age))
+        return replace(self, age=_next(tuple(_AGES), self.age))
 
     def __str__(self) -> str:
         text = clean_line(self.text.strip())
         parts = (
             _SOURCES[self.source] if self.source else "",
-            self.age.words if self.age else "",
+            self.age,
             f"with “{text}”" if text else "",
         )
         return " · ".join(filter(None, parts))
