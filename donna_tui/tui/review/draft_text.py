@@ -45,13 +45,13 @@ class DraftText(LineView):
     class Moved(Message):
         """Posted when another line is under the cursor."""
 
-    _draft: Draft | None = None
     _blocks: tuple[markdown.Block, ...] = ()
     _stops: tuple[int, ...] = ()
     _rows: Sequence[TextRow] = ()
     _cites: Mapping[int, str] = {}
     _hunks: Mapping[int, Hunk] = {}
     _left_out: frozenset[int] = frozenset()
+    _head = 0
     _beyond = 0
     line_number = 0
 
@@ -65,9 +65,11 @@ class DraftText(LineView):
 
     def show(self, draft: Draft | None, left_out: frozenset[int] = frozenset(), *, keep: bool = False) -> None:
         """Show a draft from the beginning of its own words, or from the same position for a newer version of it."""
-        self._draft, self._left_out = draft, left_out
+        self._left_out = left_out
         text = draft.text if draft is not None else ""
-        self._blocks = tuple(blocks_of(text[: markdown.MAX_CHARACTERS]))
+        shown = text[: markdown.MAX_CHARACTERS]
+        self._head = shown[: parse_frontmatter(shown).body_start].count("\n")
+        self._blocks = tuple(blocks_of(shown))
         self._stops = tuple(block.line + 1 for block in self._blocks if block.content.plain.strip())
         self._beyond = max(0, len(text) - markdown.MAX_CHARACTERS)
         self._cites = dict(cites_of(draft)) if draft is not None else {}
@@ -179,11 +181,7 @@ class DraftText(LineView):
     @property
     def _first_body_row(self) -> int:
         """Return the row at which the note begins, below its properties."""
-        start = (
-            parse_frontmatter(self._draft.text[: markdown.MAX_CHARACTERS]).body_start if self._draft is not None else 0
-        )
-        head = self._draft.text[:start].count("\n") if self._draft is not None else 0
-        return next((place for place, row in enumerate(self._rows) if row.line > head), 0)
+        return next((place for place, row in enumerate(self._rows) if row.line > self._head), 0)
 
     @property
     def _region(self) -> Region:

@@ -145,10 +145,9 @@ class NoteView(PassageView):
     def walk(self, by: int) -> None:
         if not self._pages.sections:
             return
-        start = self._section_index if self._chosen is not None or by < 0 else self._section_index - 1
-        if self._chosen is None and self.top_line:
-            start = self._section_index
-        self._choose(max(0, min(start + by, len(self._pages.sections) - 1)))
+        is_before_first = self._chosen is None and by > 0 and not self.top_line
+        index = self._section_index + by - is_before_first
+        self._choose(max(0, min(index, len(self._pages.sections) - 1)))
 
     def show_line(self, line: int) -> None:
         """Show the section that begins at a line (1-based), marked, or the line itself if it is inside a section."""

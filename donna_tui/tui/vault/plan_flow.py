@@ -195,7 +195,7 @@ class UnsavedEdits:
         await self._backend.notes.drop_edit(path)
 
     def unsaved(self) -> Iterator[Unsaved]:
-        """Return the edits that are not on disk, to retry saving them."""
+        """Yield the edits that are not on disk, to retry saving them."""
         for path in self.in_memory_only:
             yield Unsaved(self._edits[path], self.store)
 

@@ -136,7 +136,7 @@ def folders_of(notes: Iterable[NoteRow]) -> set[str]:
 
 
 def ancestors_of(path: str) -> Iterator[str]:
-    """Return the ancestors of a path, the nearest first."""
+    """Yield the ancestors of a path, the nearest first."""
     while path := path.rpartition("/")[0]:
         yield path
 
@@ -203,7 +203,7 @@ class NoteTree(ItemList[TreeRow]):
 
     @property
     def counted(self) -> str:
-        """The number of notes, as on the Activity screen: files that are not indexed are counted separately."""
+        """Format the number of notes, as on the Activity screen: files that are not indexed are counted separately."""
         left_out = sum(not note.states.isdisjoint(_LEFT_OUT) for note in self.notes)
         return plural(len(self.notes) - left_out, "note") + (f" · {count(left_out)} left out" if left_out else "")
 
