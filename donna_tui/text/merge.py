@@ -46,7 +46,7 @@ def common_runs(left: Sequence[Hashable], right: Sequence[Hashable], most_edits:
     difference algorithm and its variations", 1986), and a shorter one otherwise. Takes at most about `most_edits`² + n
     steps.
     """
-    start, end = _shared_ends(left, right)
+    start, end = shared_ends(left, right)
     middle = slice(start, len(left) - end), slice(start, len(right) - end)
     numbers: dict[Hashable, int] = {}  # which are faster to compare
     first = [numbers.setdefault(item, len(numbers)) for item in left[middle[0]]]
@@ -60,7 +60,8 @@ def common_runs(left: Sequence[Hashable], right: Sequence[Hashable], most_edits:
     return list(_runs(whole))
 
 
-def _shared_ends(left: Sequence[Hashable], right: Sequence[Hashable]) -> tuple[int, int]:
+def shared_ends(left: Sequence[Hashable], right: Sequence[Hashable]) -> tuple[int, int]:
+    """Return the numbers of equal items at the start, and at the end of the rest."""
     most = min(len(left), len(right))
     start = next((index for index in range(most) if left[index] != right[index]), most)
     most -= start

@@ -22,6 +22,7 @@ from textual.widgets import ContentSwitcher, Static
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import Section, split_sections
+from donna_tui.text.merge import shared_ends
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.containers import Panel
 from donna_tui.tui.lib.diff import DiffView
@@ -213,9 +214,7 @@ class NoteView(PassageView):
 def changed_lines(before: str, after: str) -> range:
     """Return the lines (1-based) from the first to the last one that differs from an earlier version."""
     old, new = before.split("\n"), after.split("\n")
-    most = min(len(old), len(new))
-    head = next((number for number in range(most) if old[number] != new[number]), most)
-    tail = next((number for number in range(most - head) if old[-1 - number] != new[-1 - number]), most - head)
+    head, tail = shared_ends(old, new)
     first = min(head + 1, len(new))
     return range(first, max(len(new) - tail, first) + 1)
 
