@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import accumulate
 
@@ -14,7 +13,6 @@ from donna_tui.index.documents import Document
 from donna_tui.memory.splitter import TextSplitter
 from donna_tui.text.chunker import Chunk
 from donna_tui.text.dates import MONTHS
-from donna_tui.text.tokens import TokenCounter
 from donna_tui.types.memory import MemoryType, SessionRow, Turn
 from donna_tui.types.search import ROLES, MemorySource
 
@@ -48,32 +46,6 @@ class TurnRules:
         )
 
 
-@dataclass(slots=True)
-class ChatBuffer:
-    """A buffer of consecutive turns of one speaker for one document. `add` and `close` return the turns flushed."""
-
-    counter: TokenCounter
-    most_tokens: int
-    merge: bool
-    _turns: list[Turn] = field(default_factory=list)
-    _tokens: int = 0
-
-    def add(self, turn: Turn) -> list[tuple[Turn, ...]]:
-        """Add a turn. Flush the buffer first if the speaker changed or the token limit would be exceeded."""
-        tokens = len(self.counter.spans(turn.text))
-        flipped = bool(self._turns) and self._turns[-1].speaker != turn.speaker
-        full = self._tokens + tokens > self.most_tokens
-        flushed = self.close() if flipped or full or not self.merge else []
-        self._turns.append(turn)
-        self._tokens += tokens
-        return flushed
-
-    def close(self) -> list[tuple[Turn, ...]]:
-        """Flush the buffer, when its session is closed or expired."""
-        turns, self._turns, self._tokens = self._turns, [], 0
-        return [tuple(turns)] if turns else []
-
-
 class ChatSource:
     def __init__(self, config: ChatSourceConfig, splitter: TextSplitter) -> None:
         self._rules = TurnRules(config)
@@ -83,24 +55,33 @@ class ChatSource:
     def documents(
         self, session: SessionRow, title: str, turns: Iterable[Turn], numbers: Sequence[int], user_id: str
     ) -> Iterator[tuple[Document, list[Chunk]]]:
-        """Yield the documents of a session with their passages. The last run of an open session stays in the buffer.
+        """Yield the documents of a session with their passages, one for each run of turns of a speaker that fits into
+        the window. The last run of an open session waits for more turns.
 
         `numbers` are those of all its turns, forgotten ones included, in ascending order. A run is named by its first
         and last number, so it ends where a forgotten turn is between, or the order is another. A system message ends
         a run even if it is not indexed itself, because the topic changes there.
         """
-        buffer = ChatBuffer(self._splitter.counter, self._splitter.window, self._merge)
         places = {number: place for place, number in enumerate(numbers)}
-        expected = 0
+        run: list[Turn] = []
+        expected = tokens = 0
         for turn in turns:
             place = places.get(turn.number, expected)  # one that was added meanwhile follows
-            ended = buffer.close() if place != expected or turn.role == "system" else []
+            ends = place != expected or turn.role == "system"
             expected = place + 1
-            flushed = buffer.add(turn) if self._rules.counts(turn) else []
-            for run in (*ended, *flushed):
+            counts = self._rules.counts(turn)
+            more = len(self._splitter.counter.spans(turn.text)) if counts else 0
+            if run and (ends or (counts and not self._continues(run, turn, tokens + more))):
                 yield self._document(session, title, run, user_id)
-        for run in buffer.close() if session.closed else []:
+                run, tokens = [], 0
+            if counts:
+                run.append(turn)
+                tokens += more
+        if run and session.closed:
             yield self._document(session, title, run, user_id)
+
+    def _continues(self, run: Sequence[Turn], turn: Turn, tokens: int) -> bool:
+        return self._merge and run[-1].speaker == turn.speaker and tokens <= self._splitter.window
 
     def _document(
         self, session: SessionRow, title: str, run: Sequence[Turn], user_id: str

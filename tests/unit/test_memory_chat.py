@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from donna_tui.index.store import MemoryStore
-from donna_tui.memory.chat import ChatBuffer, ChatSource, TurnRules, inflections, title_of
+from donna_tui.memory.chat import ChatSource, TurnRules, inflections, title_of
+from donna_tui.memory.splitter import TextSplitter
 from donna_tui.text.tokens import EstimatedTokens
 from tests.unit.index_parts import open_store
 from tests.unit.memory_parts import CUT, START, chat_config, session, turn
 
 LONG = "a sentence that is long enough to count"
+NOT_MERGED = ["s1:1-1", "s1:2-2", "s1:3-3", "s1:4-4"]
 
 
 def test_inflections_drop_the_silent_e() -> None:
@@ -43,27 +45,15 @@ def test_only_the_roles_that_are_asked_for_count() -> None:
     assert [rules.counts(turn(1, LONG, role)) for role in ("user", "assistant", "tool")] == [False, True, False]
 
 
-def test_the_buffer_is_flushed_when_the_speaker_changes() -> None:
-    buffer = ChatBuffer(EstimatedTokens(), 256, merge=True)
-    first, second, third = turn(1, LONG), turn(2, LONG), turn(3, LONG, "assistant")
-    assert buffer.add(first) == []
-    assert buffer.add(second) == []
-    assert buffer.add(third) == [(first, second)]
-    assert buffer.close() == [(third,)]
-    assert buffer.close() == []
-
-
-def test_the_buffer_is_flushed_when_it_is_full() -> None:
-    buffer = ChatBuffer(EstimatedTokens(), 6, merge=True)
-    first, second, third = turn(1, "one two six"), turn(2, "ten red big"), turn(3, "cat")
-    assert [buffer.add(each) for each in (first, second, third)] == [[], [], [(first, second)]]
-
-
-def test_without_merging_every_turn_is_separate() -> None:
-    buffer = ChatBuffer(EstimatedTokens(), 256, merge=False)
-    first, second = turn(1, LONG), turn(2, LONG)
-    assert buffer.add(first) == []
-    assert buffer.add(second) == [(first,)]
+@pytest.mark.parametrize(
+    ("merge", "window", "documents"),
+    [(True, 256, ["s1:1-3", "s1:4-4"]), (True, 6, ["s1:1-2", "s1:3-3", "s1:4-4"]), (False, 256, NOT_MERGED)],
+)
+def test_a_run_ends_with_its_speaker_and_when_it_is_full(merge: bool, window: int, documents: list[str]) -> None:
+    config = chat_config(min_chars=1, merge_consecutive_same_role=merge)
+    turns = [turn(1, "one two six"), turn(2, "ten red big"), turn(3, "cat"), turn(4, "dog", "assistant")]
+    found = ChatSource(config, TextSplitter(EstimatedTokens(), window)).documents(session(), "", turns, range(9), "me")
+    assert [document.source_id for document, _ in found] == documents
 
 
 def test_a_document_names_its_turns_and_cites_them() -> None:
