@@ -8,14 +8,17 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import apsw
 
 from donna_tui.text.words import holds_phrase
 from donna_tui.types.errors import DatabaseError, Reason
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 BUSY_TIMEOUT_MS = 5_000
 OLDEST_SAFE_SQLITE = 3_051_003
@@ -82,6 +85,12 @@ class Database:
         with translated(self.path):
             self.connection.execute(sql, parameters).fetchall()
 
+    def insert(self, table: str, row: DataclassInstance, *, otherwise: str = "ABORT") -> None:
+        """Insert a dataclass, whose fields are columns of the table. `otherwise` says what to do with a known key."""
+        marks = ", ".join("?" * len(fields(row)))
+        sql = f"INSERT OR {otherwise} INTO {table} ({columns_of(row)}) VALUES ({marks})"  # noqa: S608
+        self.run(sql, astuple(row))
+
     def run_many(self, sql: str, rows: list[tuple[Any, ...]]) -> None:
         with translated(self.path):
             self.connection.executemany(sql, rows).fetchall()
@@ -118,6 +127,11 @@ class Database:
 
     def close(self) -> None:
         self.connection.close()
+
+
+def columns_of(row: DataclassInstance | type[DataclassInstance]) -> str:
+    """Return the names of the fields of a dataclass as a list of columns."""
+    return ", ".join(field.name for field in fields(row))
 
 
 class RunParallel(Protocol):

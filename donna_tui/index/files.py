@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from donna_tui.index.database import Database
+from donna_tui.index.database import Database, columns_of
 from donna_tui.index.migrations import get_meta, set_meta
 from donna_tui.safety.classify import DEFAULT_SENSITIVE_KEY
 
@@ -18,7 +18,7 @@ RACY_NS = 2_000_000_000
 FileStateName = Literal["indexed", "skipped", "failed"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class FileState:
     """The indexing state of a file. `etag` is the SHA-256 of its bytes; times in ns are of the file, others Unix."""
 
@@ -42,11 +42,7 @@ class FileState:
         return equal and is_old
 
 
-COLUMNS = "path, state, reason, message, size, mtime_ns, ctime_ns, inode, etag, checked_at, attempts, next_try"
-
-
-def _state(row: tuple[object, ...]) -> FileState:
-    return FileState(**dict(zip(COLUMNS.split(", "), row, strict=True)))  # type: ignore[arg-type]  # columns are typed
+COLUMNS = columns_of(FileState)
 
 
 def file_states(database: Database, prefix: str = "") -> dict[str, FileState]:
@@ -54,12 +50,12 @@ def file_states(database: Database, prefix: str = "") -> dict[str, FileState]:
         "path = ? OR (path >= ? AND path < ?)", [prefix, f"{prefix}/", f"{prefix}0"]
     )  # fmt: skip
     rows = database.rows(f"SELECT {COLUMNS} FROM file_states WHERE {where}", parameters)  # noqa: S608
-    return {row[0]: _state(row) for row in rows}
+    return {row[0]: FileState(*row) for row in rows}
 
 
 def file_state(database: Database, path: str) -> FileState | None:
     rows = database.rows(f"SELECT {COLUMNS} FROM file_states WHERE path = ?", (path,))  # noqa: S608
-    return _state(rows[0]) if rows else None
+    return FileState(*rows[0]) if rows else None
 
 
 def known_paths(database: Database, paths: Iterable[str]) -> set[str]:
@@ -72,15 +68,12 @@ def with_etag(database: Database, etag: str) -> list[FileState]:
         f"SELECT {COLUMNS} FROM file_states WHERE etag = ? AND etag <> '' AND state = 'indexed'",  # noqa: S608
         (etag,),
     )
-    return [_state(row) for row in rows]
+    return [FileState(*row) for row in rows]
 
 
 def save_state(database: Database, state: FileState) -> None:
     """Insert or replace the state of a file; `checked_at` becomes now unless it is set."""
-    values = [getattr(state, name) for name in COLUMNS.split(", ")]
-    values[COLUMNS.split(", ").index("checked_at")] = state.checked_at or time.time()
-    marks = ", ".join("?" * len(values))
-    database.run(f"INSERT OR REPLACE INTO file_states ({COLUMNS}) VALUES ({marks})", values)  # noqa: S608
+    database.insert("file_states", replace(state, checked_at=state.checked_at or time.time()), otherwise="REPLACE")
 
 
 def reread_if_key_changed(database: Database, sensitive_key: str) -> None:

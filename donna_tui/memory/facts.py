@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from donna_tui.index.database import Database
+from donna_tui.index.database import Database, columns_of
 from donna_tui.index.documents import Document
 from donna_tui.memory.chat import day_of
 from donna_tui.memory.database import MemoryDb, undone
@@ -131,10 +131,8 @@ class Fact:
     compression_source: bool = False
 
 
-_FACT_COLUMNS = (
-    "id, type, content, created_at, user_id, session_id, sensitive, pinned, source_session_id, compression_source"
-)
-_CORRECTION = "id, field, original, corrected, input, task_type, created_at, user_id, sensitive, pinned, item"
+_FACT_COLUMNS = columns_of(Fact)
+_CORRECTION = columns_of(Correction)
 _TABLES = {"memory": "memories", "correction": "corrections"}
 _LIVE = "forgotten_at IS NULL AND superseded_by = ''"
 
@@ -146,13 +144,7 @@ def new_id() -> str:
 def add_facts(db: MemoryDb, facts: Sequence[Fact]) -> None:
     """Store memories. Call within a transaction. A procedural memory supersedes the one with the same key."""
     for fact in facts:
-        db.database.run(
-            f"INSERT INTO memories ({_FACT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
-            (
-                fact.id, fact.type.value, fact.content, fact.created_at, fact.user_id, fact.session_id,
-                int(fact.sensitive), int(fact.pinned), fact.source_session_id, int(fact.compression_source),
-            ),
-        )  # fmt: skip
+        db.database.insert("memories", fact)
         if fact.type is MemoryType.PROCEDURAL:
             _set_procedural(db, fact)
         db.changed("memory", fact.id)
@@ -246,14 +238,7 @@ def add_correction(db: MemoryDb, correction: Correction) -> bool:
     """Store a correction. Call within a transaction. Return False if it is already stored."""
     if db.database.value("SELECT 1 FROM corrections WHERE id = ?", (correction.id,)):
         return False
-    db.database.run(
-        f"INSERT INTO corrections ({_CORRECTION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
-        (
-            correction.id, correction.field, correction.original, correction.corrected, correction.input,
-            correction.task_type, correction.created_at, correction.user_id, int(correction.sensitive),
-            int(correction.pinned), correction.item,
-        ),
-    )  # fmt: skip
+    db.database.insert("corrections", correction)
     db.changed("correction", correction.id)
     return True
 
