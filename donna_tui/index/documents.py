@@ -153,13 +153,13 @@ class ChunkRow:
     embed_hash: bytes
 
 
-def embedded_title(source_type: str, title: str) -> str:
+def embedded_title(document: Document) -> str:
     """Return the title that is embedded with the passages of a document; empty unless it is a note or a conversation.
 
     Titles of facts, tasks and corrections are generated. Embedded with a short text, they lower its cosine to every
     question.
     """
-    return title if source_type in (MemorySource.VAULT, MemorySource.CHAT) else ""
+    return document.title if document.source_type in (MemorySource.VAULT, MemorySource.CHAT) else ""
 
 
 SHORT_TURN, TURN_BEFORE = 1.5, 0.75
@@ -182,21 +182,18 @@ _MAX_MERGED = 8
 def embedded_text(
     database: Database,
     window: int,
-    *,
-    user_id: str,
-    source_type: str,
-    source_id: str,
-    title: str,
+    document: Document,
     heading_path: tuple[str, ...],
     content: str,
 ) -> str:
+    """Return the text that is embedded for a passage of a document."""
     from donna_tui.text.chunker import embedding_text
 
-    if source_type == MemorySource.CHAT and len(content.encode()) <= SHORT_TURN * window:
+    if document.source_type == MemorySource.CHAT and len(content.encode()) <= SHORT_TURN * window:
         content = in_third_person(content, next(iter(heading_path), ""))
-        before = _turn_before(database, user_id, source_id)[-int(TURN_BEFORE * window) :]
+        before = _turn_before(database, document)[-int(TURN_BEFORE * window) :]
         content = "\n".join(filter(None, (before.decode(errors="ignore"), content)))
-    return embedding_text(embedded_title(source_type, title), heading_path, content, max_tokens=window)
+    return embedding_text(embedded_title(document), heading_path, content, max_tokens=window)
 
 
 def in_third_person(text: str, speaker: str) -> str:
@@ -214,9 +211,9 @@ def in_third_person(text: str, speaker: str) -> str:
     return _FIRST_PERSON.sub(named, text) if speaker and speaker.casefold() not in ROLES else text
 
 
-def _turn_before(database: Database, user_id: str, source_id: str) -> bytes:
+def _turn_before(database: Database, document: Document) -> bytes:
     """Return the text of the run of turns before that of a document; empty if there is none."""
-    run = _RUN.fullmatch(source_id)
+    run = _RUN.fullmatch(document.source_id)
     if run is None:
         return b""
     last = int(run["first"]) - 1
@@ -225,7 +222,7 @@ def _turn_before(database: Database, user_id: str, source_id: str) -> bytes:
         "SELECT c.content FROM memory_documents d JOIN memory_chunks c ON c.document_id = d.id"
         " WHERE d.user_id = ? AND d.source_type = ? AND d.source_id IN (SELECT value FROM json_each(?))"
         " ORDER BY c.chunk_index DESC LIMIT 1",
-        (user_id, MemorySource.CHAT, json.dumps(ids)),
+        (document.user_id, MemorySource.CHAT, json.dumps(ids)),
     )
     return (text or "").strip().encode()
 
@@ -240,16 +237,7 @@ def insert_chunks(
     now = time.time()
     rows: list[ChunkRow] = []
     for chunk in chunks:
-        embedded = embedded_text(
-            database,
-            window,
-            user_id=document.user_id,
-            source_type=document.source_type,
-            source_id=document.source_id,
-            title=document.title,
-            heading_path=chunk.heading_path,
-            content=chunk.text,
-        )
+        embedded = embedded_text(database, window, document, chunk.heading_path, chunk.text)
         chunk_id, hashed = _fresh_id(), hashlib.sha256(embedded.encode()).digest()[:EMBED_HASH_BYTES]
         database.run(
             "INSERT INTO memory_chunks (chunk_id, document_id, user_id, chunk_index, content, segments, content_hash,"

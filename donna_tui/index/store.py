@@ -51,7 +51,6 @@ class PendingChunk:
     path: str
     source_type: str
     sensitive: bool
-    modified_at: float
     text: str
 
 
@@ -172,22 +171,18 @@ class MemoryStore:
     def pending(self, limit: int, *, withhold: bool = False) -> list[PendingChunk]:
         """Return chunks without a vector, the newest first; `withhold` excludes those of private notes."""
         rows = self.database.rows(
-            "SELECT c.id, c.document_id, c.embed_hash, d.source_id, d.source_type, d.sensitive, d.modified_at,"
-            " d.user_id, d.title, c.heading_path, c.content"
+            "SELECT c.id, c.document_id, c.embed_hash, d.source_id, d.source_type, d.sensitive, d.user_id,"
+            " d.title, c.heading_path, c.content"
             " FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
             " WHERE c.embedding_version = '' AND NOT (? AND d.sensitive) ORDER BY c.id DESC LIMIT ?",
             (withhold, limit),
         )
-        return [
-            PendingChunk(
-                each, document, hashed, path, kind, bool(sensitive), modified,
-                embedded_text(
-                    self.database, self._window, user_id=user, source_type=kind, source_id=path, title=title,
-                    heading_path=tuple(json.loads(heading)), content=content,
-                ),
-            )
-            for each, document, hashed, path, kind, sensitive, modified, user, title, heading, content in rows
-        ]  # fmt: skip
+        pending = []
+        for each, document_id, hashed, path, kind, sensitive, user, title, heading, content in rows:
+            document = Document(source_type=kind, source_id=path, title=title, text=content, user_id=user)
+            text = embedded_text(self.database, self._window, document, tuple(json.loads(heading)), content)
+            pending.append(PendingChunk(each, document_id, hashed, path, kind, bool(sensitive), text))
+        return pending
 
     def attach_cached(self, batch: Sequence[PendingChunk]) -> list[PendingChunk]:
         """Assign cached vectors to the chunks whose text was embedded before; return the others."""

@@ -31,7 +31,7 @@ class TextSplitter:
         return chunk_semantic(text, self.counter, least=min(MIN_PIECE_TOKENS, room), most=room)
 
     def chunks(self, document: Document, heading_path: tuple[str, ...], line_at: Callable[[int], int]) -> list[Chunk]:
-        title = embedded_title(document.source_type, document.title)
+        title = embedded_title(document)
         return [
             Chunk(
                 index=index,
