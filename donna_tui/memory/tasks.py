@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import PurePosixPath
 from typing import Any
 
 from donna_tui.config.models import TaskSourceConfig
@@ -117,7 +116,11 @@ class TaskSource:
         """Store a task, and embed it again if it moved into a status of `reindex_on_status`. Return whether it changed
         in more than its lines.
         """
-        before = _status(self._store.database, document)
+        before = self._store.database.value(
+            "SELECT json_extract(metadata_json, '$.status') FROM memory_documents"
+            " WHERE user_id = ? AND source_type = ? AND source_id = ?",
+            (document.user_id, KIND, document.source_id),
+        )
         status = document.metadata["status"]
         stored = self._store.upsert(document, chunks)
         if stored.unchanged:
@@ -126,7 +129,7 @@ class TaskSource:
                 " AND (start_line, end_line) <> (?1, ?2)",
                 (chunks[0].start_line, chunks[0].end_line, stored.id),
             )
-        elif before not in ("", status) and status in self._config.reindex_on_status:
+        elif before not in (None, status) and status in self._config.reindex_on_status:
             self._store.embed_again(stored.id)
         store_scores(self._store.database, stored.id, document, self._splitter.counter)
         return not stored.unchanged
@@ -136,7 +139,7 @@ class TaskSource:
         paths = set(client.list()) if self._config.enabled else set()
         count = 0
         known = self._store.database.column("SELECT source_id FROM memory_documents WHERE source_type = ?", (KIND,))
-        for path in {str(PurePosixPath(each.rpartition("#")[0])) for each in known} - paths:
+        for path in {each.rpartition("#")[0] for each in known} - paths:
             self._delete_others(path, set())
         for path in sorted(paths):
             try:
@@ -162,14 +165,6 @@ class TaskSource:
         except Exception as error:
             # Whatever one note does to the code that reads its tasks, the note itself is stored.
             self._hub.post(MemoryIngestFailed(source_type=KIND, reason=type(error).__name__, item=path))
-
-
-def _status(database: Database, document: Document) -> str:
-    rows = database.rows(
-        "SELECT metadata_json FROM memory_documents WHERE user_id = ? AND source_type = ? AND source_id = ?",
-        (document.user_id, KIND, document.source_id),
-    )
-    return str(json.loads(rows[0][0] or "{}").get("status", "")) if rows else ""
 
 
 LATEST = "9999-12-31"
