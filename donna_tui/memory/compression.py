@@ -41,8 +41,9 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A session with its title, the turns to summarise, and the numbers of all of its turns."""
+    """A session with its key and title, the turns to summarise, and the numbers of all of its turns."""
 
+    key: int
     session: SessionRow
     title: str
     turns: tuple[Turn, ...]
@@ -99,7 +100,7 @@ def material(db: MemoryDb, session: SessionRow, rules: TurnRules, user_id: str =
     assert key is not None
     turns = tuple(read_turns(db.database, key))
     title = title_of(session, speakers_of(db.database, key))
-    return Material(session, title, tuple(filter(rules.counts, turns)), frozenset(turn.number for turn in turns))
+    return Material(key, session, title, tuple(filter(rules.counts, turns)), frozenset(turn.number for turn in turns))
 
 
 def compress(db: MemoryDb, found: Material, summary: str, user_id: str = ME) -> Fact | None:
@@ -107,10 +108,8 @@ def compress(db: MemoryDb, found: Material, summary: str, user_id: str = ME) -> 
 
     Return None if turns were added or forgotten after the material was read.
     """
-    key = find_session(db.database, found.session.name, user_id)
-    assert key is not None
     with db.change():
-        if found.numbers != {turn.number for turn in read_turns(db.database, key)}:
+        if found.numbers != {turn.number for turn in read_turns(db.database, found.key)}:
             return None
         fact = Fact(
             id=new_id(),
@@ -119,13 +118,13 @@ def compress(db: MemoryDb, found: Material, summary: str, user_id: str = ME) -> 
             created_at=found.session.last_at or 0.0,
             user_id=user_id,
             session_id=found.session.name,
-            sensitive=bool(db.database.value("SELECT sensitive FROM sessions WHERE id = ?", (key,))),
+            sensitive=bool(db.database.value("SELECT sensitive FROM sessions WHERE id = ?", (found.key,))),
             source_session_id=found.session.name,
             compression_source=True,
         )
         add_facts(db, [fact])
-        db.database.run("UPDATE sessions SET summary = ? WHERE id = ?", (fact.id, key))
-        db.changed("chat", key)
+        db.database.run("UPDATE sessions SET summary = ? WHERE id = ?", (fact.id, found.key))
+        db.changed("chat", found.key)
     return fact
 
 
