@@ -16,7 +16,7 @@ from donna_tui.embedding import files
 from donna_tui.embedding.prepare import OnPhase, prepare_model, prepared_model
 from donna_tui.embedding.provider import EmbeddingProvider
 from donna_tui.embedding.service import EmbeddingService, stamped
-from donna_tui.embedding.tokenizer import ModelCounter
+from donna_tui.embedding.tokenizer import ModelTokens
 from donna_tui.platform.lazy import import_numpy
 from donna_tui.text.tokens import EstimatedTokens, TokenCounter
 from donna_tui.types.errors import ModelError, Reason
@@ -114,7 +114,7 @@ def build_token_counter(provider: str, cache: Path) -> TokenCounter:
     file = (
         files.tokenizer_file(cache) if provider == files.MODEL_NAME else _folder_tokenizer(Path(provider).expanduser())
     )
-    return ModelCounter(file) if file is not None else EstimatedTokens()
+    return ModelTokens.load(file) if file is not None else EstimatedTokens()
 
 
 def load_default_model(cache: Path, on_phase: OnPhase, cancel: Event | None) -> EmbeddingProvider:

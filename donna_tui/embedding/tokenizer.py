@@ -11,37 +11,44 @@ from typing import TYPE_CHECKING
 from donna_tui.types.errors import ModelError, Reason
 
 if TYPE_CHECKING:
-    from tokenizers import Encoding
+    from tokenizers import Encoding, Tokenizer
 
 
 class ModelTokens:
     """A model's tokenizer: a `TokenCounter` for the chunker and the encoder for the model. Safe to share by threads.
 
+    It is built at the first use, since that takes as long as a search, and an unchanged vault does not need it; the
+    methods raise ModelError (model_invalid) if the definition is invalid. `name` changes whenever the definition does.
     Special tokens that occur in a note, such as `[SEP]`, are encoded as plain text.
     """
 
     def __init__(self, definition: bytes) -> None:
-        """Load the content of a `tokenizer.json`. Raises ValueError if it is invalid."""
+        """Take the content of a `tokenizer.json`."""
+        self._definition = definition
+        self.name = f"tokenizer-{hashlib.sha256(definition).hexdigest()[:8]}"
+
+    @classmethod
+    def load(cls, file: Path) -> ModelTokens:
+        """Read a `tokenizer.json`, cached until it changes. Raises ModelError (model_invalid) if that fails."""
+        try:
+            status = file.stat()
+            return _loaded(file, status.st_mtime_ns, status.st_size)
+        except OSError as error:
+            raise _unusable() from error
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # a pool of threads, for single texts
         from tokenizers import Tokenizer
 
         try:
-            self._tokenizer = Tokenizer.from_buffer(definition)
-        except Exception as error:
-            raise ValueError("not a tokenizer definition") from error
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
-        self._tokenizer.encode_special_tokens = True
-        self.name = tokenizer_name(definition)
-
-    @classmethod
-    def load(cls, file: Path) -> ModelTokens:
-        """Load a `tokenizer.json`, cached until it changes. Raises ModelError (model_invalid) if that fails."""
-        try:
-            status = file.stat()
-            return _loaded(file, status.st_mtime_ns, status.st_size)
-        except (OSError, ValueError) as error:
-            raise unusable(file) from error
+            tokenizer = Tokenizer.from_buffer(self._definition)
+        except Exception as error:  # the library's errors have no common base below Exception
+            raise _unusable() from error
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        tokenizer.encode_special_tokens = True
+        return tokenizer
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Return half-open character offsets of the tokens of `text`, in order, without the model's special tokens."""
@@ -68,35 +75,8 @@ def _loaded(file: Path, changed_ns: int, size: int) -> ModelTokens:
     return ModelTokens(file.read_bytes())
 
 
-class ModelCounter:
-    """A `TokenCounter` that loads the tokenizer on first use: that takes as long as a search, and an unchanged vault
-    does not need it.
-    """
-
-    def __init__(self, file: Path) -> None:
-        """Open `file`, a `tokenizer.json`. Raises ModelError (model_invalid) if it cannot be read."""
-        self._file = file
-        try:
-            self.name = tokenizer_name(file.read_bytes())
-        except OSError as error:
-            raise unusable(file) from error
-
-    def spans(self, text: str) -> list[tuple[int, int]]:
-        """Return the spans of the tokens. Raises ModelError (model_invalid) if the file is no tokenizer."""
-        return self._tokens.spans(text)
-
-    @cached_property
-    def _tokens(self) -> ModelTokens:
-        return ModelTokens.load(self._file)
-
-
-def tokenizer_name(definition: bytes) -> str:
-    """Return a name that changes whenever the content of `tokenizer.json` does."""
-    return f"tokenizer-{hashlib.sha256(definition).hexdigest()[:8]}"
-
-
-def unusable(file: Path) -> ModelError:
-    return ModelError(Reason.MODEL_INVALID, f"The tokenizer of the model cannot be used: {file.name}.")
+def _unusable() -> ModelError:
+    return ModelError(Reason.MODEL_INVALID, "The tokenizer of the model cannot be used: tokenizer.json.")
 
 
 def encodable(text: str) -> str:

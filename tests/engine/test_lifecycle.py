@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 from donna_tui.embedding import build as embedding
 from donna_tui.embedding import files
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.embedding.tokenizer import ModelTokens, unusable
+from donna_tui.embedding.tokenizer import ModelTokens
 from donna_tui.engine import index_lease
 from donna_tui.index import migrations
 from donna_tui.index.generations import Recipe, current_generation
@@ -23,7 +23,7 @@ from donna_tui.ingest.queue import MemoryIngestQueue
 from donna_tui.memory import indexer
 from donna_tui.platform.supervisor import set_within
 from donna_tui.search import service as search_service_module
-from donna_tui.types.errors import DatabaseError, Reason, SpaceError
+from donna_tui.types.errors import DatabaseError, ModelError, Reason, SpaceError
 from donna_tui.types.events import ChangedElsewhere, EngineStateChanged, IndexSwapped, NoteIndexed, ReconcileDone
 from donna_tui.types.search import SearchOutcome, SearchRequest
 from donna_tui.types.status import ModelPhase
@@ -439,7 +439,7 @@ async def test_unusable_tokenizer_leaves_indexed_notes_searchable(
     monkeypatch.setattr(files, "find_weights", lambda: weights)
     serve(monkeypatch, FaultyModel())
     await index_once(sandbox)
-    monkeypatch.setattr(ModelTokens, "load", classmethod(refused))
+    monkeypatch.setattr(ModelTokens, "_tokenizer", property(refused))
     async with open_engine(sandbox) as running:
         assert await running.found("serval001") == ["1/1.md"]
         sandbox.write("new.md", "a new note\n")
@@ -448,8 +448,8 @@ async def test_unusable_tokenizer_leaves_indexed_notes_searchable(
     assert integrity(sandbox.database) == "ok"
 
 
-def refused(kind: type[ModelTokens], file: Path) -> ModelTokens:
-    raise unusable(file)
+def refused(tokens: ModelTokens) -> NoReturn:
+    raise ModelError(Reason.MODEL_INVALID, "The tokenizer of the model cannot be used: tokenizer.json.")
 
 
 async def test_early_access_to_notes_opens_the_vault_only_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from donna_tui.embedding import files
 from donna_tui.embedding.build import build_embedding_provider, build_token_counter
-from donna_tui.embedding.tokenizer import ModelCounter
+from donna_tui.embedding.tokenizer import ModelTokens
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.errors import ModelError, Reason
 from tests.unit.embedding_files import tokenizer_json, write_export
@@ -114,7 +114,7 @@ def test_a_file_placed_by_hand_is_tagged_with_its_own_hash(tmp_path: Path, place
 
 def test_the_counter_is_there_before_the_model_is(tmp_path: Path, weights: Path) -> None:
     counter = build_token_counter("minilm-l6-v2", tmp_path)
-    assert isinstance(counter, ModelCounter)
+    assert isinstance(counter, ModelTokens)
     assert counter.name == f"tokenizer-{hashlib.sha256(tokenizer_json()).hexdigest()[:8]}"
 
 

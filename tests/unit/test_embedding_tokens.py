@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.embedding.tokenizer import ModelCounter, ModelTokens
+from donna_tui.embedding.tokenizer import ModelTokens
 from donna_tui.types.errors import ModelError, Reason
 from tests.unit.embedding_files import tokenizer_json
 
@@ -100,22 +100,12 @@ def test_others_run_while_a_long_text_is_encoded(tokens: ModelTokens) -> None:
 def test_a_damaged_tokenizer_is_a_plain_error(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "tokenizer.json"
     file.write_bytes(content)
-    for use in (ModelTokens.load, lambda each: ModelCounter(each).spans("one")):
-        with pytest.raises(ModelError) as refusal:
-            use(file)
-        assert refusal.value.reason is Reason.MODEL_INVALID
+    tokens = ModelTokens.load(file)
+    with pytest.raises(ModelError) as refusal:
+        tokens.spans("one")
+    assert refusal.value.reason is Reason.MODEL_INVALID
 
 
 def test_a_missing_tokenizer_is_a_plain_error(tmp_path: Path) -> None:
-    for use in (ModelTokens.load, ModelCounter):
-        with pytest.raises(ModelError):
-            use(tmp_path / "tokenizer.json")
-
-
-def test_a_counter_counts_as_the_tokenizer_does_and_has_its_name(tmp_path: Path, tokens: ModelTokens) -> None:
-    file = tmp_path / "tokenizer.json"
-    file.write_bytes(tokenizer_json())
-    counter = ModelCounter(file)
-    assert counter.name == tokens.name
-    text = "é ones\ntwo [SEP]"
-    assert counter.spans(text) == tokens.spans(text) != []
+    with pytest.raises(ModelError):
+        ModelTokens.load(tmp_path / "tokenizer.json")
