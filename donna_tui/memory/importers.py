@@ -7,7 +7,6 @@ Sources: the `conversations.json` in the data exports of chatgpt.com and claude.
 from __future__ import annotations
 
 import contextlib
-import fnmatch
 import io
 import json
 import math
@@ -262,14 +261,8 @@ def exports_in(path: Path) -> list[Path]:
     """List the files to import from a path: the file itself, or the exports and logs below a folder, in order."""
     if not path.is_dir():
         return [path]
-    patterns = (*CONVERSATIONS, "*.zip")
-    return sorted(
-        file
-        for file in path.rglob("*")
-        if any(fnmatch.fnmatchcase(file.name, pattern) for pattern in patterns)
-        and file.is_file()
-        and not file.is_symlink()
-    )
+    found = {file for pattern in (*CONVERSATIONS, "*.zip") for file in path.rglob(pattern)}
+    return sorted(file for file in found if file.is_file() and not file.is_symlink())
 
 
 def opened_parts(path: Path) -> Iterator[BinaryIO]:
@@ -310,12 +303,8 @@ def size_of(path: Path) -> int:
 
 
 def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
-    names = (PurePosixPath(member.filename).name for member in archive.infolist())
-    found = [
-        member
-        for member, name in zip(archive.infolist(), names, strict=True)
-        if any(fnmatch.fnmatchcase(name, pattern) for pattern in CONVERSATIONS)
-    ]
+    members = archive.infolist()
+    found = [member for member in members if any(map(PurePosixPath(member.filename).match, CONVERSATIONS))]
     if not found:
         raise _unreadable(
             path,
@@ -423,21 +412,6 @@ _USERS = frozenset({"user", "human", "me"})
 _NO_TURNS = frozenset({"file-history-snapshot", "progress", "queue-operation", "last-prompt", "mode", "attachment"})
 
 
-def turns_of(value: Any, line: int) -> Iterator[ImportedItem]:
-    if not isinstance(value, dict):
-        yield BadLine(line, "it is not an object")
-    elif "mapping" in value:
-        yield from chatgpt_turns(value, line)
-    elif "chat_messages" in value:
-        yield from claude_turns(value, line)
-    elif "sessionId" in value or (value.get("type") == "summary" and "leafUuid" in value):
-        yield from _claude_code(value, line)
-    elif str(value.get("type")) in _NO_TURNS:
-        yield SkippedValue()
-    else:
-        yield _plain_turn(value, line)
-
-
 def format_of(value: Any) -> str:
     if not isinstance(value, dict):
         return "unknown"
@@ -445,7 +419,24 @@ def format_of(value: Any) -> str:
         return "ChatGPT export"
     if "chat_messages" in value:
         return "Claude export"
-    return "Claude Code session" if "sessionId" in value or "leafUuid" in value else "turns"
+    is_log = "sessionId" in value or (value.get("type") == "summary" and "leafUuid" in value)
+    return "Claude Code session" if is_log else "turns"
+
+
+def turns_of(value: Any, line: int) -> Iterator[ImportedItem]:
+    match format_of(value):
+        case "unknown":
+            yield BadLine(line, "it is not an object")
+        case "ChatGPT export":
+            yield from chatgpt_turns(value, line)
+        case "Claude export":
+            yield from claude_turns(value, line)
+        case "Claude Code session":
+            yield _claude_code(value, line)
+        case _ if str(value.get("type")) in _NO_TURNS:
+            yield SkippedValue()
+        case _:
+            yield _plain_turn(value, line)
 
 
 def _plain_turn(value: Mapping[str, Any], line: int) -> ImportedItem:
@@ -481,23 +472,21 @@ _OF_THE_PROGRAM = re.compile(
 """Match what Claude Code logs in the name of the user: output, interruptions, and slash commands without words."""
 
 
-def _claude_code(value: Mapping[str, Any], line: int) -> Iterator[ImportedItem]:
+def _claude_code(value: Mapping[str, Any], line: int) -> ImportedItem:
     """Parse a line of a session log. Tool output, thoughts, side chains and the program's own messages are left out."""
     message = value.get("message")
     role = get(message, "role")
     aside = value.get("isSidechain") or value.get("isMeta") or value.get("isCompactSummary")
     if value.get("type") not in ("user", "assistant") or role not in ("user", "assistant") or aside:
-        yield SkippedValue()
-        return
+        return SkippedValue()
     content = get(message, "content")
     texts = [content] if isinstance(content, str) else text_blocks(content)
     blocks = [text for text in texts if not _OF_THE_PROGRAM.match(text)]
     mark, path = value.get("uuid"), value.get("cwd")
     folder = path.replace("\\", "/").rstrip("/").rpartition("/")[2] if isinstance(path, str) else ""
     if not blocks or not isinstance(value.get("sessionId"), str):
-        yield SkippedValue()
-        return
-    yield made_turn(
+        return SkippedValue()
+    return made_turn(
         line, session=name_of(f"claude-code/{value['sessionId']}"), role=role, speaker=role, text="\n\n".join(blocks),
         at=moment_of(value.get("timestamp")), mark=mark if isinstance(mark, str) else "",
         title=title_of(f"Claude Code in {folder}" if folder else ""),
