@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from unittest import mock
@@ -17,7 +17,7 @@ from donna_tui.index.database import Database, RevisionCache
 from donna_tui.index.exact_scan import ExactScan
 from donna_tui.index.filters import Scope
 from donna_tui.index.generations import index_path
-from donna_tui.index.migrations import get_meta
+from donna_tui.index.migrations import get_meta, set_meta
 from donna_tui.index.readers import Readers
 from donna_tui.index.store import MemoryStore
 from donna_tui.index.vector_backend import reading_vectors
@@ -39,14 +39,20 @@ from tests.unit.index_parts import embed_all, note, open_store, unit, vector_of
 EVERYTHING = Scope(Filters())
 
 
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[MemoryStore]:
+    made = open_store(tmp_path / "i.db")
+    yield made
+    made.database.close()
+
+
 def fill(store: MemoryStore, notes: int) -> None:
     for number in range(notes):
         store.upsert(note(f"{number}.md", f"text {number}"))
     embed_all(store)
 
 
-def test_the_score_is_the_cosine(tmp_path: Path) -> None:
-    store = open_store(tmp_path / "i.db")
+def test_the_score_is_the_cosine(store: MemoryStore) -> None:
     store.upsert(note("a.md", "text"))
     (chunk,) = store.pending(1)
     embed_all(store)
@@ -55,7 +61,6 @@ def test_the_score_is_the_cosine(tmp_path: Path) -> None:
     assert match.score == pytest.approx(float(vector_of(chunk.text) @ query), abs=5e-4)
     (itself,) = store.vectors.search(store.database, vector_of(chunk.text), EVERYTHING, 1)
     assert itself.score == pytest.approx(1.0, abs=5e-4)
-    store.database.close()
 
 
 def test_a_table_that_missed_changes_is_rebuilt_when_sqlite_vec_loads_again(tmp_path: Path) -> None:
@@ -102,8 +107,7 @@ def test_what_is_deleted_while_no_model_is_known_leaves_no_vector(tmp_path: Path
     again.database.close()
 
 
-def test_vectors_that_no_passage_has_are_tidied_away(tmp_path: Path) -> None:
-    store = open_store(tmp_path / "i.db")
+def test_vectors_that_no_passage_has_are_tidied_away(store: MemoryStore) -> None:
     fill(store, 3)
     with mock.patch.object(VecTable, "remove"):
         store.delete("vault", "0.md")
@@ -112,16 +116,12 @@ def test_vectors_that_no_passage_has_are_tidied_away(tmp_path: Path) -> None:
     stored = store.database.rows("SELECT chunk_id FROM vec_memory_chunks")
     assert sorted(stored) == sorted(store.database.rows("SELECT chunk_id FROM memory_chunks"))
     assert len(stored) == 2
-    store.database.close()
 
 
-def test_a_reader_of_a_stale_table_scans_instead(tmp_path: Path) -> None:
-    store = open_store(tmp_path / "i.db")
+def test_a_reader_of_a_stale_table_scans_instead(store: MemoryStore) -> None:
     assert isinstance(reading_vectors(store.database, ExactScan(), long_running=True), VecTable)
-    store.database.run("UPDATE meta SET value = '1' WHERE key = 'vec_stale'")
-    store.database.run("INSERT OR IGNORE INTO meta VALUES ('vec_stale', '1')")
+    set_meta(store.database, "vec_stale", "1")
     assert isinstance(reading_vectors(store.database, ExactScan(), long_running=True), ExactScan)
-    store.database.close()
 
 
 def test_before_the_first_vector_a_reader_scans(tmp_path: Path) -> None:
@@ -132,8 +132,7 @@ def test_before_the_first_vector_a_reader_scans(tmp_path: Path) -> None:
     store.database.close()
 
 
-def test_rebuilding_leaves_out_what_has_no_vector(tmp_path: Path) -> None:
-    store = open_store(tmp_path / "i.db")
+def test_rebuilding_leaves_out_what_has_no_vector(store: MemoryStore) -> None:
     store.upsert(note("a.md", "embedded"))
     embed_all(store)
     store.upsert(note("b.md", "failed"))
@@ -141,7 +140,6 @@ def test_rebuilding_leaves_out_what_has_no_vector(tmp_path: Path) -> None:
     store.upsert(note("c.md", "waits"))
     rebuild(store.database, store.vectors)
     assert store.database.value("SELECT count(*) FROM vec_memory_chunks") == 1
-    store.database.close()
 
 
 def test_the_scan_sees_what_another_connection_wrote(tmp_path: Path) -> None:
@@ -159,10 +157,10 @@ def test_the_scan_sees_what_another_connection_wrote(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("block", [1, 7, 20_000])
-def test_the_scan_follows_every_kind_of_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+def test_the_scan_follows_every_kind_of_change(store: MemoryStore, monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     monkeypatch.setattr(vectors, "SHORT_LOG", 0)
     monkeypatch.setattr(exact_scan, "BLOCK", block)
-    store, scan, chance = open_store(tmp_path / "i.db"), ExactScan(), random.Random(7)
+    scan, chance = ExactScan(), random.Random(7)
     for step in range(120):
         path = f"{chance.randrange(12)}.md"
         if chance.random() < 0.3:
@@ -177,29 +175,26 @@ def test_the_scan_follows_every_kind_of_change(tmp_path: Path, monkeypatch: pyte
         scanned = scan.search(store.database, query, EVERYTHING, 50)
         stored = store.vectors.search(store.database, query, EVERYTHING, 50)
         assert [each.id for each in scanned] == [each.id for each in stored]
-    store.database.close()
 
 
-def test_the_scan_grows_with_what_it_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_scan_grows_with_what_it_holds(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact_scan, "MIN_ROWS", 2)
-    store, scan = open_store(tmp_path / "i.db"), ExactScan()
+    scan = ExactScan()
     for number in range(30):
         store.upsert(note(f"{number}.md", f"text {number}"))
         embed_all(store)
         assert len(scan.search(store.database, vector_of("q"), EVERYTHING, 50)) == number + 1
-    store.database.close()
 
 
-def test_catching_up_can_be_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_catching_up_can_be_stopped(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact_scan, "BLOCK", 2)
-    store, scan = open_store(tmp_path / "i.db"), ExactScan()
+    scan = ExactScan()
     fill(store, 6)
     answers = iter([False, False, True])
     scan.catch_up(store.database, lambda: next(answers))
     assert scan.behind(store.database) == 2
     scan.catch_up(store.database, lambda: False)
     assert scan.behind(store.database) == 0
-    store.database.close()
 
 
 @pytest.fixture
@@ -257,8 +252,7 @@ async def test_vectors_are_read_into_memory_for_the_first_search(long_log: Path)
         assert reading.called
 
 
-def test_vectors_of_returns_the_stored_ones(tmp_path: Path) -> None:
-    store = open_store(tmp_path / "i.db")
+def test_vectors_of_returns_the_stored_ones(store: MemoryStore) -> None:
     store.upsert(note("a.md", "one"))
     (chunk,) = store.pending(1)
     embed_all(store)
@@ -268,11 +262,9 @@ def test_vectors_of_returns_the_stored_ones(tmp_path: Path) -> None:
     assert list(found) == [chunk.id]
     assert found[chunk.id].tolist() == unpacked(packed(vector_of(chunk.text))).tolist()
     assert vectors_of(store.database, []) == {}
-    store.database.close()
 
 
-def test_cached_vectors_are_those_of_the_current_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = open_store(tmp_path / "i.db")
+def test_cached_vectors_are_those_of_the_current_text(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "CACHED_VECTORS", 3)
     fill(store, 6)
     cached = replace(store.database, cache=RevisionCache())
@@ -289,7 +281,6 @@ def test_cached_vectors_are_those_of_the_current_text(tmp_path: Path, monkeypatc
     current = store.database.column("SELECT id FROM memory_chunks ORDER BY id")
     assert stored_vectors(cached, current) == stored_vectors(store.database, current)
     assert len(stored_vectors(cached, current)) == 6
-    store.database.close()
 
 
 @pytest.mark.parametrize("dim", [8, 384, 1024])

@@ -98,6 +98,12 @@ def test_a_passage_ends_where_another_turn_is_between_its_numbers() -> None:
     assert found == ["s1:1-1", "s1:3-9", "s1:2-2"]
 
 
+def test_a_system_message_ends_a_passage() -> None:
+    turns = [turn(1, LONG), turn(2, LONG, "system"), turn(3, LONG), turn(4, LONG)]
+    found = ChatSource(chat_config(), CUT).documents(session(), "Chat", turns, range(9), "me")
+    assert [document.source_id for document, _ in found] == ["s1:1-1", "s1:3-4"]
+
+
 def test_a_session_is_called_by_its_title_its_people_or_its_day() -> None:
     assert title_of(session(title="Trip"), ["user"]) == "Trip, 14 November 2023"
     assert title_of(session(), ["Ann", "Bo"]) == "Ann and Bo, 14 November 2023"

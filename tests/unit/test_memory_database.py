@@ -11,7 +11,7 @@ import pytest
 from donna_tui.index.database import open_database
 from donna_tui.memory import database as memory_database
 from donna_tui.memory.chat import TurnRules
-from donna_tui.memory.compression import compress, due, expand, material, summary_of
+from donna_tui.memory.compression import Material, compress, due, expand, material, summary_of
 from donna_tui.memory.conversations import NewTurn, Recorder, expire_sessions, list_sessions, read_turns
 from donna_tui.memory.database import (
     APART_SECONDS,
@@ -43,7 +43,7 @@ from donna_tui.memory.facts import (
 from donna_tui.memory.forgetting import find_target, forget, forget_for_good, pin, redo_session, undo_session
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason
-from donna_tui.types.memory import Correction, MemoryType, SessionRow
+from donna_tui.types.memory import Correction, MemoryType
 from donna_tui.types.memory_events import ChatIngested
 from tests.unit.index_parts import bytes_on_disk, embed_all
 from tests.unit.memory_parts import (
@@ -438,9 +438,14 @@ def test_the_oldest_sessions_are_due_beyond_the_threshold(sandbox: Sandbox, tmp_
     assert due(sandbox.db.database, 5) == []
 
 
-def summed_up(db: MemoryDb, session: SessionRow, rules: TurnRules) -> Fact:
+def to_summarise(db: MemoryDb, name: str = "s1") -> Material:
+    (session,) = (each for each in list_sessions(db.database) if each.name == name)
+    return material(db, session, TurnRules(chat_config()))
+
+
+def summed_up(db: MemoryDb, name: str = "s1") -> Fact:
     """Summarise a session by quoting sentences from it."""
-    found = material(db, session, rules)
+    found = to_summarise(db, name)
     summary = compress(db, found, summary_of(found.title, found.turns, CUT.counter))
     assert summary is not None
     return summary
@@ -448,9 +453,7 @@ def summed_up(db: MemoryDb, session: SessionRow, rules: TurnRules) -> Fact:
 
 def test_compression_marks_and_keeps_the_turns_and_can_be_undone(sandbox: Sandbox, tmp_path: Path) -> None:
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too", timestamp=START)))
-    (session,) = list_sessions(sandbox.db.database)
-    rules = TurnRules(chat_config())
-    summary = summed_up(sandbox.db, session, rules)
+    summary = summed_up(sandbox.db)
     assert (summary.type, summary.source_session_id, summary.compression_source) == (MemoryType.SEMANTIC, "s1", True)
     sandbox.follow()
     assert sandbox.sources() == [("chat", "s1:1-1"), ("chat", "s1:2-2"), ("memory", summary.id)]
@@ -476,7 +479,7 @@ def test_screens_learn_of_a_memory_that_another_process_forgot(sandbox: Sandbox,
 @pytest.mark.parametrize("named", ["summary", "chat:s1", "chat:s1:2-2"])
 def test_a_summary_that_is_restored_replaces_its_session_again(sandbox: Sandbox, tmp_path: Path, named: str) -> None:
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too", timestamp=START)))
-    summary = summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
+    summary = summed_up(sandbox.db)
     target = find_target(sandbox.db.database, f"memory:{summary.id}" if named == "summary" else named)
     assert forget(sandbox.db, target, START)
     sandbox.follow()
@@ -490,7 +493,7 @@ def test_a_summary_that_is_restored_replaces_its_session_again(sandbox: Sandbox,
 
 def test_a_summary_stays_forgotten_while_other_turns_of_its_session_are(sandbox: Sandbox, tmp_path: Path) -> None:
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too", timestamp=START)))
-    summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
+    summed_up(sandbox.db)
     first, second = (find_target(sandbox.db.database, f"chat:s1:{number}-{number}") for number in (1, 2))
     forget(sandbox.db, first, START)
     forget(sandbox.db, second, START + 1)
@@ -504,12 +507,12 @@ def test_no_summary_is_left_that_quotes_what_a_redone_session_forgot(
     sandbox: Sandbox, tmp_path: Path, *, again: bool
 ) -> None:
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too", timestamp=START)))
-    summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
+    summed_up(sandbox.db)
     Recorder(sandbox.db, added_by="agent").add([NewTurn(session="s1", role="user", speaker="user", text="Yes", turn=3)])
     forget(sandbox.db, find_target(sandbox.db.database, "chat:s1:1-1"), START, by="agent")
     undo_session(sandbox.db, "agent", START + 1)
     if again:
-        summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
+        summed_up(sandbox.db)
     redo_session(sandbox.db, "agent", START + 2)
     sandbox.follow()
     assert sandbox.ids("memory") == []
@@ -518,8 +521,7 @@ def test_no_summary_is_left_that_quotes_what_a_redone_session_forgot(
 
 def test_no_summary_is_stored_that_may_quote_a_turn_forgotten_meanwhile(sandbox: Sandbox, tmp_path: Path) -> None:
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too", timestamp=START)))
-    (session,) = list_sessions(sandbox.db.database)
-    found = material(sandbox.db, session, TurnRules(chat_config()))
+    found = to_summarise(sandbox.db)
     forget(sandbox.db, find_target(sandbox.db.database, "chat:s1:1-1"), START)
     assert compress(sandbox.db, found, f"They said that {LONG}.") is None
     sandbox.follow()
@@ -528,25 +530,24 @@ def test_no_summary_is_stored_that_may_quote_a_turn_forgotten_meanwhile(sandbox:
 
 def test_a_session_that_grows_has_no_summary(sandbox: Sandbox, tmp_path: Path) -> None:
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too", timestamp=START)))
-    (session,) = list_sessions(sandbox.db.database)
-    found = material(sandbox.db, session, TurnRules(chat_config()))
-    summed_up(sandbox.db, session, TurnRules(chat_config()))
+    found = to_summarise(sandbox.db)
+    summed_up(sandbox.db)
     file = jsonl(tmp_path / "u.jsonl", chat_rows("s1", LONG, f"{LONG} too", f"{LONG} again", timestamp=START))
     import_file(sandbox.db, file)
     sandbox.follow()
     assert (sandbox.ids("memory"), list_sessions(sandbox.db.database)[0].summary) == ([], "")
     assert compress(sandbox.db, found, "A summary without the last turn.") is None
-    summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
+    summed_up(sandbox.db)
     import_file(sandbox.db, file)
     assert list_sessions(sandbox.db.database)[0].summary
 
 
 def test_a_session_never_has_two_summaries(sandbox: Sandbox, tmp_path: Path) -> None:
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too", timestamp=START)))
-    old = summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
+    old = summed_up(sandbox.db)
     first = find_target(sandbox.db.database, "chat:s1:1-1")
     forget(sandbox.db, first, START, by="agent")
-    new = summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
+    new = summed_up(sandbox.db)
     undo_session(sandbox.db, "agent", START + 1)
     assert not forget(sandbox.db, find_target(sandbox.db.database, f"memory:{old.id}"), None)
     for restored in (None, START + 2, None):
@@ -557,9 +558,8 @@ def test_a_session_never_has_two_summaries(sandbox: Sandbox, tmp_path: Path) -> 
 
 def test_a_second_summary_is_forgotten_with_the_turns_too(sandbox: Sandbox, tmp_path: Path) -> None:
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too", timestamp=START)))
-    (session,) = list_sessions(sandbox.db.database)
     for _ in range(2):
-        summed_up(sandbox.db, session, TurnRules(chat_config()))
+        summed_up(sandbox.db)
     forget(sandbox.db, find_target(sandbox.db.database, "chat:s1:1-1"), START)
     sandbox.follow()
     assert sandbox.ids("memory") == []
@@ -570,7 +570,7 @@ def test_a_summary_returns_with_the_last_of_the_turns(
     sandbox: Sandbox, tmp_path: Path, restored: tuple[int, int]
 ) -> None:
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too", timestamp=START)))
-    summary = summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
+    summary = summed_up(sandbox.db)
     for at, name in enumerate(("chat:s1:1-1", "chat:s1:2-2", "chat:s1")):
         forget(sandbox.db, find_target(sandbox.db.database, name), START + at)
     found = []
@@ -583,24 +583,25 @@ def test_a_summary_returns_with_the_last_of_the_turns(
 
 def test_the_summaries_of_a_session_that_becomes_private_are_private(sandbox: Sandbox, tmp_path: Path) -> None:
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too", timestamp=START)))
-    (public,) = list_sessions(sandbox.db.database)
-    summed_up(sandbox.db, public, TurnRules(chat_config()))
+    summed_up(sandbox.db)
     expand(sandbox.db, "s1", START)
-    summed_up(sandbox.db, public, TurnRules(chat_config()))
+    summed_up(sandbox.db)
+    found = to_summarise(sandbox.db)
     sandbox.follow()
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, timestamp=START)), sensitive=True)
     sandbox.follow()
     assert sandbox.db.database.rows("SELECT sensitive FROM memories") == [(1,), (1,)]
     assert sandbox.store.database.rows("SELECT DISTINCT sensitive FROM memory_documents") == [(1,)]
-    assert summed_up(sandbox.db, public, TurnRules(chat_config())).sensitive  # summarised while it became private
+    summary = compress(sandbox.db, found, "Summarised while it became private.")
+    assert summary is not None
+    assert summary.sensitive
 
 
 def test_a_summary_is_erased_with_its_turns(sandbox: Sandbox, tmp_path: Path) -> None:
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", "The osprey code is the number 4711", LONG)))
-    (session,) = list_sessions(sandbox.db.database)
-    summed_up(sandbox.db, session, TurnRules(chat_config()))
+    summed_up(sandbox.db)
     expand(sandbox.db, "s1", START)
-    summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
+    summed_up(sandbox.db)
     forget_for_good(sandbox.db, find_target(sandbox.db.database, "chat:s1:1-1"), START)
     assert b"4711" not in bytes_on_disk(sandbox.folder)
 
@@ -664,8 +665,7 @@ def test_private_conversations_of_agents_are_renamed(tmp_path: Path, monkeypatch
     old = Sandbox(tmp_path)
     for name, sensitive in (("agent/a", True), ("agent/b", True), ("private/b", True), ("agent/c", False)):
         import_file(old.db, jsonl(tmp_path / "t.jsonl", chat_rows(name, LONG, timestamp=START)), sensitive=sensitive)
-    sessions = {each.name: each for each in list_sessions(old.db.database)}
-    summaries = {name: summed_up(old.db, sessions[name], TurnRules(chat_config())) for name in ("agent/a", "agent/c")}
+    summaries = {name: summed_up(old.db, name) for name in ("agent/a", "agent/c")}
     old.db.database.run("UPDATE memories SET sensitive = 0")
     old.follow()
     old.close()

@@ -1,4 +1,4 @@
-"""Memory that grows by itself: followed logs, separate users, suggestions, ends of passages, replaced preferences."""
+"""Memory that grows by itself: followed logs, separate users, suggestions, replaced preferences."""
 
 from __future__ import annotations
 
@@ -8,18 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.config.models import ChatSourceConfig
-from donna_tui.memory.chat import ChatSource
 from donna_tui.memory.conversations import Recorder, erase_turns, find_session, list_sessions, read_turns
 from donna_tui.memory.database import MemoryDb, open_db
 from donna_tui.memory.facts import RememberRequest, procedural, remember, would_replace
 from donna_tui.memory.importers import Import, LogFolder, exports_in
-from donna_tui.memory.splitter import TextSplitter
 from donna_tui.memory.suggestions import ACCEPTED, DISMISSED, answer_suggestion, list_suggestions, preferences_in
-from donna_tui.text.tokens import EstimatedTokens
-from donna_tui.types.memory import SessionRow, Turn
 from donna_tui.types.search import ME
-from tests.unit.memory_parts import START, jsonl
+from tests.unit.memory_parts import CUT, START, import_file, jsonl
 
 
 @pytest.fixture
@@ -109,11 +104,10 @@ def test_imported_turns_keep_their_user_unless_one_is_named(db: MemoryDb, tmp_pa
         tmp_path / "both.jsonl", [row("ann", "Ann likes kestrels a lot."), row("bob", "Bob likes ospreys a lot.")]
     )
     for _ in range(2):
-        list(Import(Recorder(db)).run(file))
+        import_file(db, file)
     assert [each.user_id for each in list_sessions(db.database, None)] == ["ann", "bob"]
     assert list_sessions(db.database, ME) == []
-    mine = Import(Recorder(db, one_user=True), "ann")
-    list(mine.run(file))
+    list(Import(Recorder(db, one_user=True), "ann").run(file))
     assert [(each.user_id, each.turns) for each in list_sessions(db.database, ME)] == [(ME, 1)]
 
 
@@ -133,14 +127,14 @@ def test_a_preference_in_a_chat_is_offered_once_and_answered(db: MemoryDb, tmp_p
         {"session_id": "s", "role": "user", "text": "I prefer dark roast."},
         {"session_id": "s", "speaker": "Caroline", "text": "I hate ospreys."},
     ])  # fmt: skip
-    list(Import(Recorder(db)).run(file))
+    import_file(db, file)
     offered = {each.text: each for each in list_suggestions(db.database, 10)}
     assert set(offered) == {"I prefer dark roast.", "My favourite bird is the kestrel."}
     with db.change():
         assert answer_suggestion(db, offered["I prefer dark roast."].id, DISMISSED)
         assert answer_suggestion(db, offered["I prefer dark roast."].id, ACCEPTED) is None
     assert [each.text for each in list_suggestions(db.database, 10)] == ["My favourite bird is the kestrel."]
-    list(Import(Recorder(db)).run(file))
+    import_file(db, file)
     assert len(list_suggestions(db.database, 10)) == 1
     session = find_session(db.database, "s")
     assert session is not None
@@ -166,46 +160,25 @@ def test_only_lasting_preferences_are_offered(said: str, offered: list[str]) -> 
     assert [said[start:end] for start, end in preferences_in(said)] == offered
 
 
-def test_a_system_message_ends_a_passage() -> None:
-    turns = [
-        Turn(number=number, role=role, speaker=role, text=text)
-        for number, (role, text) in enumerate(
-            [
-                ("user", "We feed the kestrel in the morning."),
-                ("system", "The topic has changed now."),
-                ("user", "The gateway keeps its sessions in Redis."),
-                ("user", "They are dropped after an hour or so."),
-            ],
-            1,
-        )
-    ]
-    session = SessionRow(name="s", title="", turns=4, started_at=None, last_at=None, closed=True, sensitive=False)
-    source = ChatSource(ChatSourceConfig(), TextSplitter(EstimatedTokens(), 256))
-    found = [document.source_id for document, _ in source.documents(session, "s", turns, range(9), ME)]
-    assert found == ["s:1-1", "s:3-4"]
-
-
 def test_what_a_preference_would_replace_is_known_before(db: MemoryDb) -> None:
-    cut = TextSplitter(EstimatedTokens(), 256)
-    remember(db, RememberRequest("My favourite colour is blue."), cut, START)
-    ((held, fresh),) = would_replace(db, RememberRequest("My favourite colour is green."), cut)
+    remember(db, RememberRequest("My favourite colour is blue."), CUT, START)
+    ((held, fresh),) = would_replace(db, RememberRequest("My favourite colour is green."), CUT)
     assert (held.content, fresh) == ("My favourite colour is blue.", "My favourite colour is green.")
-    assert would_replace(db, RememberRequest("My favourite colour is blue."), cut) == []
-    assert would_replace(db, RememberRequest("My favourite bird is the kestrel."), cut) == []
+    assert would_replace(db, RememberRequest("My favourite colour is blue."), CUT) == []
+    assert would_replace(db, RememberRequest("My favourite bird is the kestrel."), CUT) == []
 
 
 def test_what_is_preferred_now_replaces_what_was_preferred_of_its_kind(db: MemoryDb) -> None:
-    cut = TextSplitter(EstimatedTokens(), 256)
     for text in ("I prefer dark roast.", "I prefer tea in the evening.", "Please call me Emma."):
-        remember(db, RememberRequest(text), cut, START)
+        remember(db, RememberRequest(text), CUT, START)
     for fresh, old in (
         ("I prefer light roast now.", "I prefer dark roast."),
         ("These days I prefer medium roast.", "I prefer light roast now."),
         ("Call me Emmy.", "Please call me Emma."),
     ):
-        assert [held.content for held, _ in would_replace(db, RememberRequest(fresh), cut)] == [old]
-        remember(db, RememberRequest(fresh), cut, START)
-    assert would_replace(db, RememberRequest("I prefer fast trains now."), cut) == []
+        assert [held.content for held, _ in would_replace(db, RememberRequest(fresh), CUT)] == [old]
+        remember(db, RememberRequest(fresh), CUT, START)
+    assert would_replace(db, RememberRequest("I prefer fast trains now."), CUT) == []
     assert {fact.content for fact in procedural(db.database)} == {
         "These days I prefer medium roast.", "I prefer tea in the evening.", "Call me Emmy.",
     }  # fmt: skip

@@ -221,11 +221,10 @@ def test_a_backfill_reads_every_note_and_forgets_those_that_are_gone(sandbox: Sa
     sandbox.note("a.md", "- [ ] One\n")
     sandbox.note("b.md", "- [ ] Two\n")
     assert list(sandbox.follower.tasks.backfill(sandbox.client))[-1] == 2
-    before = sandbox.store.database.rows("SELECT id, updated_at FROM memory_documents ORDER BY id")
+    assert len(sandbox.ids("task")) == 2
     (sandbox.vault / "b.md").unlink()
     assert list(sandbox.follower.tasks.backfill(sandbox.client))[-1] == 1
     assert len(sandbox.ids("task")) == 1
-    assert len(before) == 2
 
 
 # Writing
