@@ -35,14 +35,6 @@ def not_a_number(rows: Matrix) -> Matrix:
     return np.full_like(rows, np.nan)
 
 
-def wrong_dim(rows: Matrix) -> Matrix:
-    return rows[:, :-1]
-
-
-def zero(rows: Matrix) -> Matrix:
-    return np.zeros_like(rows)
-
-
 class FaultyModel:
     """A model with vectors from hashes. `fault` spoils every batch in which a text contains `poison`."""
 

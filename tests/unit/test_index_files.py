@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,10 +28,12 @@ from donna_tui.types.errors import DatabaseError, Reason
 LONG_AGO = 1_000_000_000_000_000_000
 
 
-def opened(tmp_path: Path) -> Database:
-    database = open_database(tmp_path / "i.db")
-    migrate(database)
-    return database
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    opened = open_database(tmp_path / "i.db")
+    migrate(opened)
+    yield opened
+    opened.close()
 
 
 def state(path: str, **others: object) -> FileState:
@@ -38,59 +41,34 @@ def state(path: str, **others: object) -> FileState:
     return FileState(path=path, **values)  # type: ignore[arg-type]  # the values are those of the fields
 
 
-def test_a_state_is_loaded_as_it_was_saved(tmp_path: Path) -> None:
-    database = opened(tmp_path)
+def test_a_state_is_loaded_as_it_was_saved(database: Database) -> None:
     saved = state("a.md", etag="e", reason="r", message="m", checked_at=5.0, attempts=2, next_try=9.0)
     save_state(database, saved)
     assert file_state(database, "a.md") == saved
     forget_state(database, "a.md")
     assert file_state(database, "a.md") is None
-    database.close()
 
 
-def test_save_state_records_the_check_time(tmp_path: Path) -> None:
-    database = opened(tmp_path)
+def test_save_state_records_the_check_time(database: Database) -> None:
     before = time.time()
     save_state(database, state("a.md"))
     checked = file_state(database, "a.md")
     assert checked is not None
     assert checked.checked_at >= before
-    database.close()
 
 
-def test_states_below_a_folder_are_those_of_whole_components(tmp_path: Path) -> None:
-    database = opened(tmp_path)
+def test_states_below_a_folder_are_those_of_whole_components(database: Database) -> None:
     for path in ("P", "P/a.md", "P/Q/b.md", "P-old/c.md", "P.md", "P0.md", "p/d.md"):
         save_state(database, state(path))
     assert set(file_states(database, "P")) == {"P", "P/a.md", "P/Q/b.md"}
     assert len(file_states(database)) == 7
-    database.close()
 
 
-def test_only_indexed_files_are_found_by_their_bytes(tmp_path: Path) -> None:
-    database = opened(tmp_path)
+def test_only_indexed_files_are_found_by_their_bytes(database: Database) -> None:
     save_state(database, state("a.md", etag="x"))
     save_state(database, state("b.md", etag="x", state="failed"))
     save_state(database, state("c.md", etag="y"))
     assert [each.path for each in with_etag(database, "x")] == ["a.md"]
-    database.close()
-
-
-CHECKED = LONG_AGO / 1e9 + 3600
-
-
-@pytest.mark.parametrize(
-    ("size", "mtime", "ctime", "inode", "same"),
-    [
-        (3, LONG_AGO, LONG_AGO, 7, True),
-        (4, LONG_AGO, LONG_AGO, 7, False),
-        (3, LONG_AGO + 1, LONG_AGO, 7, False),
-        (3, LONG_AGO, LONG_AGO + 1, 7, False),
-        (3, LONG_AGO, LONG_AGO, 8, False),
-    ],
-)
-def test_same_stat_requires_all_four_values(size: int, mtime: int, ctime: int, inode: int, same: bool) -> None:
-    assert state("a.md", checked_at=CHECKED).same_stat(size, mtime, ctime, inode) is same
 
 
 @pytest.mark.parametrize("field", ["mtime_ns", "ctime_ns"])

@@ -84,12 +84,6 @@ def test_a_change_of_the_same_size_with_the_old_time_is_seen(harness: ReconcileH
     assert harness.compare().changed == ("a.md",)
 
 
-def test_a_note_that_was_read_right_after_its_change_is_read_again(harness: ReconcileHarness) -> None:
-    harness.write("a.md")
-    harness.know("a.md", checked_at=time.time())
-    assert harness.compare().changed == ("a.md",)
-
-
 def test_reading_everything_again_is_possible(harness: ReconcileHarness) -> None:
     harness.write("a.md")
     harness.know("a.md")
