@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from donna_tui.config.agent_settings import AgentEmbedding, AgentSettings, not_indexed
@@ -112,16 +112,8 @@ class SpaceContext:
         """Return the context of the pipelines. Raises ModelError if the model's tokenizer cannot be read."""
         from donna_tui.ingest.pipeline import IngestContext
         from donna_tui.ingest.source import NoteChunker
-        from donna_tui.memory.indexer import MemoryIndexer, MemoryIndexerParts
+        from donna_tui.memory.indexer import MemoryIndexer
 
-        memory = MemoryIndexerParts(
-            folder=self.space.state,
-            root=self.space.root,
-            sources=self.config.sources,
-            client=self.client,
-            splitter=self.splitter,
-            hub=self.hub,
-        )
         return IngestContext(
             space=self.space,
             config=self.config,
@@ -129,7 +121,7 @@ class SpaceContext:
             chunker=NoteChunker(self.splitter.counter, self.splitter.window, self.config.embedding.chunk_overlap),
             hub=self.hub,
             long_running=self.long_running,
-            extra_source=partial(MemoryIndexer, memory),
+            extra_source=MemoryIndexer,
         )
 
     # The memory and the language models

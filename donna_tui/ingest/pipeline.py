@@ -55,7 +55,7 @@ class Pipeline:
     """The owner of an index file, its writer thread and its tasks. Use it on one event loop."""
 
     def __init__(self, context: IngestContext, generation: int) -> None:
-        self._context, self._hub, self.generation = context, context.hub, generation
+        self.context, self._hub, self.generation = context, context.hub, generation
         self.queue = MemoryIngestQueue()
         self.path = index_path(context.space.state, generation)
         self.readers = Readers(self.path, long_running=context.long_running)
@@ -72,7 +72,7 @@ class Pipeline:
 
     async def open(self) -> Recipe:
         """Open the index file and start the tasks. Return the recipe the index was built with. Raises DatabaseError."""
-        context = self._context
+        context = self.context
         store = self._store = await self.write(self._open_store)
         self.extra_source = context.extra_source(self)
         self._source = VaultSource(context.client, self._store, context.chunker, self.extra_source)
@@ -86,10 +86,10 @@ class Pipeline:
         return await self.write(lambda: recipe_of(store.database))
 
     def _open_store(self) -> MemoryStore:
-        chunker = self._context.chunker
-        database = open_generation(self._context.space.state, self.generation, chunker.recipe)
+        chunker = self.context.chunker
+        database = open_generation(self.context.space.state, self.generation, chunker.recipe)
         try:
-            reread_if_key_changed(database, self._context.client.sensitive_key)
+            reread_if_key_changed(database, self.context.client.sensitive_key)
             return MemoryStore(database, chunker, chunker.window)
         except DatabaseError:
             database.close()
@@ -189,7 +189,7 @@ class Pipeline:
             self._tasks.start("following file events", lambda: self._follow(changed.paths))
 
     async def _follow(self, paths: Iterable[str]) -> None:
-        root, client = self._context.space.root, self._context.client
+        root, client = self.context.space.root, self.context.client
         found = await asyncio.to_thread(sort_events, client, root, paths)
         database = self.store.database
         below = [path for folder in found.vanished for path in await self.write(partial(file_states, database, folder))]
@@ -225,7 +225,7 @@ class Pipeline:
         the root is missing.
         """
         started = time.perf_counter()
-        client = self._context.client
+        client = self.context.client
         read_meanwhile: set[str] = set()
         self._comparisons.append(read_meanwhile)
         try:
@@ -281,7 +281,7 @@ class Pipeline:
 
     def _is_there(self, path: str) -> bool:
         try:
-            self._context.client.stat(path)
+            self.context.client.stat(path)
         except VaultReadError as error:
             return error.reason is Reason.ROOT_MISSING
         return True

@@ -17,7 +17,9 @@ from donna_tui.index.database import Database
 from donna_tui.index.documents import Document
 from donna_tui.index.migrations import get_meta, set_meta
 from donna_tui.index.store import MemoryStore
+from donna_tui.ingest.pipeline import IngestContext
 from donna_tui.memory.database import MemoryDb, erasure_mark, finish_erasures, read_db
+from donna_tui.memory.splitter import TextSplitter
 from donna_tui.text.chunker import Chunk
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.memory_events import (
@@ -32,7 +34,6 @@ from donna_tui.vault.obsidian import template_folders
 
 if TYPE_CHECKING:
     from donna_tui.memory.deriver import Deriver
-    from donna_tui.memory.indexer import MemoryIndexerParts
     from donna_tui.memory.tasks import TaskSource
 
 DERIVER_VERSION = "8"
@@ -54,32 +55,33 @@ _EVENTS: dict[str, type[ChatIngested] | type[CorrectionIngested] | type[MemoryRe
 class ChangeFollower:
     """Apply changes to an index. The generators yield 1 for each document that changed and 0 for the others."""
 
-    def __init__(self, parts: MemoryIndexerParts, store: MemoryStore) -> None:
-        self._parts, self._store, self._hub = parts, store, parts.hub
+    def __init__(self, context: IngestContext, store: MemoryStore) -> None:
+        self._context, self._store, self._hub = context, store, context.hub
+        self._sources = context.config.sources
+        self._splitter = TextSplitter(context.chunker.counter, context.chunker.window)
         self._db: MemoryDb | None = None
 
     @cached_property
     def tasks(self) -> TaskSource:
         from donna_tui.memory.tasks import TaskSource
 
-        parts = self._parts
-        return TaskSource(parts.sources.tasks, self._store, parts.splitter, self._hub, self._templates)
+        return TaskSource(self._sources.tasks, self._store, self._splitter, self._hub, self._templates)
 
     @cached_property
     def _templates(self) -> tuple[str, ...]:
         """The folders of templates that are set in Obsidian."""
-        return template_folders(self._parts.root)
+        return template_folders(self._context.space.root)
 
     @cached_property
     def _deriver(self) -> Deriver:
         from donna_tui.memory.deriver import Deriver
 
-        return Deriver(self._parts.sources, self._parts.splitter)
+        return Deriver(self._sources, self._splitter)
 
     @property
     def _version(self) -> str:
         """Return a fingerprint of the settings that decide how rows become documents."""
-        sources, splitter = self._parts.sources, self._parts.splitter
+        sources, splitter = self._sources, self._splitter
         fingerprint = f"{sources.chat!r}{sources.corrections!r}{splitter.counter.name}{splitter.window}"
         return f"{DERIVER_VERSION}:{hashlib.sha256(fingerprint.encode()).hexdigest()[:16]}"
 
@@ -87,7 +89,7 @@ class ChangeFollower:
         database = self._store.database
         if get_meta(database, "tasks") != self._tasks_version():
             _forget_hashes(database, MemorySource.TASK)
-            yield from self.tasks.backfill(self._parts.client)
+            yield from self.tasks.backfill(self._context.client)
             set_meta(database, "tasks", self._tasks_version())
         db = self._open_db()
         if db is not None:
@@ -101,7 +103,7 @@ class ChangeFollower:
         finish_erasures(database)
 
     def _tasks_version(self) -> str:
-        return f"{TASKS_VERSION}:{self._parts.sources.tasks.enabled}:{self._templates}:{self._version}"
+        return f"{TASKS_VERSION}:{self._sources.tasks.enabled}:{self._templates}:{self._version}"
 
     def _begin_anew(self, db: MemoryDb) -> Iterator[int]:
         """Follow a memory other than the indexed one, such as a restored backup: delete what it lacks."""
@@ -174,7 +176,7 @@ class ChangeFollower:
         from donna_tui.memory.scores import store_scores
 
         stored = self._store.upsert(document, chunks)
-        store_scores(self._store.database, stored.id, document, self._parts.splitter.counter)
+        store_scores(self._store.database, stored.id, document, self._splitter.counter)
         return not stored.unchanged
 
     def backfill(self, source: str) -> Iterator[int]:
@@ -188,7 +190,7 @@ class ChangeFollower:
 
     def _backfill(self, source: str) -> Iterator[int]:
         if source == MemorySource.TASK:
-            yield from self.tasks.backfill(self._parts.client)
+            yield from self.tasks.backfill(self._context.client)
             return
         db = self._open_db()
         count = 0
@@ -200,7 +202,7 @@ class ChangeFollower:
 
     def _open_db(self) -> MemoryDb | None:
         if self._db is None:
-            self._db = read_db(self._parts.folder)
+            self._db = read_db(self._context.space.state)
         return self._db
 
     def close(self) -> None:

@@ -9,38 +9,22 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from donna_tui.config.models import SourcesConfig
 from donna_tui.index.database import Database
 from donna_tui.ingest.index_maintainer import IndexMaintainer
 from donna_tui.ingest.pipeline import Pipeline
 from donna_tui.ingest.worker import FLUSH_SECONDS, PASSING, PAUSE_SECONDS
 from donna_tui.memory.changes import ChangeFollower
-from donna_tui.memory.splitter import TextSplitter
 from donna_tui.platform.supervisor import set_within
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason
-from donna_tui.types.events import EventHub, ProblemCleared
+from donna_tui.types.events import ProblemCleared
 from donna_tui.types.search import MemorySource
-from donna_tui.vault.client import VaultClient, VaultNote
+from donna_tui.vault.client import VaultNote
 
 if TYPE_CHECKING:
     from donna_tui.types.memory import BackfillRow
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryIndexerParts:
-    """The dependencies of a memory indexer. `folder` is the space's state folder, `root` that of the vault."""
-
-    folder: Path
-    root: Path
-    sources: SourcesConfig
-    client: VaultClient
-    splitter: TextSplitter
-    hub: EventHub
 
 
 POLL_SECONDS = 1.0
@@ -50,9 +34,9 @@ POLL_SECONDS = 1.0
 class MemoryIndexer:
     """The memory indexer of a pipeline. Its generators run on the writer thread, all else on the event loop."""
 
-    def __init__(self, parts: MemoryIndexerParts, pipeline: Pipeline) -> None:
-        self._pipeline, self._hub, self._database = pipeline, parts.hub, pipeline.store.database
-        self._follower = ChangeFollower(parts, pipeline.store)
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._pipeline, self._hub, self._database = pipeline, pipeline.context.hub, pipeline.store.database
+        self._follower = ChangeFollower(pipeline.context, pipeline.store)
         self._check_requested = asyncio.Event()
         self._check_requested.set()
         self._busy = True

@@ -7,14 +7,17 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from donna_tui.config.models import ChatSourceConfig, SourcesConfig
+from donna_tui.config.models import ChatSourceConfig, MemoryConfig, SourcesConfig
 from donna_tui.index.store import MemoryStore
+from donna_tui.ingest.pipeline import IngestContext
+from donna_tui.ingest.source import NoteChunker
 from donna_tui.memory.changes import ChangeFollower
 from donna_tui.memory.conversations import Recorder
 from donna_tui.memory.database import MemoryDb, open_db
 from donna_tui.memory.importers import Import
-from donna_tui.memory.indexer import MemoryIndexerParts
+from donna_tui.memory.indexer import MemoryIndexer
 from donna_tui.memory.splitter import TextSplitter
+from donna_tui.platform.spaces import Space
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.events import EngineEvent, EventHub
 from donna_tui.types.memory import ImportReport, MemoryChunk, MemoryType, SessionRow, Turn
@@ -78,6 +81,18 @@ def import_file(db: MemoryDb, path: Path, **recorder: Any) -> ImportReport:
     return importing.report
 
 
+def ingest_context(vault: Path, state: Path, hub: EventHub, **sources: Any) -> IngestContext:
+    return IngestContext(
+        space=Space("sandbox", vault, state),
+        config=MemoryConfig(sources=SourcesConfig(**sources)),
+        client=VaultClient(vault),
+        chunker=NoteChunker(CUT.counter, CUT.window, overlap=0),
+        hub=hub,
+        long_running=True,
+        extra_source=MemoryIndexer,
+    )
+
+
 class Sandbox:
     """A state folder with a memory, an index and the follower between them."""
 
@@ -91,17 +106,7 @@ class Sandbox:
         hub = EventHub()
         hub.subscribe(self.events.append)
         self.client = VaultClient(self.vault)
-        self.follower = ChangeFollower(
-            MemoryIndexerParts(
-                folder=self.folder,
-                root=self.vault,
-                sources=SourcesConfig(**sources),
-                client=self.client,
-                splitter=CUT,
-                hub=hub,
-            ),
-            self.store,
-        )
+        self.follower = ChangeFollower(ingest_context(self.vault, self.folder, hub, **sources), self.store)
 
     def follow(self) -> int:
         """Index all changes. Return the number of documents that were added or changed."""

@@ -151,7 +151,7 @@ def test_new_index_is_filled_from_the_memory_database(sandbox: Sandbox, tmp_path
     (tmp_path / "other").mkdir()
     other = Sandbox(tmp_path / "other")
     other.follower.close()
-    other.follower._parts = sandbox.follower._parts
+    other.follower._context = sandbox.follower._context
     assert other.follow() == 3
     assert other.sources() == sandbox.sources()
     other.close()

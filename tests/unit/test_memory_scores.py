@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.config.models import SourcesConfig
 from donna_tui.index.store import MemoryStore
 from donna_tui.index.vectors import packed, unpacked
 from donna_tui.memory.changes import ChangeFollower
-from donna_tui.memory.indexer import MemoryIndexerParts, lacks_scores
+from donna_tui.memory.indexer import lacks_scores
 from donna_tui.memory.scores import (
     Centroid,
     finish_deletions,
@@ -26,9 +25,8 @@ from donna_tui.memory.scores import (
 )
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.events import EventHub
-from donna_tui.vault.client import VaultClient
 from tests.unit.index_parts import DIM, note, open_store, unit
-from tests.unit.memory_parts import CUT
+from tests.unit.memory_parts import ingest_context
 
 COUNTER = EstimatedTokens()
 EAST, NORTH = unit([1.0] + [0.0] * (DIM - 1)), unit([0.0, 1.0] + [0.0] * (DIM - 2))
@@ -143,10 +141,8 @@ def test_a_deleted_task_leaves_no_trace_where_nothing_else_is_remembered(store: 
     store.delete("memory", "a")
     vault = tmp_path / "vault"
     vault.mkdir()
-    parts = MemoryIndexerParts(
-        folder=tmp_path, root=vault, sources=SourcesConfig(), client=VaultClient(vault), splitter=CUT, hub=EventHub()
-    )
-    assert sum(ChangeFollower(parts, store).follow()) == 0  # memory.db is missing
+    follower = ChangeFollower(ingest_context(vault, tmp_path, EventHub()), store)
+    assert sum(follower.follow()) == 0  # memory.db is missing
     assert store.database.rows("SELECT * FROM memory_departed") == []
     assert read_centroid(store.database, "me", DIM).count == 0
 
