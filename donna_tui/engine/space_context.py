@@ -121,7 +121,7 @@ class SpaceContext:
             chunker=NoteChunker(self.splitter.counter, self.splitter.window, self.config.embedding.chunk_overlap),
             hub=self.hub,
             long_running=self.long_running,
-            extra_source=MemoryIndexer,
+            memory_indexer=MemoryIndexer,
         )
 
     # The memory and the language models

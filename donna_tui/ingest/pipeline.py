@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from donna_tui.config.models import MemoryConfig
 from donna_tui.embedding.service import EmbeddingService
@@ -23,7 +23,7 @@ from donna_tui.ingest.embedding_queue import EmbeddingQueue
 from donna_tui.ingest.pending_deletions import PendingDeletions
 from donna_tui.ingest.queue import Job, MemoryIngestQueue
 from donna_tui.ingest.reconcile import compare
-from donna_tui.ingest.source import ExtraSource, NoteChunker, Outcome, VaultSource
+from donna_tui.ingest.source import NoteChunker, Outcome, VaultSource
 from donna_tui.ingest.watcher import ChangedPaths, sort_events
 from donna_tui.ingest.worker import IngestWorker
 from donna_tui.platform.spaces import Space
@@ -31,6 +31,9 @@ from donna_tui.platform.supervisor import Supervisor
 from donna_tui.types.errors import DatabaseError, Reason, VaultReadError
 from donna_tui.types.events import CHANGED, EventHub, NoteIndexed, ReconcileDone
 from donna_tui.vault.client import VaultClient
+
+if TYPE_CHECKING:
+    from donna_tui.memory.indexer import MemoryIndexer
 
 FOLLOW_UP_SECONDS = 1.0
 NOTES = "SELECT count(*) FROM memory_documents WHERE source_type = 'vault'"
@@ -40,7 +43,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestContext:
-    """The context that the pipelines of a space share. `extra_source` creates the sources other than notes."""
+    """The context that the pipelines of a space share. `memory_indexer` creates what indexes all but notes."""
 
     space: Space
     config: MemoryConfig
@@ -48,7 +51,7 @@ class IngestContext:
     chunker: NoteChunker
     hub: EventHub
     long_running: bool
-    extra_source: Callable[[Pipeline], ExtraSource]
+    memory_indexer: Callable[[Pipeline], MemoryIndexer]
 
 
 class Pipeline:
@@ -61,7 +64,7 @@ class Pipeline:
         self.readers = Readers(self.path, long_running=context.long_running)
         self.embeddings: EmbeddingQueue | None = None
         self.last_reconcile: float | None = None
-        self.extra_source: ExtraSource
+        self.memory: MemoryIndexer
         self._store: MemoryStore | None = None
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="donna-write")
         self._tasks = Supervisor(self._hub)
@@ -74,15 +77,15 @@ class Pipeline:
         """Open the index file and start the tasks. Return the recipe the index was built with. Raises DatabaseError."""
         context = self.context
         store = self._store = await self.write(self._open_store)
-        self.extra_source = context.extra_source(self)
-        self._source = VaultSource(context.client, self._store, context.chunker, self.extra_source)
+        self.memory = context.memory_indexer(self)
+        self._source = VaultSource(context.client, self._store, context.chunker, self.memory)
         self._worker = IngestWorker(self.queue, self._source, self.write, self._hub, self._finish)
         window = context.config.sources.vault.rename_window_seconds if context.long_running else 0.0
         self.deletions = PendingDeletions(self._hub, window, self._remove, self._reading, self._counted)
         self._tasks.start("reading notes", self._worker.run)
         self._tasks.start("removing notes", self.deletions.run)
         self._tasks.start("comparing folders", self._rescan_forever)
-        self._tasks.start("following the memory", self.extra_source.run)
+        self._tasks.start("following the memory", self.memory.run)
         return await self.write(lambda: recipe_of(store.database))
 
     def _open_store(self) -> MemoryStore:
@@ -98,7 +101,7 @@ class Pipeline:
     async def embed_with(self, service: EmbeddingService, input_hash: InputHash) -> None:
         store = self.store
         await self.write(partial(store.use_embeddings, service.version_tag, service.provider.dim))
-        score = self.extra_source.request_check  # of the documents of other sources, once embedding is idle
+        score = self.memory.request_check  # of the documents of other sources, once embedding is idle
         self.embeddings = EmbeddingQueue(store, self.write, service, self._hub, input_hash, rested=score)
         self._tasks.start("embedding", self.embeddings.run)
 
@@ -121,7 +124,7 @@ class Pipeline:
     def _close_files(self) -> None:
         self.readers.close()
         if self._store:
-            self._writer.submit(self.extra_source.close).result()
+            self._writer.submit(self.memory.close).result()
             self._writer.submit(self._store.database.close).result()
         self._writer.shutdown(wait=True)
 
@@ -138,7 +141,7 @@ class Pipeline:
     def working(self) -> bool:
         """Return whether any known difference is not indexed yet: text, or vectors if there is a model."""
         embedding = self.embeddings is not None and not self.embeddings.idle.is_set()
-        return self._reading() or self.deletions.waiting or embedding or self.extra_source.waiting
+        return self._reading() or self.deletions.waiting or embedding or self.memory.waiting
 
     def _reading(self) -> bool:
         return self._worker.busy or len(self.queue) > 0 or self._rescan_requested.is_set() or self._comparing
@@ -157,7 +160,7 @@ class Pipeline:
             await asyncio.sleep(pause)
         if await self.write(self.store.lacks_vectors):
             return False
-        return not await self.write(self.extra_source.lacks_scores)
+        return not await self.write(self.memory.lacks_scores)
 
     @property
     def is_read(self) -> bool:
@@ -240,7 +243,7 @@ class Pipeline:
         self.queue.put(Job(path, "rebuild" if reread else "changed") for path in found.changed)
         self.deletions.expect(found.missing, accept=accept)
         if not prefix:
-            self.extra_source.request_check()
+            self.memory.request_check()
             self.deletions.complete(found.missing)
             self.last_reconcile = time.time()
         self._hub.post(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from donna_tui.index.documents import Document
 from donna_tui.index.files import FileState, file_state, forget_state, save_state, with_etag
@@ -20,6 +20,9 @@ from donna_tui.types.events import NoteDeleted, NoteFailed, NoteIndexed, NoteRen
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import NoteStat, ScannedFile, VaultClient, VaultNote
 from donna_tui.vault.note.read import DRAFT_KEY, properties_of
+
+if TYPE_CHECKING:
+    from donna_tui.memory.indexer import MemoryIndexer
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,45 +90,13 @@ def document_of(note: VaultNote) -> Document:
     )
 
 
-class ExtraSource(Protocol):
-    """Keep the documents of other sources in an index consistent, in a separate task."""
-
-    def stored(self, note: VaultNote) -> None:
-        """Handle a note that was stored, or stored again; called on the writer's thread. Never raises."""
-
-    def removed(self, path: str) -> None:
-        """Handle a note that was removed; called on the writer's thread. Never raises."""
-
-    @property
-    def waiting(self) -> bool:
-        """Return whether there is anything to index, or to score once it is embedded."""
-        ...
-
-    def lacks_scores(self) -> bool:
-        """Return whether an embedded document has no score yet; call it on the writer's thread."""
-        ...
-
-    def request_check(self) -> None:
-        """Request a check for changes; `waiting` is True until it is done."""
-
-    async def run(self) -> None:
-        """Follow changes until cancelled."""
-
-    def backfill(self, source: str) -> Iterator[int]:
-        """Reindex a source in short steps on the writer's thread, yielding the documents so far. Raises DonnaError."""
-        ...
-
-    def close(self) -> None:
-        """Close all open resources; call it on the writer's thread."""
-
-
 class VaultSource:
     """Keep documents and file states consistent with the files. Every method is one short piece of work."""
 
     def __init__(
-        self, client: VaultClient, store: MemoryStore, chunk: Callable[[Document], list[Chunk]], observer: ExtraSource
+        self, client: VaultClient, store: MemoryStore, chunk: Callable[[Document], list[Chunk]], memory: MemoryIndexer
     ) -> None:
-        self._client, self._store, self._chunk, self._observer = client, store, chunk, observer
+        self._client, self._store, self._chunk, self._memory = client, store, chunk, memory
 
     def ingest(self, job: Job) -> Outcome:
         """Update the index for one path. Raises DatabaseError, and VaultReadError if the whole vault is missing."""
@@ -139,7 +110,7 @@ class VaultSource:
             if known and known.state == "indexed" and known.etag == note.etag and job.why != "rebuild":
                 if known.mtime_ns != state.mtime_ns:  # only the times: nothing is split or embedded
                     self._store.upsert(document_of(note))
-                    self._observer.stored(note)
+                    self._memory.stored(note)
                 save_state(self._store.database, state)
                 return "unchanged"
             return self._store_note(job, note, state, known, read_ms=_since(started))
@@ -152,14 +123,14 @@ class VaultSource:
     def remove(self, path: str) -> NoteDeleted | None:
         known = self._store.delete(MemorySource.VAULT, path)
         forget_state(self._store.database, path)
-        self._observer.removed(path)
+        self._memory.removed(path)
         return NoteDeleted(path=path) if known else None
 
     def skip(self, entry: ScannedFile) -> NoteSkipped:
         """Record that a file is not indexed, and why; its document, if any, is removed."""
         reason = entry.reason or Reason.IGNORED
         if self._store.delete(MemorySource.VAULT, entry.path):
-            self._observer.removed(entry.path)
+            self._memory.removed(entry.path)
         state = FileState(path=entry.path, state="skipped", reason=reason, message=entry.message)
         if stat := entry.stat:
             state = replace(state, size=stat.size, mtime_ns=stat.mtime_ns, ctime_ns=stat.ctime_ns, inode=stat.inode)
@@ -175,15 +146,15 @@ class VaultSource:
             self._store.rename(moved_from, document)
             forget_state(self._store.database, moved_from)
             save_state(self._store.database, state)
-            self._observer.stored(note)  # before the removal, so that tasks in both keep their vectors
-            self._observer.removed(moved_from)
+            self._memory.stored(note)  # before the removal, so that tasks in both keep their vectors
+            self._memory.removed(moved_from)
             return NoteRenamed(path=note.path, old_path=moved_from)
         started = time.perf_counter()
         chunks = self._chunk(document)
         chunk_ms, started = _since(started), time.perf_counter()
         stored = self._store.upsert(document, chunks)
         save_state(self._store.database, state)
-        self._observer.stored(note)
+        self._memory.stored(note)
         stages = StageTimes(read=read_ms, chunk=chunk_ms, store=_since(started))
         found_after_ms = None
         if job.noticed_at is not None:  # the time of the save is the file's mtime, if that is plausible

@@ -32,7 +32,10 @@ POLL_SECONDS = 1.0
 
 
 class MemoryIndexer:
-    """The memory indexer of a pipeline. Its generators run on the writer thread, all else on the event loop."""
+    """Keep the documents of `memory.db`, and the tasks of notes, in a pipeline's index up to date.
+
+    `run`, `waiting` and `request_check` are for the event loop, the other methods for the writer's thread.
+    """
 
     def __init__(self, pipeline: Pipeline) -> None:
         self._pipeline, self._hub, self._database = pipeline, pipeline.context.hub, pipeline.store.database
@@ -44,10 +47,12 @@ class MemoryIndexer:
         self._trouble: DonnaError | None = None
 
     def stored(self, note: VaultNote) -> None:
+        """Handle a note that was stored, or stored again. Never raises."""
         self._follower.tasks.stored(note)
         self._unscored = True
 
     def removed(self, path: str) -> None:
+        """Handle a note that was removed. Never raises."""
         self._follower.tasks.removed(path)
 
     @property
@@ -147,7 +152,7 @@ def _flush(steps: Iterator[int]) -> tuple[bool, bool]:
 def request_check(maintainer: IndexMaintainer) -> None:
     """Request that all indexes check the memory for changes soon."""
     for pipeline in maintainer.indexes.pipelines:
-        pipeline.extra_source.request_check()
+        pipeline.memory.request_check()
 
 
 async def wait_until_indexed(maintainer: IndexMaintainer, patience: float) -> bool:
@@ -170,10 +175,10 @@ async def backfill(maintainer: IndexMaintainer, source: MemorySource) -> Backfil
             await maintainer.compare(full=False)
         else:
             for pipeline in maintainer.indexes.pipelines:
-                await _run_in_flushes(pipeline, pipeline.extra_source.backfill(source.value))
+                await _run_in_flushes(pipeline, pipeline.memory.backfill(source.value))
                 if pipeline.embeddings:
                     pipeline.embeddings.wake()
-                pipeline.extra_source.request_check()
+                pipeline.memory.request_check()
         await maintainer.indexes.wait_until_idle()
         pipeline = maintainer.indexes.active
         sql = "SELECT count(*) FROM memory_documents WHERE source_type = ?"

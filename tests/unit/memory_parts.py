@@ -89,7 +89,7 @@ def ingest_context(vault: Path, state: Path, hub: EventHub, **sources: Any) -> I
         chunker=NoteChunker(CUT.counter, CUT.window, overlap=0),
         hub=hub,
         long_running=True,
-        extra_source=MemoryIndexer,
+        memory_indexer=MemoryIndexer,
     )
 
 
