@@ -425,7 +425,6 @@ class MemoryService:
                 counter=await asyncio.to_thread(prompt_tokens),
                 min_score=self._context.config.retrieval.min_score,
                 scorer=CrossEncoderReranker(model) if model else None,
-                reranks=settings.reranker_enabled,
             )
         return await self._recaller.recall(request)
 

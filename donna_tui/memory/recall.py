@@ -16,6 +16,7 @@ from donna_tui.memory.listing import memory_of_fact, memory_of_hit, prompt_prefi
 from donna_tui.memory.scores import importance_of
 from donna_tui.memory.tokens import PromptTokens
 from donna_tui.safety.terminal import clean
+from donna_tui.search.reranking import Scorer
 from donna_tui.text.plural import plural
 from donna_tui.text.sentences import sentences_by_line
 from donna_tui.types.errors import ModelError
@@ -41,9 +42,6 @@ HALF_LIFE_SECONDS = 30 * 86_400.0
 """Seconds after which the recency of a memory halves."""
 
 UNKNOWN_IMPORTANCE = 0.5
-
-Scorer = Callable[[str, Sequence[str]], Sequence[float]]
-"""A function that scores the relevance of each text to a query, from 0 to 1. Raises ModelError."""
 
 _WORD = re.compile(r"\w+")
 
@@ -313,7 +311,6 @@ class Recaller:
     counter: PromptTokens
     min_score: float = 0.0
     scorer: Scorer | None = None
-    reranks: bool = False
 
     async def recall(self, request: RecallRequest) -> RecallResult:
         """Pack the preferences and the best matches, in the order of the prompt. Raises DatabaseError.
@@ -322,13 +319,14 @@ class Recaller:
         """
         procedural = await self._procedural(request)
         wanted = request.candidates
-        found = await self._found(request, wanted) if wanted else _Candidates()
-        packed, note = self._packed(request, procedural, found)
-        full = (OmittedReason.BUDGET, OmittedReason.COUNT)
-        while found.searched == wanted < MAX_CANDIDATES and wanted and not any(cut.why in full for cut in packed.cut):
+        while True:
+            found = await self._found(request, wanted) if wanted else _Candidates()
+            ranked, note = rerank(request.query, found.kept, self.scorer, time.time())
+            packed = pack(procedural, ranked, top_k=request.top_k, budget=request.token_budget, counter=self.counter)
+            full = any(cut.why in (OmittedReason.BUDGET, OmittedReason.COUNT) for cut in packed.cut)
+            if full or not 0 < wanted == found.searched < MAX_CANDIDATES:
+                break
             wanted = min(MAX_CANDIDATES, wanted * CANDIDATES_EACH)
-            found = await self._found(request, wanted)
-            packed, note = self._packed(request, procedural, found)
         cut = (*packed.cut, *found.cut)
         omission = omission_note(request, packed, cut, found) if wanted else ""
         return RecallResult(
@@ -341,13 +339,6 @@ class Recaller:
             note="; ".join(filter(None, (found.note, note, omission))),
             query=request.query,
         )
-
-    def _packed(
-        self, request: RecallRequest, procedural: Sequence[MemoryChunk], found: _Candidates
-    ) -> tuple[Packed, str]:
-        ranked, note = rerank(request.query, found.kept, self.scorer if self.reranks else None, time.time())
-        packed = pack(procedural, ranked, top_k=request.top_k, budget=request.token_budget, counter=self.counter)
-        return packed, note
 
     async def _procedural(self, request: RecallRequest) -> list[MemoryChunk]:
         """Return the preferences: pinned ones first, then the latest or, if not all fit, the most relevant."""
@@ -365,10 +356,9 @@ class Recaller:
         ranked = sorted(facts, key=lambda fact: (not fact.pinned, order.get(fact.id, len(order))))
         known = await self._importance([hit.chunk_id for hit in near.values()])
         return [
-            replace(
-                memory_of_fact(fact, known.get(near[fact.id].chunk_id) if fact.id in near else None),
-                score=near[fact.id].rank_score if fact.id in near else 0.0,
-            )
+            replace(memory_of_fact(fact, known.get(hit.chunk_id)), score=hit.rank_score)
+            if (hit := near.get(fact.id))
+            else memory_of_fact(fact)
             for fact in ranked
         ]
 
