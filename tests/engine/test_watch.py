@@ -6,13 +6,14 @@ import asyncio
 import os
 import shutil
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from donna_tui.ingest import watcher
 from donna_tui.types.events import NoteDeleted, NoteEmbedded, NoteIndexed, NoteRenamed, WatchEvent
-from tests.engine.helpers import Running, Sandbox, eventually, everything_below, index_once, new_sandbox, open_engine
+from tests.engine.helpers import Sandbox, eventually, everything_below, index_once, new_sandbox, open_engine
 
 pytestmark = pytest.mark.model
 
@@ -153,8 +154,7 @@ async def test_an_unchanged_vault_embeds_nothing(vault: Sandbox) -> None:
 
 
 @pytest.mark.slow
-async def test_a_new_tree_of_notes_is_found_completely(sandbox_with_model: Sandbox) -> None:
-    sandbox = sandbox_with_model
+async def test_a_new_tree_of_notes_is_found_completely(sandbox: Sandbox) -> None:
     sandbox.write("first.md", "# First\n\nhello\n")
     async with open_engine(sandbox) as running:
         await running.wait_until_indexed()
@@ -168,8 +168,7 @@ async def test_a_new_tree_of_notes_is_found_completely(sandbox_with_model: Sandb
 
 
 @pytest.mark.slow
-async def test_non_utf8_file_names_do_not_stop_indexing(sandbox_with_model: Sandbox) -> None:
-    sandbox = sandbox_with_model
+async def test_non_utf8_file_names_do_not_stop_indexing(sandbox: Sandbox) -> None:
     sandbox.write("first.md", LIGHTHOUSE)
     async with open_engine(sandbox) as running:
         await running.wait_until_indexed()
@@ -187,8 +186,7 @@ async def test_non_utf8_file_names_do_not_stop_indexing(sandbox_with_model: Sand
 
 
 @pytest.mark.slow
-async def test_deleting_one_of_two_identical_notes_keeps_the_other(sandbox_with_model: Sandbox) -> None:
-    sandbox = sandbox_with_model
+async def test_deleting_one_of_two_identical_notes_keeps_the_other(sandbox: Sandbox) -> None:
     sandbox.write("one.md", LIGHTHOUSE)
     sandbox.write("two.md", LIGHTHOUSE)
     async with open_engine(sandbox) as running:
@@ -202,8 +200,7 @@ async def test_deleting_one_of_two_identical_notes_keeps_the_other(sandbox_with_
         assert not running.events_of(NoteRenamed)
 
 
-async def test_swapped_names_are_distinguished(sandbox_with_model: Sandbox) -> None:
-    sandbox = sandbox_with_model
+async def test_swapped_names_are_distinguished(sandbox: Sandbox) -> None:
     sandbox.write("a.md", LIGHTHOUSE)
     sandbox.write("b.md", BAKERY)
     async with open_engine(sandbox) as running:
@@ -219,46 +216,34 @@ async def test_swapped_names_are_distinguished(sandbox_with_model: Sandbox) -> N
         await running.until_found(MEANS_LIGHTHOUSE, "b.md", "semantic", k=1)
 
 
-async def edited_while_away(sandbox: Sandbox, first: str, change: object) -> Running:
-    sandbox.write("note.md", first)
+def restore_older(note: Path) -> None:
+    backup = note.parent.with_name("backup.md")
+    backup.write_text(BAKERY)
+    os.utime(backup, ns=(10**18, 10**18))
+    shutil.copy2(backup, note)
+
+
+def keep_size_and_time(note: Path) -> None:
+    before = note.stat()
+    note.write_text(LIGHTHOUSE.replace("lamp", "fire"))
+    os.utime(note, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (note.stat().st_size, note.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+
+
+@pytest.mark.parametrize(
+    ("edit", "word"),
+    [(lambda note: note.write_text(BAKERY), "Sourdough"), (restore_older, "Sourdough"), (keep_size_and_time, "fire")],
+)
+async def test_an_edit_while_away_is_found_at_the_next_start(
+    sandbox: Sandbox, edit: Callable[[Path], object], word: str
+) -> None:
+    note = sandbox.write("note.md", LIGHTHOUSE)
     old = sandbox.root.stat().st_mtime_ns - 3_600 * 10**9
-    os.utime(sandbox.root / "note.md", ns=(old, old))
+    os.utime(note, ns=(old, old))
     await index_once(sandbox)
-    assert callable(change)
-    change()
-    return await index_once(sandbox)
-
-
-async def test_an_edit_while_away_is_found_at_the_next_start(sandbox_with_model: Sandbox) -> None:
-    sandbox = sandbox_with_model
-    await edited_while_away(sandbox, LIGHTHOUSE, lambda: sandbox.write("note.md", BAKERY))
-    assert {"sourdough" in text.lower() for _, text in sandbox.texts()} == {True}
-
-
-async def test_a_restored_older_file_is_found_at_the_next_start(sandbox_with_model: Sandbox) -> None:
-    sandbox = sandbox_with_model
-
-    def restore() -> None:
-        backup = sandbox.write("../backup.md", BAKERY)
-        os.utime(backup, ns=(10**18, 10**18))
-        shutil.copy2(backup, sandbox.root / "note.md")
-
-    await edited_while_away(sandbox, LIGHTHOUSE, restore)
-    assert {"sourdough" in text.lower() for _, text in sandbox.texts()} == {True}
-
-
-async def test_an_edit_of_the_same_size_and_time_is_found_at_the_next_start(sandbox_with_model: Sandbox) -> None:
-    sandbox = sandbox_with_model
-
-    def edit() -> None:
-        file = sandbox.root / "note.md"
-        before = file.stat()
-        file.write_text(LIGHTHOUSE.replace("lamp", "fire"))
-        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
-        assert (file.stat().st_size, file.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
-
-    await edited_while_away(sandbox, LIGHTHOUSE, edit)
-    assert {"fire" in text for _, text in sandbox.texts()} == {True}
+    edit(note)
+    await index_once(sandbox)
+    assert {word in text for _, text in sandbox.texts()} == {True}
 
 
 async def test_a_deletion_while_away_is_found_at_the_next_start(vault: Sandbox) -> None:
@@ -269,7 +254,7 @@ async def test_a_deletion_while_away_is_found_at_the_next_start(vault: Sandbox) 
 
 
 @pytest.fixture
-def sandbox_with_model(tmp_path: Path, model_cache: Path) -> Sandbox:
+def sandbox(tmp_path: Path, model_cache: Path) -> Sandbox:
     return new_sandbox(tmp_path, model_cache)
 
 

@@ -27,6 +27,11 @@ class Clock:
     def monotonic(self) -> float:
         return self.now
 
+    async def advance(self, seconds: float) -> None:
+        """Move the clock, and let the task notice."""
+        self.now += seconds
+        await let_it_run()
+
 
 class Vault:
     """The notes of an index, whether reading is paused, and what was removed."""
@@ -81,12 +86,10 @@ async def test_a_missing_note_stays_for_the_rename_window(clock: Clock) -> None:
     vault = Vault(100)
     async with watched(vault):
         vault.deletions.expect(["a.md"])
-        clock.now += WINDOW - 0.1
-        await let_it_run()
+        await clock.advance(WINDOW - 0.1)
         assert vault.removed == []
         assert vault.deletions.waiting
-        clock.now += 0.1
-        await let_it_run()
+        await clock.advance(0.1)
     assert vault.removed == ["a.md"]
     assert not vault.deletions.waiting
 
@@ -97,8 +100,7 @@ async def test_expecting_a_deletion_again_does_not_restart_its_window(clock: Clo
         vault.deletions.expect(["a.md"])
         clock.now += WINDOW / 2
         vault.deletions.expect(["a.md"])
-        clock.now += WINDOW / 2
-        await let_it_run()
+        await clock.advance(WINDOW / 2)
     assert vault.removed == ["a.md"]
 
 
@@ -107,8 +109,7 @@ async def test_nothing_is_removed_while_notes_are_read(clock: Clock) -> None:
     vault.reading = True
     async with watched(vault):
         vault.deletions.expect(["a.md"])
-        clock.now += 10 * WINDOW
-        await let_it_run()
+        await clock.advance(10 * WINDOW)
         assert vault.removed == []
         vault.reading = False
         await let_it_run()
@@ -120,12 +121,10 @@ async def test_far_too_many_at_once_are_held_and_reported_once(clock: Clock) -> 
     gone = some(60)
     async with watched(vault):
         vault.deletions.expect(gone)
-        clock.now += WINDOW
-        await let_it_run()
+        await clock.advance(WINDOW)
         assert (vault.removed, vault.deletions.held, vault.deletions.waiting) == ([], 60, False)
         vault.deletions.expect(gone)
-        clock.now += 10 * WINDOW
-        await let_it_run()
+        await clock.advance(10 * WINDOW)
     assert vault.removed == []
     assert vault.problems == ["ProblemRaised"]
     raised = vault.events[0]
@@ -139,8 +138,7 @@ async def test_notes_that_were_moved_meanwhile_are_not_missing(clock: Clock) -> 
     vault.moved = set(some(60))
     async with watched(vault):
         vault.deletions.expect([*some(60), "gone.md"])
-        clock.now += WINDOW
-        await let_it_run()
+        await clock.advance(WINDOW)
     assert "gone.md" in vault.removed
     assert (vault.deletions.held, vault.problems) == (0, [])
 
@@ -149,11 +147,9 @@ async def test_held_notes_are_removed_once_the_user_confirms(clock: Clock) -> No
     vault = Vault(100)
     async with watched(vault):
         vault.deletions.expect(some(60))
-        clock.now += WINDOW
-        await let_it_run()
+        await clock.advance(WINDOW)
         vault.deletions.accept()
-        clock.now += WINDOW
-        await let_it_run()
+        await clock.advance(WINDOW)
     assert len(vault.removed) == 60
     assert vault.deletions.held == 0
     assert vault.problems == ["ProblemRaised", "ProblemCleared"]
@@ -165,8 +161,7 @@ async def test_accept_does_not_cover_later_mass_deletions(clock: Clock) -> None:
         vault.deletions.accept()
         vault.deletions.expect(["known.md"], accept=True)
         vault.deletions.expect(some(150))
-        clock.now += WINDOW
-        await let_it_run()
+        await clock.advance(WINDOW)
     assert vault.removed == ["known.md"]
     assert vault.deletions.held == 150
 
@@ -175,8 +170,7 @@ async def test_accepted_mass_deletion_needs_no_further_confirmation(clock: Clock
     vault = Vault(100)
     async with watched(vault):
         vault.deletions.expect(some(100), accept=True)
-        clock.now += WINDOW
-        await let_it_run()
+        await clock.advance(WINDOW)
     assert len(vault.removed) == 100
 
 
@@ -184,8 +178,7 @@ async def test_held_deletions_are_dropped_when_the_notes_are_back(clock: Clock) 
     vault = Vault(100)
     async with watched(vault):
         vault.deletions.expect(some(60))
-        clock.now += WINDOW
-        await let_it_run()
+        await clock.advance(WINDOW)
         vault.deletions.complete(["0.md", "another.md"])
         assert vault.deletions.held
         vault.deletions.complete(["another.md"])
