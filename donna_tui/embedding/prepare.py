@@ -120,18 +120,15 @@ def _intact_export(cache: Path) -> ModelFiles | None:
 @contextlib.contextmanager
 def _only_one(lock: Path, on_phase: OnPhase, cancel: Event) -> Iterator[None]:
     """Hold the lock shared by all processes of this user; waiting for it can be cancelled."""
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
+    with lock.open("ab") as file:
         while True:
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
                 on_phase(ModelPhase.PREPARING, "Another Donna is preparing the embedding model")
                 _pause(cancel)
         yield
-    finally:
-        os.close(descriptor)
 
 
 def _export(cache: Path, on_phase: OnPhase, cancel: Event) -> ModelFiles:

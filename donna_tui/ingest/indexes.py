@@ -31,7 +31,6 @@ class Indexes:
         self._service: EmbeddingService | None = None
         self._wanted = context.chunker.recipe
         self.building: Pipeline | None = None
-        self._built = Recipe("")
         self._why = ""
         self._active: Pipeline | None = None
 
@@ -53,7 +52,7 @@ class Indexes:
     @property
     def matches_model(self) -> bool:
         """Return whether the vectors of the active index can be compared with those of the loaded model."""
-        return bool(self._wanted.embedding) and self._wanted.embedding == self._built.embedding
+        return bool(self._wanted.embedding) and self._wanted.embedding == self.active.built.embedding
 
     async def open(self, readers: Readers | None = None) -> None:
         """Open the current index, or create the first. A damaged one is renamed and rebuilt from the vault.
@@ -63,12 +62,12 @@ class Indexes:
         """
         generation = current_generation(self._context.space.state) or 1
         try:
-            self._active, self._built = await self._open(generation)
+            self._active = await self._open(generation)
         except DatabaseError as error:
             if error.reason is not Reason.DATABASE_CORRUPT:
                 raise
             self._report_damage(generation)
-            self._active, self._built = await self._open(generation)
+            self._active = await self._open(generation)
             readers = None
         delete_older(self._context.space.state, generation)  # left by an interrupted swap
         await self._build_if_needed("the chunking of notes has changed")
@@ -76,13 +75,14 @@ class Indexes:
             self._active.readers.close()
             self._active.readers = readers
 
-    async def _open(self, generation: int) -> tuple[Pipeline, Recipe]:
+    async def _open(self, generation: int) -> Pipeline:
         pipeline = Pipeline(self._context, generation)
         try:
-            return pipeline, await pipeline.open()
+            await pipeline.open()
         except BaseException:
             await pipeline.close()
             raise
+        return pipeline
 
     def _report_damage(self, generation: int) -> None:
         aside = set_aside(index_path(self._context.space.state, generation))
@@ -106,9 +106,9 @@ class Indexes:
         generation = self.active.generation  # the index may have been replaced during the check
         await self.active.close()
         self._report_damage(generation)
-        self._active, self._built = await self._open(generation)
+        self._active = await self._open(generation)
         if self._service:
-            await self._embed(self.active, self._service)
+            await self.active.embed_with(self._service, self._input_hash)
         await self.active.reconcile("the index is rebuilt")
 
     async def embed_with(self, service: EmbeddingService) -> None:
@@ -117,21 +117,16 @@ class Indexes:
         self._wanted = Recipe(self._wanted.chunking, service.version_tag)
         if self.building is None:
             await self._build_if_needed("the model has changed")
-        if self._built.embedding in ("", self._wanted.embedding):
-            await self._embed(self.active, service)
+        if self.active.built.embedding in ("", service.version_tag):
+            await self.active.embed_with(service, self._input_hash)
         if self.building:
-            await self._embed(self.building, service)
-
-    async def _embed(self, pipeline: Pipeline, service: EmbeddingService) -> None:
-        if pipeline is self.building and self._built.embedding == service.version_tag:
-            await pipeline.write(partial(pipeline.store.copy_vectors, self.active.path))
-        await pipeline.embed_with(service, self._input_hash)
-        if pipeline is self._active:
-            self._built = Recipe(self._built.chunking, service.version_tag)
+            if self.active.built.embedding == service.version_tag:
+                await self.building.write(partial(self.building.store.copy_vectors, self.active.path))
+            await self.building.embed_with(service, self._input_hash)
 
     async def _build_if_needed(self, why: str) -> None:
-        if not self._wanted.fits(self._built):
-            self.building, _ = await self._open(self.active.generation + 1)
+        if not self._wanted.fits(self.active.built):
+            self.building = await self._open(self.active.generation + 1)
             self._why = why
 
     async def finish_building(self) -> None:
@@ -141,7 +136,6 @@ class Indexes:
             return
         await building.wait_until_idle()
         old, self._active, self.building = self.active, building, None
-        self._built = self._wanted
         await old.close()
         make_current(self._context.space.state, building.generation)
         delete_older(self._context.space.state, building.generation)
@@ -162,7 +156,7 @@ class Indexes:
 
     async def is_complete(self, version: str) -> bool:
         """Return whether all is embedded and scored with this version; wait until that is known."""
-        if self.building or self._built.embedding != version:
+        if self.building or self.active.built.embedding != version:
             return False
         return await self.active.is_complete()
 

@@ -55,7 +55,10 @@ class IngestContext:
 
 
 class Pipeline:
-    """The owner of an index file, its writer thread and its tasks. Use it on one event loop."""
+    """The owner of an index file, its writer thread and its tasks. Use it on one event loop.
+
+    `built` is the recipe that the index was built with.
+    """
 
     def __init__(self, context: IngestContext, generation: int) -> None:
         self.context, self._hub, self.generation = context, context.hub, generation
@@ -64,6 +67,7 @@ class Pipeline:
         self.readers = Readers(self.path, long_running=context.long_running)
         self.embeddings: EmbeddingQueue | None = None
         self.last_reconcile: float | None = None
+        self.built = Recipe("")
         self.memory: MemoryIndexer
         self._store: MemoryStore | None = None
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="donna-write")
@@ -73,8 +77,8 @@ class Pipeline:
         self._comparing = False
         self._comparisons: list[set[str]] = []
 
-    async def open(self) -> Recipe:
-        """Open the index file and start the tasks. Return the recipe the index was built with. Raises DatabaseError."""
+    async def open(self) -> None:
+        """Open the index file and start the tasks. Raises DatabaseError."""
         context = self.context
         store = self._store = await self.write(self._open_store)
         self.memory = context.memory_indexer(self)
@@ -86,7 +90,7 @@ class Pipeline:
         self._tasks.start("removing notes", self.deletions.run)
         self._tasks.start("comparing folders", self._rescan_forever)
         self._tasks.start("following the memory", self.memory.run)
-        return await self.write(lambda: recipe_of(store.database))
+        self.built = await self.write(lambda: recipe_of(store.database))
 
     def _open_store(self) -> MemoryStore:
         chunker = self.context.chunker
@@ -101,6 +105,7 @@ class Pipeline:
     async def embed_with(self, service: EmbeddingService, input_hash: InputHash) -> None:
         store = self.store
         await self.write(partial(store.use_embeddings, service.version_tag, service.provider.dim))
+        self.built = Recipe(self.built.chunking, service.version_tag)
         score = self.memory.request_check  # of the documents of other sources, once embedding is idle
         self.embeddings = EmbeddingQueue(store, self.write, service, self._hub, input_hash, rested=score)
         self._tasks.start("embedding", self.embeddings.run)
