@@ -20,7 +20,7 @@ from donna_tui.index.documents import (
     insert_chunks,
     write_document,
 )
-from donna_tui.index.migrations import set_meta
+from donna_tui.index.migrations import get_meta, set_meta
 from donna_tui.index.vector_backend import existing_vectors, open_vectors
 from donna_tui.index.vectors import LACKS_VECTOR, VecTable, Vector, VectorIndex, is_worn, log_vectors, packed, rebuild
 from donna_tui.text.chunker import Chunk
@@ -67,11 +67,25 @@ class MemoryStore:
         self._window = window
 
     def use_embeddings(self, version: str, dim: int) -> None:
-        """Set the model: from now on vectors of `dim` numbers, stamped `version`, are stored and searched."""
+        """Set the model: from now on vectors of `dim` numbers, stamped `version`, are stored and searched.
+
+        Those of another model, which an interrupted build has left, are discarded.
+        """
+        if get_meta(self.database, "embedding_version") not in (None, version):
+            self._discard_vectors()
         self.vectors = open_vectors(self.database, dim)
         self.version = version
         with self.database.transaction():
             set_meta(self.database, "embedding_version", version)
+
+    def _discard_vectors(self) -> None:
+        with self.database.transaction():
+            self.database.run(
+                "UPDATE memory_chunks SET embedding_version = ''; DELETE FROM embeddings;"
+                " INSERT INTO vector_log (chunk) SELECT id FROM memory_chunks;"
+                " UPDATE memory_scores SET novelty = NULL; DELETE FROM memory_centroids; DELETE FROM memory_departed"
+            )
+            set_meta(self.database, "vec_stale", "1")
 
     def copy_vectors(self, older: Path) -> None:
         """Copy the cached vectors of an older index of the same model, so that unchanged text is not embedded again."""

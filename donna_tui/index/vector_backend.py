@@ -26,8 +26,11 @@ def open_vectors(database: Database, dim: int) -> VectorIndex:
         return ExactScan()
     table = VecTable()
     with database.transaction():
+        stale = get_meta(database, "vec_stale") == "1"
+        if stale:
+            database.run("DROP TABLE IF EXISTS vec_memory_chunks")  # it may be for another number of dimensions
         create_vector_table(database, dim)
-        if get_meta(database, "vec_stale") == "1":
+        if stale:
             rebuild(database, table)
             set_meta(database, "vec_stale", "0")
     shorten_log(database)

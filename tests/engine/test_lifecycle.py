@@ -24,7 +24,14 @@ from donna_tui.memory import indexer
 from donna_tui.platform.supervisor import set_within
 from donna_tui.search import service as search_service_module
 from donna_tui.types.errors import DatabaseError, ModelError, Reason, SpaceError
-from donna_tui.types.events import ChangedElsewhere, EngineStateChanged, IndexSwapped, NoteIndexed, ReconcileDone
+from donna_tui.types.events import (
+    ChangedElsewhere,
+    EngineStateChanged,
+    IndexSwapped,
+    NoteEmbedded,
+    NoteIndexed,
+    ReconcileDone,
+)
 from donna_tui.types.search import SearchOutcome, SearchRequest
 from donna_tui.types.status import ModelPhase
 from tests.engine.helpers import (
@@ -171,6 +178,23 @@ async def test_changed_chunk_settings_build_a_new_index_generation(
         assert running.engine.status().embedded_this_run == 0
     assert not old.exists()
     assert current_generation(old.parent) == 2
+
+
+async def test_an_index_that_was_begun_with_another_model_is_not_continued(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    serve(monkeypatch, FaultyModel("model@1"))
+    sandbox = fill(new_sandbox(tmp_path), 3)
+    await index_once(sandbox)
+    serve(monkeypatch, FaultyModel("model@2"))
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr(Indexes, "finish_building", lambda _: asyncio.sleep(3_600))
+        async with open_engine(sandbox) as running:
+            await eventually(lambda: len(running.events_of(NoteEmbedded)) == 3, "all embedded, and not swapped")
+    serve(monkeypatch, FaultyModel("model@3"))
+    async with open_engine(sandbox) as running:
+        await eventually(lambda: running.events_of(IndexSwapped), "the swap")
+    assert sandbox.rows("SELECT DISTINCT embedding_version FROM memory_chunks") == [("model@3",)]
 
 
 @pytest.mark.parametrize("watch", [True, False])

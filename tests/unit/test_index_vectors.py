@@ -34,7 +34,7 @@ from donna_tui.index.vectors import (
 )
 from donna_tui.types.errors import DatabaseError, Reason
 from donna_tui.types.search import Filters
-from tests.unit.index_parts import embed_all, note, open_store, unit, vector_of
+from tests.unit.index_parts import DIM, embed_all, note, open_store, unit, vector_of
 
 EVERYTHING = Scope(Filters())
 
@@ -116,6 +116,16 @@ def test_vectors_that_no_passage_has_are_tidied_away(store: MemoryStore) -> None
     stored = store.database.rows("SELECT chunk_id FROM vec_memory_chunks")
     assert sorted(stored) == sorted(store.database.rows("SELECT chunk_id FROM memory_chunks"))
     assert len(stored) == 2
+
+
+def test_vectors_of_another_model_are_discarded_whatever_their_length(store: MemoryStore) -> None:
+    fill(store, 3)
+    store.use_embeddings("other@1", 2 * DIM)
+    waiting = store.pending(9)
+    assert len(waiting) == 3
+    query = unit(np.eye(1, 2 * DIM)[0])
+    store.store_vectors([(chunk.id, chunk.embed_hash, query) for chunk in waiting])
+    assert [round(match.score, 2) for match in store.vectors.search(store.database, query, EVERYTHING, 5)] == [1.0] * 3
 
 
 def test_a_reader_of_a_stale_table_scans_instead(store: MemoryStore) -> None:
