@@ -189,10 +189,9 @@ def same_fact(database: Database, user_id: str, content: str, kind: MemoryType, 
 
 def procedural(database: Database, user_id: str = ME) -> list[Fact]:
     """Return the procedural memories of a user, pinned ones first, then the latest."""
-    columns = ", ".join(f"m.{column}" for column in _FACT_COLUMNS.split(", "))
     rows = database.rows(
-        f"SELECT {columns} FROM procedural p JOIN memories m ON m.id = p.memory"  # noqa: S608
-        " WHERE p.user_id = ? AND m.forgotten_at IS NULL ORDER BY m.pinned DESC, m.created_at DESC, m.id",
+        f"SELECT {_FACT_COLUMNS} FROM memories WHERE id IN (SELECT memory FROM procedural WHERE user_id = ?)"  # noqa: S608
+        " AND forgotten_at IS NULL ORDER BY pinned DESC, created_at DESC, id",
         (user_id,),
     )
     return [_fact_of_row(row) for row in rows]
