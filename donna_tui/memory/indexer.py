@@ -34,7 +34,7 @@ POLL_SECONDS = 1.0
 class MemoryIndexer:
     """Keep the documents of `memory.db`, and the tasks of notes, in a pipeline's index up to date.
 
-    `run`, `waiting` and `request_check` are for the event loop, the other methods for the writer's thread.
+    `stored`, `removed`, `lacks_scores` and `close` are for the writer's thread, the other methods for the event loop.
     """
 
     def __init__(self, pipeline: Pipeline) -> None:
@@ -93,7 +93,9 @@ class MemoryIndexer:
             if await self._pipeline.write(self.lacks_scores):
                 from donna_tui.memory.scores import score_waiting
 
-                await _run_in_flushes(self._pipeline, score_waiting(self._database))
+                scoring = score_waiting(self._database)
+                while (await self._pipeline.write(partial(_flush, scoring)))[0]:
+                    continue
                 lacking = await self._pipeline.write(self.lacks_scores)
                 self._unscored = self._unscored or lacking  # more may have been stored meanwhile
 
@@ -115,10 +117,10 @@ class MemoryIndexer:
         await self._pipeline.write(self._follower.close)
         await asyncio.sleep(PAUSE_SECONDS)
 
-    def backfill(self, source: str) -> Iterator[int]:
-        """Reindex a source, yielding the number of documents processed so far. Raises DonnaError."""
-        yield from self._follower.backfill(source)
-        self._unscored = True
+    async def backfill(self, source: str) -> None:
+        """Reindex a source. Raises DonnaError."""
+        await self._step_through(self._follower.backfill(source))
+        self.request_check()
 
     def close(self) -> None:
         self._follower.close()
@@ -131,11 +133,6 @@ def lacks_scores(database: Database) -> bool:
         " WHERE s.novelty IS NULL AND c.embedding_version NOT IN ('', 'failed') LIMIT 1"
     )
     return bool(database.value(sql))
-
-
-async def _run_in_flushes(pipeline: Pipeline, steps: Iterator[int]) -> None:
-    while (await pipeline.write(partial(_flush, steps)))[0]:
-        continue
 
 
 def _flush(steps: Iterator[int]) -> tuple[bool, bool]:
@@ -175,10 +172,7 @@ async def backfill(maintainer: IndexMaintainer, source: MemorySource) -> Backfil
             await maintainer.compare(full=False)
         else:
             for pipeline in maintainer.indexes.pipelines:
-                await _run_in_flushes(pipeline, pipeline.memory.backfill(source.value))
-                if pipeline.embeddings:
-                    pipeline.embeddings.wake()
-                pipeline.memory.request_check()
+                await pipeline.memory.backfill(source.value)
         await maintainer.indexes.wait_until_idle()
         pipeline = maintainer.indexes.active
         sql = "SELECT count(*) FROM memory_documents WHERE source_type = ?"
