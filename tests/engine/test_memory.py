@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,13 @@ TALK = chat_rows(
 @pytest.fixture
 def sandbox(tmp_path: Path, model_cache: Path) -> Sandbox:
     return new_sandbox(tmp_path, model_cache)
+
+
+@pytest.fixture
+async def memory(sandbox: Sandbox) -> AsyncIterator[MemoryService]:
+    """Return the memory of an engine that does not watch its vault, which is empty."""
+    async with open_engine(sandbox, watch=False) as running:
+        yield running.engine.memory
 
 
 async def import_talk(memory: MemoryService, folder: Path, rows: list[dict[str, object]] = TALK) -> None:
@@ -98,32 +106,28 @@ async def test_a_hit_that_is_not_a_note_can_be_read_with_its_context(sandbox: Sa
         assert (note.path, note.mark_start) == ("todo.md", 3)
 
 
-async def test_recall_respects_limits_and_gives_omission_reasons(sandbox: Sandbox, tmp_path: Path) -> None:
-    async with open_engine(sandbox, watch=False) as running:
-        memory = running.engine.memory
-        await import_talk(memory, tmp_path)
-        one = await memory.recall("kestrels hover and eat voles", top_k=1)
-        assert len(one.memories) == 1
-        assert set(why(one).values()) == {OmittedReason.COUNT}
-        small = await memory.recall("kestrels hover and eat voles", token_budget=45)
-        assert 0 < small.total_tokens <= 45
-        assert OmittedReason.BUDGET in why(small).values()
-        assert (await memory.recall("kestrels hover", token_budget=0)).memories == ()
-        typed = await memory.recall("kestrels hover", memory_types=(MemoryType.SEMANTIC,))
-        assert typed.memories == ()
+async def test_recall_respects_limits_and_gives_omission_reasons(memory: MemoryService, tmp_path: Path) -> None:
+    await import_talk(memory, tmp_path)
+    one = await memory.recall("kestrels hover and eat voles", top_k=1)
+    assert len(one.memories) == 1
+    assert set(why(one).values()) == {OmittedReason.COUNT}
+    small = await memory.recall("kestrels hover and eat voles", token_budget=45)
+    assert 0 < small.total_tokens <= 45
+    assert OmittedReason.BUDGET in why(small).values()
+    assert (await memory.recall("kestrels hover", token_budget=0)).memories == ()
+    typed = await memory.recall("kestrels hover", memory_types=(MemoryType.SEMANTIC,))
+    assert typed.memories == ()
 
 
-async def test_where_not_all_preferences_fit_those_of_the_question_come_first(sandbox: Sandbox) -> None:
-    async with open_engine(sandbox, watch=False) as running:
-        memory = running.engine.memory
-        for text in ("I prefer tea with milk.", "I always fly kestrels on Sundays.", "I hate long meetings."):
-            await memory.remember(text)
-        everything = await memory.recall("kestrels")
-        assert contents(everything)[:3] == [
-            "I hate long meetings.", "I always fly kestrels on Sundays.", "I prefer tea with milk.",
-        ]  # fmt: skip
-        small = await memory.recall("which day is for kestrels", token_budget=30)
-        assert contents(small) == ["I always fly kestrels on Sundays."]
+async def test_where_not_all_preferences_fit_those_of_the_question_come_first(memory: MemoryService) -> None:
+    for preference in ("I prefer tea with milk.", "I always fly kestrels on Sundays.", "I hate long meetings."):
+        await memory.remember(preference)
+    everything = await memory.recall("kestrels")
+    assert contents(everything)[:3] == [
+        "I hate long meetings.", "I always fly kestrels on Sundays.", "I prefer tea with milk.",
+    ]  # fmt: skip
+    small = await memory.recall("which day is for kestrels", token_budget=30)
+    assert contents(small) == ["I always fly kestrels on Sundays."]
 
 
 async def test_a_copy_of_a_note_is_recalled_once(sandbox: Sandbox) -> None:
@@ -137,21 +141,17 @@ async def test_a_copy_of_a_note_is_recalled_once(sandbox: Sandbox) -> None:
         assert "1 with the same text as another" in result.note
 
 
-async def test_low_importance_memories_are_recalled_if_the_budget_allows(sandbox: Sandbox) -> None:
-    async with open_engine(sandbox, watch=False) as running:
-        memory = running.engine.memory
-        for number in ("one", "two", "three"):
-            await memory.remember(
-                f"the lamp in the hall went out again, {number}", memory_type_hint=MemoryType.EPISODIC
-            )
-        listed = await memory.memories()
-        low = [each for each in listed if each.importance and (each.importance.value or 0) < 0.3]
-        assert len(low) == 2
-        result = await memory.recall("lamp in the hall")
-        assert {each.id for each in result.memories} == {each.id for each in listed}
-        assert (result.cut, result.note) == ((), "")
-        filtered = await memory.memories(MemoryFilter(most_importance=0.3))
-        assert {each.id for each in filtered} == {each.id for each in low}
+async def test_low_importance_memories_are_recalled_if_the_budget_allows(memory: MemoryService) -> None:
+    for number in ("one", "two", "three"):
+        await memory.remember(f"the lamp in the hall went out again, {number}", memory_type_hint=MemoryType.EPISODIC)
+    listed = await memory.memories()
+    low = [each for each in listed if each.importance and (each.importance.value or 0) < 0.3]
+    assert len(low) == 2
+    result = await memory.recall("lamp in the hall")
+    assert {each.id for each in result.memories} == {each.id for each in listed}
+    assert (result.cut, result.note) == ((), "")
+    filtered = await memory.memories(MemoryFilter(most_importance=0.3))
+    assert {each.id for each in filtered} == {each.id for each in low}
 
 
 FACTS = {
@@ -164,20 +164,16 @@ FACTS = {
 }
 
 
-async def test_a_paraphrased_fact_is_recalled_even_if_a_search_would_refuse(sandbox: Sandbox) -> None:
-    async with open_engine(sandbox, watch=False) as running:
-        memory = running.engine.memory
-        for fact in FACTS.values():
-            await memory.remember(fact)
-        for question, fact in FACTS.items():
-            small = await memory.recall(question, token_budget=50)
-            assert any(fact in each for each in contents(small)), question
-            assert all(each.content.startswith(f"{iso_date(each.at)}: ") for each in small.memories), (
-                "a fact has its day"
-            )
-        refused = await memory.recall("where did we eat")
-        lunch = refused.memories[0]
-        assert lunch.content == f"{iso_date(lunch.at)}: {FACTS['where did we eat']}", "an event has its day"
+async def test_a_paraphrased_fact_is_recalled_even_if_a_search_would_refuse(memory: MemoryService) -> None:
+    for fact in FACTS.values():
+        await memory.remember(fact)
+    for question, fact in FACTS.items():
+        small = await memory.recall(question, token_budget=50)
+        assert any(fact in each for each in contents(small)), question
+        assert all(each.content.startswith(f"{iso_date(each.at)}: ") for each in small.memories), "a fact has its day"
+    refused = await memory.recall("where did we eat")
+    lunch = refused.memories[0]
+    assert lunch.content == f"{iso_date(lunch.at)}: {FACTS['where did we eat']}", "an event has its day"
 
 
 async def test_a_note_without_text_that_is_found_by_its_name_is_not_recalled(sandbox: Sandbox) -> None:
@@ -190,13 +186,11 @@ async def test_a_note_without_text_that_is_found_by_its_name_is_not_recalled(san
         assert [memory.source_id for memory in recalled.memories] == ["Birds.md"]
 
 
-async def test_an_empty_recall_says_why(sandbox: Sandbox) -> None:
-    async with open_engine(sandbox, watch=False) as running:
-        memory = running.engine.memory
-        await memory.remember("We had lunch at the harbour.")
-        none = await memory.recall("derivative of a polynomial xqzv")
-        assert none.memories == ()
-        assert "min_score" in none.note
+async def test_an_empty_recall_says_why(memory: MemoryService) -> None:
+    await memory.remember("We had lunch at the harbour.")
+    none = await memory.recall("derivative of a polynomial xqzv")
+    assert none.memories == ()
+    assert "min_score" in none.note
 
 
 async def test_a_recall_fills_its_budget_and_says_what_it_left_out(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -358,18 +352,16 @@ async def test_a_later_correction_replaces_an_earlier_one(sandbox: Sandbox) -> N
         assert await corrections() == [f"{changed} 7777.”.", f"{changed} 6666.”."]
 
 
-async def test_correcting_a_recalled_event_replaces_it(sandbox: Sandbox) -> None:
-    async with open_engine(sandbox, watch=False) as running:
-        memory = running.engine.memory
-        await memory.remember("Yesterday we ate at Luigi's.")
-        (recalled,) = (await memory.recall("Where did we eat?")).memories
-        assert recalled.content.endswith(": Yesterday we ate at Luigi's.")
-        await memory.correct(recalled.id, "Yesterday we ate at Mario's.", original=recalled.content)
-        await memory.wait_until_indexed()
-        assert sorted(each.content for each in await memory.memories()) == [
-            "Yesterday we ate at Mario's.",
-            "“Yesterday we ate at Luigi's.” was changed to “Yesterday we ate at Mario's.”.",
-        ]
+async def test_correcting_a_recalled_event_replaces_it(memory: MemoryService) -> None:
+    await memory.remember("Yesterday we ate at Luigi's.")
+    (recalled,) = (await memory.recall("Where did we eat?")).memories
+    assert recalled.content.endswith(": Yesterday we ate at Luigi's.")
+    await memory.correct(recalled.id, "Yesterday we ate at Mario's.", original=recalled.content)
+    await memory.wait_until_indexed()
+    assert sorted(each.content for each in await memory.memories()) == [
+        "Yesterday we ate at Mario's.",
+        "“Yesterday we ate at Luigi's.” was changed to “Yesterday we ate at Mario's.”.",
+    ]
 
 
 @pytest.mark.slow
