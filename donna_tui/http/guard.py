@@ -16,6 +16,8 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mappi
 from dataclasses import dataclass, field
 from threading import Lock
 
+from donna_tui.platform.addresses import address_of
+
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 NAMES = ("127.0.0.1", "localhost")
 """The host names of this machine in requests to a loopback server."""
@@ -139,11 +141,10 @@ def _idlest(connections: Sequence[TrackedConnection]) -> TrackedConnection:
 
 def network_of(address: str) -> str:
     """Return the unit that is counted as one client: an IPv4 address, or the /64 network of an IPv6 address."""
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
+    parsed = address_of(address)
+    if parsed is None:
         return address
-    return str(ipaddress.ip_network(f"{address}/64", strict=False)) if parsed.version == 6 else address
+    return str(ipaddress.ip_network((parsed, 64), strict=False) if parsed.version == 6 else parsed)
 
 
 def is_loopback(host: str) -> bool:

@@ -35,6 +35,13 @@ def test_longest_idle_connection_of_an_address_is_closed_first() -> None:
     assert len(here.limiter) == 4
 
 
+def test_clients_over_ipv4_are_told_apart_on_a_socket_for_both_versions() -> None:
+    here = Door()
+    for number in range(4):
+        here.enter(f"v4-{number}", f"::ffff:10.0.0.{number}")
+    assert not here.closed
+
+
 def test_authenticated_connections_are_not_evicted() -> None:
     here = Door()
     known = [here.enter(f"known{number}", f"10.0.0.{number}") for number in range(5)]
