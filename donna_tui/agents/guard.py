@@ -16,15 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from donna_tui.http.guard import (
-    ConnectionLimiter,
-    Limits,
-    TrackedConnection,
-    has_long_header,
-    is_own_host,
-    is_own_origin,
-    is_secret,
-)
+from donna_tui.http.guard import ConnectionLimiter, Limits, TrackedConnection, is_secret, refusal_of
 from donna_tui.platform.paths import private_folder
 from donna_tui.types.errors import DonnaError, Reason
 
@@ -157,7 +149,7 @@ class Guard:
         with self.limiter.answering(connection):
             try:
                 self._check(scope)
-                self.limiter.trust(connection)
+                connection.trusted = True
                 body = await _body(scope, receive)
             except NotAdmittedError as error:
                 await _refuse(send, error.status)
@@ -168,12 +160,8 @@ class Guard:
     def _check(self, scope: Scope) -> None:
         """Raise NotAdmittedError. Host names are checked first, so that web pages learn nothing about a token."""
         headers = _headers(scope)
-        if has_long_header([value for _, value in scope["headers"]]):
-            raise NotAdmittedError(431)
-        if not is_own_host(headers.get("host", []), self.port):
-            raise NotAdmittedError(403)
-        if not is_own_origin(headers.get("origin", []), self.port):
-            raise NotAdmittedError(403)
+        if refusal := refusal_of(headers, self.port):
+            raise NotAdmittedError(refusal)
         given = headers.get("authorization", [])
         scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
         if scheme.lower() != "bearer" or not is_secret(token.strip(), self.token):

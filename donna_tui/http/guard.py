@@ -12,13 +12,12 @@ import ipaddress
 import re
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
 from donna_tui.platform.addresses import address_of
 
-LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 NAMES = ("127.0.0.1", "localhost")
 """The host names of this machine in requests to a loopback server."""
 
@@ -89,10 +88,6 @@ class ConnectionLimiter:
         with self._lock:
             self._connections.pop(connection, None)
 
-    def trust(self, connection: TrackedConnection) -> None:
-        """Mark a connection as authenticated."""
-        connection.trusted = True
-
     @contextlib.contextmanager
     def answering(self, connection: TrackedConnection) -> Iterator[None]:
         """Mark a connection as in use in the block; afterwards it is the most recently used one."""
@@ -147,24 +142,18 @@ def network_of(address: str) -> str:
     return str(ipaddress.ip_network((parsed, 64), strict=False) if parsed.version == 6 else parsed)
 
 
-def is_loopback(host: str) -> bool:
-    """Return whether a server that listens on `host` can be reached from this machine only."""
-    if host in LOOPBACK_NAMES:
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+def refusal_of(headers: Mapping[str, Sequence[str]], port: int) -> int | None:
+    """Return the status with which a request must be refused, or None. The names of headers are in lower case.
 
-
-def is_own_host(hosts: Sequence[str], port: int) -> bool:
-    """Return whether exactly one host is named, and it is this machine, as a defence against DNS rebinding."""
-    return len(hosts) == 1 and hosts[0] in {f"{name}:{port}" for name in NAMES}
-
-
-def is_own_origin(origins: Sequence[str], port: int) -> bool:
-    """Return whether a request is from a page of this server, or has no origin, as requests from programs do."""
-    return not origins or (len(origins) == 1 and origins[0] in {f"http://{name}:{port}" for name in NAMES})
+    It must name this machine as its only host, as a defence against DNS rebinding. Its origin is a page of this server;
+    requests from programs have none.
+    """
+    if has_long_header(value for values in headers.values() for value in values):
+        return 431
+    hosts, origins = headers.get("host", ()), headers.get("origin", ())
+    is_own_host = len(hosts) == 1 and hosts[0] in [f"{name}:{port}" for name in NAMES]
+    is_own_origin = not origins or (len(origins) == 1 and origins[0] in [f"http://{name}:{port}" for name in NAMES])
+    return None if is_own_host and is_own_origin else 403
 
 
 def is_secret(candidate: str, secret: str) -> bool:
@@ -172,7 +161,7 @@ def is_secret(candidate: str, secret: str) -> bool:
     return hmac.compare_digest(candidate.encode("utf-8", "replace"), secret.encode())
 
 
-def has_long_header(values: Collection[str | bytes]) -> bool:
+def has_long_header(values: Iterable[str]) -> bool:
     """Return whether any header value exceeds the maximum length."""
     return any(len(value) > LONGEST_HEADER for value in values)
 
@@ -297,10 +286,5 @@ class SmallServer:
     def _answered(self, head: Head | None) -> bytes:
         if head is None:
             return page(400)
-        if has_long_header([value for values in head.headers.values() for value in values]):
-            return page(431)
-        if not is_own_host(head.headers.get("host", ()), self.port):
-            return page(403)
-        if not is_own_origin(head.headers.get("origin", ()), self.port):
-            return page(403)
-        return self.answer(head)
+        refusal = refusal_of(head.headers, self.port)
+        return self.answer(head) if refusal is None else page(refusal)

@@ -20,7 +20,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
-from donna_tui.http.guard import LONGEST_HEADER, LOOPBACK_NAMES, has_long_header, is_loopback, network_of
+from donna_tui.http.guard import LONGEST_HEADER, has_long_header, network_of
+from donna_tui.platform.addresses import is_this_machine
 from donna_tui.platform.paths import private_text
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.write.durable import write_durably
@@ -175,7 +176,7 @@ class Gate:
 
     def __init__(self, inner: Application, password: Password, *, host: str, max_bytes: int) -> None:
         self._inner, self._password = inner, password
-        self._local_names = LOOPBACK_NAMES | {host} if is_loopback(host) else frozenset()
+        self._local_names = {"localhost", "127.0.0.1", "::1", host} if is_this_machine(host) else set[str]()
         self._max_bytes = max_bytes
         self._failures = Failures()
 
@@ -195,7 +196,7 @@ class Gate:
 
         wsgidav parses some headers with patterns that take quadratic time.
         """
-        if has_long_header([value for name, value in environ.items() if name.startswith("HTTP_")]):
+        if has_long_header(value for name, value in environ.items() if name.startswith("HTTP_")):
             message = f"a header may have up to {LONGEST_HEADER:,} bytes"
             return _Refusal("431 Request Header Fields Too Large", message)
         host = environ.get("HTTP_HOST", "")

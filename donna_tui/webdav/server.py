@@ -21,7 +21,8 @@ from wsgidav.error_printer import ErrorPrinter
 from wsgidav.request_resolver import RequestResolver
 from wsgidav.wsgidav_app import WsgiDAVApp
 
-from donna_tui.http.guard import ConnectionLimiter, Limits, OncePerMinute, TrackedConnection, is_loopback
+from donna_tui.http.guard import ConnectionLimiter, Limits, OncePerMinute, TrackedConnection
+from donna_tui.platform.addresses import is_this_machine
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.webdav.files import ServedTree
 from donna_tui.webdav.gate import CONNECTION, Gate, Password
@@ -58,7 +59,7 @@ class Address:
         """Raise DonnaError (`usage`) for an address at which a password would be sent in the clear."""
         if (self.certificate is None) != (self.key is None):
             raise DonnaError(Reason.USAGE, "--cert and --key must be given together", hint="--cert FILE --key FILE")
-        if not is_loopback(self.host) and self.certificate is None:
+        if not is_this_machine(self.host) and self.certificate is None:
             message = f"{self.host} can be reached by other machines, and without TLS they would read your password"
             raise DonnaError(Reason.USAGE, message, hint="give --cert and --key, or use 127.0.0.1 behind a tunnel")
 
@@ -112,10 +113,8 @@ class Connection(HTTPConnection):
             yield
 
     def trust(self) -> None:
-        if self.tracked:
-            self.server.limiter.trust(self.tracked)
-        if self.reading:
-            self.server.readers.trust(self.reading)
+        for connection in filter(None, (self.tracked, self.reading)):
+            connection.trusted = True
 
 
 class _Gateway(Gateway_10):
@@ -149,8 +148,7 @@ class _Server(Server):
             self.put_conn(conn)
             return
         conn.reading = self.readers.enter(conn.remote_addr or "", conn.hang_up)
-        if conn.tracked.trusted:
-            self.readers.trust(conn.reading)
+        conn.reading.trusted = conn.tracked.trusted
         super().process_conn(conn)
 
     def error_log(self, msg: str = "", level: int = logging.INFO, traceback: bool = False) -> None:

@@ -46,13 +46,13 @@ def test_authenticated_connections_are_not_evicted() -> None:
     here = Door()
     known = [here.enter(f"known{number}", f"10.0.0.{number}") for number in range(5)]
     for each in known:
-        here.limiter.trust(each)
+        each.trusted = True
     assert here.closed == ["known0"]  # before it was trusted, it exceeded the limit
-    here.limiter.trust(here.enter("known5", "10.0.0.5"))
-    here.limiter.trust(here.enter("known6", "10.0.0.6"))
+    here.enter("known5", "10.0.0.5").trusted = True
+    here.enter("known6", "10.0.0.6").trusted = True
     assert here.closed == ["known0"]
     with here.limiter.answering(known[1]):
-        here.limiter.trust(here.enter("known7", "10.0.0.7"))
+        here.enter("known7", "10.0.0.7").trusted = True
     assert here.closed == ["known0", "known2"]
     here.now += 1_000
     here.limiter.sweep()
