@@ -197,7 +197,7 @@ def _problem(error: ErrorDetails, names: Sequence[str]) -> str:
             return f"there is no argument {place}{f'; did you mean {near}?' if near else ''}"
         case "tuple_type":
             return f"{place} must be a list"
-        case "model_type":
+        case "model_attributes_type":
             return f"{place} must be an object"
         case _:
             words = error["msg"].partition(", unable")[0].replace(" after validation", "")

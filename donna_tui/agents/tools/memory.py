@@ -12,11 +12,11 @@ from donna_tui.engine.memory_service import session_name
 from donna_tui.memory.conversations import NewTurn
 from donna_tui.memory.importers import SkippedValue, made_turn, moment_of, name_of
 from donna_tui.memory.recall import assemble
-from donna_tui.safety.terminal import clean, clean_line
+from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import citation
 from donna_tui.search.query import readable
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.memory import BadLine, MemoryChunk, MemoryFilter
+from donna_tui.types.memory import BadLine, MemoryFilter, TaskRow
 from donna_tui.types.search import Filters, Hit, MemorySource, SearchRequest, note_containing
 from donna_tui.vault.note.read import iso_date
 
@@ -46,7 +46,7 @@ async def chat_add(context: ToolContext, args: schemas.ChatAddArgs) -> schemas.C
         known=known,
         summarized=len(summaries),
         suggestions=tuple(
-            clean_line(suggestion.text)
+            suggestion.text
             for suggestion in suggestions
             if any(suggestion.text in turn.text for turn in args.turns)
             and (context.access.sensitive or not suggestion.sensitive)
@@ -90,25 +90,7 @@ async def memory_list(context: ToolContext, args: schemas.MemoryListArgs) -> sch
     )
     service = context.engine.memory
     memories = await service.memories(wanted, limit=args.limit, skip=args.offset)
-    return schemas.MemoryListOutput(
-        memories=tuple(map(memory_row, memories)), count=len(memories), total=await service.count(wanted)
-    )
-
-
-def memory_row(memory: MemoryChunk) -> schemas.Memory:
-    return schemas.Memory(
-        id=memory.id,
-        type=memory.memory_type,
-        source=memory.source.value,
-        path=memory.source_id,
-        start_line=memory.start_line,
-        end_line=memory.end_line,
-        content=clean(memory.content),
-        at=schemas.iso_time(memory.at),
-        pinned=memory.pinned,
-        sensitive=memory.sensitive,
-        tokens=memory.tokens,
-    )
+    return schemas.MemoryListOutput(memories=memories, count=len(memories), total=await service.count(wanted))
 
 
 async def memory_forget(context: ToolContext, args: schemas.MemoryForgetArgs) -> schemas.MemoryForgetOutput:
@@ -132,28 +114,13 @@ async def task_list(context: ToolContext, args: schemas.TaskListArgs) -> schemas
     before = _day(args.due_before).isoformat() if args.due_before else ""
     found = [task for task in await _tasks(context, done=args.done) if not before or (task.due and task.due < before)]
     page = found[args.offset : args.offset + args.limit]
-    return schemas.TaskListOutput(tasks=tuple(page), count=len(page), total=len(found))
+    return schemas.TaskListOutput(tasks=page, count=len(page), total=len(found))
 
 
-async def _tasks(context: ToolContext, *, done: bool = False) -> list[schemas.Task]:
+async def _tasks(context: ToolContext, *, done: bool = False) -> list[TaskRow]:
     rows = await context.engine.memory.tasks(everything=done)
     seen = await context.visible({row.note for row in rows})
-    return [
-        schemas.Task(
-            id=row.id,
-            title=clean_line(row.title),
-            status=row.status,
-            path=row.note,
-            line=row.line,
-            due=row.due,
-            scheduled=row.scheduled,
-            priority=row.priority,
-            tags=tuple(map(clean_line, row.tags)),
-            sensitive=row.sensitive,
-        )
-        for row in rows
-        if row.note in seen and (context.access.sensitive or not row.sensitive)
-    ]
+    return [row for row in rows if row.note in seen and (context.access.sensitive or not row.sensitive)]
 
 
 async def agenda(context: ToolContext, args: schemas.AgendaArgs) -> schemas.AgendaOutput:
@@ -168,17 +135,17 @@ async def agenda(context: ToolContext, args: schemas.AgendaArgs) -> schemas.Agen
         day=first.isoformat(),
         meetings=tuple(
             schemas.Meeting(
-                title=clean_line(row.meeting.title),
+                title=row.meeting.title,
                 start=local(row.meeting.start, zone).isoformat(),
                 end=local(row.meeting.end, zone).isoformat(),
                 all_day=row.meeting.all_day,
-                location=clean_line(row.meeting.location),
+                location=row.meeting.location,
                 cancelled=row.meeting.cancelled,
                 path=row.path if row.path in seen else "",
             )
             for row in rows
         ),
-        tasks=tuple(tasks),
+        tasks=tasks,
     )
 
 
@@ -200,7 +167,7 @@ async def recall(context: ToolContext, args: schemas.RecallArgs) -> schemas.Reca
     memories = await context.public(result.memories, lambda memory: note_containing(memory.source, memory.source_id))
     dropped = sum(memory.tokens for memory in result.memories) - sum(memory.tokens for memory in memories)
     return schemas.RecallOutput(
-        memories=() if args.as_block else tuple(map(memory_row, memories)),
+        memories=() if args.as_block else memories,
         count=len(memories),
         total_tokens=max(0, result.total_tokens - dropped),
         token_budget=result.token_budget,
@@ -257,7 +224,7 @@ async def memory_search(context: ToolContext, args: schemas.SearchArgs) -> schem
         near_misses=tuple(map(_hit_row, near)),
         mode=outcome.mode,
         note=outcome.note,
-        filter_problems=tuple(clean_line(problem.sentence) for problem in outcome.filter_problems),
+        filter_problems=tuple(problem.sentence for problem in outcome.filter_problems),
         stale=outcome.stale,
         indexed=outcome.indexed,
     )
@@ -277,15 +244,15 @@ def _hit_row(hit: Hit) -> schemas.Hit:
         path=hit.path,
         start_line=hit.start_line,
         end_line=hit.end_line,
-        snippet=clean_line(hit.snippet.text),
+        snippet=hit.snippet.text,
         score=None if hit.score is None else round(hit.score, 4),
-        title=clean_line(hit.title),
+        title=hit.title,
         date=iso_date(hit.dated_at),
-        type=clean_line(str(hit.metadata.get("type") or "")),
-        tags=tuple(clean_line(str(tag)) for tag in hit.metadata.get("tags") or ()),
+        type=str(hit.metadata.get("type") or ""),
+        tags=tuple(map(str, hit.metadata.get("tags") or ())),
         draft=hit.draft,
         sensitive=hit.sensitive,
-        heading_path=tuple(map(clean_line, hit.heading_path)),
+        heading_path=hit.heading_path,
         source=hit.source_type,
-        citation=clean_line(citation(hit)),
+        citation=citation(hit),
     )

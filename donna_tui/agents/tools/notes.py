@@ -14,7 +14,7 @@ from donna_tui.index.database import Database
 from donna_tui.index.documents import draft_paths, link_key
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.executable import adds_executable
-from donna_tui.safety.terminal import clean, clean_line
+from donna_tui.safety.terminal import clean
 from donna_tui.text.lines import each_line, line_of, line_starts
 from donna_tui.text.markdown import split_sections
 from donna_tui.text.plural import plural
@@ -57,19 +57,12 @@ async def vault_read(context: ToolContext, args: schemas.ReadArgs) -> schemas.Re
     note = await asyncio.to_thread(context.access.read, args.path)
     return schemas.ReadOutput(
         path=note.path,
-        title=clean_line(note.title),
+        title=note.title,
         text=note.text,
         etag=note.etag,
-        tags=tuple(map(clean_line, note.tags)),
-        type=clean_line(note.note_type),
-        sections=tuple(
-            schemas.Section(
-                heading_path=tuple(map(clean_line, section.heading_path)),
-                start_line=section.start_line,
-                end_line=section.end_line,
-            )
-            for section in split_sections(note.text, note.body_start)
-        ),
+        tags=note.tags,
+        type=note.note_type,
+        sections=split_sections(note.text, note.body_start),
     )
 
 
@@ -84,7 +77,7 @@ async def vault_list(context: ToolContext, args: schemas.ListArgs) -> schemas.Li
     shown = (note for note in found if args.recursive or "/" not in note.path[depth:])
     wanted = sorted(shown, key=lambda each: each.path)
     notes = tuple(
-        schemas.Note(path=note.path, size=note.size, modified=schemas.iso_time(note.mtime_ns / 1e9))
+        schemas.Note(path=note.path, size=note.size, modified=note.mtime_ns / 1e9)
         for note in wanted[args.offset : args.offset + args.limit]
     )
     return schemas.ListOutput(notes=notes, count=len(notes), total=len(wanted))
@@ -158,7 +151,7 @@ def _lines_of(text: str, args: schemas.GetArgs, *, path: str, title: str) -> sch
     shown = lines[first - 1 : first - 1 + args.lines]
     return schemas.GetOutput(
         path=path,
-        title=clean_line(title),
+        title=title,
         text="\n".join(shown),
         start_line=first,
         end_line=first + len(shown) - 1,
@@ -354,7 +347,7 @@ async def draft_list(context: ToolContext, args: schemas.DraftsArgs) -> schemas.
     rows = await service.drafts(everything=args.everything)
     if not context.access.sensitive:
         rows = tuple([row for row in rows if await _is_public(context, row)])
-    return schemas.DraftsOutput(drafts=tuple(map(_row, rows)), count=len(rows))
+    return schemas.DraftsOutput(drafts=rows, count=len(rows))
 
 
 async def _is_public(context: ToolContext, row: DraftRow) -> bool:
@@ -376,15 +369,3 @@ def _all_public(access: Access, row: DraftRow, draft: Draft) -> bool:
             there.append(path)
     notes = {passage.path for passage in draft.evidence if passage.source_type == MemorySource.VAULT}
     return all(access.sees(path) for path in (*there, *notes))
-
-
-def _row(row: DraftRow) -> schemas.Draft:
-    return schemas.Draft(
-        id=row.id,
-        skill=row.skill,
-        title=clean_line(row.title),
-        state=row.state.value,
-        path=row.path,
-        target=row.target,
-        created_at=schemas.iso_time(row.created_at),
-    )

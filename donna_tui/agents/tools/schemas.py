@@ -5,10 +5,11 @@ from __future__ import annotations
 import datetime
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from donna_tui.memory.importers import LONGEST_NAME
+from donna_tui.safety.terminal import clean, clean_line
 from donna_tui.types.memory import MemoryType
 from donna_tui.types.search import Mode
 
@@ -42,7 +43,6 @@ Folder = Annotated[
     AfterValidator(lambda folder: "" if folder in (".", "./") else folder.removeprefix("vault:")),
 ]
 Offset = Annotated[int, Field(ge=0, le=MAX_OFFSET, description="The number of rows to skip: 0 for the first page.")]
-IsoTime = Annotated[str, Field(description="ISO 8601 in UTC, such as 2026-03-12T09:30:00Z; empty if unknown.")]
 Question = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION, description="The question, in any words.")]
 
 
@@ -55,10 +55,23 @@ def iso_time(at: float) -> str:
     return f"{moment.isoformat(timespec='seconds')}Z" if at else ""
 
 
-class Row(BaseModel):
-    """The base of the models of all tools."""
+IsoTime = Annotated[
+    str,
+    Field(description="ISO 8601 in UTC, such as 2026-03-12T09:30:00Z; empty if unknown."),
+    BeforeValidator(iso_time),
+]
+"""A time that is given as Unix time."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
+CleanLine = Annotated[str, AfterValidator(clean_line)]
+"""Text of a note or a memory, sanitised."""
+
+
+class Row(BaseModel):
+    """The base of the models of all tools. Rows of results are read from attributes of the same names."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, from_attributes=True
+    )
 
 
 class ToolArgs(Row):
@@ -109,17 +122,17 @@ class Hit(Row):
     path: str
     start_line: int
     end_line: int
-    snippet: str
+    snippet: CleanLine
     score: float | None
-    title: str
+    title: CleanLine
     date: str
-    type: str
-    tags: tuple[str, ...]
+    type: CleanLine
+    tags: tuple[CleanLine, ...]
     draft: bool
     sensitive: bool
-    heading_path: tuple[str, ...]
+    heading_path: tuple[CleanLine, ...]
     source: str
-    citation: str
+    citation: CleanLine
 
 
 class SearchOutput(ToolOutput):
@@ -133,7 +146,7 @@ class SearchOutput(ToolOutput):
     near_misses: tuple[Hit, ...]
     mode: Mode
     note: str
-    filter_problems: tuple[str, ...]
+    filter_problems: tuple[CleanLine, ...]
     stale: bool
     indexed: bool
 
@@ -156,7 +169,7 @@ class GetOutput(ToolOutput):
     """
 
     path: str
-    title: str
+    title: CleanLine
     text: str
     start_line: int
     end_line: int
@@ -191,12 +204,12 @@ class Memory(Row):
     """
 
     id: str
-    type: MemoryType
+    type: MemoryType = Field(validation_alias="memory_type")
     source: str
-    path: str
+    path: str = Field(validation_alias="source_id")
     start_line: int
     end_line: int
-    content: str
+    content: Annotated[str, AfterValidator(clean)]
     at: IsoTime
     pinned: bool
     sensitive: bool
@@ -248,7 +261,7 @@ class ReadArgs(ToolArgs):
 class Section(Row):
     """A section of a note: its headings and its lines, 1-based and inclusive."""
 
-    heading_path: tuple[str, ...]
+    heading_path: tuple[CleanLine, ...]
     start_line: int
     end_line: int
 
@@ -257,11 +270,11 @@ class ReadOutput(ToolOutput):
     """A whole note, exactly as on disk. `vault_write` needs the `etag` to change it."""
 
     path: str
-    title: str
+    title: CleanLine
     text: str
     etag: str
-    tags: tuple[str, ...]
-    type: str
+    tags: tuple[CleanLine, ...]
+    type: CleanLine
     sections: tuple[Section, ...]
 
 
@@ -382,7 +395,7 @@ class Draft(Row):
 
     id: str
     skill: str
-    title: str
+    title: CleanLine
     state: str
     path: str
     target: str
@@ -428,7 +441,7 @@ class ChatAddOutput(ToolOutput):
     added: Count
     known: Count
     summarized: Count
-    suggestions: tuple[str, ...]
+    suggestions: tuple[CleanLine, ...]
     session: str
     writes_left: Count
 
@@ -491,14 +504,14 @@ class Task(Row):
     """A check box of a note. Days are ISO 8601, empty if none is given."""
 
     id: str
-    title: str
+    title: CleanLine
     status: str
-    path: str
+    path: str = Field(validation_alias="note")
     line: int
     due: str
     scheduled: str
     priority: str
-    tags: tuple[str, ...]
+    tags: tuple[CleanLine, ...]
     sensitive: bool
 
 
@@ -520,11 +533,11 @@ class AgendaArgs(ToolArgs):
 class Meeting(Row):
     """A meeting. Times are ISO 8601 with the local offset; `path` is its note, empty if there is none."""
 
-    title: str
+    title: CleanLine
     start: str
     end: str
     all_day: bool
-    location: str
+    location: CleanLine
     cancelled: bool
     path: str
 
