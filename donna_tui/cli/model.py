@@ -98,7 +98,7 @@ def model_test(space: SpaceOption = None, as_json: AsJson = False) -> None:
     """Ask each configured language model for one word, to test server, key, model and answer."""
     from donna_tui.config.routes import load_routes, models_file
     from donna_tui.llm.failures import address_of
-    from donna_tui.ops.models import PURPOSES, library_of, request_one_word
+    from donna_tui.ops.doctor import PURPOSES, library_of, request_one_word
 
     rows: list[dict[str, Any]] = []
     lines: list[str] = []

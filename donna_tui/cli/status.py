@@ -14,11 +14,11 @@ from donna_tui.cli.output import ExitCode, emit, print_message, require_found
 from donna_tui.cli.session import Session, find_session, open_session
 from donna_tui.config.agent_settings import AgentEmbedding, AgentSettings
 from donna_tui.config.load import load_trusted
-from donna_tui.ops.finding import Finding
 from donna_tui.platform.paths import app_paths
 from donna_tui.text.plural import plural
 
 if TYPE_CHECKING:
+    from donna_tui.ops.doctor import Finding
     from donna_tui.ops.status import SpaceReport, SpaceRow
 
 app = new_app()

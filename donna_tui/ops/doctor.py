@@ -1,7 +1,11 @@
-"""Examine the installation, the model, the vault and the index for `donna doctor`, with a hint for each problem."""
+"""Examine the installation, the models, the vault and the index for `donna doctor`, with a hint for each problem.
+
+A language model on another machine is not contacted here; `donna model test` does that.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import importlib.util
 import os
@@ -9,30 +13,36 @@ import platform
 import re
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import BaseModel
 
 from donna_tui.config.agent_settings import AgentSettings, not_indexed
 from donna_tui.config.models import MemoryConfig
+from donna_tui.config.routes import Alias, Route, load_routes
 from donna_tui.embedding.files import MODEL_NAME
 from donna_tui.index.database import Database, open_database
 from donna_tui.index.files import file_states
 from donna_tui.index.generations import check_integrity, current_generation, index_path, set_aside
 from donna_tui.index.migrations import has_vector_table
 from donna_tui.index.vectors import vector_counts
+from donna_tui.llm.failures import CallError, CompletionMetadata, ModelCallError, address_of
+from donna_tui.llm.probe import probe
 from donna_tui.memory.database import db_path, erasure_mark
 from donna_tui.memory.tokens import CL100K, prompt_tokens
-from donna_tui.ops.finding import Finding
-from donna_tui.ops.models import examine_models
 from donna_tui.ops.status import is_model_available, maintainer_of, read_report
 from donna_tui.platform.paths import AppPaths
 from donna_tui.platform.spaces import Space, SpaceLock
 from donna_tui.safety.classify import Sensitivity
+from donna_tui.safety.payload import Payload
 from donna_tui.search.query import STOP_WORDS
 from donna_tui.text.plural import plural
 from donna_tui.text.words import segments, spaced
-from donna_tui.types.errors import DatabaseError, DonnaError, Reason, VaultReadError, VaultWriteError
+from donna_tui.types.errors import ConfigError, DatabaseError, DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.edit_drafts import EditDrafts
 from donna_tui.vault.git.operations import each_operation
@@ -42,11 +52,25 @@ from donna_tui.vault.open import indexed_client, open_writer
 from donna_tui.vault.write.changes import OperationKind
 from donna_tui.vault.write.orphans import Fate, Restored, find_orphans
 
+if TYPE_CHECKING:
+    from donna_tui.llm.router import ModelRouter
+
 MAX_IGNORED = 1_000_000
 """Maximum number of characters that are read of Syncthing's list of ignored files."""
 
 _GIT_IGNORED = re.compile(r"(?:\(\?[id]\))*(?:\*\*/|/)?\.git(?:/\*{0,2})?")
 """Lines of `.stignore` that exclude the repository (docs.syncthing.net/users/ignoring.html)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result of one check. `reason` is a reason code, or empty."""
+
+    id: str
+    state: Literal["ok", "warn", "fail"]
+    message: str
+    hint: str = ""
+    reason: str = ""
 
 
 def examine(space: Space | None, config: MemoryConfig | None, paths: AppPaths) -> list[Finding]:
@@ -113,6 +137,62 @@ def _model(paths: AppPaths) -> Finding:
     if state == "damaged":
         return Finding("model", "fail", "the model's files are damaged", hint, Reason.MODEL_INVALID)
     return Finding("model", "warn", "there is no model: search is by keyword", hint, Reason.MODEL_MISSING)
+
+
+PURPOSES: dict[Alias, str] = {"reasoner": "drafts", "summarizer": "summaries"}
+
+
+class Word(BaseModel):
+    """The answer that a model test expects."""
+
+    word: str
+
+
+async def request_one_word(router: ModelRouter, alias: Alias) -> CompletionMetadata:
+    """Call the model of a purpose with a prompt of a few words. Raises ModelCallError."""
+    prompt = Payload(system="Answer with the word ready.", segments=())
+    return (await router.complete(prompt, task_type="model_test", schema=Word, alias=alias)).metadata
+
+
+def examine_models(environ: Mapping[str, str] = os.environ) -> Iterator[Finding]:
+    """Check library, key and, for servers on this machine, whether they have the model."""
+    try:
+        routes = load_routes(environ)
+    except ConfigError as error:
+        yield Finding("language models", "fail", error.message, error.hint or "", error.reason)
+        return
+    for alias, purpose in PURPOSES.items():
+        if route := routes.route(alias):
+            yield _examined(alias, purpose, route, environ)
+    if not (routes.reasoner or routes.summarizer):
+        yield Finding("language models", "ok", "none is configured: drafts are made from your notes alone")
+
+
+def _examined(alias: Alias, purpose: str, route: Route, environ: Mapping[str, str]) -> Finding:
+    variable = route.api_key_env
+    if variable and not environ.get(variable, "").strip():
+        return Finding(alias, "warn", f"the key for {purpose} is missing", f"set the environment variable {variable}")
+    try:
+        library_of(route)
+        if route.is_local:
+            asyncio.run(probe(route, environ.get(variable, "").strip() if variable else ""))
+    except ModelCallError as error:
+        return Finding(alias, "warn", f"{purpose}: {error.message}", error.hint or "", error.reason)
+    if route.is_local:
+        return Finding(alias, "ok", f"{purpose} are made by {route.model} at {address_of(route)}, on this machine")
+    message = f"{purpose} are made by {route.model} at {address_of(route)}; private notes are not sent to it"
+    return Finding(alias, "ok", message, "donna model test asks it")
+
+
+def library_of(route: Route) -> None:
+    """Import the library of a model. Raises ModelCallError (`not_installed`) without it."""
+    from donna_tui.llm.dialects import load
+    from donna_tui.llm.router import DIALECTS
+
+    try:
+        load(DIALECTS[route.dialect].library)
+    except CallError as error:
+        raise ModelCallError(error.kind) from error
 
 
 def _private(paths: AppPaths) -> Finding:

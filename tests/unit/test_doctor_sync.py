@@ -8,8 +8,7 @@ from typing import Literal
 import pytest
 
 from donna_tui.config.models import MemoryConfig, VaultConfig
-from donna_tui.ops.doctor import examine
-from donna_tui.ops.finding import Finding
+from donna_tui.ops.doctor import Finding, examine
 from donna_tui.platform.paths import app_paths
 from donna_tui.platform.spaces import space_at
 

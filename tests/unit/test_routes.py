@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from donna_tui.config.routes import Route, Routes, load_routes, models_file
-from donna_tui.ops.models import examine_models
+from donna_tui.ops.doctor import examine_models
 from donna_tui.platform.paths import resource
 from donna_tui.types.errors import ConfigError, Reason
 
