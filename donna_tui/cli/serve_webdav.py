@@ -22,7 +22,7 @@ from donna_tui.types.errors import DonnaError, Reason, SpaceError
 if TYPE_CHECKING:
     from donna_tui.webdav.files import ServedTree
     from donna_tui.webdav.gate import Password
-    from donna_tui.webdav.server import Address, WebdavServer
+    from donna_tui.webdav.server import WebdavServer
 
 
 app = new_app()
@@ -67,11 +67,17 @@ def serve_webdav(
     if not lock.acquire("donna serve-webdav"):
         raise SpaceError(Reason.BUSY, f"this vault is already served by {lock.owner() or 'another process'}")
     with lock:
-        address = _address(host=host, port=port, certificate=certificate, key=key)
+        try:
+            from donna_tui.webdav.server import Address, WebdavServer
+        except ModuleNotFoundError as error:
+            raise DonnaError(
+                Reason.USAGE,
+                f"serving over WebDAV needs a package that is not installed ({error.name})",
+                hint="pip install 'donna-tui[webdav]'",
+            ) from error
+        address = Address(host=host, port=port, certificate=certificate, key=key)
         tree = _served_tree(session, with_private=with_private)
         password = _password(folder, password_file, renew=new_password)
-        from donna_tui.webdav.server import WebdavServer
-
         server = WebdavServer(
             tree, password, address, read_only=read_only, on_trouble=lambda trouble: print_message(f"donna: {trouble}")
         )
@@ -95,27 +101,10 @@ def _served_tree(session: Session, *, with_private: bool) -> ServedTree:
     return tree
 
 
-def _address(*, host: str, port: int, certificate: Path | None, key: Path | None) -> Address:
-    """Return the valid address of the server. Raises DonnaError if a required package is not installed."""
-    try:
-        from donna_tui.webdav.server import Address
-    except ModuleNotFoundError as error:
-        raise DonnaError(
-            Reason.USAGE,
-            f"serving over WebDAV needs a package that is not installed ({error.name})",
-            hint="pip install 'donna-tui[webdav]'",
-        ) from error
-    address = Address(host=host, port=port, certificate=certificate, key=key)
-    address.check()
-    return address
-
-
 def _password(folder: Path, file: Path | None, *, renew: bool) -> Password:
     from donna_tui.webdav.gate import VARIABLE, given_password, make_password, stored_password
 
-    known = given_password(os.environ, file)
-    if known is None and not renew:
-        known = stored_password(folder)
+    known = given_password(os.environ, file) or (None if renew else stored_password(folder))
     if known is not None:
         return known
     if not sys.stderr.isatty():
@@ -124,13 +113,11 @@ def _password(folder: Path, file: Path | None, *, renew: bool) -> Password:
             "there is no password yet, and no terminal to show a new one",
             hint=f"start it once in a terminal, set {VARIABLE}, or name a --password-file",
         )
+    text, password = make_password(folder)
     print_message(
-        f"The password, shown only once: {make_password(folder)}",
-        "Only its hash is stored; --new-password generates another.",
+        f"The password, shown only once: {text}", "Only its hash is stored; --new-password generates another."
     )
-    made = stored_password(folder)
-    assert made is not None
-    return made
+    return password
 
 
 async def _serve(session: Session, server: WebdavServer, *, as_json: bool) -> None:

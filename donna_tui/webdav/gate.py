@@ -87,11 +87,12 @@ def stored_password(folder: Path) -> Password | None:
         return None
 
 
-def make_password(folder: Path) -> str:
-    """Generate a password and store its hash in this private folder. This is the only time that it is shown."""
+def make_password(folder: Path) -> tuple[str, Password]:
+    """Generate a password and store its hash in this private folder. This is the only time that its text is known."""
     text = "-".join(secrets.token_hex(3) for _ in range(5))
-    write_durably(_password_path(folder), Password.of(text).as_json())
-    return text
+    password = Password.of(text)
+    write_durably(_password_path(folder), password.as_json())
+    return text, password
 
 
 def _password_path(folder: Path) -> Path:

@@ -48,15 +48,17 @@ READING = Limits(connections=10_000, untrusted=16, per_address=16)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """The address to listen on. Port 0 takes a free one."""
+    """The address to listen on. Port 0 takes a free one.
+
+    Raises DonnaError (`usage`) for an address at which a password would be sent in the clear.
+    """
 
     host: str = "127.0.0.1"
     port: int = 0
     certificate: Path | None = None
     key: Path | None = None
 
-    def check(self) -> None:
-        """Raise DonnaError (`usage`) for an address at which a password would be sent in the clear."""
+    def __post_init__(self) -> None:
         if (self.certificate is None) != (self.key is None):
             raise DonnaError(Reason.USAGE, "--cert and --key must be given together", hint="--cert FILE --key FILE")
         if not is_this_machine(self.host) and self.certificate is None:
@@ -169,7 +171,6 @@ class WebdavServer:
         max_bytes: int = MAX_BYTES,
         on_trouble: Callable[[str], None] = lambda _: None,
     ) -> None:
-        address.check()
         self._address = address
         application = _application(VaultProvider(tree, max_bytes=max_bytes, read_only=read_only))
         self._server = _Server(

@@ -299,16 +299,16 @@ def test_over_tls_with_its_own_certificate(vault: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.4", "notes.example.org", "127.0.0.1.example.org", ""])
 def test_without_tls_only_this_machine_is_served(host: str) -> None:
     with pytest.raises(DonnaError) as refused:
-        Address(host=host).check()
+        Address(host=host)
     assert refused.value.reason is Reason.USAGE
     for own in ("127.0.0.1", "127.8.8.8", "::1", "localhost"):
-        Address(host=own).check()
+        Address(host=own)
 
 
 def test_an_invalid_certificate_is_reported(vault: Path, tmp_path: Path) -> None:
     cert, key = certificate(tmp_path)
     with pytest.raises(DonnaError):
-        Address(certificate=cert).check()
+        Address(certificate=cert)
     broken = Address(certificate=key, key=cert)
     with pytest.raises(DonnaError, match="cannot be used"), serving(vault, address=broken):
         pass
