@@ -10,9 +10,9 @@ from pathlib import Path, PurePosixPath
 
 from bench.program import Home, new_home
 from bench.report import Report, arguments, eval_folder, finish
+from donna_tui.cli.demo_vault import make_demo
 from donna_tui.config.load import load_config
 from donna_tui.index.names import name_key
-from donna_tui.platform.demo import make_demo
 from donna_tui.types.errors import VaultReadError
 from donna_tui.vault.client import VaultClient, VaultNote
 from donna_tui.vault.open import indexed_client

@@ -92,8 +92,8 @@ async def take(shots: Sequence[Shot], home: Path) -> None:
 def furnished(home: Path) -> Session:
     """Create the demo vault as at a first start."""
     from donna_tui.cli.demo import fill_demo
+    from donna_tui.cli.demo_vault import demo_folder, make_demo
     from donna_tui.cli.session import session_for
-    from donna_tui.platform.demo import demo_folder, make_demo
     from donna_tui.platform.paths import app_paths
     from donna_tui.platform.spaces import space_at
 

@@ -317,14 +317,13 @@ def chat_expand(
     as_json: AsJson = False,
 ) -> None:
     """Undo the summary of a conversation, so that its turns are recalled again."""
-    changed = run(_expand(open_session(space), session.removeprefix("chat:")))
+
+    async def work(engine: Engine) -> bool:
+        changed = await engine.memory.expand(session.removeprefix("chat:"))
+        await engine.memory.wait_until_indexed()
+        return changed
+
+    changed = run_with_engine(open_session(space), "donna chat expand", work)
     message = f"{session}: {'its turns are recalled again' if changed else 'it has no summary'}"
     emit({"id": session, "changed": changed}, [message], as_json=as_json)
     require_found(changed)
-
-
-async def _expand(session: Session, name: str) -> bool:
-    async with engine_for(session, "donna chat expand") as engine:
-        changed = await engine.memory.expand(name)
-        await engine.memory.wait_until_indexed()
-        return changed

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from donna_tui.calendar.mirror import IMPORTED, meetings_between, set_watermark, store, watermark
 from donna_tui.calendar.values import Fetched, Window, local_zone
+from donna_tui.cli.demo_vault import has_record, record_contents
 from donna_tui.cli.session import Session
 from donna_tui.drafts import queue
 from donna_tui.memory.conversations import Recorder
@@ -24,7 +25,6 @@ from donna_tui.memory.database import MemoryDb, db_path, open_db
 from donna_tui.memory.facts import RememberRequest, remember
 from donna_tui.memory.importers import Import
 from donna_tui.memory.splitter import TextSplitter
-from donna_tui.platform.demo import has_record, record_contents
 from donna_tui.platform.paths import private_folder
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.drafts import Attendee, DraftState, Meeting
@@ -102,7 +102,7 @@ def fill_demo(session: Session) -> None:
     with contextlib.closing(open_db(private_folder(session.space.state))) as db:
         _fill_calendar(db, now)
         _fill_memory(db, now)
-    record_contents(root, lambda _: drafts_in(session.space.state))
+    record_contents(root, drafts_in(session.space.state) or ())
 
 
 def drafts_in(state: Path) -> Mapping[str, str] | None:

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from donna_tui.cli.demo_vault import demo_folder, make_demo
 from donna_tui.cli.failure import require_open_streams
 from donna_tui.cli.options import ERRORS_AS_JSON, SpaceOption, new_app
 from donna_tui.cli.output import emit_lines, exit_code, json_text, print_message, require_found
 from donna_tui.cli.search import run_with_index
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.http.guard import OncePerMinute
-from donna_tui.platform.demo import make_demo
 from donna_tui.platform.paths import app_paths
 from donna_tui.types.errors import DonnaError, Reason
 
@@ -247,9 +247,7 @@ def _object(tool: str, text: str) -> dict[str, Any]:
 
 
 def _demo_space() -> str:
-    from donna_tui.cli.tui import next_demo
-
-    return str(make_demo(next_demo(app_paths(os.environ))))
+    return str(make_demo(demo_folder(app_paths(os.environ))))
 
 
 def _log_to_stderr() -> None:

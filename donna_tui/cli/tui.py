@@ -5,12 +5,13 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from donna_tui.cli.demo_vault import demo_folder, demo_notes, make_demo
 from donna_tui.cli.failure import AppCrashError
 from donna_tui.cli.options import SpaceOption, new_app
 from donna_tui.cli.output import print_message
@@ -18,7 +19,6 @@ from donna_tui.cli.session import Session, find_session, open_session, session_f
 from donna_tui.config.agent_settings import AgentSettings
 from donna_tui.config.load import load_config, load_trusted
 from donna_tui.config.models import UiConfig
-from donna_tui.platform.demo import demo_folder, demo_notes, make_demo
 from donna_tui.platform.paths import AppPaths, app_paths
 from donna_tui.platform.spaces import known_spaces, space_at
 from donna_tui.types.errors import Reason, SpaceError
@@ -56,17 +56,8 @@ def demo() -> None:
     """Open the full-screen app on a fresh demo vault."""
     require_terminal()
     paths = app_paths(os.environ).make()
-    folder = make_demo(next_demo(paths))
+    folder = make_demo(demo_folder(paths))
     _open(session_for(space_at(folder, paths), paths), is_demo=True)
-
-
-def next_demo(paths: AppPaths) -> Path:
-    def drafts(folder: Path) -> Mapping[str, str] | None:
-        from donna_tui.cli.demo import drafts_in
-
-        return drafts_in(paths.space_state(folder))
-
-    return demo_folder(paths, drafts)
 
 
 def require_terminal() -> None:
@@ -163,4 +154,4 @@ def _first_run(paths: AppPaths) -> FirstRun:
     from donna_tui.vault.obsidian import known_vaults
 
     known = tuple(KnownVault(root.name, root, "Obsidian") for root in known_vaults(os.environ))
-    return FirstRun(known=known, demo_folder=next_demo(paths))
+    return FirstRun(known=known, demo_folder=demo_folder(paths))

@@ -12,11 +12,11 @@ import pytest
 
 from donna_tui.calendar.mirror import meetings_between
 from donna_tui.cli.demo import drafts_in, fill_demo
+from donna_tui.cli.demo_vault import demo_folder, make_demo
 from donna_tui.cli.session import Session, session_for
 from donna_tui.embedding import files as embedding_files
 from donna_tui.engine.engine import Engine
 from donna_tui.memory.database import open_db
-from donna_tui.platform.demo import demo_folder, make_demo
 from donna_tui.platform.paths import AppPaths, app_paths, resource
 from donna_tui.platform.spaces import space_at
 from donna_tui.types.drafts import DraftState
@@ -58,13 +58,9 @@ def remove(folder: Path) -> None:
 
 
 def furnished(paths: AppPaths) -> Session:
-    session = session_for(space_at(make_demo(next_demo(paths)), paths), paths)
+    session = session_for(space_at(make_demo(demo_folder(paths)), paths), paths)
     fill_demo(session)
     return session
-
-
-def next_demo(paths: AppPaths) -> Path:
-    return demo_folder(paths, lambda folder: drafts_in(paths.space_state(folder)))
 
 
 def test_it_has_history_a_conflict_and_meetings_around_now_and_is_used_again(paths: AppPaths) -> None:
@@ -107,14 +103,14 @@ async def test_two_drafts_wait_and_do_not_count_as_a_change_until_a_person_touch
     monkeypatch.setattr(embedding_files, "find_weights", lambda: None)
     session = furnished(paths)
     assert await drafted(session) == ["Gateway cutover", "Standup"]
-    assert next_demo(paths) == session.space.root
+    assert demo_folder(paths) == session.space.root
     furnished(paths)
-    assert next_demo(paths) == session.space.root
+    assert demo_folder(paths) == session.space.root
     waiting = drafts_in(paths.space_state(session.space.root))
     assert waiting is not None
     note = session.space.root / min(waiting)
     note.write_text(f"{note.read_text()}My own line.\n")
-    assert next_demo(paths).name == "demo-vault-2"
+    assert demo_folder(paths).name == "demo-vault-2"
 
 
 @pytest.mark.parametrize("change", [edit, add, remove])
@@ -133,7 +129,7 @@ def test_a_filled_copy_that_was_changed_is_left_alone(paths: AppPaths, change: C
     session = furnished(paths)
     change(session.space.root)
     before = files(session.space.root)
-    assert next_demo(paths).name == "demo-vault-2"
+    assert demo_folder(paths).name == "demo-vault-2"
     assert files(session.space.root) == before
 
 
@@ -141,7 +137,7 @@ def test_a_filled_copy_that_was_changed_is_left_alone(paths: AppPaths, change: C
 def test_a_copy_whose_record_is_damaged_is_left_alone(paths: AppPaths, damage: str) -> None:
     folder = furnished(paths).space.root
     folder.with_name(f"{folder.name}.json").write_text(damage)
-    assert next_demo(paths).name == "demo-vault-2"
+    assert demo_folder(paths).name == "demo-vault-2"
 
 
 def test_asking_where_the_copy_will_be_makes_none(paths: AppPaths) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import filecmp
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from donna_tui.platform.paths import AppPaths, resource
@@ -14,26 +13,15 @@ from donna_tui.types.search import NameMatch
 
 NAME = "demo-vault"
 
-Drafts = Callable[[Path], Mapping[str, str] | None]
-"""Return the waiting drafts of a demo vault, as written, by path; None if a person has decided on one.
 
-Their properties depend on the calendar, so only the text below these shows whether one was edited.
-"""
-
-
-def no_drafts(folder: Path) -> Mapping[str, str] | None:
-    """Return no drafts, for a vault of which only the notes are used."""
-    return {}
-
-
-def demo_folder(paths: AppPaths, drafts: Drafts = no_drafts) -> Path:
+def demo_folder(paths: AppPaths) -> Path:
     """Choose the folder of the next demo vault. A copy that a person changed is left alone.
 
     Donna's own changes do not count: files known to `record_contents`, and drafts that wait unchanged.
     """
     base = paths.state / NAME
     candidates = (base, *(base.with_name(f"{NAME}-{number}") for number in range(2, 1000)))
-    return next(candidate for candidate in candidates if not candidate.exists() or _is_unchanged(candidate, drafts))
+    return next(candidate for candidate in candidates if not candidate.exists() or _is_unchanged(candidate, paths))
 
 
 def make_demo(folder: Path) -> Path:
@@ -53,33 +41,38 @@ def has_record(folder: Path) -> bool:
     return _record(folder).exists()
 
 
-def record_contents(folder: Path, drafts: Drafts = no_drafts) -> None:
-    """Record the current files of a demo vault as Donna's own, except waiting drafts."""
-    waiting = drafts(folder) or {}
-    own = {path: _digest(file) for path, file in _files(folder) if path not in waiting}
+def record_contents(folder: Path, drafts: Collection[str]) -> None:
+    """Record the current files of a demo vault as Donna's own, except these drafts."""
+    own = {path: digest for path, digest in _digests(folder).items() if path not in drafts}
     contents = {"template": _digest_of_template(), "files": own}
     _record(folder).write_text(json.dumps(contents, ensure_ascii=False), encoding="utf-8", errors="surrogateescape")
 
 
-def _is_unchanged(folder: Path, drafts: Drafts) -> bool:
-    if not has_record(folder):
-        return _is_same(filecmp.dircmp(_template(), folder, ignore=[".git"]))
-    try:
-        recorded = json.loads(_record(folder).read_text(encoding="utf-8", errors="surrogateescape"))
-        recorded_files, template = dict(recorded["files"]), recorded["template"]
-    except (OSError, ValueError, KeyError, TypeError):
+def _is_unchanged(folder: Path, paths: AppPaths) -> bool:
+    from donna_tui.cli.demo import drafts_in
+
+    if (own_files := _own_files(folder)) is None or (drafts := drafts_in(paths.space_state(folder))) is None:
         return False
-    waiting = drafts(folder)
-    if waiting is None or template != _digest_of_template():
-        return False
-    current = dict(_files(folder))
-    return recorded_files.keys() <= current.keys() and all(
-        _digest(file) == recorded_files[path] if path in recorded_files else _is_draft(file, waiting.get(path))
-        for path, file in current.items()
+    current = _digests(folder)
+    return own_files.keys() <= current.keys() and all(
+        digest == own_files[path] if path in own_files else _is_draft(folder / path, drafts.get(path))
+        for path, digest in current.items()
     )
 
 
+def _own_files(folder: Path) -> dict[str, str] | None:
+    """Return the digests of Donna's own files; None if their record is damaged, or the template was another one."""
+    if not has_record(folder):
+        return _digests(_template())
+    try:
+        recorded = json.loads(_record(folder).read_text(encoding="utf-8", errors="surrogateescape"))
+        return dict(recorded["files"]) if recorded["template"] == _digest_of_template() else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def _is_draft(file: Path, text: str | None) -> bool:
+    """Return whether a file is a draft as written. Only its text counts, as its properties depend on the calendar."""
     return text is not None and _body(file.read_text(encoding="utf-8", errors="surrogateescape")) == _body(text)
 
 
@@ -95,15 +88,13 @@ def _files(folder: Path) -> Iterator[tuple[str, Path]]:
             yield path.as_posix(), file
 
 
-def _digest(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+def _digests(folder: Path) -> dict[str, str]:
+    return {path: hashlib.sha256(file.read_bytes()).hexdigest() for path, file in _files(folder)}
 
 
 def _digest_of_template() -> str:
-    digest = hashlib.sha256()
-    for path, file in _files(_template()):
-        digest.update(f"{path}\0{_digest(file)}\0".encode("utf-8", "surrogateescape"))
-    return digest.hexdigest()
+    joined = "".join(f"{path}\0{digest}\0" for path, digest in _digests(_template()).items())
+    return hashlib.sha256(joined.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _template() -> Path:
@@ -112,8 +103,3 @@ def _template() -> Path:
 
 def _record(folder: Path) -> Path:
     return folder.with_name(f"{folder.name}.json")
-
-
-def _is_same(comparison: filecmp.dircmp[str]) -> bool:
-    differs = comparison.left_only or comparison.right_only or comparison.diff_files or comparison.funny_files
-    return not differs and all(_is_same(subdir) for subdir in comparison.subdirs.values())
