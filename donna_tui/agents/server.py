@@ -80,48 +80,41 @@ class Dispatcher:
     _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
     _waiting: int = 0
 
-    async def call(self, session: ClientSession, name: str, arguments: dict[str, Any] | None) -> dict[str, Any]:
+    async def call(self, session: ClientSession, tool: Tool, arguments: dict[str, Any] | None) -> dict[str, Any]:
         """Call a tool and return its answer. Never raises: unexpected errors are reported without their text."""
         if self._waiting >= MAX_WAITING:
             return refusal(DonnaError(Reason.BUSY, "too many calls at once", hint="try again in a moment"))
         self._waiting += 1
         try:
             async with self._turns:
-                tool, space = self.tool(name), self.context_of(session)
-                async with asyncio.timeout(None if tool and tool.writes else DEADLINE_SECONDS):
-                    return await call(space, name, arguments)
+                context = self.context_of(session)
+                async with asyncio.timeout(None if tool.writes else DEADLINE_SECONDS):
+                    return await call(context, tool.name, arguments)
         except TimeoutError:
             return refusal(DonnaError(Reason.BUSY, "timed out", hint="ask for less, or try again"))
         except Exception as error:  # the server continues with the other calls
-            log.error("%s failed: %s", name if self.tool(name) else "a tool", type(error).__name__)
+            log.error("%s failed: %s", tool.name, type(error).__name__)
             return refusal(DonnaError(Reason.INTERNAL, f"this failed ({type(error).__name__})"))
         finally:
             self._waiting -= 1
-
-    def tool(self, name: str) -> Tool | None:
-        return next((tool for tool in self.tools if tool.name == name), None)
-
-    @property
-    def tools(self) -> tuple[Tool, ...]:
-        return tools_for(write=self.write)
 
 
 def build_server(service: Dispatcher) -> Server[Any]:
 
     async def list_tools(_: ServerRequestContext[Any], __: object) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[published(tool) for tool in service.tools])
+        return types.ListToolsResult(tools=[published(tool) for tool in tools_for(write=service.write)])
 
     async def call_tool(
         context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         try:
-            find_tool(params.name, write=service.write)
+            tool = find_tool(params.name, write=service.write)
         except DonnaError as error:
             refused = refusal(error)
             raise MCPError(code=types.INVALID_PARAMS, message=f"{refused['message']}; {refused['hint']}") from None
         client = context.session.client_params
         session = service.sessions.of(client.client_info.name if client else NAMELESS, _transport_of(context))
-        return _result(await service.call(session, params.name, params.arguments))
+        return _result(await service.call(session, tool, params.arguments))
 
     return Server(
         "donna",

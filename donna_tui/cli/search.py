@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -37,38 +37,34 @@ NEAR_MATCHES = 3
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class SearchOptions:
-    """The command line options; `k` 0 means the configured number."""
+def _request(
+    session: Session,
+    query: Sequence[str],
+    k: int,
+    mode: str,
+    sources: Sequence[str] = (),
+    path: str = "",
+    *,
+    near_misses: bool = False,
+    everywhere: bool = False,
+) -> SearchRequest:
+    """Return the request for a question. Raises DonnaError for an unknown mode or source."""
+    from donna_tui.search.query import readable
 
-    k: int
-    mode: str
-    sources: tuple[str, ...] = ()
-    path: str = ""
-    near: bool = False
-    everywhere: bool = False
-
-    def request(self, session: Session) -> SearchRequest:
-        """Return the request for an empty question. Raises DonnaError for an unknown mode or source."""
-        from donna_tui.search.query import readable
-
-        if unknown := next((source for source in self.sources if source not in SOURCES), ""):
-            raise DonnaError(
-                Reason.USAGE, f"there is no source {unknown}", hint=f"the sources are {', '.join(SOURCES)}"
-            )
-
-        mode = next((known for known in MODES if known == self.mode), None)
-        if mode is None:
-            raise DonnaError(Reason.USAGE, f"there is no mode {self.mode}", hint=f"the modes are {', '.join(MODES)}")
-        return SearchRequest(
-            text="",
-            k=self.k or session.config.retrieval.default_k,
-            mode=mode,
-            filters=Filters(sources=self.sources, path_prefix=readable(self.path)),
-            near_misses=self.near,
-            everywhere=self.everywhere,
-            uncapped=bool(self.k),
-        )
+    if unknown := next((source for source in sources if source not in SOURCES), ""):
+        raise DonnaError(Reason.USAGE, f"there is no source {unknown}", hint=f"the sources are {', '.join(SOURCES)}")
+    known_mode = next((known for known in MODES if known == mode), None)
+    if known_mode is None:
+        raise DonnaError(Reason.USAGE, f"there is no mode {mode}", hint=f"the modes are {', '.join(MODES)}")
+    return SearchRequest(
+        text=" ".join(query),
+        k=k or session.config.retrieval.default_k,
+        mode=known_mode,
+        filters=Filters(sources=tuple(sources), path_prefix=readable(path)),
+        near_misses=near_misses,
+        everywhere=everywhere,
+        uncapped=bool(k),
+    )
 
 
 class BatchQuery(BaseModel):
@@ -112,14 +108,15 @@ def search(
     if batch and query:
         raise DonnaError(Reason.USAGE, "--batch and a question cannot be used together")
     session = open_session(space)
-    options = SearchOptions(k=k, mode=mode, sources=tuple(sources or ()), path=path, near=near, everywhere=everywhere)
+    words = query or ()
+    request = _request(session, words, k, mode, sources or (), path, near_misses=near, everywhere=everywhere)
     if batch:
         queries = list(read_batch(batch))
-        run(_answer_all(session, queries, options.request(session)))
+        run(_answer_all(session, queries, request))
         if any(isinstance(query, BadLine) for query in queries):
             raise SystemExit(ExitCode.USAGE)
         return
-    request = question_of(" ".join(query or ()), options, session)
+    _require_question(request)
     outcome = run(_answer(session, request))
     _print(outcome, as_json=as_json)
     if not outcome.indexed:
@@ -127,10 +124,9 @@ def search(
     require_found(outcome.hits)
 
 
-def question_of(query: str, options: SearchOptions, session: Session) -> SearchRequest:
-    if not query.strip():
+def _require_question(request: SearchRequest) -> None:
+    if not request.text.strip():
         raise DonnaError(Reason.USAGE, "no question given", hint='donna search "why did we move"')
-    return replace(options.request(session), text=query)
 
 
 async def _answer(session: Session, request: SearchRequest) -> SearchOutcome:
@@ -266,8 +262,8 @@ def why_not(
 ) -> None:
     """Explain why a note is not among the hits of a search."""
     session = open_session(space)
-    question = " ".join(query)
-    request = question_of(question, SearchOptions(k, mode), session)
+    request = _request(session, query, k, mode)
+    _require_question(request)
     path = note.removeprefix("vault:")
     found = run_with_index(session, "donna why-not", lambda engine: engine.why_not(path, request))
-    emit(why_not_fields(found, question), why_not_lines(found), as_json=as_json)
+    emit(why_not_fields(found, request.text), why_not_lines(found), as_json=as_json)

@@ -34,16 +34,10 @@ class _Row(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class GoldRow(_Row):
-    path: str
-    heading_path: tuple[str, ...] = ()
-    lines: tuple[int, int] | None = None
-
-
 class QuestionRow(_Row):
     id: str
     query: str
-    gold: tuple[GoldRow, ...] = ()
+    gold: tuple[Gold, ...] = ()
     kind: str = ""
     category: str = ""
     vault: str = ""
@@ -53,10 +47,7 @@ class QuestionRow(_Row):
 
     def question(self) -> Question:
         """Convert to a Question, without gold if it is unanswerable."""
-        gold = (
-            tuple(Gold(place.path, place.heading_path, place.lines) for place in self.gold) if self.answerable else ()
-        )
-        kind = self.kind or self.category
+        gold, kind = self.gold if self.answerable else (), self.kind or self.category
         return Question(self.id, self.query, gold, kind, self.vault, self.exclude, self.within)
 
 
