@@ -333,8 +333,6 @@ async def test_what_is_remembered_is_found_and_read_like_a_note(harness: ToolHar
 
 
 async def test_writing_tools_are_unknown_in_read_only_mode(harness: ToolHarness, sandbox: Sandbox) -> None:
-    from dataclasses import replace
-
     reading = replace(harness.space, writer=None)
     for name in ("no_such_tool", *(tool.name for tool in TOOLS if tool.writes)):
         refused = await call(reading, name, {"path": NOTE, "content": "x"})
@@ -441,8 +439,7 @@ async def test_vault_write_without_a_repository_tells_the_agent_to_ask_the_owner
     shutil.rmtree(sandbox.root / ".git")
     answer = await harness("vault_write", path="Inbox/new.md", content="# New\n")
     assert answer["reason"] == Reason.NO_REPOSITORY.value
-    assert "git init in the workspace" in answer["hint"]
-    assert "ask the owner to run git init" in answer["hint"]
+    assert "ask the owner to run git init in the workspace" in answer["hint"]
     assert not (sandbox.root / "Inbox/new.md").exists()
     await harness.fine("remember", text="The kestrel pager is carried by Ruth.")
     answer = await harness("vault_undo_last")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from donna_tui.config.agent_settings import AgentEmbedding, AgentSettings, settings_of
 from donna_tui.config.agents import Agent
@@ -17,31 +18,6 @@ from donna_tui.config.models import MemoryConfig
 from donna_tui.config.schema import value_of
 from donna_tui.ingest.sync_policy import policy_of
 from donna_tui.types.errors import ConfigError
-
-SEED = {
-    "agents": {
-        "defaults": {
-            "memorySearch": {
-                "enabled": True,
-                "provider": "openai",
-                "fallback": "openai",
-                "model": "text-embedding-3-small",
-                "store": {"driver": "sqlite", "path": "~/.clawdbot/memory/{agentId}.sqlite"},
-                "chunking": {"tokens": 400, "overlap": 80},
-                "sync": {
-                    "onSessionStart": True,
-                    "onSearch": True,
-                    "watch": True,
-                    "watchDebounceMs": 1500,
-                    "intervalMinutes": 0,
-                },
-                "query": {"maxResults": 6, "minScore": 0.35},
-            }
-        },
-        "list": [{"id": "peter", "memorySearch": {"provider": "local", "sync": {"watch": False}}}],
-    }
-}
-"""Settings of agents in camel case, as other tools write them."""
 
 SNAKE = """
 agents:
@@ -67,6 +43,8 @@ for _snake, _camel in (
     ("max_results", "maxResults"), ("min_score", "minScore"), ("{agentId}", "{agent_id}"),
 ):  # fmt: skip
     CAMEL = CAMEL.replace(_snake, _camel)
+JSON = yaml.safe_load(CAMEL)
+"""Settings of agents as other tools write them."""
 
 
 def loaded(home: Path, text: str) -> LoadedConfig:
@@ -90,7 +68,7 @@ def refused(home: Path, text: str) -> str:
 
 @pytest.mark.parametrize(
     "text",
-    [json.dumps(SEED), json.dumps(SEED, indent=2), SNAKE, CAMEL],
+    [json.dumps(JSON), json.dumps(JSON, indent=2), SNAKE, CAMEL],
     ids=["JSON", "JSON in lines", "snake_case", "camelCase"],
 )
 def test_yaml_and_json_spellings_of_agent_settings_are_equivalent(tmp_path: Path, text: str) -> None:
@@ -234,16 +212,6 @@ def test_invalid_agent_settings_are_refused_with_reason_and_line(tmp_path: Path,
     assert message.startswith("line ")
     assert "[type=" not in message
     assert "canary" not in message
-
-
-def test_a_file_in_a_vault_or_workspace_names_no_agent(tmp_path: Path) -> None:
-    vault = tmp_path / "vault"
-    file = space_file(vault)
-    file.parent.mkdir(parents=True)
-    for text in ("agents: {list: [{id: a}]}", "agents: {defaults: {memory_search: {provider: openai}}}"):
-        file.write_text(text)
-        with pytest.raises(ConfigError, match="a file in the vault may not set agents"):
-            load_config(environ={"DONNA_HOME": str(tmp_path)}, root=vault)
 
 
 def test_settings_in_a_workspace_do_not_count(tmp_path: Path) -> None:

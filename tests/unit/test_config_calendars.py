@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 
 import pytest
 
 from donna_tui.config.calendars import CalendarConfig
-from donna_tui.config.files import space_file
-from donna_tui.config.load import LoadedConfig, load_config
 from donna_tui.config.schema import value_of
-from donna_tui.types.errors import ConfigError
-
-
-def loaded(home: Path, text: str) -> LoadedConfig:
-    file = home / "config" / "memory.yaml"
-    file.parent.mkdir(parents=True)
-    file.write_text(textwrap.dedent(text))
-    return load_config(environ={"DONNA_HOME": str(home)})
-
-
-def refused(home: Path, text: str) -> str:
-    with pytest.raises(ConfigError) as caught:
-        loaded(home, text)
-    return caught.value.message.partition("memory.yaml, ")[2]
+from tests.unit.test_config_agents import loaded, refused
 
 
 def test_calendars_of_each_kind_are_read(tmp_path: Path) -> None:
@@ -88,19 +72,3 @@ def test_http_is_for_this_machine_only() -> None:
     for host in ("localhost.example", "127.0.0.1.example", "10.0.0.1", "169.254.169.254"):
         with pytest.raises(ValueError, match="https"):
             CalendarConfig(name="A", kind="caldav", url=f"http://{host}/")
-
-
-def test_a_file_in_the_vault_may_not_name_a_calendar(tmp_path: Path) -> None:
-    vault = tmp_path / "vault"
-    file = space_file(vault)
-    file.parent.mkdir(parents=True)
-    file.write_text("calendars: [{name: A, kind: ics, path: /etc}]\n")
-    with pytest.raises(ConfigError, match="a file in the vault may not set calendars"):
-        load_config(environ={"DONNA_HOME": str(tmp_path)}, root=vault)
-
-
-def test_environment_variable_can_define_calendars() -> None:
-    config = load_config(
-        environ={"DONNA_HOME": "/nowhere", "DONNA_CALENDARS": "[{name: A, kind: ics, path: /a.ics}]"}
-    ).config
-    assert [calendar.name for calendar in config.calendars] == ["A"]
