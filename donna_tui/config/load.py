@@ -6,7 +6,7 @@ import difflib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -177,11 +177,15 @@ _FLAGS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no"
 
 @dataclass(frozen=True, slots=True)
 class LayerValue:
-    """A value from a layer, not validated yet. `below` is the list to which this one was appended."""
+    """A value from a layer, not validated yet.
+
+    `path` is its place in a file, if it is from one; `below` is the list to which this one was appended.
+    """
 
     value: object
     origin: Origin
-    inner: Mapping[KeyPath, Origin] = field(default_factory=dict)
+    document: Document | None = None
+    path: KeyPath = ()
     below: LayerValue | None = None
 
     def place_of(self, inside: KeyPath) -> Origin:
@@ -191,9 +195,7 @@ class LayerValue:
             if index < 0:
                 return self.below.place_of(inside)
             inside = (index, *inside[1:])
-        while inside and inside not in self.inner:
-            inside = inside[:-1]
-        return self.inner.get(inside, self.origin)
+        return self.document.at((*self.path, *inside)) if self.document else self.origin
 
 
 Values = dict[str, LayerValue]
@@ -203,8 +205,8 @@ Values = dict[str, LayerValue]
 def _from_document(document: Document) -> Values:
     """Return the values set by a file. Raises ConfigError for names that do not exist or are set twice."""
     values: Values = {}
-    for path, identifier, value in _leaves(document, ROOT, document.data, ()):
-        _add(values, identifier, LayerValue(value, document.at(path), _inner(document, path, value)))
+    for identifier, layer_value in _leaves(document, ROOT, document.data, ()):
+        _add(values, identifier, layer_value)
     return values
 
 
@@ -246,7 +248,7 @@ def _with_space(base: Values, space: Values) -> Values:
             case FromSpace.APPEND:
                 below = base.get(identifier) or _default(identifier)
                 items = [*_items(below, identifier), *_items(layer_value, identifier)]
-                merged[identifier] = LayerValue(items, layer_value.origin, layer_value.inner, below)
+                merged[identifier] = replace(layer_value, value=items, below=below)
             case FromSpace.NARROW:
                 allowed = _items(base.get(identifier) or _default(identifier), identifier)
                 for index, item in enumerate(_items(layer_value, identifier)):
@@ -263,13 +265,6 @@ def _add(values: Values, identifier: str, layer_value: LayerValue) -> None:
     values[identifier] = layer_value
 
 
-def _inner(document: Document, path: KeyPath, value: object) -> dict[KeyPath, Origin]:
-    if not isinstance(value, list | dict):
-        return {}
-    depth = len(path)
-    return {line[depth:]: document.at(line) for line in document.lines if line[:depth] == path}
-
-
 def _items(layer_value: LayerValue, identifier: str) -> list[object]:
     if not isinstance(layer_value.value, list):
         raise invalid(layer_value.origin, f"{identifier} must be a list, not {shown(layer_value.value)}")
@@ -278,18 +273,19 @@ def _items(layer_value: LayerValue, identifier: str) -> list[object]:
 
 def _leaves(
     document: Document, group: Group, data: Mapping[str, object], around: KeyPath
-) -> Iterator[tuple[KeyPath, str, object]]:
+) -> Iterator[tuple[str, LayerValue]]:
     for name, value in data.items():
         path = (*around, name)
-        member = _member(group, name, document.at(path))
+        origin = document.at(path)
+        member = _member(group, name, origin)
         if isinstance(member, Setting):
-            yield path, member.id, value
+            yield member.id, LayerValue(value, origin, document, path)
         elif isinstance(value, bool) and member.is_switch:
-            yield path, f"{member.id}.enabled", value
+            yield f"{member.id}.enabled", LayerValue(value, origin, document, path)
         elif isinstance(value, dict):
             yield from _leaves(document, member, value, path)
         elif value is not None:
-            raise invalid(document.at(path), f"{member.id} is a block of settings, not {shown(value)}")
+            raise invalid(origin, f"{member.id} is a block of settings, not {shown(value)}")
 
 
 def _single(path: Sequence[str], text: str, origin: Origin) -> tuple[str, LayerValue]:
