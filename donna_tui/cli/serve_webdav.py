@@ -88,11 +88,11 @@ def _served_tree(session: Session, *, with_private: bool) -> ServedTree:
     from donna_tui.vault.include import GlobSet
     from donna_tui.vault.paths import VaultRoot
     from donna_tui.vault.write.file_names import EVERYWHERE
-    from donna_tui.webdav.files import PrivateFiles, ServedTree
+    from donna_tui.webdav.files import ServedTree, private_files
     from donna_tui.webdav.upload import Preimages, sweep
 
     safety, root = session.config.safety, VaultRoot(session.space.root)
-    private = PrivateFiles(root, max_bytes=safety.max_read_bytes, key=safety.sensitive_frontmatter_key)
+    private = private_files(root, max_bytes=safety.max_read_bytes, key=safety.sensitive_frontmatter_key)
     withheld = (lambda _: False) if with_private else private
     writer = writer_for(session, allowlist=(EVERYWHERE,))
     tree = ServedTree(root, GlobSet(session.config.vault.ignore_globs), withheld, Preimages(root, writer).keep)

@@ -8,8 +8,7 @@ import os
 import secrets
 import stat
 from collections.abc import Callable, Iterator
-from functools import partial
-from threading import Lock
+from functools import lru_cache, partial
 from typing import BinaryIO
 
 from donna_tui.safety.classify import Sensitivity
@@ -29,42 +28,28 @@ MAX_KNOWN = 100_000
 """Maximum number of files whose classification is cached."""
 
 
-class PrivateFiles:
-    """Classify files as private or not. Results are cached while a file is unchanged. Thread-safe.
+def private_files(root: VaultRoot, *, max_bytes: int, key: str) -> Callable[[Item], bool]:
+    """Return a function that says whether a file is private. It caches results while a file is unchanged. Thread-safe.
 
     Backups and conflict copies of a note are as private as the note, so every text is read. A note that cannot be
     classified is private.
     """
 
-    def __init__(self, root: VaultRoot, *, max_bytes: int, key: str) -> None:
-        self._root, self._max_bytes, self._key = root, max_bytes, key
-        self._results: dict[tuple[str, str], bool] = {}
-        self._lock = Lock()
-
-    def __call__(self, item: Item) -> bool:
-        version = item.path, item.etag
-        with self._lock:
-            is_private = self._results.get(version)
-        if is_private is None:
-            is_private = self._is_private(item)
-            with self._lock:
-                if len(self._results) >= MAX_KNOWN:
-                    self._results.clear()
-                self._results[version] = is_private
-        return is_private
-
-    def _is_private(self, item: Item) -> bool:
+    @lru_cache(MAX_KNOWN)
+    def is_private(item: Item) -> bool:
         in_doubt = item.path.lower().endswith(NOTE_ENDINGS)
-        if item.size > self._max_bytes:
+        if item.size > max_bytes:
             return in_doubt
         try:
-            with self._root.open(item.path) as descriptor, open(descriptor, "rb", closefd=False) as file:
+            with root.open(item.path) as descriptor, open(descriptor, "rb", closefd=False) as file:
                 if not item.is_still(os.fstat(descriptor)):
                     return True  # never serve a version that has already been replaced
-                text, _ = decode(file.read(self._max_bytes))
+                text, _ = decode(file.read(max_bytes))
         except (DonnaError, OSError):
             return in_doubt
-        return parse_frontmatter(text).sensitivity(text, self._key) is not Sensitivity.PUBLIC
+        return parse_frontmatter(text).sensitivity(text, key) is not Sensitivity.PUBLIC
+
+    return is_private
 
 
 _FATAL = frozenset({Reason.ROOT_MISSING, Reason.IO_ERROR})

@@ -230,13 +230,8 @@ class Upload:
             raise changed_meanwhile(self._path)
 
 
-def sweep(root: Path) -> int:
-    """Remove the temporary files of a killed server, and return their number. No other server may be running."""
-    removed = 0
-    for folder, _, names in os.walk(root):
-        for name in names:
-            if name.startswith(UPLOAD):
-                with contextlib.suppress(OSError):
-                    Path(folder, name).unlink()
-                    removed += 1
-    return removed
+def sweep(root: Path) -> None:
+    """Remove the temporary files of a killed server. No other server may be running."""
+    for file in list(root.rglob(f"{UPLOAD}*")):
+        with contextlib.suppress(OSError):
+            file.unlink()

@@ -18,7 +18,7 @@ from webdav4.client import Client
 
 from donna_tui.vault.include import GlobSet
 from donna_tui.vault.paths import VaultRoot
-from donna_tui.webdav.files import PrivateFiles, ServedTree
+from donna_tui.webdav.files import ServedTree, private_files
 from donna_tui.webdav.gate import Password
 from donna_tui.webdav.server import Address, WebdavServer
 
@@ -96,7 +96,7 @@ def serving(
 ) -> Iterator[Served]:
     """Serve a vault from a thread. With `private`, private notes are excluded, as is the default."""
     vault = VaultRoot(root)
-    withheld = PrivateFiles(vault, max_bytes=1_000_000, key="donna_sensitive")
+    withheld = private_files(vault, max_bytes=1_000_000, key="donna_sensitive")
     tree = ServedTree(vault, GlobSet(IGNORE), withheld) if private else ServedTree(vault, GlobSet(IGNORE))
     server = WebdavServer(tree, Password.of(PASSWORD), address or Address(), read_only=read_only, max_bytes=max_bytes)
     url = server.open()

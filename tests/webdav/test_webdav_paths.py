@@ -13,7 +13,7 @@ from webdav4.client import ClientError, ResourceNotFound
 
 from donna_tui.vault.include import GlobSet
 from donna_tui.vault.paths import VaultRoot
-from donna_tui.webdav.files import PrivateFiles, ServedTree
+from donna_tui.webdav.files import ServedTree, private_files
 from tests.webdav.parts import Served, basic, serving, temporary_files
 
 CLOSED = """
@@ -166,7 +166,7 @@ def test_privacy_check_applies_to_the_version_that_was_found(vault: Path) -> Non
     seen = ServedTree(root, GlobSet(())).find("diary.md")
     assert seen is not None
     note.write_text("# Nothing private in this version\n")
-    judge = PrivateFiles(root, max_bytes=1_000_000, key="donna_sensitive")
+    judge = private_files(root, max_bytes=1_000_000, key="donna_sensitive")
     assert judge(seen)
     now = ServedTree(root, GlobSet(())).find("diary.md")
     assert now is not None
