@@ -333,14 +333,12 @@ def repair(space: Space) -> Finding:
     lock = SpaceLock(space.state)
     if not lock.acquire("donna doctor --repair"):
         return Finding("repair", "fail", f"{lock.owner()} is using the index", "quit it first", Reason.BUSY)
-    try:
+    with lock:
         generation = current_generation(space.state)
         if generation is None:
             return Finding("repair", "ok", "there is no index to repair")
         aside = set_aside(index_path(space.state, generation))
         return Finding("repair", "ok", f"the index was set aside as {aside.name}; the next start builds a new one")
-    finally:
-        lock.release()
 
 
 def examine_data(space: Space, config: MemoryConfig) -> Iterator[Finding]:

@@ -112,14 +112,6 @@ def test_a_vault_may_be_named_like_a_command(donna: Donna, tmp_path: Path, name:
     assert donna("search", "falcon", "--space", name).code == 0
 
 
-def test_vaults_with_the_same_name_have_separate_indexes(donna: Donna, tmp_path: Path) -> None:
-    for parent in ("one", "two"):
-        write(tmp_path / parent / "Notes", "a.md", f"falcon {parent}")
-        donna("index", "--space", tmp_path / parent / "Notes")
-    ran = donna("search", "falcon", "--json", "--space", tmp_path / "one" / "Notes")
-    assert [hit["content"] for hit in ran.json["results"]] == ["falcon one"]
-
-
 def test_an_empty_vault_is_no_error(donna: Donna, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     assert donna("index", "--space", "empty").code == 4
@@ -146,12 +138,6 @@ def test_broken_settings_are_named_by_file(donna: Donna, vault: Path, text: str,
         assert told in ran.err
     as_json = donna("search", "x", "--json", "--space", vault)
     assert (as_json.code, as_json.json["reason"]) == (2, "config_invalid")
-
-
-def test_a_broken_setting_in_the_environment_is_named(donna: Donna, vault: Path) -> None:
-    ran = donna("search", "x", "--space", vault, DONNA_RETRIEVAL__MAX_K="many")
-    assert (ran.code, ran.out) == (2, "")
-    assert "DONNA_RETRIEVAL__MAX_K" in ran.err
 
 
 def test_vault_settings_file_applies_to_its_vault(donna: Donna, vault: Path) -> None:
