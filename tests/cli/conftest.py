@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import Donna, write
+from tests.cli.running import Donna, commit_all, git, write
 
 
 @pytest.fixture
@@ -18,6 +18,14 @@ def vault(tmp_path: Path) -> Path:
     write(root, "private.md", "---\ndonna_sensitive: true\n---\nThe osprey is secret.\n")
     write(root, "photo.png", b"\x89PNG")
     return root
+
+
+@pytest.fixture
+def history(vault: Path) -> Path:
+    """Create a repository with the notes of the vault."""
+    git(vault, "init", "-q")
+    commit_all(vault)
+    return vault
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -73,3 +74,13 @@ def write(root: Path, path: str, text: str | bytes) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
     return file
+
+
+def git(folder: Path, *words: str) -> str:
+    return subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True).stdout
+
+
+def commit_all(folder: Path) -> None:
+    """Commit everything below a folder as its owner."""
+    git(folder, "add", "-A")
+    git(folder, "-c", "user.name=Me", "-c", "user.email=me@example.org", "commit", "-qm", "mine")

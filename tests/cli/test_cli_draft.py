@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import stat
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.running import Donna, Ran, write
+from tests.cli.running import Donna, Ran, commit_all, git, write
 from tests.terminal import PATIENCE_SECONDS, python_in_terminal
 
 DAY = "2024-01-17"
@@ -28,17 +27,12 @@ END:VCALENDAR
 """
 
 
-def git(vault: Path, *words: str) -> str:
-    return subprocess.run(["git", *words], cwd=vault, capture_output=True, text=True, check=True).stdout
-
-
 @pytest.fixture
 def kept(vault: Path) -> Path:
     """Create a vault in git, with tasks that were done on one day."""
     write(vault, "Projects/House.md", "- [x] Paint the door ✅ 2024-01-17\n- [x] Oil the hinges ✅ 2024-01-17\n")
     git(vault, "init", "-q")
-    git(vault, "add", "-A")
-    git(vault, "-c", "user.name=Me", "-c", "user.email=me@example.org", "commit", "-qm", "mine")
+    commit_all(vault)
     return vault
 
 

@@ -23,17 +23,6 @@ from tests.cli.running import Donna
 WORDS = ("/opt/my tools/donna", "mcp", "--space", "/home/me/my \"notes\" $(x) 'y' \\z")
 
 
-@pytest.fixture
-def history(vault: Path) -> Path:
-    for words in (
-        ("init", "-q"),
-        ("add", "-A"),
-        ("-c", "user.name=Me", "-c", "user.email=me@here", "commit", "-qm", "x"),
-    ):
-        subprocess.run(["git", *words], cwd=vault, check=True, capture_output=True)
-    return vault
-
-
 def test_one_command_answers_a_search(donna: Donna, vault: Path) -> None:
     ran = donna("mcp", "--call", "memory_search", '{"query": "where are the kestrel sessions"}', "--space", vault)
     assert (ran.code, ran.json["results"][0]["path"]) == (0, "Projects/gateway.md")

@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.running import Donna, write
+from tests.cli.running import Donna, commit_all, git, write
 from tests.terminal import PATIENCE_SECONDS, python_in_terminal
 
 HELLO = "---\ntags: [a]  # kept\nroom: 007\n---\n# Hello\n\nSee [[gateway]].\n"
-
-
-def git(vault: Path, *words: str) -> str:
-    ran = subprocess.run(["git", *words], cwd=vault, capture_output=True, text=True, check=True)
-    return ran.stdout
-
-
-@pytest.fixture
-def history(vault: Path) -> Path:
-    """Create a repository with the notes of the vault."""
-    git(vault, "init", "-q")
-    git(vault, "add", "-A")
-    git(vault, "-c", "user.name=Me", "-c", "user.email=me@example.org", "commit", "-qm", "mine")
-    return vault
 
 
 def operations(donna: Donna, vault: Path, *words: str) -> list[dict[str, Any]]:
@@ -129,8 +114,7 @@ def test_a_folder_is_moved_and_deleted_as_one_operation(donna: Donna, history: P
     (history / "Inbox/links.md").write_text(
         "[[Projects/gateway/plan|the plan]] and [costs](../Projects/gateway/deep/costs.md)\n"
     )
-    git(history, "add", "-A")
-    git(history, "-c", "user.name=Me", "-c", "user.email=me@example.org", "commit", "-qm", "a folder")
+    commit_all(history)
     moved = donna("mv", "Projects/gateway", "People/gate", "--json", "--space", history)
     assert moved.code == 0, moved.err
     assert (history / "People/gate/plan.md").read_text() == "[[costs]] and [deep](deep/costs.md)\n"
@@ -165,8 +149,7 @@ def test_a_folder_is_not_moved_into_itself_nor_over_another_note(donna: Donna, h
 def test_undo_and_redo_go_through_operations_and_not_through_the_users_commits(donna: Donna, history: Path) -> None:
     donna("write", "Inbox/a.md", "--space", history, stdin="one\n")
     write(history, "Projects/mine.md", "mine\n")
-    git(history, "add", "-A")
-    git(history, "-c", "user.name=Me", "-c", "user.email=me@example.org", "commit", "-qm", "my own work")
+    commit_all(history)
     donna("rm", "Inbox/a.md", "--space", history)
     assert donna("undo", "2", "--yes", "--space", history).code == 0
     assert not (history / "Inbox/a.md").exists()

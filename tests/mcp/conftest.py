@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from tests.cli.running import write
+from tests.cli.running import commit_all, git, write
 from tests.engine.helpers import Sandbox, hide_model, new_sandbox
 from tests.engine.providers import FaultyModel, serve
 from tests.mcp.serving import PRIVATE, PUBLIC, ToolHarness, open_harness
@@ -24,12 +23,8 @@ def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
     sandbox = new_sandbox(tmp_path)
     for path, text in {**PUBLIC, **PRIVATE}.items():
         write(sandbox.root, path, text)
-    for words in (
-        ("init", "-q"),
-        ("add", "-A"),
-        ("-c", "user.name=Me", "-c", "user.email=me@here", "commit", "-qm", "mine"),
-    ):
-        subprocess.run(["git", *words], cwd=sandbox.root, check=True, capture_output=True)
+    git(sandbox.root, "init", "-q")
+    commit_all(sandbox.root)
     return sandbox
 
 

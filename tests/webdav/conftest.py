@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.running import Donna
 from tests.webdav.parts import Served, serving
 
 
@@ -30,3 +31,8 @@ def vault(tmp_path: Path) -> Path:
 def served(vault: Path) -> Iterator[Served]:
     with serving(vault) as served:
         yield served
+
+
+@pytest.fixture
+def donna(tmp_path: Path) -> Donna:
+    return Donna(tmp_path / "home", tmp_path)

@@ -8,7 +8,8 @@ import http.client
 import socket
 import subprocess
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -127,3 +128,11 @@ def certificate(folder: Path) -> tuple[Path, Path]:
 def temporary_files(root: Path) -> list[Path]:
     """Return the temporary files that an upload left."""
     return sorted(root.rglob(".donna-*"))
+
+
+def soon(condition: Callable[[], object], what: str = "the condition") -> None:
+    """Wait until a condition is true."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, f"this was never true: {what}"
+        time.sleep(0.05)

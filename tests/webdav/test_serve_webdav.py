@@ -9,8 +9,7 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,14 +17,9 @@ import pytest
 from tests.cli.running import REPOSITORY, Donna
 from tests.git_vaults import User
 from tests.terminal import plain, python_in_terminal
-from tests.webdav.parts import PASSWORD, Served, temporary_files
+from tests.webdav.parts import PASSWORD, Served, soon, temporary_files
 
 PATIENCE_SECONDS = 60
-
-
-@pytest.fixture
-def donna(tmp_path: Path) -> Donna:
-    return Donna(tmp_path / "home", tmp_path)
 
 
 @contextlib.contextmanager
@@ -53,13 +47,6 @@ def served_by(donna: Donna, vault: Path, *options: str) -> Iterator[tuple[Served
         out, err = process.communicate(timeout=PATIENCE_SECONDS)
     if process.returncode != -signal.SIGKILL:
         assert (process.returncode, out, err) == (0, "", "")
-
-
-def soon(condition: Callable[[], object], what: str) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, f"this was never true: {what}"
-        time.sleep(0.1)
 
 
 @pytest.mark.slow

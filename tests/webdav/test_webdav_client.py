@@ -8,7 +8,6 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from donna_tui.vault.paths import VaultRoot
 from donna_tui.webdav.files import ServedTree
 from donna_tui.webdav.server import PATIENCE_SECONDS, THREADS, Address
 from donna_tui.webdav.upload import Item, sweep
-from tests.webdav.parts import PASSWORD, Served, certificate, serving, temporary_files
+from tests.webdav.parts import PASSWORD, Served, certificate, serving, soon, temporary_files
 
 NAMES = [
     "ü.md",
@@ -34,13 +33,6 @@ NAMES = [
     "it's [x] {y} (z).md",
     "semi;colon.md",
 ]
-
-
-def soon(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline, "the condition was never true"
-        time.sleep(0.02)
 
 
 def test_a_note_is_created_changed_and_deleted(served: Served) -> None:

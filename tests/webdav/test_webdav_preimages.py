@@ -26,11 +26,6 @@ OTHER = b"The other note, and in no commit either.\n"
 
 
 @pytest.fixture
-def donna(tmp_path: Path) -> Donna:
-    return Donna(tmp_path / "home", tmp_path)
-
-
-@pytest.fixture
 def user(vault: Path, tmp_path: Path) -> User:
     user = User(tmp_path / "user")
     user.git(vault, "init", "--quiet")
