@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import contextlib
 import hashlib
 import hmac
 import json
@@ -128,8 +127,7 @@ _CUT = re.compile(r"[?#;\x00-\x1f\x7f]")
 """Characters that a decoded destination path must not contain: urllib drops them, or cuts the path there."""
 
 _DECLARES = re.compile(rb"<\0*!\0*(?:D\0*O\0*C\0*T|E\0*N\0*T\0*I)")
-"""A document type or entity declaration in XML, also in UTF-16: no client needs one, and entities can explode.
-"""
+"""A document type or entity declaration in XML, also in UTF-16: no client needs one, and entities can explode."""
 
 _HEADERS = (
     ("X-Content-Type-Options", "nosniff"),
@@ -221,11 +219,11 @@ class Gate:
         return _Refusal("401 Unauthorized", "the password is missing or wrong", (challenge,))
 
     def _is_right(self, environ: Environ, user: str, password: str) -> bool:
-        connection: Connection | None = environ.get(CONNECTION)
-        with connection.verifying() if connection else contextlib.nullcontext():
+        connection: Connection = environ[CONNECTION]
+        with connection.verifying():
             # compare both, so that the time does not reveal whether the name was right
             is_right = self._password.matches(password) & (user == USER)
-            if is_right and connection:
+            if is_right:
                 connection.trust()
         return is_right
 

@@ -169,7 +169,10 @@ class ToolContext:
         return await asyncio.to_thread(lambda: {note for note in notes if self.access.sees(note)})
 
     async def public(self, found: Sequence[R], note_of: Callable[[R], str]) -> Sequence[R]:
-        """Return the results that this client may see now, as the index may be outdated. Some are of a note."""
+        """Return the results that this client may see now, as the index may be outdated.
+
+        `note_of` returns the path of the note that contains a result, empty if there is none.
+        """
         if self.access.sensitive:
             return found
         seen = await self.visible({note for result in found if (note := note_of(result))})
