@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import os
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -47,7 +46,7 @@ def calendar_add(
     given = {"username": username, "password_file": password_file, "password_env": password_env}
     login: dict[str, Any] = {key: value for key, value in given.items() if value}
     known = [calendar.name for calendar in load_trusted().config.calendars]
-    state = app_paths(os.environ).state
+    state = app_paths().state
     try:
         config, fetched = run(
             add_calendar(where, local_zone(), state, time.time(), file=user_file(), names=known, name=name, **login)
@@ -105,7 +104,7 @@ def calendar_test(
     calendars = [calendar for calendar in load_trusted().config.calendars if name in ("", calendar.name)]
     if name and not calendars:
         raise DonnaError(Reason.MISSING, f"there is no calendar {name}", hint="donna calendar list")
-    sources = sources_for(calendars, local_zone(), app_paths(os.environ).state)
+    sources = sources_for(calendars, local_zone(), app_paths().state)
     rows: list[dict[str, Any]] = []
 
     async def read() -> None:

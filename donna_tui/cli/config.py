@@ -70,7 +70,7 @@ def _root_of(space: str) -> Path:
     """Return the folder of a space, named by its path or by the name of a known vault. It may be missing."""
     refuse_empty(space)
     folder = expanded(Path(space)).absolute()
-    known = (each.root for each in known_spaces(app_paths(os.environ)) if each.name == space and not is_folder(folder))
+    known = (each.root for each in known_spaces(app_paths()) if each.name == space and not is_folder(folder))
     return next(known, folder)
 
 
@@ -92,7 +92,7 @@ def _places(root: Path | None) -> Iterator[tuple[str, Path]]:
     yield "your language models", models_file()
     if root is not None:
         yield "settings of the vault", space_file(root)
-    folders = app_paths(os.environ)
+    folders = app_paths()
     yield "state", folders.state
     yield "cache", folders.cache
     yield "log", folders.log

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -64,7 +63,7 @@ def evaluate(
     systems = [system for system in (MODES if turns else SYSTEMS) if mode in ("", system)]
     if not systems:
         raise DonnaError(Reason.USAGE, f"there is no mode {mode}", hint=f"the modes are {', '.join(SYSTEMS)}")
-    known = app_paths(os.environ)
+    known = app_paths()
     paths = replace(known, state=known.cache / "eval")  # apart from the indexes of the user's vaults
     rows_of = partial(_evaluate_turns if turns else _evaluate, systems=systems, paths=paths, by_kind=by_kind)
     rows = [row for folder in folders for row in rows_of(Path(folder))]

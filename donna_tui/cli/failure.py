@@ -77,7 +77,7 @@ def _logged(error: Exception) -> Path | None:
         ],
     }
     try:
-        path = app_paths(os.environ).make().log / LOG_NAME
+        path = app_paths().make().log / LOG_NAME
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "w", encoding="ascii") as log:
             log.write(json.dumps(entry) + "\n")
     except Exception:  # a full disk, or a home that cannot be created: the sentence is still printed

@@ -171,8 +171,6 @@ def _command_meant(args: Sequence[str]) -> str:
 
 def _is_space(name: str) -> bool:
     """Return whether a space has this name: a vault that was open before, or an agent."""
-    import os
-
     from donna_tui.config.load import load_trusted
     from donna_tui.platform.paths import app_paths
     from donna_tui.platform.spaces import known_spaces
@@ -181,7 +179,7 @@ def _is_space(name: str) -> bool:
         agent = load_trusted().config.agents.agent(name)
     except ConfigError:  # which the command itself reports
         agent = None
-    return agent is not None or any(space.name == name for space in known_spaces(app_paths(os.environ)))
+    return agent is not None or any(space.name == name for space in known_spaces(app_paths()))
 
 
 def _version(options: bool) -> None:

@@ -247,7 +247,7 @@ def _object(tool: str, text: str) -> dict[str, Any]:
 
 
 def _demo_space() -> str:
-    return str(make_demo(demo_folder(app_paths(os.environ))))
+    return str(make_demo(demo_folder(app_paths())))
 
 
 def _log_to_stderr() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -36,7 +35,7 @@ def model_install(
     from donna_tui.embedding.download import configured_sources
     from donna_tui.embedding.prepare import install_model
 
-    paths = app_paths(os.environ).make()
+    paths = app_paths().make()
     at_a_terminal = sys.stderr.isatty()
 
     def show(phase: ModelPhase, detail: str) -> None:
@@ -64,7 +63,7 @@ def model_list(as_json: AsJson = False) -> None:
     from donna_tui.embedding import files
     from donna_tui.ops.status import is_model_available
 
-    paths = app_paths(os.environ)
+    paths = app_paths()
     model = _prepared(paths.cache)
     row = {
         "id": files.MODEL_NAME,

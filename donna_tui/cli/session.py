@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -39,7 +38,7 @@ def find_session(named: str | None) -> Session | None:
     agent may write there. Raises SpaceError and ConfigError.
     """
     refuse_empty(named)
-    paths = app_paths(os.environ)
+    paths = app_paths()
     if named and may_be_agent(named):
         config = load_trusted().config
         if agent := config.agents.agent(named):  # its memory exists even if nothing is indexed

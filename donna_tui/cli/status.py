@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated
@@ -70,7 +69,7 @@ def spaces(as_json: AsJson = False) -> None:
     """List the known vaults and memories of agents with their state."""
     from donna_tui.ops.status import list_spaces
 
-    rows = list_spaces(load_trusted().config, app_paths(os.environ))
+    rows = list_spaces(load_trusted().config, app_paths())
     emit({"spaces": [asdict(row) for row in rows]}, _space_lines(rows), as_json=as_json)
     require_found(rows, "no spaces yet: open a vault with donna ~/notes, or name agents in your settings")
 
@@ -100,7 +99,7 @@ def doctor(
     from donna_tui.ops.doctor import examine
 
     session = find_session(space)
-    findings = examine(session.space if session else None, session.config if session else None, app_paths(os.environ))
+    findings = examine(session.space if session else None, session.config if session else None, app_paths())
     repairs = list(_repair(session, findings)) if repair and session else []
     findings += repairs
 

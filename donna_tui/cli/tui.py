@@ -55,7 +55,7 @@ def open_space(
 def demo() -> None:
     """Open the full-screen app on a fresh demo vault."""
     require_terminal()
-    paths = app_paths(os.environ).make()
+    paths = app_paths().make()
     folder = make_demo(demo_folder(paths))
     _open(session_for(space_at(folder, paths), paths), is_demo=True)
 
@@ -77,7 +77,7 @@ def _open(session: Session | None, *, is_demo: bool = False) -> None:
 
     gc.freeze()  # what is imported stays
     tuning = GcTuning()
-    paths = app_paths(os.environ)
+    paths = app_paths()
     ui: UiConfig = session.config.ui if session else load_config().config.ui
     themes = ThemeMemory(paths.state, ui.theme)
     screen = DonnaApp(
