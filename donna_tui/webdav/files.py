@@ -22,7 +22,7 @@ from donna_tui.vault.write.changes import OperationKind
 from donna_tui.vault.write.file_names import check_place, find_twin
 from donna_tui.vault.write.files import changed_meanwhile, vault_errors
 from donna_tui.vault.write.orphans import UPLOAD
-from donna_tui.webdav.upload import ChangedFile, Item, Keep, Upload, preserve_nothing
+from donna_tui.webdav.upload import ChangedFile, Item, Keep, Upload
 
 MAX_KNOWN = 100_000
 """Maximum number of files whose classification is cached."""
@@ -67,7 +67,7 @@ class ServedTree:
         root: VaultRoot,
         ignore: GlobSet,
         withheld: Callable[[Item], bool] = lambda _: False,
-        keep: Keep = preserve_nothing,
+        keep: Keep = lambda _kind, _touched: contextlib.nullcontext(),
     ) -> None:
         self._root = root
         self._keep = keep

@@ -49,10 +49,6 @@ class ChangedFile:
 Keep = Callable[[OperationKind, tuple[ChangedFile, ...]], contextlib.AbstractContextManager[None]]
 
 
-def preserve_nothing(_: OperationKind, __: tuple[ChangedFile, ...]) -> contextlib.AbstractContextManager[None]:
-    return contextlib.nullcontext()
-
-
 class Preimages:
     """Preserve the bytes of files before the block changes them, and drop them again if the block fails."""
 
@@ -158,7 +154,7 @@ class Upload:
     `expected` is the version that it replaces, None for a new file; `keep` preserves the bytes of that version.
     """
 
-    def __init__(self, folder: int, path: str, expected: Item | None, keep: Keep = preserve_nothing) -> None:
+    def __init__(self, folder: int, path: str, expected: Item | None, keep: Keep) -> None:
         self._path, self._expected, self._keep = path, expected, keep
         self._name = path.rpartition("/")[2]
         self._temporary = f"{UPLOAD}{secrets.token_hex(8)}"
