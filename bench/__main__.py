@@ -25,30 +25,10 @@ from bench.report import Report, UnavailableError, machine, write_json
 
 LATEST = Path(__file__).parent / "results" / "latest.json"
 
-Measure = Callable[[bool], Report]
-
-
-def measure_scale(small: bool) -> Report:
-    if small:
-        return scale.measure(scale.SMALL_SIZES, questions=scale.SMALL_QUESTIONS)
-    return scale.measure(scale.SIZES)
-
-
-ALL: dict[str, Measure] = {
-    "ingest": lambda small: ingest.measure(small=small),
-    "startup": lambda small: startup.measure(small=small),
-    "keypress": lambda small: keypress.measure(small=small),
-    "drawn": lambda small: drawn.measure(drawn.SMALL_SIZES, drawn.SMALL_KEYS) if small else drawn.measure(),
-    "search": lambda small: search.measure(search.SMALL_SIZES if small else search.SIZES),
-    "abstention": lambda small: abstention.measure(small=small),
-    "names": lambda small: names.measure(small=small),
-    "scale": measure_scale,
-    "memory": lambda small: memory.measure(small=small),
-    "recall": lambda small: recall.measure(small=small),
-    "refusals": lambda small: refusals.measure(small=small),
-    "write": lambda small: write.measure(small=small),
-    "peers": lambda small: peers.measure(small=small),
-}
+MEASURED = (
+    ingest, startup, keypress, drawn, search, abstention, names, scale, memory, recall, refusals, write, peers,
+)  # fmt: skip
+ALL: dict[str, Callable[..., Report]] = {each.__name__.removeprefix("bench."): each.measure for each in MEASURED}
 
 
 def main() -> None:
@@ -71,7 +51,7 @@ def main() -> None:
 def run(name: str, small: bool) -> Report | None:
     """Run a benchmark and print its table. Return None if it cannot run on this machine."""
     try:
-        report = ALL[name](small)
+        report = ALL[name](small=small)
     except UnavailableError as missing:
         print(f"{name} not measured: {missing}\n", flush=True)
         return None

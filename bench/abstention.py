@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from bench.program import Home, model_cache, new_home
-from bench.report import Report, UnavailableError, arguments, eval_folder, finish
+from bench.program import Home, needed_model, new_home
+from bench.report import Report, arguments, eval_folder, finish
 from donna_tui.ops.evaluation import read_set
 from donna_tui.search.evaluation import Question
 
@@ -19,8 +18,7 @@ MIN_REFUSED, MAX_LOST = 0.5, 0.03
 
 def measure(*, small: bool = False) -> Report:
     """Run the benchmark. Raises UnavailableError without the evaluation data or a model."""
-    if model_cache() is None:
-        raise UnavailableError("there is no model: make install")
+    needed_model()
     sets = [list(read_set(eval_folder(name)).vaults.items()) for name in (SMALL_SETS if small else SETS)]
     question_sets = list(chain.from_iterable(sets))
     wrong = [questions for _, questions in question_sets[1:] + question_sets[:1]]
@@ -50,26 +48,17 @@ def _refused(
     home: Home, vault: Path, questions: Sequence[Question], *, long_running: bool
 ) -> list[tuple[Question, bool]]:
     """Return each question, and whether it gets no hit. `exclude` and `within` count only with `long_running`."""
-    file = home.folder / "questions.jsonl"
-    lines = [
+    asked = [
         {
-            "id": number,
             "query": question.text,
             "exclude": question.exclude if long_running else (),
             "within": (question.within or None) if long_running else None,
         }
-        for number, question in enumerate(questions)
+        for question in questions
     ]
-    file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    answered = home.donna("search", "--batch", file, "-k", "1", "--space", vault).out.splitlines()
-    hits = {row["id"]: row["results"] for row in map(json.loads, answered)}
-    return [(question, not hits[number]) for number, question in enumerate(questions)]
-
-
-def main() -> None:
-    options = arguments(__doc__ or "").parse_args()
-    finish(lambda: measure(small=options.small), options)
+    hits = home.search_batch(vault, asked, 1)
+    return [(question, not found) for question, found in zip(questions, hits, strict=True)]
 
 
 if __name__ == "__main__":
-    main()
+    finish(measure, arguments(__doc__))

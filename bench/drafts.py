@@ -14,16 +14,16 @@ import re
 import shutil
 import subprocess
 import sys
-from argparse import ArgumentParser
 from collections import defaultdict
 from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from bench.program import Home, new_home
-from bench.report import EVAL, Report, UnavailableError, finish
+from bench.report import Report, arguments, eval_folder, finish
 from donna_tui.calendar import mirror
 from donna_tui.calendar.ics import read_ics
 from donna_tui.calendar.values import Fetched, Window
@@ -288,9 +288,7 @@ def score_draft(score: Score, draft: Drafted, held: Held, sources: dict[str, Sou
 
 async def series(home: Home, *, held_out: bool, small: bool, keep: Path | None) -> tuple[Score, int]:
     """Draft each meeting of the evaluation set from the earlier notes."""
-    folder = EVAL / "meetings"
-    if not folder.is_dir():
-        raise UnavailableError(f"there are no meetings in {folder}")
+    folder = eval_folder("meetings")
     vault = home.folder / "series"
     shutil.copytree(folder / "vault", vault)
     notes = {str(path.relative_to(vault)): path.read_text(encoding="utf-8") for path in sorted(vault.rglob("*.md"))}
@@ -512,30 +510,16 @@ def measure(*, held_out: bool = False, small: bool = False, keep: Path | None = 
         )
         report.add("lines that must not be quoted", len(mix.wrong), "", 0)
         report.add("lines per draft of the mixed vault", mix.lines / cases, "")
-    for problem in (
-        *score.wrong,
-        *score.missing,
-        *mix.missing,
-        *score.cut,
-        *score.foreign,
-        *score.no_boxes,
-        *own,
-        *mix.leaks,
-        *mix.wrong,
-    ):
+    found_wrong = (
+        score.wrong, score.missing, mix.missing, score.cut, score.foreign, score.no_boxes, own, mix.leaks, mix.wrong,
+    )  # fmt: skip
+    for problem in chain.from_iterable(found_wrong):
         sys.stderr.write(f"  ! {problem}\n")
     return report
 
 
-def main() -> None:
-    parser = ArgumentParser(description=__doc__)
-    parser.add_argument("--small", action="store_true", help="a few meetings; its figures prove nothing")
+if __name__ == "__main__":
+    parser = arguments(__doc__)
     parser.add_argument("--held-out", action="store_true", help="the other half of the meetings")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="save the drafts in this folder")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to this file")
-    options = parser.parse_args()
-    finish(lambda: measure(held_out=options.held_out, small=options.small, keep=options.keep), options)
-
-
-if __name__ == "__main__":
-    main()
+    finish(measure, parser)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import re
 import time
-from argparse import Namespace
 from collections.abc import Sequence
 from datetime import date, timedelta
 from pathlib import Path
 
-from bench.program import Home, model_cache, new_home
-from bench.report import Report, UnavailableError, arguments, eval_questions, finish, median, percentile
+from bench.program import Home, needed_model, new_home
+from bench.report import Report, arguments, eval_questions, finish, median, percentile
 from bench.screen import Piece, Screen, app_on_screen
 from bench.startup import READY, START_SECONDS, fill
 from bench.vaults import AREAS, write_vault
@@ -49,14 +48,13 @@ TITLE = re.compile(rb"(?:passages?|notes?) \xc2\xb7 [\d.,]+ m?s|Nothing relevant
 CTRL_U = b"\x15"
 
 
-def measure(sizes: Sizes = SIZES, keys: int = KEYS) -> Report:
+def measure(*, small: bool = False, million: bool = False) -> Report:
     """Run the benchmark. Raises UnavailableError without the evaluation data or a model."""
-    if model_cache() is None:
-        raise UnavailableError("there is no model: make install")
+    needed_model()
     report = Report("From key to results drawn, hybrid")
-    for notes, budget in sizes:
+    for notes, budget in MILLION if million else SMALL_SIZES if small else SIZES:
         with new_home() as home:
-            _measure_size(report, home, notes, budget, keys)
+            _measure_size(report, home, notes, budget, SMALL_KEYS if small else KEYS)
     return report
 
 
@@ -123,18 +121,7 @@ def results_drawn(written: Sequence[Piece]) -> float | None:
     return drawn
 
 
-def main() -> None:
-    parser = arguments("Measure keys until their results are drawn.")
-    parser.add_argument("--million", action="store_true", help="measure only about a million passages")
-    options = parser.parse_args()
-    finish(lambda: _measure_as_asked(options), options)
-
-
-def _measure_as_asked(options: Namespace) -> Report:
-    if options.small:
-        return measure(SMALL_SIZES, SMALL_KEYS)
-    return measure(MILLION if options.million else SIZES)
-
-
 if __name__ == "__main__":
-    main()
+    parser = arguments(__doc__)
+    parser.add_argument("--million", action="store_true", help="measure only about a million passages")
+    finish(measure, parser)

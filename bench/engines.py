@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 from bench.program import Home
+from bench.report import milliseconds
 from donna_tui.config.models import MemoryConfig
 from donna_tui.engine.engine import Engine
 from donna_tui.platform.spaces import space_at
@@ -39,22 +39,14 @@ async def opened(
         await engine.stop()
 
 
-async def search_ms(
-    home: Home, vault: Path, questions: Sequence[str], mode: Mode = "hybrid", k: int = 8
-) -> list[float]:
+async def search_ms(home: Home, vault: Path, questions: Sequence[str], mode: Mode = "hybrid") -> list[float]:
     """Return the milliseconds of each question in a warm, long-running engine, as in the app and an MCP server."""
     async with opened(home, vault, long_running=True) as engine:
         for question in questions[:WARM_UP]:
-            await engine.search(SearchRequest(text=question, mode=mode, k=k))
+            await engine.search(SearchRequest(text=question, mode=mode))
         while engine.status().last_reconcile is None:
             await asyncio.sleep(0.1)
-        return [await _timed(engine, SearchRequest(text=question, mode=mode, k=k)) for question in questions]
-
-
-async def _timed(engine: Engine, request: SearchRequest) -> float:
-    started = time.perf_counter()
-    await engine.search(request)
-    return (time.perf_counter() - started) * 1000
+        return [await milliseconds(engine.search(SearchRequest(text=question, mode=mode))) for question in questions]
 
 
 async def index(home: Home, vault: Path) -> None:

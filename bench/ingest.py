@@ -11,8 +11,8 @@ from pathlib import Path
 
 from bench.engines import opened, search_ms
 from bench.models import engines_get, no_model
-from bench.program import Home, model_cache, new_home, run
-from bench.report import Report, UnavailableError, arguments, eval_folder, eval_questions, finish, median, percentile
+from bench.program import Home, needed_model, new_home, run
+from bench.report import Report, arguments, eval_folder, eval_questions, finish, median, percentile
 from donna_tui.index.database import open_database
 from donna_tui.index.store import MemoryStore
 from donna_tui.types.events import EngineEvent, ModelStateChanged
@@ -31,8 +31,7 @@ MEGABYTE = 1e6
 def measure(*, small: bool = False) -> Report:
     """Run the benchmark. Raises UnavailableError without the evaluation data or the model."""
     vault = eval_folder(HELP) / "vault"
-    if model_cache() is None:
-        raise UnavailableError("there is no model: make install")
+    needed_model()
     report = Report("Ingest, on vault_help", peer="sentence-transformers")
     compare_embedding(report, vault, SMALL_NOTES if small else COMPARED_NOTES)
     with new_home() as home:
@@ -122,10 +121,5 @@ def _add_shell(report: Report, home: Home, what: str, *args: str | Path) -> None
     report.add(f"{what}: CPU time", median([ran.cpu_seconds for ran in runs]), "s")
 
 
-def main() -> None:
-    options = arguments("Measure ingest.").parse_args()
-    finish(lambda: measure(small=options.small), options)
-
-
 if __name__ == "__main__":
-    main()
+    finish(measure, arguments(__doc__))

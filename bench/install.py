@@ -8,14 +8,12 @@ includes building the model's graph and embedding every passage.
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from bench.program import Home
 from bench.report import REPOSITORY, Report, arguments, finish, stopwatch
@@ -40,17 +38,11 @@ class Installed:
         return sum(path.stat().st_size for path in files) / MEGABYTE
 
 
-def main() -> None:
-    parser = arguments(__doc__ or "")
-    parser.add_argument("--extras", action="store_true", help="also install each extra: takes minutes, and gigabytes")
-    options = parser.parse_args()
-    finish(lambda: measure(extras=options.extras), options)
-
-
 def measure(*, extras: bool) -> Report:
     """Install in each way, and start the demo in the environment that `make install` made."""
     report = Report("Installation, from scratch")
-    with _folder() as folder:
+    with TemporaryDirectory(prefix="donna-install-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
         installation = _make_install(folder / "checkout")
         report.add("make install", installation.seconds, "s")
         report.add("its .venv", installation.megabytes, "MB", 450)
@@ -68,15 +60,6 @@ def measure(*, extras: bool) -> Report:
             report.add(f"with [{extra}]", extra_installation.seconds, "s")
             report.add(f"its environment with [{extra}]", extra_installation.megabytes, "MB")
     return report
-
-
-@contextmanager
-def _folder() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="donna-install-"))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _run(command: Sequence[str | Path], cwd: Path) -> None:
@@ -110,4 +93,6 @@ def _first_start(donna: Path, home: Home) -> tuple[float, float, float]:
 
 
 if __name__ == "__main__":
-    main()
+    parser = arguments(__doc__)
+    parser.add_argument("--extras", action="store_true", help="also install each extra: takes minutes, and gigabytes")
+    finish(lambda *, extras, **_: measure(extras=extras), parser)

@@ -49,10 +49,5 @@ def _press(screen: Screen, letter: str) -> float:
     return seconds * 1000
 
 
-def main() -> None:
-    options = arguments("Measure keys during an import.").parse_args()
-    finish(lambda: measure(small=options.small), options)
-
-
 if __name__ == "__main__":
-    main()
+    finish(measure, arguments(__doc__))

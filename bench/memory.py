@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from pathlib import Path
 
 from bench.engines import opened
-from bench.program import Home, Ran, model_cache, new_home
-from bench.report import Report, UnavailableError, arguments, eval_folder, eval_questions, finish, percentile
+from bench.program import Home, Ran, needed_model, new_home
+from bench.report import Report, arguments, eval_folder, eval_questions, finish, milliseconds, percentile
 
 TURNS, SMALL_TURNS = 100_000, 2_000
 QUESTIONS, WARM_UP = 110, 10
@@ -19,8 +18,7 @@ BUDGET_MS, BUDGET_MB = 60.0, 300.0
 def measure(*, small: bool = False) -> Report:
     """Run the benchmark. Raises UnavailableError without the evaluation data or a model."""
     chats, notes = eval_folder("locomo") / "turns.jsonl", eval_folder("vault_tasks") / "vault"
-    if model_cache() is None:
-        raise UnavailableError("there is no model: make install")
+    needed_model()
     turns = SMALL_TURNS if small else TURNS
     report = Report(f"Memory, {turns:,} turns", peer="notes of a vault")
     with new_home() as home:
@@ -68,18 +66,9 @@ def _passages(home: Home, space: Path) -> float:
 async def _recall_ms(home: Home, vault: Path) -> list[float]:
     questions = eval_questions("locomo")[:QUESTIONS]
     async with opened(home, vault, long_running=True) as engine:
-        times = []
-        for question in questions:
-            started = time.perf_counter()
-            await engine.memory.recall(question)
-            times.append((time.perf_counter() - started) * 1000)
+        times = [await milliseconds(engine.memory.recall(question)) for question in questions]
         return times[WARM_UP:]
 
 
-def main() -> None:
-    options = arguments(__doc__ or "").parse_args()
-    finish(lambda: measure(small=options.small), options)
-
-
 if __name__ == "__main__":
-    main()
+    finish(measure, arguments(__doc__))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -49,7 +48,8 @@ def measure_in(home: Home, vaults: dict[str, Path]) -> Report:
     for name, vault in vaults.items():
         by_kind = _by_kind(home, vault)
         for kind, answers in by_kind.items():
-            report.add(f"{name}: {kind} ({len(answers)}), note among the first three", _share(answers, 0), "")
+            found = _mean([outcome for outcome, _ in answers])
+            report.add(f"{name}: {kind} ({len(answers)}), note among the first three", found, "")
         hits += [outcome for answers in by_kind.values() for outcome, _ in answers]
         refused += [outcome for answers in by_kind.values() for _, outcome in answers]
     report.add(f"all {len(hits):,} names, note among the first three", _mean(hits), "", MIN_FOUND, at_least=True)
@@ -62,21 +62,13 @@ def _mean(answers: Sequence[bool]) -> float:
     return sum(answers) / max(1, len(answers))
 
 
-def _share(answers: Sequence[tuple[bool, bool]], place: int) -> float:
-    return _mean([answer[place] for answer in answers])
-
-
 def _by_kind(home: Home, vault: Path) -> dict[str, list[tuple[bool, bool]]]:
     """Return for each kind whether each name was found among the first notes, and whether it was refused."""
     questions = names_of(vault)
-    file = home.folder / "names.jsonl"
-    lines = (json.dumps({"id": number, "query": question.name}) for number, question in enumerate(questions))
-    file.write_text("\n".join(lines), encoding="utf-8")
-    command = ("search", "--batch", file, "-k", str(HITS), "--space", vault)
-    answers = {row["id"]: row["results"] for row in map(json.loads, home.donna(*command).out.splitlines())}
+    answers = home.search_batch(vault, [{"query": question.name} for question in questions], HITS)
     by_kind: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
-    for number, question in enumerate(questions):
-        paths = list(dict.fromkeys(hit["source_path"] for hit in answers[number]))[:LOOKED_AT]
+    for question, hits in zip(questions, answers, strict=True):
+        paths = list(dict.fromkeys(hit["source_path"] for hit in hits))[:LOOKED_AT]
         by_kind[question.kind].append((not question.notes.isdisjoint(paths), not paths))
     return dict(by_kind)
 
@@ -121,10 +113,5 @@ def _notes(client: VaultClient) -> Iterator[VaultNote]:
             yield note
 
 
-def main() -> None:
-    options = arguments(__doc__ or "").parse_args()
-    finish(lambda: measure(small=options.small), options)
-
-
 if __name__ == "__main__":
-    main()
+    finish(measure, arguments(__doc__))

@@ -115,10 +115,5 @@ def _reason(error: Exception) -> str:
     return said[-1] if said else str(error)
 
 
-def main() -> None:
-    options = arguments("Compare Donna with memsearch.").parse_args()
-    finish(lambda: measure(small=options.small), options)
-
-
 if __name__ == "__main__":
-    main()
+    finish(measure, arguments(__doc__))

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.report import REPOSITORY, stopwatch
+from bench.report import REPOSITORY, UnavailableError, stopwatch
 from donna_tui.embedding.files import find_weights
 from donna_tui.embedding.prepare import prepare_model
 from donna_tui.platform.paths import AppPaths, app_paths
@@ -138,6 +138,15 @@ class Home:
         """Run the installed program. Raises RuntimeError if it fails."""
         return run([*program(), *map(str, args)], self.environ, fine=(0, NOTHING_RELEVANT, DEGRADED))
 
+    def search_batch(self, vault: Path, questions: Sequence[Mapping[str, object]], k: int) -> list[list[Any]]:
+        """Return the `k` best hits of each question, from `donna search --batch`."""
+        file = self.folder / "questions.jsonl"
+        lines = (json.dumps({"id": number, **question}) for number, question in enumerate(questions))
+        file.write_text("\n".join(lines), encoding="utf-8")
+        answered = self.donna("search", "--batch", file, "-k", str(k), "--space", vault).out.splitlines()
+        hits = {row["id"]: row["results"] for row in map(json.loads, answered)}
+        return [hits[number] for number in range(len(questions))]
+
     def wordless(self, *args: str | Path) -> Ran:
         """Run the program without a model, so that the index has words only."""
         command = [sys.executable, "-m", "bench.models", *map(str, args)]
@@ -159,6 +168,14 @@ def new_home() -> Iterator[Home]:
         if models:
             (home.paths.cache / "models").symlink_to(models / "models", target_is_directory=True)
         yield home
+
+
+def needed_model() -> Path:
+    """Return the cache folder with the prepared model. Raises UnavailableError without a model."""
+    cache = model_cache()
+    if cache is None:
+        raise UnavailableError("there is no model: make install")
+    return cache
 
 
 def model_cache() -> Path | None:

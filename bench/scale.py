@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import random
-from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
 
 from bench.engines import search_ms
 from bench.models import engines_get, no_model
-from bench.program import Home, Ran, model_cache, new_home
-from bench.report import Report, UnavailableError, arguments, finish, median, percentile
+from bench.program import Home, Ran, needed_model, new_home
+from bench.report import Report, arguments, finish, median, percentile
 from bench.vaults import material, write_vault
 
 SIZES, SMALL_SIZES = (6_000, 14_000, 38_000), (200, 600)
@@ -26,10 +25,12 @@ SEARCH_MS = {10_000: 30.0, 100_000: 60.0}
 AGAIN_RUNS = 3
 
 
-def measure(sizes: Sequence[int], *, vectors: bool = False, questions: int = QUESTIONS) -> Report:
-    """Measure vaults with these numbers of notes. Raises UnavailableError for vectors without a model."""
-    if vectors and model_cache() is None:
-        raise UnavailableError("there is no model: make install")
+def measure(*, small: bool = False, notes: Sequence[int] = (), vectors: bool = False) -> Report:
+    """Measure vaults with these numbers of `notes`. Raises UnavailableError for vectors without a model."""
+    if vectors:
+        needed_model()
+    sizes = notes or (SMALL_SIZES if small else SIZES)
+    questions = SMALL_QUESTIONS if small else QUESTIONS
     report = Report(f"Scale, {'words and vectors' if vectors else 'words only'}")
     costs = [measure_size(report, number, vectors=vectors, questions=questions) for number in sizes]
     if len(costs) > 1:
@@ -75,9 +76,9 @@ def _search(home: Home, vault: Path, questions: Sequence[str], *, vectors: bool)
         return asyncio.run(search_ms(home, vault, questions, "keyword"))
 
 
-def made_questions(number: int, seed: int = 1) -> list[str]:
-    """Return questions of two to six adjacent words of the notes, the same for the same seed."""
-    chance = random.Random(seed)
+def made_questions(number: int) -> list[str]:
+    """Return questions of two to six adjacent words of the notes, always the same."""
+    chance = random.Random(1)
     texts = [words for paragraph in material().paragraphs if len(words := paragraph.split()) >= 12]
     questions = []
     for _ in range(number):
@@ -87,19 +88,10 @@ def made_questions(number: int, seed: int = 1) -> list[str]:
     return [question for question in questions if question.strip()]
 
 
-def _options() -> ArgumentParser:
-    parser = arguments("Measure vaults of several sizes.")
-    parser.add_argument("--notes", type=int, nargs="+", metavar="N", help="sizes to measure instead of the usual ones")
-    parser.add_argument("--vectors", action="store_true", help="also embed: takes minutes for each thousand notes")
-    return parser
-
-
-def main() -> None:
-    options = _options().parse_args()
-    sizes = options.notes or (SMALL_SIZES if options.small else SIZES)
-    questions = SMALL_QUESTIONS if options.small else QUESTIONS
-    finish(lambda: measure(sizes, vectors=options.vectors, questions=questions), options)
-
-
 if __name__ == "__main__":
-    main()
+    parser = arguments(__doc__)
+    parser.add_argument(
+        "--notes", type=int, nargs="+", metavar="N", default=(), help="sizes to measure instead of the usual ones"
+    )
+    parser.add_argument("--vectors", action="store_true", help="also embed: takes minutes for each thousand notes")
+    finish(measure, parser)

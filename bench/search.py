@@ -12,15 +12,15 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.program import model_cache, peak_mb
+from bench.program import needed_model, peak_mb
 from bench.report import (
     Report,
-    UnavailableError,
     arguments,
     eval_folder,
     eval_questions,
     finish,
     median,
+    milliseconds,
     percentile,
     stopwatch,
 )
@@ -75,13 +75,11 @@ def filters_for(size: int) -> dict[str, Filters]:
     }
 
 
-def measure(sizes: Sizes = SIZES) -> Report:
+def measure(*, small: bool = False, million: bool = False) -> Report:
     """Run the benchmark. Raises UnavailableError without the evaluation data or a model."""
-    vault, cache = eval_folder("vault_help") / "vault", model_cache()
-    if cache is None:
-        raise UnavailableError("there is no model: make install")
+    vault, cache = eval_folder("vault_help") / "vault", needed_model()
     report = Report(f"Search, hybrid, {HITS} hits, embedding of the question included")
-    for size, budget in sizes:
+    for size, budget in MILLION if million else SMALL_SIZES if small else SIZES:
         asyncio.run(_measure_size(report, vault, cache, size, budget))
     return report
 
@@ -110,7 +108,8 @@ async def _measure_index(report: Report, readers: Readers, service: EmbeddingSer
     search_service.use(service)
     questions = eval_questions("vault_help")[:QUESTIONS]
     for name, filters in filters_for(size).items():
-        times = [await _timed(search_service, question, filters) for question in questions][WARM_UP:]
+        requests = [SearchRequest(text=question, k=HITS, filters=filters) for question in questions]
+        times = [await milliseconds(search_service.search(request)) for request in requests][WARM_UP:]
         report.add(f"{size:,} passages{name}: p50", median(times), "ms")
         report.add(f"{size:,} passages{name}: p95", percentile(times, 95), "ms", budget)
     vectors = [await service.embed_query(question) for question in questions[:50]]
@@ -138,12 +137,6 @@ def _is_behind(database: Database, vectors: VectorIndex) -> bool:
     before, newest = log_bounds(database)
     vectors.search(database, np.eye(1, 384, dtype=np.float32)[0], Scope(Filters()), 1)
     return vectors.name != (ExactScan if SCAN_FROM <= newest - before < SCAN_TO else VecTable).name
-
-
-async def _timed(search_service: SearchService, text: str, filters: Filters) -> float:
-    with stopwatch() as seconds:
-        await search_service.search(SearchRequest(text=text, k=HITS, filters=filters))
-    return seconds() * 1000
 
 
 def _delete_half(folder: Path, size: int, service: EmbeddingService) -> None:
@@ -274,12 +267,7 @@ def _add(store: MemoryStore, number: int, passages: Sequence[_Passage], vectors:
     store.store_vectors([(key, pending[key].embed_hash, row) for key, row in zip(sorted(pending), unit, strict=True)])
 
 
-def main() -> None:
-    parser = arguments(__doc__ or "")
-    parser.add_argument("--million", action="store_true", help="measure only a million passages")
-    options = parser.parse_args()
-    finish(lambda: measure(MILLION if options.million else SMALL_SIZES if options.small else SIZES), options)
-
-
 if __name__ == "__main__":
-    main()
+    parser = arguments(__doc__)
+    parser.add_argument("--million", action="store_true", help="measure only a million passages")
+    finish(measure, parser)

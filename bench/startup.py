@@ -135,10 +135,5 @@ def _cpu(screen: Screen) -> float | None:
         return None
 
 
-def main() -> None:
-    options = arguments("Measure the start of the app, and the idle app.").parse_args()
-    finish(lambda: measure(small=options.small), options)
-
-
 if __name__ == "__main__":
-    main()
+    finish(measure, arguments(__doc__))

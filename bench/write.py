@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import ParamSpec
 
 from bench.program import new_home
 from bench.report import Report, arguments, finish, percentile, stopwatch
@@ -14,8 +14,6 @@ from donna_tui.config.models import MemoryConfig
 from donna_tui.platform.spaces import Space
 from donna_tui.vault.open import open_writer
 from donna_tui.vault.write.writer import VaultWriter
-
-P = ParamSpec("P")
 
 NOTES, SMALL_NOTES = 10_000, 300
 ROUNDS, SMALL_ROUNDS = 100, 10
@@ -32,7 +30,7 @@ def measure(*, small: bool = False) -> Report:
         with stopwatch() as elapsed:
             writer.init_if_missing()
         report.add("first commit of all notes", elapsed(), "s")
-        plain = [_timed(_plain_commit, vault, turn) for turn in range(rounds // 2)]
+        plain = [_timed(partial(_plain_commit, vault), turn) for turn in range(rounds // 2)]
         for what, step in _steps(writer).items():
             times = [_timed(step, turn) for turn in range(rounds)]
             report.add(f"{what}, p50", percentile(times, 50), "ms", peer=percentile(plain, 50))
@@ -63,16 +61,11 @@ def _plain_commit(vault: Path, turn: int) -> None:
         subprocess.run([*GIT, *words], cwd=vault, check=True, capture_output=True)
 
 
-def _timed(work: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> float:
+def _timed(step: Callable[[int], object], turn: int) -> float:
     with stopwatch() as elapsed:
-        work(*args, **kwargs)
+        step(turn)
     return elapsed() * 1000
 
 
-def main() -> None:
-    options = arguments("Measure writes to a vault.").parse_args()
-    finish(lambda: measure(small=options.small), options)
-
-
 if __name__ == "__main__":
-    main()
+    finish(measure, arguments(__doc__))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from argparse import Namespace
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bench.drawn import results_drawn
-from bench.report import Report, Row, UnavailableError, finish, median, percentile, shown, write_json
+from bench.report import Report, Row, UnavailableError, arguments, finish, median, percentile, shown, write_json
 from bench.scale import made_questions
 from bench.screen import Piece, words_of
 from bench.vaults import LONGEST, MadeNote, Material, made_up, material, notes, write_vault
@@ -203,7 +202,7 @@ def not_here() -> Report:
 def test_neither_a_missed_budget_nor_missing_data_is_a_failure(
     measure: Callable[[], Report], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    finish(measure, Namespace(json=None))
+    finish(lambda **_: measure(), arguments(""), [])
     assert said in capsys.readouterr().out
 
 
