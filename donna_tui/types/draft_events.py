@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from donna_tui.types.events import Event
+from donna_tui.types.events import EngineEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ModelCalled(Event):
+class ModelCalled(EngineEvent):
     """A language model was called. `outcome` is `ok` or the kind of the failure; the cost is in US dollars."""
 
     name: ClassVar[str] = "model_call"
@@ -24,7 +24,7 @@ class ModelCalled(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Autowrite(Event):
+class Autowrite(EngineEvent):
     """An automatic draft began. `key` is its idempotency key, such as the id of a meeting."""
 
     template: str
@@ -50,11 +50,8 @@ class AutowriteFailed(Autowrite):
     reason: str
 
 
-DraftEvent = ModelCalled | Autowritten | AutowriteSkipped | AutowriteFailed
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CalendarFetched(Event):
+class CalendarFetched(EngineEvent):
     """A calendar was read. `new`, `changed` and `gone` count the meetings that differ from the mirror.
 
     `problems` are entries that could not be used as they are. `reason` is a reason code if the whole calendar could
@@ -74,18 +71,18 @@ class CalendarFetched(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class MeetingEndPollerStarted(Event):
+class MeetingEndPollerStarted(EngineEvent):
     name: ClassVar[str] = "meeting_end_poller_start"
     calendars: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class MeetingEndPollerCancelled(Event):
+class MeetingEndPollerCancelled(EngineEvent):
     name: ClassVar[str] = "meeting_end_poller_cancelled"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class MeetingEndPollerCycleFailed(Event):
+class MeetingEndPollerCycleFailed(EngineEvent):
     """One poll for ended meetings failed; polling continues. `reason` is a code or the kind of the failure."""
 
     name: ClassVar[str] = "meeting_end_poller_cycle_failed"
@@ -93,7 +90,7 @@ class MeetingEndPollerCycleFailed(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class MeetingEndDetected(Event):
+class MeetingEndDetected(EngineEvent):
     """A meeting ended, or the brief for one that is not over is due."""
 
     name: ClassVar[str] = "meeting_end_detected"
@@ -103,16 +100,10 @@ class MeetingEndDetected(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class MeetingEndDispatchFailed(Event):
+class MeetingEndDispatchFailed(EngineEvent):
     """The note of a meeting that has ended could not be started; it is retried."""
 
     name: ClassVar[str] = "meeting_end_dispatch_failed"
     calendar: str
     event_id: str
     reason: str
-
-
-CalendarEvent = (
-    CalendarFetched | MeetingEndDetected | MeetingEndDispatchFailed | MeetingEndPollerCancelled
-    | MeetingEndPollerCycleFailed | MeetingEndPollerStarted
-)  # fmt: skip

@@ -11,18 +11,14 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal
 
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.types.status import ModelPhase
 
-if TYPE_CHECKING:
-    from donna_tui.types.draft_events import CalendarEvent, DraftEvent
-    from donna_tui.types.memory_events import MemoryEvent
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Event:
+class EngineEvent:
     """Base of all events. `name` is the event's name in the log; `at` is Unix time in seconds."""
 
     name: ClassVar[str] = "event"
@@ -37,14 +33,14 @@ CHANGED = "something changed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class EngineStateChanged(Event):
+class EngineStateChanged(EngineEvent):
     name: ClassVar[str] = "engine_state"
     state: Literal["starting", "running", "paused", "read_only", "stopping", "stopped", "failed"]
     detail: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ModelStateChanged(Event):
+class ModelStateChanged(EngineEvent):
     """The state of the embedding model changed. `detail` is one line; `model` is its version tag once ready."""
 
     name: ClassVar[str] = "model_state"
@@ -54,7 +50,7 @@ class ModelStateChanged(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class WatcherStateChanged(Event):
+class WatcherStateChanged(EngineEvent):
     """The way in which changes on disk are detected."""
 
     name: ClassVar[str] = "watcher_state"
@@ -63,7 +59,7 @@ class WatcherStateChanged(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class WatchEvent(Event):
+class WatchEvent(EngineEvent):
     """The file system reported a possible change below these paths."""
 
     name: ClassVar[str] = "vault_watch_event"
@@ -72,7 +68,7 @@ class WatchEvent(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ReconcileDone(Event):
+class ReconcileDone(EngineEvent):
     """Vault and index were compared. Counts are notes."""
 
     name: ClassVar[str] = "vault_backfill_done"
@@ -86,7 +82,7 @@ class ReconcileDone(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class IndexProgress(Event):
+class IndexProgress(EngineEvent):
     """The progress of the index. Counts are notes unless they say chunks. Newer progress replaces older."""
 
     name: ClassVar[str] = "index_progress"
@@ -108,7 +104,7 @@ class StageTimes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class NoteIndexed(Event):
+class NoteIndexed(EngineEvent):
     """A note's text is searchable by keyword. `found_after_ms` counts from its modification time, for fresh edits."""
 
     name: ClassVar[str] = "memory_ingest"
@@ -121,7 +117,7 @@ class NoteIndexed(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class NoteEmbedded(Event):
+class NoteEmbedded(EngineEvent):
     """A note's vectors are stored: it is searchable by meaning. `reused` vectors came from the cache."""
 
     name: ClassVar[str] = "memory_embed"
@@ -133,7 +129,7 @@ class NoteEmbedded(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class NoteRenamed(Event):
+class NoteRenamed(EngineEvent):
     """A note moved. Its document and vectors were kept."""
 
     name: ClassVar[str] = "vault_rename_matched"
@@ -142,7 +138,7 @@ class NoteRenamed(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class NoteDeleted(Event):
+class NoteDeleted(EngineEvent):
     """A note was deleted from the vault, and its text and vectors from the index."""
 
     name: ClassVar[str] = "memory_delete"
@@ -150,7 +146,7 @@ class NoteDeleted(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class NoteSkipped(Event):
+class NoteSkipped(EngineEvent):
     """A file that is not indexed, with the reason."""
 
     name: ClassVar[str] = "memory_ingest_skipped"
@@ -160,7 +156,7 @@ class NoteSkipped(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class NoteFailed(Event):
+class NoteFailed(EngineEvent):
     """A note could not be indexed; it is retried at `next_try` (Unix time)."""
 
     name: ClassVar[str] = "memory_ingest_failed"
@@ -171,7 +167,7 @@ class NoteFailed(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class IngestBatch(Event):
+class IngestBatch(EngineEvent):
     """Chunks of so many notes were embedded in one batch."""
 
     name: ClassVar[str] = "memory_ingest_batch"
@@ -181,7 +177,7 @@ class IngestBatch(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SearchDone(Event):
+class SearchDone(EngineEvent):
     name: ClassVar[str] = "memory_retrieval"
     mode: str
     k: int
@@ -192,7 +188,7 @@ class SearchDone(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ProblemRaised(Event):
+class ProblemRaised(EngineEvent):
     """Something needs attention. `path` is a note, or empty for the whole space."""
 
     name: ClassVar[str] = "problem"
@@ -203,37 +199,27 @@ class ProblemRaised(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ProblemCleared(Event):
+class ProblemCleared(EngineEvent):
     name: ClassVar[str] = "problem_cleared"
     reason: Reason
     path: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class IndexSwapped(Event):
+class IndexSwapped(EngineEvent):
     name: ClassVar[str] = "index_swapped"
     generation: int
     why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ChangedElsewhere(Event):
+class ChangedElsewhere(EngineEvent):
     """The process that maintains the index has changed it, or something in `memory.db`."""
 
     name: ClassVar[str] = "changed_elsewhere"
 
 
-IndexEvent = (
-    EngineStateChanged | ModelStateChanged | WatcherStateChanged | WatchEvent | ReconcileDone | IndexProgress
-    | NoteIndexed | NoteEmbedded | NoteRenamed | NoteDeleted | NoteSkipped | NoteFailed | IngestBatch | SearchDone
-    | ProblemRaised | ProblemCleared | IndexSwapped | ChangedElsewhere
-)  # fmt: skip
-"""The events of the index."""
-
-EngineEvent: TypeAlias = "IndexEvent | MemoryEvent | DraftEvent | CalendarEvent"
-"""Every event. Those in other modules are imported only for type checks, since a search has none."""
-
-Listener: TypeAlias = "Callable[[EngineEvent], None]"
+Listener = Callable[[EngineEvent], None]
 
 
 class EventHub:

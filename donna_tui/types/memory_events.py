@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from donna_tui.types.events import Event
+from donna_tui.types.events import EngineEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class VaultWritten(Event):
+class VaultWritten(EngineEvent):
     """Donna changed the vault: one operation, one commit. `actor` is who requested it.
 
     `verb` is the first word of its subject, such as `Reject`; empty for an agent, which chooses its subjects.
@@ -25,7 +25,7 @@ class VaultWritten(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SourceIngested(Event):
+class SourceIngested(EngineEvent):
     """Some documents of a source other than the vault are searchable by keyword; with 0, some may have been removed."""
 
     documents: int
@@ -55,7 +55,7 @@ class MemoryRemembered(SourceIngested):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class MemoryIngestFailed(Event):
+class MemoryIngestFailed(EngineEvent):
     """The document of `item` could not be built. `reason` is a reason code, or the kind of the failure."""
 
     name: ClassVar[str] = "memory_ingest_failed"
@@ -65,16 +65,10 @@ class MemoryIngestFailed(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BackfillDone(Event):
+class BackfillDone(EngineEvent):
     """The documents of a source were rebuilt from their originals. The log has an event for each source."""
 
     name: ClassVar[str] = "memory_backfill_done"
     source_type: str
     documents: int
     latency_ms: float
-
-
-MemoryEvent = (
-    VaultWritten | ChatIngested | TasksIngested | CorrectionIngested | MemoryRemembered | MemoryIngestFailed
-    | BackfillDone
-)  # fmt: skip
