@@ -16,7 +16,6 @@ puts git's conflict markers around both versions. Adjacent changed lines are one
 from __future__ import annotations
 
 import re
-from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
@@ -69,48 +68,38 @@ def shared_ends(left: Sequence[Hashable], right: Sequence[Hashable]) -> tuple[in
     return start, end
 
 
+_Path = tuple[int, int, int, "_Path | None"]
+"""A run of equal items, from a start to an end in the left sequence, its diagonal, and the path before it."""
+
+
 def _shortest(left: list[int], right: list[int], most_edits: int) -> list[tuple[int, int]] | None:
     """Return the pairs of equal items of a shortest edit script; None if it takes more than `most_edits` edits."""
     limit = min(most_edits, len(left) + len(right))
-    reach = array("l", bytes(array("l").itemsize * (2 * limit + 3)))
     middle = limit + 1
-    trace: list[array[int]] = []
+    reach = [0] * (2 * limit + 3)
+    paths: list[_Path | None] = [None] * len(reach)
     for edits in range(limit + 1):
         for diagonal in range(-edits, edits + 1, 2):
             # begin right of, or below, the furthest path so far
-            below, beside = reach[middle + diagonal + 1], reach[middle + diagonal - 1]
-            is_down = diagonal == -edits or (diagonal != edits and beside < below)
-            x = 0 if edits == 0 else below if is_down else beside + 1
+            place = middle + diagonal
+            is_down = diagonal == -edits or (diagonal != edits and reach[place - 1] < reach[place + 1])
+            before = place + 1 if is_down else place - 1
+            start = x = reach[before] if is_down else reach[before] + 1
             while x < len(left) and x - diagonal < len(right) and left[x] == right[x - diagonal]:
                 x += 1
-            reach[middle + diagonal] = x
+            reach[place] = x
+            paths[place] = (start, x, diagonal, paths[before]) if x > start else paths[before]
             if x >= len(left) and x - diagonal >= len(right):
-                return _walk_back(trace, left, right)
-        trace.append(reach[middle - edits : middle + edits + 1])
+                return _pairs_of(paths[place])
     return None
 
 
-def _walk_back(trace: list[array[int]], left: list[int], right: list[int]) -> list[tuple[int, int]]:
+def _pairs_of(path: _Path | None) -> list[tuple[int, int]]:
     pairs: list[tuple[int, int]] = []
-    x, y = len(left), len(right)
-    for edits in range(len(trace), 0, -1):
-        before, diagonal, middle = trace[edits - 1], x - y, edits - 1
-        is_down = diagonal == -edits or (
-            diagonal != edits and _at(before, middle + diagonal - 1) < _at(before, middle + diagonal + 1)
-        )
-        last = diagonal + 1 if is_down else diagonal - 1
-        from_x = before[middle + last]
-        from_y = from_x - last
-        begin = from_x if is_down else from_x + 1
-        pairs += ((step, step - diagonal) for step in range(x - 1, begin - 1, -1))
-        x, y = from_x, from_y
-    pairs += ((step, step) for step in range(x - 1, -1, -1))
-    pairs.reverse()
-    return pairs
-
-
-def _at(reach: array[int], index: int) -> int:
-    return reach[index] if 0 <= index < len(reach) else -1
+    while path:
+        start, end, diagonal, path = path
+        pairs += ((x, x - diagonal) for x in range(end - 1, start - 1, -1))
+    return pairs[::-1]
 
 
 def _between_anchors(left: list[int], right: list[int]) -> Iterator[tuple[int, int]]:
