@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -66,21 +66,18 @@ class Words:
         """Return each matched word of a text: its half-open range and its stem."""
         if not self.stems and not self.pairs and not self.phrases:
             return []
-        return list(self._found(text))
-
-    def _found(self, text: str) -> Iterator[tuple[int, int, str]]:
         words, stems, phrases, begun = _words_in(text), self.stems, self.phrases, self.begun
-        end_of_phrase = 0
+        found, end_of_phrase = [], 0
         for at, (start, end, key, word) in enumerate(words):
             if not key:
-                for low, high in stretches(word, self.pairs):
-                    yield start + low, start + high, word[low:high]
+                found += [(start + low, start + high, word[low:high]) for low, high in stretches(word, self.pairs)]
                 continue
             for phrase in phrases.get(key, ()) if phrases else ():
                 if phrase == tuple(each[2] for each in words[at : at + len(phrase)]):
                     end_of_phrase = max(end_of_phrase, at + len(phrase))
             if key in stems or at < end_of_phrase or (begun and word.startswith(begun)):
-                yield start, end, key
+                found.append((start, end, key))
+        return found
 
     def weight(self, found: Sequence[tuple[int, int, str]]) -> int:
         """Score the matched words of a stretch of text: distinct words, with a bonus for whole phrases."""
@@ -148,12 +145,8 @@ def words_in(excerpt: Excerpt) -> Words | None:
 
 @lru_cache(maxsize=256)
 def _made(late: LateSnippet, width: int) -> Snippet:
-    return make_snippet(late.content, late.terms, partial=late.partial, width=width)
-
-
-def make_snippet(content: str, terms: Sequence[str], *, partial: bool = False, width: int = WIDTH) -> Snippet:
-    """Extract the stretch of `content` with the most different terms, as one line of plain text."""
-    text, words = _plain(content), words_of(tuple(terms), partial=partial)
+    """Extract the stretch of a passage with the most different terms, as one line of plain text."""
+    text, words = _plain(late.content), late.words
     found = words.found(text)
     start = _best_start(text, found, words, width)
     end = min(len(text), start + width)
@@ -172,7 +165,9 @@ def make_snippet(content: str, terms: Sequence[str], *, partial: bool = False, w
 @lru_cache(maxsize=256)
 def _plain(content: str) -> str:
     """Return the text of a passage without its heading; cached, since most passages are found again by the next key."""
-    return plain_text(_without_heading(content)) or plain_text(content)
+    first, _, rest = content.partition("\n")
+    is_heading = first.lstrip().startswith("#")
+    return (plain_text(rest) if is_heading else "") or plain_text(content)
 
 
 def best_line(text: str, words: Words) -> int | None:
@@ -187,11 +182,6 @@ def best_line(text: str, words: Words) -> int | None:
             rank = (words.weight(found), start - end, -(start + found[0][0]))
             best = rank if best is None else max(best, rank)
     return None if best is None else text.count("\n", 0, -best[2])
-
-
-def _without_heading(content: str) -> str:
-    first, _, rest = content.partition("\n")
-    return rest if first.lstrip().startswith("#") and rest.strip() else content
 
 
 def _last_word(terms: Sequence[str]) -> str:

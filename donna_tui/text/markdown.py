@@ -442,16 +442,13 @@ _EMPTY_CELLS = re.compile(r"·(?: ·)+")
 def plain_text(markdown: str) -> str:
     """Convert Markdown to one line of plain text. It is for reading only: the result is not sanitised.
 
-    Struck-through text keeps its marks, since it no longer holds.
-    Names of embedded images are left out, unless there is no other text.
+    Struck-through text keeps its marks, since it no longer holds. Names of embedded images are left out, unless there
+    is no other text.
     """
-    text = markdown[:LONGEST]
-    return _converted(text) or " ".join(_EMBEDDED.findall(text))
-
-
-def _converted(text: str) -> str:
+    text = original = markdown[:LONGEST]
     for pattern, replacement in _RULES:
         text = pattern.sub(replacement, text)
     if "&" in text:
         text = html.unescape(text)
-    return _EMPTY_CELLS.sub("·", " ".join(text.split()))
+    shown = _EMPTY_CELLS.sub("·", " ".join(text.split()))
+    return shown or " ".join(_EMBEDDED.findall(original))

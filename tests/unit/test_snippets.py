@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from donna_tui.search.query import parse_query
-from donna_tui.search.snippets import WIDTH, LateSnippet, best_line, make_snippet, stem, words_of
+from donna_tui.search.snippets import WIDTH, LateSnippet, best_line, stem, words_of
 from donna_tui.types.search import Snippet
 
 LONG = "filler words that nobody asked for " * 20
+
+
+def make_snippet(content: str, terms: Sequence[str], *, partial: bool = False, width: int = WIDTH) -> Snippet:
+    return LateSnippet(content, tuple(terms), partial=partial).fitted(width)
 
 
 def marked(snippet: Snippet) -> list[str]:
@@ -119,7 +125,7 @@ def test_short_words_keep_their_endings() -> None:
     assert stem("red") == "red"
 
 
-def test_late_snippet_equals_make_snippet() -> None:
+def test_a_hit_has_the_widest_snippet() -> None:
     content, terms = f"# Cache\n{LONG} redis sessions", ("redis", "sess")
     late, made = LateSnippet(content, terms, partial=True), make_snippet(content, terms, partial=True)
     assert marked(made) == ["redis", "sessions"]
