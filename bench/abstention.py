@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from bench.program import Home, needed_model, new_home
-from bench.report import Report, arguments, eval_folder, finish
+from bench.report import Report, arguments, eval_folder, finish, share
 from donna_tui.ops.evaluation import read_set
 from donna_tui.search.evaluation import Question
 
@@ -41,7 +41,7 @@ def measure(*, small: bool = False) -> Report:
 
 def _add(report: Report, what: str, refused: Sequence[bool], budget: float, *, at_least: bool) -> None:
     if refused:
-        report.add(f"{what} (of {len(refused):,})", sum(refused) / len(refused), "", budget, at_least=at_least)
+        report.add(f"{what} (of {len(refused):,})", share(refused), "", budget, at_least=at_least)
 
 
 def _refused(

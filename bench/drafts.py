@@ -23,7 +23,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from bench.program import Home, new_home
-from bench.report import Report, arguments, eval_folder, finish
+from bench.report import Report, arguments, eval_folder, finish, share
 from donna_tui.calendar import mirror
 from donna_tui.calendar.ics import read_ics
 from donna_tui.calendar.values import Fetched, Window
@@ -463,11 +463,6 @@ def _keep(folder: Path | None, path: str, text: str) -> None:
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
-
-
-def share(hits: Sequence[bool]) -> float | None:
-    """Return the share of true values, None if there are none."""
-    return sum(hits) / len(hits) if hits else None
 
 
 def measure(*, held_out: bool = False, small: bool = False, keep: Path | None = None) -> Report:

@@ -18,6 +18,7 @@ from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -316,10 +317,7 @@ def main() -> None:
             copy.tree.mkdir(parents=True)
             copy.fill()
         for suite in options.suite:
-
-            def stages(mutant: Mutant, suite: str = suite) -> list[list[str]]:
-                return stages_of(suite, mutant, first=options.first, related=options.related, processes=processes)
-
+            stages = partial(stages_of, suite, first=options.first, related=options.related, processes=processes)
             missed = report(suite, missed, measure(missed, copies, stages))
 
 

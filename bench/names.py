@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from bench.program import Home, new_home
-from bench.report import Report, arguments, eval_folder, finish
+from bench.report import Report, arguments, eval_folder, finish, share
 from donna_tui.cli.demo_vault import make_demo
 from donna_tui.config.load import load_config
 from donna_tui.index.names import name_key
@@ -48,18 +48,14 @@ def measure_in(home: Home, vaults: dict[str, Path]) -> Report:
     for name, vault in vaults.items():
         by_kind = _by_kind(home, vault)
         for kind, answers in by_kind.items():
-            found = _mean([outcome for outcome, _ in answers])
+            found = share([outcome for outcome, _ in answers])
             report.add(f"{name}: {kind} ({len(answers)}), note among the first three", found, "")
         hits += [outcome for answers in by_kind.values() for outcome, _ in answers]
         refused += [outcome for answers in by_kind.values() for _, outcome in answers]
-    report.add(f"all {len(hits):,} names, note among the first three", _mean(hits), "", MIN_FOUND, at_least=True)
-    report.add(f"all {len(refused):,} names, refused", _mean(refused), "", MAX_REFUSED)
+    report.add(f"all {len(hits):,} names, note among the first three", share(hits), "", MIN_FOUND, at_least=True)
+    report.add(f"all {len(refused):,} names, refused", share(refused), "", MAX_REFUSED)
     report.remarks.append("If several notes share a name or a tag, any of them counts.")
     return report
-
-
-def _mean(answers: Sequence[bool]) -> float:
-    return sum(answers) / max(1, len(answers))
 
 
 def _by_kind(home: Home, vault: Path) -> dict[str, list[tuple[bool, bool]]]:

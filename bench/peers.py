@@ -7,7 +7,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bench.ingest import QUESTION, SMALL_NOTES, sample
@@ -17,20 +17,15 @@ from donna_tui.embedding.files import OFFLINE, find_weights
 
 PEER = "memsearch"
 INSTALL_SECONDS = 600
-PUBLISHED = {"cold": 171.0, "peak": 1_200.0, "again": 12.5, "search": 8.4}
-"""The figures of memsearch 0.4 on vault_help, with the same weights on another machine with two cores: seconds, and MB.
+FIGURES = (
+    ("cold index", "s", 25.0, 171.0),
+    ("peak memory", "MB", 300.0, 1_200.0),
+    ("index again, nothing changed", "s", 0.6, 12.5),
+    ("one search from the shell", "s", 0.6, 8.4),
+)
+"""What is measured, its unit, its budget, and the figure of memsearch 0.4 with the same weights on another machine with
+two cores.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """The time and memory that a program used, in seconds and MB; None if they could not be measured."""
-
-    cold: float | None = None
-    peak: float | None = None
-    again: float | None = None
-    search: float | None = None
-    why_not: str = field(default="", kw_only=True)
 
 
 def measure(*, small: bool = False) -> Report:
@@ -39,43 +34,34 @@ def measure(*, small: bool = False) -> Report:
     if weights is None:
         raise UnavailableError("there is no model: make install")
     full_vault = eval_folder("vault_help") / "vault"
+    report = Report("Compared with memsearch, on vault_help, same weights", peer=PEER)
+    theirs: Sequence[float | None] = [None] * len(FIGURES)
     with tempfile.TemporaryDirectory(prefix="donna-peers-") as folder:
         vault = sample(full_vault, Path(folder) / "vault", SMALL_NOTES) if small else full_vault
-        ours = measure_donna(vault)
-        theirs = measure_memsearch(Path(folder), vault, weights)
-    report = _report(ours, theirs, small=small)
-    if theirs.why_not:
-        report.remarks.append(theirs.why_not)
+        with new_home() as home:
+            ours = _figures(
+                lambda: home.donna("index", "--space", vault), lambda: home.donna("search", QUESTION, "--space", vault)
+            )
+        try:
+            theirs = measure_memsearch(Path(folder), vault, weights)
+        except UnavailableError as missing:
+            report.remarks.append(str(missing))
+    for (what, unit, budget, published), own, peer in zip(FIGURES, ours, theirs, strict=True):
+        report.add(what, own, unit, budget, peer=peer, published=None if small else published)
     return report
 
 
-def _report(ours: Figures, theirs: Figures, *, small: bool) -> Report:
-    report = Report("Compared with memsearch, on vault_help, same weights", peer=PEER)
-    for what, name, unit, budget in (
-        ("cold index", "cold", "s", 25.0),
-        ("peak memory", "peak", "MB", 300.0),
-        ("index again, nothing changed", "again", "s", 0.6),
-        ("one search from the shell", "search", "s", 0.6),
-    ):
-        published = None if small else PUBLISHED[name]
-        report.add(what, getattr(ours, name), unit, budget, peer=getattr(theirs, name), published=published)
-    return report
+def _figures(index: Callable[[], Ran], search: Callable[[], Ran]) -> list[float]:
+    cold, again, found = index(), index(), search()
+    return [cold.seconds, cold.peak_mb, again.seconds, found.seconds]
 
 
-def measure_donna(vault: Path) -> Figures:
-    with new_home() as home:
-        cold = home.donna("index", "--space", vault)
-        again = home.donna("index", "--space", vault)
-        search = home.donna("search", QUESTION, "--space", vault)
-    return Figures(cold.seconds, cold.peak_mb, again.seconds, search.seconds)
-
-
-def measure_memsearch(folder: Path, vault: Path, weights: Path) -> Figures:
-    """Measure memsearch, with the weights that Donna's model was built from."""
+def measure_memsearch(folder: Path, vault: Path, weights: Path) -> list[float]:
+    """Measure memsearch, with the weights that Donna's model was built from. Raises UnavailableError if it fails."""
     try:
         program = install(folder / "venv")
     except (OSError, subprocess.SubprocessError) as error:
-        return Figures(why_not=f"{PEER} could not be installed here ({_reason(error)}).")
+        raise UnavailableError(f"{PEER} could not be installed here ({_reason(error)}).") from error
     environ = {**os.environ, **OFFLINE, "HOME": str(folder)}
     model = ("-p", "local", "-m", str(weights), "--milvus-uri", str(folder / "milvus.db"))
 
@@ -83,14 +69,9 @@ def measure_memsearch(folder: Path, vault: Path, weights: Path) -> Figures:
         return run([str(program), verb, *model, what], environ)
 
     try:
-        cold, again, search = (
-            memsearch("index", str(vault)),
-            memsearch("index", str(vault)),
-            memsearch("search", QUESTION),
-        )
+        return _figures(lambda: memsearch("index", str(vault)), lambda: memsearch("search", QUESTION))
     except RuntimeError as error:
-        return Figures(why_not=f"{PEER} did not run here ({str(error)[-300:]}).")
-    return Figures(cold.seconds, cold.peak_mb, again.seconds, search.seconds)
+        raise UnavailableError(f"{PEER} did not run here ({str(error)[-300:]}).") from error
 
 
 def install(venv: Path) -> Path:

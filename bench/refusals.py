@@ -16,7 +16,7 @@ from unittest.mock import patch
 
 from bench.engines import opened
 from bench.program import Home, needed_model, new_home
-from bench.report import Report, arguments, finish
+from bench.report import Report, arguments, finish, share
 from donna_tui.engine.engine import Engine
 from donna_tui.types.search import SearchRequest
 
@@ -67,7 +67,7 @@ def measure(*, small: bool = False) -> Report:
             selected = [question for question in questions if question.kind in (kind, "none")]
             ours, one_threshold = asyncio.run(_ask_all(home, kind, selected))
             for part, name in PARTS.items():
-                _add(report, f"{words}, {name}", _of(ours, part), _of(one_threshold, part))
+                _add(report, f"{words}, {name}", part, ours, one_threshold)
     report.remarks.append("“First”: the right text is the first hit. A refused question has none.")
     return report
 
@@ -79,27 +79,21 @@ def _some(questions: Iterable[Question]) -> list[Question]:
     return [question for group in groups.values() for question in group[:SMALL]]
 
 
-def _of(answered: Sequence[Answered], part: str) -> list[Answered]:
-    return [answer for answer in answered if answer.asked.part == part]
-
-
-def _add(report: Report, name: str, ours: Sequence[Answered], one_threshold: Sequence[Answered]) -> None:
-    ours_by_kind, before_by_kind = _split(ours), _split(one_threshold)
+def _add(report: Report, name: str, part: str, ours: Sequence[Answered], one_threshold: Sequence[Answered]) -> None:
     for what, has_answer, figure in (
         ("refused though answered", True, "refused"),
         ("first", True, "first"),
         ("unanswerable: refused", False, "refused"),
     ):
-        now, before = ours_by_kind[has_answer], before_by_kind[has_answer]
-        report.add(f"{name}: {what} (of {len(now)})", _share(now, figure), "", peer=_share(before, figure))
-
-
-def _split(answered: Sequence[Answered]) -> dict[bool, list[Answered]]:
-    return {has: [answer for answer in answered if bool(answer.asked.answer) is has] for has in (True, False)}
-
-
-def _share(answered: Sequence[Answered], figure: str) -> float:
-    return sum(bool(getattr(answer, figure)) for answer in answered) / max(1, len(answered))
+        now, before = (
+            [
+                getattr(each, figure)
+                for each in answered
+                if (each.asked.part, bool(each.asked.answer)) == (part, has_answer)
+            ]
+            for answered in (ours, one_threshold)
+        )
+        report.add(f"{name}: {what} (of {len(now)})", share(now), "", peer=share(before))
 
 
 async def _ask_all(home: Home, kind: str, selected: Sequence[Question]) -> tuple[list[Answered], list[Answered]]:

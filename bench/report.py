@@ -9,7 +9,7 @@ import platform
 import sys
 import time
 from argparse import ArgumentParser
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -127,6 +127,11 @@ def shown(figure: float | None) -> str:
     if figure == 0 or not math.isfinite(figure):
         return f"{figure:g}"
     return f"{figure:,.{min(6, max(0, 2 - math.floor(math.log10(abs(figure)))))}f}"
+
+
+def share(hits: Collection[bool]) -> float | None:
+    """Return the share of true values, None if there are none."""
+    return sum(hits) / len(hits) if hits else None
 
 
 def percentile(values: Sequence[float], percent: float) -> float:

@@ -74,12 +74,12 @@ class Screen:
     def type(self, keys: str | bytes) -> None:
         os.write(self.terminal, keys.encode() if isinstance(keys, str) else keys)
 
-    def echo(self, key: str, patience: float = PATIENCE_SECONDS) -> float:
+    def echo(self, key: str) -> float:
         """Press a key and return the seconds until its character is drawn again. Raises TimeoutError."""
         before, pressed = len(self._bytes), time.perf_counter()
         self.type(key)
         while key.encode() not in self._bytes[before:]:
-            if time.perf_counter() - pressed > patience or not self._read(pressed + patience):
+            if time.perf_counter() - pressed > PATIENCE_SECONDS or not self._read(pressed + PATIENCE_SECONDS):
                 raise TimeoutError(f"{key!r} was not drawn, but {self._words[-800:]!r}")
         return time.perf_counter() - pressed
 
