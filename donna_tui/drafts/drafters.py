@@ -23,8 +23,7 @@ from donna_tui.drafts.text import words_only
 from donna_tui.memory.checkboxes import parse_task
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.payload import Payload, Segment
-from donna_tui.search.query import STOP_WORDS
-from donna_tui.search.snippets import stem
+from donna_tui.search.ranking import stems_of
 from donna_tui.text.sentences import sentence_spans
 from donna_tui.types.drafts import Evidence
 from donna_tui.types.search import MemorySource
@@ -110,7 +109,6 @@ MIN_WORDS, SENTENCE_CHARS = 4, 480
 
 _ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[(.)\]\s+)?")
 _HEADING = re.compile(r"^\s*(?:#{1,6}\s|\||>|```|~~~|---|===|%%|\$\$)")
-_WORD = re.compile(r"\w+")
 _LEADING = re.compile(r"^[\s*_\-–—:;,.#>|]+")
 
 _NAME = r"@?[A-ZÀ-Þ][\w.'’-]*(?: [A-ZÀ-Þ][\w.'’-]*)?"
@@ -171,10 +169,6 @@ class Sentence:
 def is_self_contained(text: str) -> bool:
     """Check whether a sentence is self-contained: it does not begin in lower case or with a pronoun."""
     return not text[:1].islower() and not _LEANING.match(text)
-
-
-def stems_of(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in _WORD.findall(text.lower()) if word not in STOP_WORDS)
 
 
 def _sentences(passage: Evidence) -> Iterator[Sentence]:

@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from donna_tui.drafts.blocks import Block, Role, blocks_of, heading_role, is_own, is_quotable, topics_of
-from donna_tui.drafts.drafters import MIN_WORDS, is_self_contained, stems_of
+from donna_tui.drafts.drafters import MIN_WORDS, is_self_contained
 from donna_tui.drafts.passages import IndexedNote
 from donna_tui.drafts.series import day_in, day_of
 from donna_tui.safety.classify import Sensitivity
+from donna_tui.search.ranking import stems_of
 from donna_tui.text.dates import MONTH, MONTHS, month_number
 from donna_tui.text.markdown import split_sections
 from donna_tui.types.drafts import Evidence

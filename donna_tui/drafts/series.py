@@ -16,12 +16,12 @@ from enum import IntEnum
 from pathlib import PurePosixPath
 from typing import Any
 
-from donna_tui.drafts.drafters import stems_of
 from donna_tui.drafts.passages import IndexedNote, approved_notes, is_draft
 from donna_tui.drafts.people import FOLDER, untitled
 from donna_tui.drafts.text import words_only
 from donna_tui.index.database import Database
 from donna_tui.index.names import NameKind
+from donna_tui.search.ranking import stems_of
 from donna_tui.text.dates import GERMAN_MONTHS, MONTH, WEEKDAYS
 from donna_tui.types.drafts import Meeting
 from donna_tui.types.search import ME, Filters, Hit, MemorySource, SearchOutcome, SearchRequest

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,8 +20,7 @@ from donna_tui.memory.conversations import (
 from donna_tui.memory.database import MemoryDb
 from donna_tui.memory.facts import Fact, add_facts, new_id
 from donna_tui.memory.scores import salience
-from donna_tui.search.query import STOP_WORDS
-from donna_tui.search.snippets import stem
+from donna_tui.search.ranking import stems_of
 from donna_tui.text.markdown import shorten
 from donna_tui.text.sentences import sentences_by_line
 from donna_tui.text.tokens import TokenCounter
@@ -35,8 +33,6 @@ SENTENCE_CHARS = 240
 MIN_WORDS = 4
 SAMPLED_SENTENCES = 2_000
 """Maximum number of sentences of a session that are scored; longer sessions are sampled evenly."""
-
-_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +79,7 @@ def _sentences(turn: Turn) -> list[_Sentence]:
     found = []
     for start, end in sentences_by_line(turn.text):
         text = " ".join(turn.text[start:end].split())
-        stems = frozenset(stem(word) for word in _WORD.findall(text.lower()) if word not in STOP_WORDS)
+        stems = stems_of(text)
         if len(stems) >= MIN_WORDS:
             found.append(_Sentence(turn.speaker, text, stems))
     return found

@@ -152,6 +152,11 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset((*map(stem, set(words)), *segments(text)))
 
 
+def stems_of(text: str) -> frozenset[str]:
+    """Return the stems of the words of a text, without the stop words of English."""
+    return frozenset(stem(word) for word in _WORD.findall(text.lower()) if word not in STOP_WORDS)
+
+
 _ASKS_WHO = re.compile(r"\b(?:who|attend\w*|participants?|present)\b", re.IGNORECASE)
 _OF_MEETINGS = frozenset(
     map(stem, "attend attended attendee attendees call meeting minutes participant people present".split())
