@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from bench.program import Home, needed_model, new_home
-from bench.report import Report, arguments, eval_folder, finish, share
+from bench.report import Report, arguments, eval_folder, finish
 from donna_tui.ops.evaluation import read_set
 from donna_tui.search.evaluation import Question
 
@@ -32,16 +32,12 @@ def measure(*, small: bool = False) -> Report:
             for (vault, _), questions in zip(question_sets, wrong, strict=True)
             for _, refused in _refused(home, vault, questions, long_running=False)
         ]
-    _add(report, "answerable questions without a hit", answerable, MAX_LOST, at_least=False)
-    _add(report, "questions to the wrong vault without a hit", elsewhere, MIN_REFUSED, at_least=True)
-    _add(report, "LoCoMo's unanswerable questions without a hit", unanswerable, MIN_REFUSED, at_least=True)
+    report.add_share("answerable questions without a hit", answerable, MAX_LOST, at_least=False)
+    report.add_share("questions to the wrong vault without a hit", elsewhere, MIN_REFUSED)
+    if unanswerable:
+        report.add_share("LoCoMo's unanswerable questions without a hit", unanswerable, MIN_REFUSED)
     report.remarks.append("The wrong vault is the next one; in a set of many vaults, that is one of the same kind.")
     return report
-
-
-def _add(report: Report, what: str, refused: Sequence[bool], budget: float, *, at_least: bool) -> None:
-    if refused:
-        report.add(f"{what} (of {len(refused):,})", share(refused), "", budget, at_least=at_least)
 
 
 def _refused(

@@ -22,14 +22,14 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from bench.engines import opened
 from bench.program import Home, new_home
-from bench.report import Report, arguments, eval_folder, finish, share
+from bench.report import Report, arguments, eval_folder, finish
 from donna_tui.calendar import mirror
 from donna_tui.calendar.ics import read_ics
 from donna_tui.calendar.values import Fetched, Window
 from donna_tui.config.models import MemoryConfig
 from donna_tui.engine.engine import Engine
-from donna_tui.platform.spaces import space_at
 from donna_tui.types.drafts import Attendee, Meeting
 
 DATA = Path(__file__).parent / "data"
@@ -445,17 +445,11 @@ def _meeting(
 async def with_calendar(home: Home, vault: Path, meetings: Sequence[Meeting]) -> AsyncIterator[Engine]:
     """Start an engine without a model on an indexed vault and these meetings."""
     without_model = MemoryConfig.model_validate({"embedding": {"provider": str(home.folder / "no model")}})
-    engine = Engine(space_at(vault, home.paths), without_model, home.paths, watch=False, what="a benchmark")
-    try:
-        await engine.start()
-        await engine.model_known.wait()
+    fetched, at = Fetched(tuple(meetings), complete=False), datetime.datetime(2026, 6, 1, tzinfo=UTC).timestamp()
+    async with opened(home, vault, config=without_model) as engine:
         await engine.sync()
-        fetched = Fetched(tuple(meetings), complete=False)
-        at = datetime.datetime(2026, 6, 1, tzinfo=UTC).timestamp()
         await engine.memory.db.run(lambda db: mirror.store(db, "work", mirror.IMPORTED, WINDOW, fetched, at))
         yield engine
-    finally:
-        await engine.stop()
 
 
 def _keep(folder: Path | None, path: str, text: str) -> None:
@@ -471,38 +465,22 @@ def measure(*, held_out: bool = False, small: bool = False, keep: Path | None = 
     with new_home() as home:
         score, drafts = asyncio.run(series(home, held_out=held_out, small=small, keep=keep))
         report.add("series: drafts", drafts, "")
-        report.add("right last note", share(score.lasts), "", 0.97, at_least=True)
-        report.add(
-            f"decisions of that note quoted whole, of {len(score.decisions)}",
-            share(score.decisions),
-            "",
-            0.9,
-            at_least=True,
-        )
-        report.add(
-            f"open boxes carried over, or not if long past, of {len(score.carried)}",
-            share(score.carried),
-            "",
-            0.95,
-            at_least=True,
-        )
+        report.add_share("right last note", score.lasts, 0.97)
+        report.add_share("decisions of that note quoted whole", score.decisions, 0.9)
+        report.add_share("open boxes carried over, or not if long past", score.carried, 0.95)
         report.add("quoted lines that are not a whole bullet or sentence", len(score.cut), "", 0)
         report.add("quoted lines from outside the series", len(score.foreign), "", 0)
         report.add("check boxes that were not check boxes in the source", len(score.no_boxes), "", 0)
         report.add("lines per draft", score.lines / max(1, drafts), "")
         own, stays, doubled = asyncio.run(second_weeks(home, small=small))
         report.add("lines of Donna's own sections in later weeks", len(own), "", 0)
-        report.add(
-            f"typed lines and boxes in the draft a week later, of {len(stays)}", share(stays), "", 1, at_least=True
-        )
+        report.add_share("typed lines and boxes in the draft a week later", stays, 1)
         report.add("tasks duplicated by approving", doubled, "", 0)
         mix, cases = asyncio.run(mixed(home, keep))
         report.add("mixed vault: drafts", cases, "")
         report.add("leaks across meetings", len(mix.leaks), "", 0)
-        report.add("right last note, or none", share(mix.lasts), "", 0.97, at_least=True)
-        report.add(
-            f"decisions, boxes and background found, of {len(mix.found)}", share(mix.found), "", 0.9, at_least=True
-        )
+        report.add_share("right last note, or none", mix.lasts, 0.97)
+        report.add_share("decisions, boxes and background found", mix.found, 0.9)
         report.add("lines that must not be quoted", len(mix.wrong), "", 0)
         report.add("lines per draft of the mixed vault", mix.lines / cases, "")
     found_wrong = (

@@ -21,14 +21,20 @@ WARM_UP = 10
 
 @contextlib.asynccontextmanager
 async def opened(
-    home: Home, vault: Path, listen: Listener | None = None, *, long_running: bool = False
+    home: Home,
+    vault: Path,
+    listen: Listener | None = None,
+    *,
+    config: MemoryConfig | None = None,
+    long_running: bool = False,
 ) -> AsyncIterator[Engine]:
     """Run an engine within the block, with its model loaded if there is one.
 
     `listen` is called with every event. With `long_running` the engine watches the vault and caches vectors in memory,
     as in the app.
     """
-    engine = Engine(space_at(vault, home.paths), MemoryConfig(), home.paths, watch=long_running, what="a benchmark")
+    space, settings = space_at(vault, home.paths), config or MemoryConfig()
+    engine = Engine(space, settings, home.paths, watch=long_running, what="a benchmark")
     if listen:
         engine.subscribe(listen)
     try:

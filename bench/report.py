@@ -75,6 +75,10 @@ class Report:
         self.rows.append(row)
         sys.stderr.write(f"  {what}: {shown(figure)} {unit}\n")
 
+    def add_share(self, what: str, hits: Collection[bool], budget: float, *, at_least: bool = True) -> None:
+        """Add the share of true values as a row, with their number."""
+        self.add(f"{what} (of {len(hits):,})", share(hits), "", budget, at_least=at_least)
+
     def fields(self) -> dict[str, Any]:
         """Return the report as JSON values."""
         return {
