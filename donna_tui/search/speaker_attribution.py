@@ -57,12 +57,8 @@ class Turn:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class AboutSpeaker:
-    """The words of a question that a turn says about the person asked about, and about the other one."""
-
-    about_named: frozenset[str] = frozenset()
-    other: frozenset[str] = frozenset()
+Said = tuple[frozenset[str], frozenset[str]]
+"""The words of a question that a turn says about the person asked about, and about the other one."""
 
 
 class Share(NamedTuple):
@@ -118,7 +114,7 @@ def compare(question: str, stems: Collection[str], passages: Sequence[str]) -> C
     question_words = frozenset(word for word in stems if len(word) > 1) - names
     attributed = [
         [
-            _attribute(turn, named[0], question_words) if two else AboutSpeaker(_found(question_words, turn.text))
+            _attribute(turn, named[0], question_words) if two else (_found(question_words, turn.text), frozenset[str]())
             for turn in talk
         ]
         for talk, two in zip(talks, of_two, strict=True)
@@ -157,15 +153,15 @@ def _is_of_two(talk: Sequence[Turn], named: str) -> bool:
     return both and people and any(_YOU.search(turn.text) for turn in talk)
 
 
-def _attribute(turn: Turn, named: str, question_words: frozenset[str]) -> AboutSpeaker:
+def _attribute(turn: Turn, named: str, question_words: frozenset[str]) -> Said:
     held = _found(question_words, turn.text)
     if not held or not turn.speaker:
-        return AboutSpeaker(held, held)
+        return held, held
     of_speaker, of_listener = _halves(turn.text, question_words)
-    return AboutSpeaker(of_speaker, of_listener) if turn.speaker == named else AboutSpeaker(of_listener, of_speaker)
+    return (of_speaker, of_listener) if turn.speaker == named else (of_listener, of_speaker)
 
 
-def _halves(text: str, question_words: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+def _halves(text: str, question_words: frozenset[str]) -> Said:
     """Return the stems in sentences about the speaker, and those in sentences about the listener."""
     of_speaker: set[str] = set()
     of_listener: set[str] = set()
@@ -179,19 +175,17 @@ def _halves(text: str, question_words: frozenset[str]) -> tuple[frozenset[str], 
     return frozenset(of_speaker), frozenset(of_listener)
 
 
-def _weights(stems: Collection[str], turns: Sequence[AboutSpeaker]) -> dict[str, float]:
+def _weights(stems: Collection[str], turns: Sequence[Said]) -> dict[str, float]:
     """Return inverse document frequencies among the turns."""
-    held = {word: sum(word in turn.about_named or word in turn.other for turn in turns) for word in stems}
+    held = {word: sum(word in about_named or word in other for about_named, other in turns) for word in stems}
     return {each: math.log((len(turns) + 1) / (count + 0.5)) for each, count in held.items()}
 
 
-def _shares(talk: Sequence[AboutSpeaker], weights: Mapping[str, float]) -> list[Share]:
+def _shares(talk: Sequence[Said], weights: Mapping[str, float]) -> list[Share]:
     """Return the share of the question that each turn contains."""
     whole = sum(weights.values())
-    about_named, other = [turn.about_named for turn in talk], [turn.other for turn in talk]
-    return [
-        Share(_held(about_named, at, weights) / whole, _held(other, at, weights) / whole) for at in range(len(talk))
-    ]
+    shares = ([_held(side, at, weights) / whole for at in range(len(talk))] for side in zip(*talk, strict=True))
+    return [Share(*both) for both in zip(*shares, strict=True)]
 
 
 def _held(talk: Sequence[frozenset[str]], place: int, weights: Mapping[str, float]) -> float:
