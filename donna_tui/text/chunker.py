@@ -329,7 +329,7 @@ class _Cutter:
 
 MIN_PIECE_TOKENS, MAX_PIECE_TOKENS = 50, 300
 
-_PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*")
+_PARAGRAPH_GAP = re.compile(r"\n[ \t]*\n\s*")
 _SENTENCE_GAP = re.compile(r"[.!?][\"'”’»)\]]*\s+")
 """Simpler than `text.sentences`, so that the stored passages of memories do not change when that does."""
 
@@ -350,11 +350,12 @@ class _Pieces:
 
     def sentences(self) -> Iterator[Span]:
         """Yield paragraphs; the sentences of those that are too long; parts of sentences that are too long."""
-        for paragraph in self._paragraphs():
+        start = skip_space(self._text, 0)
+        for paragraph in self._split(_PARAGRAPH_GAP, start, trim_end(self._text, start, len(self._text))):
             if self._fits(*paragraph):
                 yield paragraph
                 continue
-            for low, high in self._sentences_of(*paragraph):
+            for low, high in self._split(_SENTENCE_GAP, *paragraph, before_capital=True):
                 yield from [(low, high)] if self._fits(low, high) else self._parts(low, high)
 
     def merged(self, pieces: Iterable[Span], least: int) -> list[Span]:
@@ -377,19 +378,10 @@ class _Pieces:
             _, end = joined.pop()
             joined[-1] = (joined[-1][0], end)
 
-    def _paragraphs(self) -> Iterator[Span]:
-        start = skip_space(self._text, 0)
-        for match in _PARAGRAPH_END.finditer(self._text, start):
-            yield start, trim_end(self._text, start, match.start())
-            start = match.end()
-        end = trim_end(self._text, start, len(self._text))
-        if start < end:
-            yield start, end
-
-    def _sentences_of(self, low: int, high: int) -> Iterator[Span]:
+    def _split(self, gap: re.Pattern[str], low: int, high: int, *, before_capital: bool = False) -> Iterator[Span]:
         start = low
-        for match in _SENTENCE_GAP.finditer(self._text, low, high):
-            if match.end() < high and self._text[match.end()].isupper():
+        for match in gap.finditer(self._text, low, high):
+            if not before_capital or self._text[match.end() : match.end() + 1].isupper():
                 yield start, trim_end(self._text, start, match.end())
                 start = match.end()
         if start < high:
