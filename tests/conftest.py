@@ -6,8 +6,9 @@ import gc
 import os
 import signal
 import tempfile
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,34 @@ def base(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         monkeypatch.setenv("HOME", str(folder / "home"))
         monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "home/xdg"))
         yield folder
+
+
+@pytest.fixture
+def set_zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Return a function that sets the local time zone until the end of the test."""
+
+    def set_zone(zone: str) -> None:
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+
+    yield set_zone
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.fixture
+def utc(set_zone: Callable[[str], None]) -> None:
+    """Set the local time zone to UTC."""
+    set_zone("UTC")
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Ignore the user's settings, set the time zone, and embed with cheap vectors."""
+    from tests.engine.providers import FaultyModel, serve
+
+    monkeypatch.setenv("DONNA_HOME", str(tmp_path / "settings"))
+    monkeypatch.setenv("TZ", "UTC")
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    serve(monkeypatch, FaultyModel())

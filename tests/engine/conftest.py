@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from tests.engine.helpers import EVAL_VAULT, Sandbox, index_once, new_sandbox
-from tests.engine.providers import FaultyModel, serve
 
 FOLDERS = ("Queries", "Editing", "Scripting")
 
@@ -44,13 +43,3 @@ def vault(indexed: Sandbox, tmp_path: Path, model_cache: Path) -> Sandbox:
     shutil.copytree(indexed.root, sandbox.root, dirs_exist_ok=True)
     shutil.copytree(indexed.paths.space_state(indexed.root), sandbox.paths.space_state(sandbox.root))
     return sandbox
-
-
-@pytest.fixture
-def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Ignore the user's settings, set the time zone, and embed with cheap vectors."""
-    monkeypatch.setenv("DONNA_HOME", str(tmp_path / "settings"))
-    monkeypatch.setenv("TZ", "UTC")
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    serve(monkeypatch, FaultyModel())

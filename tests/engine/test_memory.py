@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
@@ -495,23 +494,18 @@ async def test_open_session_is_indexed_turn_by_turn(sandbox: Sandbox) -> None:
         assert [each.closed for each in await memory.sessions()] == [False]
 
 
-async def test_the_day_of_a_message_is_the_local_day(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_day_of_a_message_is_the_local_day(sandbox: Sandbox, set_zone: Callable[[str], None]) -> None:
     text = "The kestrels have laid four eggs in the church tower."
     turn = NewTurn(session="talk", role="user", speaker="user", text=text, at=1_700_000_000)
-    monkeypatch.setenv("TZ", "Asia/Tokyo")  # where it is 07:13 on the next day
-    time.tzset()
-    try:
-        async with open_engine(sandbox, watch=False) as running:
-            memory = running.engine.memory
-            await memory.add_turns([turn], closed=True)
-            assert await memory.wait_until_indexed()
-            (listed,) = await memory.memories()
-            assert listed.title == "Chat, 15 November 2023"
-            prompt = memory.prompt(await memory.recall("where did the kestrels lay eggs"))
-            assert f"[EPISODIC] 2023-11-15 user: {text}" in prompt
-    finally:
-        monkeypatch.undo()
-        time.tzset()
+    set_zone("Asia/Tokyo")  # where it is 07:13 on the next day
+    async with open_engine(sandbox, watch=False) as running:
+        memory = running.engine.memory
+        await memory.add_turns([turn], closed=True)
+        assert await memory.wait_until_indexed()
+        (listed,) = await memory.memories()
+        assert listed.title == "Chat, 15 November 2023"
+        prompt = memory.prompt(await memory.recall("where did the kestrels lay eggs"))
+        assert f"[EPISODIC] 2023-11-15 user: {text}" in prompt
 
 
 async def eventually_listed(memory: MemoryService, identity: str) -> None:

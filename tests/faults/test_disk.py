@@ -15,6 +15,7 @@ from donna_tui.ingest import source
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.events import NoteFailed, NoteIndexed
 from tests.engine.helpers import Sandbox, eventually, hide_model, index_once, integrity, new_sandbox, open_engine
+from tests.faults.writes import small_file_system
 
 SPACE = "6m"
 PARAGRAPHS = 120
@@ -37,13 +38,7 @@ def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """Return a file system of a few megabytes."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SPACE}", "donna-test", str(disk)], check=False)
-    if mounted.returncode:
-        pytest.skip("a small file system cannot be mounted here; it needs root")
-    yield disk
-    subprocess.run(["umount", "-l", str(disk)], check=True)
+    yield from small_file_system(tmp_path / "disk", SPACE)
 
 
 @pytest.mark.slow

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from donna_tui.types.errors import Reason, VaultWriteError
-from tests.faults.writes import CALLS, CallRunner, Sandbox, prepared
+from tests.faults.writes import CALLS, CallRunner, Sandbox, prepared, small_file_system
 
 SPACE = "1536k"
 LEVEL = 4_096
@@ -26,13 +25,7 @@ FIRST_LEVELS = 32
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """Mount a file system for a small vault and 256 more blocks."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SPACE}", "donna-test", str(disk)], check=False)
-    if mounted.returncode:
-        pytest.skip("a small file system cannot be mounted here; it needs root")
-    yield disk
-    subprocess.run(["umount", "-l", str(disk)], check=True)
+    yield from small_file_system(tmp_path / "disk", SPACE)
 
 
 def leave(disk: Path, levels: int) -> Path:

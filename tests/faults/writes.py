@@ -9,10 +9,12 @@ import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+
+import pytest
 
 from donna_tui.types.errors import VaultWriteError
 from donna_tui.vault.client import VaultClient
@@ -29,6 +31,16 @@ STAGED = "Projects/staged.md"
 """A note of which the branch, the index and the disk each have another version."""
 
 _LITTER = ("*.lock", "donna-index*", "fast_import_crash_*", "next-index-*")
+
+
+def small_file_system(folder: Path, size: str) -> Iterator[Path]:
+    """Mount a file system of a size, such as `8m`, until the end of a test."""
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "donna-test", str(folder)], check=False)
+    if mounted.returncode:
+        pytest.skip("a small file system cannot be mounted here; it needs root")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ import pytest
 
 from tests.cli.running import commit_all, git, write
 from tests.engine.helpers import Sandbox, hide_model, new_sandbox
-from tests.engine.providers import FaultyModel, serve
 from tests.mcp.serving import PRIVATE, PUBLIC, ToolHarness, open_harness
 
 
@@ -33,13 +32,3 @@ async def harness(sandbox: Sandbox) -> AsyncIterator[ToolHarness]:
     """Return the tools for a client that may write and sees nothing private."""
     async with open_harness(sandbox) as harness:
         yield harness
-
-
-@pytest.fixture
-def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Ignore the user's settings, set the time zone, and embed with cheap vectors."""
-    monkeypatch.setenv("DONNA_HOME", str(tmp_path / "settings"))
-    monkeypatch.setenv("TZ", "UTC")
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    serve(monkeypatch, FaultyModel())

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-
 import pytest
 from textual.widgets import Input
 
@@ -12,15 +9,10 @@ from tests.tui.conftest import quick as quick
 
 
 @pytest.fixture(autouse=True)
-def same_everywhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def same_everywhere(monkeypatch: pytest.MonkeyPatch, utc: None) -> None:
     """Use UTC, colours whatever the environment says, and cursors that do not blink."""
-    monkeypatch.setenv("TZ", "UTC")
     monkeypatch.setenv("COLUMNS", "80")
     for name in ("NO_COLOR", "TEXTUAL_THEME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(Input, "_restart_blink", lambda self: None)
     monkeypatch.setattr(Input, "_toggle_cursor", lambda self: None)
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()

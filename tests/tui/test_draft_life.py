@@ -29,10 +29,11 @@ from donna_tui.tui.vault.plan_dialog import PlanScreen
 from donna_tui.types.drafts import DraftRow, DraftState, MeetingState
 from tests import model_server
 from tests.engine.helpers import Sandbox, new_sandbox
-from tests.engine.providers import FaultyModel, serve
 from tests.model_server import ModelServer
 from tests.tui.driving import Driver, driving, notices
 from tests.tui.fake_backend import FakeBackend
+
+pytestmark = pytest.mark.usefixtures("alone")
 
 WEEK = datetime.timedelta(days=7)
 DECISION = "We run the load test on the Tuesday before Easter."
@@ -145,16 +146,6 @@ async def life(folder: Path, *, model: str = "", repository: bool = False) -> As
     )
     async with driving(cast(FakeBackend, engine)) as donna:
         yield DraftLifecycle(donna, engine, sandbox, start, now)
-
-
-@pytest.fixture(autouse=True)
-def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Ignore the user's settings, set the time zone, and embed with cheap vectors."""
-    monkeypatch.setenv("DONNA_HOME", str(tmp_path / "settings"))
-    monkeypatch.setenv("TZ", "UTC")
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    serve(monkeypatch, FaultyModel())
 
 
 @pytest.mark.slow

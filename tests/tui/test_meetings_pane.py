@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -26,11 +25,8 @@ TODAY = datetime.date(2026, 11, 20)
 
 
 @pytest.fixture(autouse=True)
-def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def clock(monkeypatch: pytest.MonkeyPatch, utc: None) -> None:
     draft_scenarios.stop_the_clock(monkeypatch)
-    yield
-    monkeypatch.undo()
-    time.tzset()
 
 
 async def on(donna: Driver, event_id: str) -> None:
@@ -134,9 +130,8 @@ async def test_weeks_and_days_are_walked_through() -> None:
 
 
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "America/Sao_Paulo", "Pacific/Apia"])
-def test_a_day_is_from_midnight_to_midnight_in_the_local_zone(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TZ", zone)
-    time.tzset()
+def test_a_day_is_from_midnight_to_midnight_in_the_local_zone(zone: str, set_zone: Callable[[str], None]) -> None:
+    set_zone(zone)
     day = Agenda(datetime.date(2026, 10, 25), is_week=False)
     first, last = (datetime.datetime.fromtimestamp(each).astimezone() for each in day.bounds)
     assert (first.date(), first.hour, last.date(), last.hour) == (day.day, 0, datetime.date(2026, 10, 26), 0)

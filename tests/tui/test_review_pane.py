@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,11 +29,8 @@ SMALL, LARGE = (80, 24), (160, 48)
 
 
 @pytest.fixture(autouse=True)
-def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def clock(monkeypatch: pytest.MonkeyPatch, utc: None) -> None:
     draft_scenarios.stop_the_clock(monkeypatch)
-    yield
-    monkeypatch.undo()
-    time.tzset()
 
 
 async def on_line(donna: Driver, words: str) -> None:

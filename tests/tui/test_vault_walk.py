@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -10,19 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.platform.paths import resource
 from tests.terminal import Terminal, python_in_terminal
+from tests.tui.walking import vault as vault
 
 LEFT = b"\x1b"
 NOTE = "Inbox/Walk.md"
-
-
-@pytest.fixture
-def vault(tmp_path: Path) -> Path:
-    """Return the demo vault, which has no history yet."""
-    root = tmp_path / "vault"
-    shutil.copytree(resource("vault_templates", "demo"), root)
-    return root
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -55,15 +53,7 @@ from tests.tui import hostile, scenarios
 from tests.tui.sample_vault import NOW
 from tests.tui.scenarios import AT_REST
 
-
-@pytest.fixture(autouse=True)
-def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Show times of day in UTC."""
-    monkeypatch.setenv("TZ", "UTC")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
+pytestmark = pytest.mark.usefixtures("utc")
 
 
 def told(event: EngineEvent) -> Sentence:

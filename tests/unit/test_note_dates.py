@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -88,15 +88,9 @@ def test_note_date_keys_have_a_fixed_precedence() -> None:
     assert day_of("note.md", created=True, date="0000-00-00") == "2026-11-24"
 
 
-def test_a_day_stays_the_same_day_in_another_time_zone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TZ", "Europe/Berlin")
-    time.tzset()
+def test_a_day_stays_the_same_day_in_another_time_zone(set_zone: Callable[[str], None]) -> None:
+    set_zone("Europe/Berlin")
     stored = note_date({"date": "2026-03-12"}, "x.md", CHANGED)
-    try:
-        for zone in ("America/Los_Angeles", "Asia/Tokyo"):
-            monkeypatch.setenv("TZ", zone)
-            time.tzset()
-            assert iso_date(stored) == "2026-03-12"
-    finally:
-        monkeypatch.undo()
-        time.tzset()
+    for zone in ("America/Los_Angeles", "Asia/Tokyo"):
+        set_zone(zone)
+        assert iso_date(stored) == "2026-03-12"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -187,17 +186,8 @@ def test_extreme_dates_in_a_query_do_not_raise(text: str) -> None:
     parse_query(text)
 
 
-@pytest.fixture
-def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("TZ", "Europe/Berlin")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
-
-
-@pytest.mark.usefixtures("berlin")
-def test_date_filters_use_local_midnight_across_dst() -> None:
+def test_date_filters_use_local_midnight_across_dst(set_zone: Callable[[str], None]) -> None:
+    set_zone("Europe/Berlin")
     filters = parse_query("after:2026-01-15 before:2026-07-15").filters
     assert filters.after == datetime(2026, 1, 14, 23, tzinfo=UTC).timestamp()
     assert filters.before == datetime(2026, 7, 14, 22, tzinfo=UTC).timestamp()
