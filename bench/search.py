@@ -6,8 +6,8 @@ import asyncio
 import os
 import random
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +44,7 @@ from donna_tui.search.legs import candidates_for
 from donna_tui.search.query import parse_query
 from donna_tui.search.service import SearchService
 from donna_tui.text.chunker import Chunk, chunk_markdown
+from donna_tui.text.tokens import TokenCounter
 from donna_tui.types.events import EventHub
 from donna_tui.types.search import Filters, SearchRequest
 from donna_tui.vault.client import VaultClient
@@ -219,8 +220,8 @@ def _nearest_of_all(database: Database, queries: Matrix, scope: Scope) -> list[s
 async def _build(folder: Path, vault: Path, size: int, service: EmbeddingService) -> Path:
     """Build an index file of `size` passages."""
     client = VaultClient(vault)
-    passages = [passage for path in client.list() for passage in _passages(client, path, service)]
-    real = await service.embed_documents([passage.text for passage in passages[:size]])
+    passages = [passage for path in client.list() for passage in _passages(client, path, service.provider.counter)]
+    real = await service.embed_documents([chunk.text for _, chunk in passages[:size]])
     chance, noise = random.Random(1), np.random.default_rng(1)
     store = _open(folder, service)
     for number in range(0, size, CHUNKS_A_NOTE):
@@ -235,31 +236,22 @@ async def _build(folder: Path, vault: Path, size: int, service: EmbeddingService
     return index_path(folder, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class _Passage:
-    title: str
-    heading_path: tuple[str, ...]
-    text: str
-
-
-def _passages(client: VaultClient, path: str, service: EmbeddingService) -> Iterator[_Passage]:
+def _passages(client: VaultClient, path: str, counter: TokenCounter) -> list[tuple[str, Chunk]]:
+    """Return the passages of a note, each with the title of the note."""
     note = client.read(path)
-    counter = service.provider.counter
-    for chunk in chunk_markdown(
+    chunks = chunk_markdown(
         note.text, start=note.body_start, title=note.title, counter=counter, max_tokens=200, overlap=0
-    ):
-        yield _Passage(note.title, chunk.heading_path, chunk.text)
+    )
+    return [(note.title, chunk) for chunk in chunks]
 
 
-def _add(store: MemoryStore, number: int, passages: Sequence[_Passage], vectors: Matrix) -> None:
-    path = _path_of(number)
-    title = f"{passages[0].title} {number}"
+def _add(store: MemoryStore, number: int, passages: Sequence[tuple[str, Chunk]], vectors: Matrix) -> None:
+    path, title = _path_of(number), f"{passages[0][0]} {number}"
     document = Document(
         source_type="vault", source_id=path, title=title, text=path, modified_at=number * SECONDS_A_PASSAGE
     )
     chunks = [
-        Chunk(index, passage.heading_path, f"{passage.text}\n{number}-{index}", 0, len(passage.text), 1, 9, 50)
-        for index, passage in enumerate(passages)
+        replace(chunk, index=index, text=f"{chunk.text}\n{number}-{index}") for index, (_, chunk) in enumerate(passages)
     ]
     store.upsert(document, chunks)
     pending = {chunk.id: chunk for chunk in store.pending(len(passages)) if chunk.path == path}
