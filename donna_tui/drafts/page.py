@@ -45,7 +45,6 @@ class Run:
     """The note of one occasion that the writer is asked for."""
 
     template: str
-    task_type: str
     gather: Callable[[], Awaitable[Context]]
     target_path: str
     key: str

@@ -14,8 +14,10 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator,
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
+from donna_tui.config.models import MemoryConfig
+from donna_tui.drafts.drafters import Corrected
 from donna_tui.drafts.passages import IndexedNote, approved_notes, is_draft
 from donna_tui.drafts.people import FOLDER, untitled
 from donna_tui.drafts.text import words_only
@@ -25,6 +27,7 @@ from donna_tui.search.ranking import stems_of
 from donna_tui.text.dates import GERMAN_MONTHS, MONTH, WEEKDAYS
 from donna_tui.types.drafts import Meeting
 from donna_tui.types.search import ME, Filters, Hit, MemorySource, SearchOutcome, SearchRequest
+from donna_tui.vault.client import VaultClient
 from donna_tui.vault.note.read import aliases_of, note_date
 
 MAX_BACKGROUND = 3
@@ -177,11 +180,9 @@ class Invited:
 
 def names_of_people(index: Database) -> list[frozenset[str]]:
     """Return the names of each person with a page: its file name and its aliases, without those of several people."""
-    pages = approved_notes(index, folder=FOLDER)
     names = [
         frozenset(map(person_key, (PurePosixPath(note.path).stem, *aliases_of(note.front))))
-        for note in pages
-        if note.path.startswith(f"{FOLDER}/")
+        for note in approved_notes(index, folder=FOLDER)
     ]
     often = Counter(name for each in names for name in each)
     return [frozenset(name for name in each if often[name] == 1) for each in names]
@@ -570,20 +571,46 @@ Search = Callable[[SearchRequest, int], Awaitable[SearchOutcome]]
 Read = Callable[[Callable[[Database], Any]], Awaitable[Any]]
 
 
+class Marked(Protocol):
+    """Anything that may be private."""
+
+    @property
+    def sensitive(self) -> bool: ...
+
+
+M = TypeVar("M", bound=Marked)
+
+
+def allowed(found: Iterable[M], *, remote: bool) -> list[M]:
+    """Return what may be given to the drafter: a remote model gets nothing private."""
+    return [each for each in found if not (remote and each.sensitive)]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gatherer:
-    """Read the index for a draft. With `remote` the reader is a remote model, so nothing private is read.
+    """Read what a draft is based on. With `remote` the drafter is a remote model, so nothing private is read.
 
-    `meetings` lists the events of the calendar between two Unix times. `me` are the names and addresses of the user,
-    `templates` the folders of templates in Obsidian's settings.
+    `meetings` lists the events of the calendar between two Unix times, `corrections` the recent ones of a task type.
+    `texts_at` returns notes as they were at a Unix time, or None if the history does not reach back to it. `zone` is
+    that of the user, which determines the day of a meeting. `templates` are the folders of templates in Obsidian's
+    settings.
     """
 
     search: Search
     read: Read
     meetings: Callable[[float, float], Awaitable[list[Meeting]]]
-    remote: bool = False
-    me: tuple[str, ...] = ()
-    templates: tuple[str, ...] = ()
+    corrections: Callable[[str], Awaitable[list[Corrected]]]
+    texts_at: Callable[[Sequence[str], float], dict[str, str] | None]
+    client: VaultClient
+    config: MemoryConfig
+    zone: datetime.tzinfo
+    remote: bool
+    templates: tuple[str, ...]
+
+    @property
+    def me(self) -> tuple[str, ...]:
+        """Return the names and addresses of the user."""
+        return self.config.me
 
     async def hits(self, about: str, source: MemorySource, most: int) -> list[Hit]:
         """Return the best passages of one source, without drafts."""
@@ -622,4 +649,4 @@ class Gatherer:
     async def background(self, meeting: Meeting) -> list[IndexedNote]:
         (invited,) = await self.invited(meeting)
         found: list[IndexedNote] = await self.read(lambda index: background_notes(index, invited, self.templates))
-        return [note for note in found if not (self.remote and note.sensitive)]
+        return allowed(found, remote=self.remote)

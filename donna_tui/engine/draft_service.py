@@ -19,7 +19,7 @@ from donna_tui.drafts.people import ACTOR
 from donna_tui.drafts.queue import Entry
 from donna_tui.drafts.schedule import cadences, follow
 from donna_tui.drafts.skills import weekly
-from donna_tui.drafts.skills.meeting_note import TEMPLATE, title_of
+from donna_tui.drafts.skills.meeting_note import TEMPLATE, times_of, title_of
 from donna_tui.drafts.writer import WriteResult
 from donna_tui.engine.calendar_service import CalendarService
 from donna_tui.engine.skill_runner import SkillRunner
@@ -238,7 +238,7 @@ class DraftService:
 
     async def preview(self, event_id: str) -> Preview:
         """Render the note of a meeting as it would be written now, without writing it and without a language model."""
-        run = await self._skills.meetings.run_for(await self._calendar.meeting(event_id))
+        run = await self._skills.run_for(await self._calendar.meeting(event_id))
         text, rest = await self._skills.writer.preview(run)
         return Preview(
             target=run.effective_path,
@@ -254,9 +254,9 @@ class DraftService:
         if meeting.cancelled:
             raise DonnaError(Reason.USAGE, "this meeting was cancelled: no note is written")
         await self.follow_calendar()  # its draft may exist, from before it was moved
-        result = await self._skills.meetings.run(meeting)
+        result = await self._skills.write_note(meeting)
         if await self._forget_missing(result):
-            result = await self._skills.meetings.run(meeting)
+            result = await self._skills.write_note(meeting)
         return (await self._entry(result.draft)).row()
 
     async def follow_calendar(self) -> None:
@@ -299,13 +299,12 @@ class DraftService:
     async def _realign(self, entry: Entry, meeting: Meeting) -> None:
         if entry.detail:  # a meeting that was cancelled for a while
             entry = await self._save(replace(entry, detail=""))
-        skill = self._skills.meetings
         note = await self._run(self._approver.note_of, entry)
-        times = skill.times_of(meeting)
+        times = times_of(meeting, self._skills.zone)
         if {name: note.frontmatter.data.get(name) for name in times} == times and entry.title == title_of(meeting):
             return
-        run = await skill.run_for(meeting)
-        fresh, _ = await skill.writer.preview(run)
+        run = await self._skills.run_for(meeting)
+        fresh, _ = await self._skills.writer.preview(run)
         changed = {old: new for old, new in zip(head_of(entry.original), head_of(fresh), strict=True) if old != new}
         target = run.effective_path if entry.path == entry.target or run.autonomy == "low" else entry.path
         plan = await self._run(self._approver.plan_realign, entry, times, changed, target)
@@ -318,7 +317,7 @@ class DraftService:
         """Check whether there is a note of this meeting, also by the user, or of another entry of its series at the
         same hour.
         """
-        starts = str(self._skills.meetings.times_of(meeting)["event_start"])
+        starts = str(times_of(meeting, self._skills.zone)["event_start"])
         noted = await self._context.read(lambda index: is_noted(index, meeting.event_id, meeting.series_id, starts))
         return noted or bool(await self._calendar.notes_of([meeting]))
 
@@ -427,7 +426,7 @@ class DraftScheduler:
 
     async def _dispatch(self, meeting: Meeting) -> None:
         if not await self.calendar.why_no_draft(meeting) and not await self.drafts.has_note(meeting):
-            await self._skills.meetings.run(meeting)
+            await self._skills.write_note(meeting)
 
     async def close(self) -> None:
         await self.drafts.close()

@@ -15,16 +15,15 @@ from donna_tui.drafts.page import Run
 from donna_tui.drafts.passages import notes_of_key
 from donna_tui.drafts.queue import Entry
 from donna_tui.drafts.renderer import VaultTemplateRenderer
-from donna_tui.drafts.series import Gatherer
+from donna_tui.drafts.series import Gatherer, allowed
 from donna_tui.drafts.skills import daily, meeting_note, person, weekly
-from donna_tui.drafts.skills.cadence import CadenceParts
-from donna_tui.drafts.skills.meeting_note import MeetingNoteSkill
 from donna_tui.drafts.writer import MemoryInformedWriter, WriteResult
 from donna_tui.engine.calendar_service import CalendarService
 from donna_tui.engine.space_context import SpaceContext
 from donna_tui.engine.vault_service import writer_of
 from donna_tui.memory.facts import latest_corrections
 from donna_tui.platform.paths import resource
+from donna_tui.types.drafts import Meeting
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.obsidian import template_folders
@@ -59,27 +58,21 @@ class SkillRunner:
             find=lambda key: context.read(lambda index: notes_of_key(index, key)),
         )
 
-    @cached_property
-    def meetings(self) -> MeetingNoteSkill:
-        config = self._context.config
-        return MeetingNoteSkill(
-            writer=self.writer,
-            gatherer=self._gatherer,
-            client=self.client,
-            config=config.skills.meeting_note,
-            zone=self.zone,
-            corrections=self._corrections,
-            allowlist=config.safety.path_allowlist,
-        )
-
     async def run_of(self, entry: Entry) -> Run:
         """Return the run that composes a draft again. Raises DonnaError if there is no source to draft from."""
         if entry.skill == meeting_note.TEMPLATE:
-            return await self.meetings.run_for(await self._calendar.meeting(entry.key))
+            return await self.run_for(await self._calendar.meeting(entry.key))
         if entry.skill == person.TEMPLATE:
             name, _, week = entry.key.rpartition("@")
-            return person.profile(self._cadence, name, _day_of(week))
-        return DATED_SKILLS[entry.skill](self._cadence, _day_of(entry.key))
+            return person.profile(self._gatherer, name, _day_of(week))
+        return DATED_SKILLS[entry.skill](self._gatherer, _day_of(entry.key))
+
+    async def run_for(self, meeting: Meeting) -> Run:
+        """Return the run that composes the note of a meeting. Raises DonnaError."""
+        return await meeting_note.note(self._gatherer, meeting)
+
+    async def write_note(self, meeting: Meeting) -> WriteResult:
+        return await self.writer.run(await self.run_for(meeting))
 
     async def check(self, entry: Entry) -> None:
         """Check that a draft can be composed again. Raises DonnaError if its skill or meeting is unknown."""
@@ -94,31 +87,16 @@ class SkillRunner:
     async def write(self, skill: str, day: datetime.date, who: str = "") -> list[WriteResult]:
         """Write the drafts of a skill for a day or its week; `who` names a profile, due or not. Raises DonnaError."""
         if skill in DATED_SKILLS:
-            return [await self.writer.run(DATED_SKILLS[skill](self._cadence, day))]
+            return [await self.writer.run(DATED_SKILLS[skill](self._gatherer, day))]
         if who:
             names = [await asyncio.to_thread(person.named_person, self.client, who)]
         else:
             config, now = self._context.config.skills.person_profile, time.time()
-            templates = self._cadence.gatherer.templates
+            templates = self._gatherer.templates
             names = await self._context.read(
                 lambda index: person.people_due(index, self.client, config, now, templates)
             )
-        return [await self.writer.run(person.profile(self._cadence, name, day)) for name in names]
-
-    @cached_property
-    def _cadence(self) -> CadenceParts:
-        context = self._context
-        return CadenceParts(
-            writer=self.writer,
-            gatherer=self._gatherer,
-            client=self.client,
-            config=context.config,
-            zone=self.zone,
-            read=context.read,
-            meetings=self._calendar.meetings_between,
-            corrections=self._corrections,
-            texts_at=lambda paths, at: open_writer(context.config, context.space).history.texts_at(paths, at),
-        )
+        return [await self.writer.run(person.profile(self._gatherer, name, day)) for name in names]
 
     @cached_property
     def _drafter(self) -> Drafter:
@@ -134,11 +112,15 @@ class SkillRunner:
     def _gatherer(self) -> Gatherer:
         context = self._context
         return Gatherer(
-            meetings=self._calendar.meetings_between,
             search=context.searcher.search,
             read=context.read,
+            meetings=self._calendar.meetings_between,
+            corrections=self._corrections,
+            texts_at=lambda paths, at: open_writer(context.config, context.space).history.texts_at(paths, at),
+            client=self.client,
+            config=context.config,
+            zone=self.zone,
             remote=self._drafter.remote,
-            me=context.config.me,
             templates=template_folders(context.space.root),
         )
 
@@ -147,11 +129,13 @@ class SkillRunner:
         found = await self._context.memory.db.run(
             lambda db: latest_corrections(db.database, task_type, MAX_CORRECTIONS)
         )
-        allowed = [correction for correction in found if not (self._drafter.remote and correction.sensitive)]
-        return [Corrected(correction.original, correction.corrected, correction.sensitive) for correction in allowed]
+        return [
+            Corrected(correction.original, correction.corrected, correction.sensitive)
+            for correction in allowed(found, remote=self._drafter.remote)
+        ]
 
 
-DATED_SKILLS: dict[str, Callable[[CadenceParts, datetime.date], Run]] = {
+DATED_SKILLS: dict[str, Callable[[Gatherer, datetime.date], Run]] = {
     daily.REFLECTION: daily.reflection,
     daily.COMMITMENTS: daily.commitments,
     weekly.TEMPLATE: weekly.review,

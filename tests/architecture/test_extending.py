@@ -23,7 +23,8 @@ from donna_tui.config import models
 from donna_tui.config.models import EmbeddingConfig
 from donna_tui.drafts.drafters import CommitmentsAnswer
 from donna_tui.drafts.page import Context, Run
-from donna_tui.drafts.skills.cadence import CadenceParts, Span, new_material, open_in
+from donna_tui.drafts.series import Gatherer
+from donna_tui.drafts.skills.cadence import Material, Span, open_in
 from donna_tui.embedding.build import build_embedding_service
 from donna_tui.embedding.prepare import OnPhase
 from donna_tui.engine import skill_runner
@@ -85,21 +86,17 @@ async def test_mcp_server_can_be_extended_with_a_tool(monkeypatch: pytest.Monkey
 TEMPLATE = "# Tasks of {{ title }}\n{% for task in tasks %}\n- {{ task.text }}\n{% endfor %}\n"
 
 
-def open_tasks(parts: CadenceParts, day: datetime.date) -> Run:
+def open_tasks(gatherer: Gatherer, day: datetime.date) -> Run:
     """List the open tasks of a day."""
 
     async def gather() -> Context:
-        material, corrections = await new_material(parts, "extract_commitments")
-        tasks = await open_in(parts, Span(day, day), 10, material)
-        data = {"title": day.isoformat(), "tasks": tasks}
+        material = await Material.of(gatherer, "extract_commitments")
+        data = {"title": day.isoformat(), "tasks": await open_in(Span(day, day), 10, material)}
         front = {"type": "open_tasks", "date": day.isoformat()}
-        return material.context(
-            parts, "extract_commitments", CommitmentsAnswer, day.isoformat(), data, front, corrections
-        )
+        return material.context(CommitmentsAnswer, day.isoformat(), data, front)
 
     return Run(
         template="open_tasks",
-        task_type="extract_commitments",
         gather=gather,
         target_path=f"Daily/{day.isoformat()}-open.md",
         key=day.isoformat(),

@@ -75,10 +75,7 @@ async def draft(base: Path, reached: Callable[[str], None] = lambda _: None) -> 
         reached=reached,
     )
     try:
-        run = Run(
-            template="commitment_log", task_type="extract_commitments", gather=gather, target_path=PATH, key=KEY,
-            title=KEY, autonomy="medium",
-        )  # fmt: skip
+        run = Run(template="commitment_log", gather=gather, target_path=PATH, key=KEY, title=KEY, autonomy="medium")
         return await drafting.run(run)
     finally:
         await db.close()

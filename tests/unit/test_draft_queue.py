@@ -13,7 +13,7 @@ import pytest
 
 from donna_tui.drafts import queue
 from donna_tui.drafts.queue import BACK_OFF, Entry
-from donna_tui.drafts.skills.cadence import allowed_tasks
+from donna_tui.drafts.series import allowed
 from donna_tui.drafts.skills.weekly import week_of
 from donna_tui.memory.database import MemoryDb, open_db
 from donna_tui.types.drafts import DraftState
@@ -62,4 +62,4 @@ def test_a_model_elsewhere_gets_no_tasks_of_private_notes() -> None:
         SimpleNamespace(text="private", sensitive=True),
     ]
     for remote, expected in ((True, ["public"]), (False, ["public", "private"])):
-        assert [task.text for task in allowed_tasks(tasks, remote=remote)] == expected
+        assert [task.text for task in allowed(tasks, remote=remote)] == expected

@@ -9,29 +9,36 @@ import asyncio
 import datetime
 import re
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
 from donna_tui.calendar.poller import why_no_draft
 from donna_tui.config.calendars import Notes
-from donna_tui.config.models import MemoryConfig
 from donna_tui.drafts.blocks import Block, Role, bare, is_generic, is_quotable
 from donna_tui.drafts.drafters import Answer, Corrected, Task, correcting
 from donna_tui.drafts.page import Context
 from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, paths_of_keys
 from donna_tui.drafts.quotes import LONG_PAST, outcome_of, points_of, was_cancelled
 from donna_tui.drafts.quotes import Read as ReadNote
-from donna_tui.drafts.series import Gatherer, Read, day_in, is_meeting_note, notes_by_meeting, title_key, with_sections
+from donna_tui.drafts.series import (
+    Gatherer,
+    allowed,
+    day_in,
+    is_meeting_note,
+    notes_by_meeting,
+    title_key,
+    with_sections,
+)
 from donna_tui.drafts.text import inline, wikilink, words_only
-from donna_tui.drafts.writer import MemoryInformedWriter
+from donna_tui.index.database import Database
 from donna_tui.memory.checkboxes import tasks_in
 from donna_tui.memory.listing import list_memories
 from donna_tui.memory.tasks import list_tasks
 from donna_tui.text.dates import GERMAN_MONTHS, MONTH
 from donna_tui.text.markdown import plain_text
-from donna_tui.types.drafts import Evidence, Meeting
+from donna_tui.types.drafts import Evidence
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.memory import MemoryChunk, MemoryFilter, TaskRow
 from donna_tui.types.search import MemorySource
@@ -115,53 +122,48 @@ class Span:
         return bool(iso_day) and self.first.isoformat() <= iso_day[:10] <= self.last.isoformat()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CadenceParts:
-    """The dependencies of the daily and weekly skills.
-
-    `meetings` lists those that begin between two Unix times; `texts_at` returns notes as they were at a Unix time, or
-    None if the history does not reach back to it.
-    """
-
-    writer: MemoryInformedWriter
-    gatherer: Gatherer
-    client: VaultClient
-    config: MemoryConfig
-    zone: datetime.tzinfo
-    read: Read
-    meetings: Callable[[float, float], Awaitable[list[Meeting]]]
-    corrections: Callable[[str], Awaitable[list[Corrected]]]
-    texts_at: Callable[[Sequence[str], float], dict[str, str] | None] = field(default=lambda _paths, _at: None)
-
-
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Material:
-    """The material of a span, with its evidence. `private` marks a link to a private note."""
+    """The material of a draft, with its evidence. `private` marks a link to a private note."""
 
-    passages: Passages
-    listed: list[tuple[str, tuple[int, ...]]]
+    gatherer: Gatherer
+    task_type: str
+    corrections: tuple[Corrected, ...]
+    passages: Passages = field(default_factory=Passages)
+    listed: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
+    """Lines that the template lists, with the numbers of their passages."""
     private: bool = False
     for_model: list[Evidence] = field(default_factory=list)
     """The passages that a model reads."""
     dates: dict[int, str] = field(default_factory=dict)
-    fixed: Callable[[str], str] = field(default=lambda line: line)
+    fixed: Callable[[str], str] = field(init=False)
     """Applies earlier corrections to a line."""
 
+    def __post_init__(self) -> None:
+        self.fixed = correcting(self.corrections)
+
+    @classmethod
+    async def of(cls, gatherer: Gatherer, task_type: str) -> Material:
+        """Return no material yet, with the corrections of earlier drafts."""
+        corrections = await gatherer.corrections(task_type)
+        return cls(gatherer=gatherer, task_type=task_type, corrections=tuple(corrections))
+
     def context(
-        self, parts: CadenceParts, task_type: str, schema: type[Answer], about: str, data: dict[str, Any],
-        front: dict[str, Any], corrections: list[Corrected],
+        self, schema: type[Answer], about: str, data: dict[str, Any], front: dict[str, Any],
+        facts: tuple[str, ...] = (),
     ) -> Context:  # fmt: skip
         has_lines = any(isinstance(part, list) and part for part in data.values())
         return Context(
             task=Task(
-                task_type=task_type,
+                task_type=self.task_type,
                 about=about,
                 schema=schema,
                 passages=tuple(self.for_model),
                 private=frozenset(self.passages.private),
-                corrections=tuple(corrections),
+                facts=facts,
+                corrections=self.corrections,
                 dates=self.dates,
-                me=next(iter(parts.gatherer.me), ""),
+                me=next(iter(self.gatherer.me), ""),
             ),
             data=data,
             frontmatter=front,
@@ -196,62 +198,52 @@ class Material:
                 self.dates[passage.number] = day.isoformat()
 
 
-async def new_material(parts: CadenceParts, task_type: str) -> tuple[Material, list[Corrected]]:
-    corrections = await parts.corrections(task_type)
-    return Material(Passages(), [], fixed=correcting(corrections)), corrections
-
-
-async def notes_of(parts: CadenceParts, span: Span) -> list[ReadNote]:
+async def notes_of(gatherer: Gatherer, span: Span) -> list[ReadNote]:
     """Return the notes whose own date is in a span, in order."""
 
-    def dated_in(index: Any) -> list[IndexedNote]:
-        known = with_sections(index, approved_notes(index, parts.gatherer.templates))
+    def dated_in(index: Database) -> list[IndexedNote]:
+        known = with_sections(index, approved_notes(index, gatherer.templates))
         dated = ((day_in(note.path, note.front), note) for note in known)
         found = [
             (day, note.path.removesuffix(".md"), note) for day, note in dated if day and span.first <= day <= span.last
         ]
         return [note for _, _, note in sorted(found, key=lambda each: each[:2])]
 
-    notes: list[IndexedNote] = await parts.read(dated_in)
-    allowed = [note for note in notes if not (parts.gatherer.remote and note.sensitive)]
-    return await read_notes(parts, allowed[:MAX_NOTES])
+    notes: list[IndexedNote] = await gatherer.read(dated_in)
+    return await read_notes(gatherer, allowed(notes, remote=gatherer.remote)[:MAX_NOTES])
 
 
-async def read_notes(parts: CadenceParts, notes: Iterable[IndexedNote]) -> list[ReadNote]:
+async def read_notes(gatherer: Gatherer, notes: Iterable[IndexedNote]) -> list[ReadNote]:
     """Read notes as they are on disk now, without those that a remote model must not see."""
-    reads = await asyncio.to_thread(lambda: [ReadNote.of(parts.client, note) for note in notes])
-    return [read for read in reads if read and not (parts.gatherer.remote and read.note.sensitive)]
+    reads = await asyncio.to_thread(lambda: [ReadNote.of(gatherer.client, note) for note in notes])
+    return [read for read in reads if read and not (gatherer.remote and read.note.sensitive)]
 
 
-def decided_in(
-    reads: Iterable[ReadNote], material: Material, me: Collection[str], held: Collection[str]
-) -> list[dict[str, str]]:
+def decided_in(reads: Iterable[ReadNote], material: Material, held: Collection[str]) -> list[dict[str, str]]:
     """Return the decisions in the meeting notes and daily notes of a span, and in the notes of meetings `held`."""
     lines: list[dict[str, str]] = []
     for read in reads:
-        if read.note.path in held or _has_minutes(read.note, me):
+        if read.note.path in held or _has_minutes(read.note, material.gatherer.me):
             lines += material.quote(read, points_of(read.blocks).decisions[:DECISIONS_A_MEETING])
     return lines
 
 
-def noted_in(reads: Iterable[ReadNote], material: Material, me: Collection[str]) -> list[dict[str, str]]:
+def noted_in(reads: Iterable[ReadNote], material: Material) -> list[dict[str, str]]:
     """Return the lines of the daily notes of a span, and the person's additions to Donna's reflections."""
     lines: list[dict[str, str]] = []
     for read in reads:
-        if _is_daily(read.note, me):
+        if _is_daily(read.note, material.gatherer.me):
             lines += material.quote(read, points_of(read.blocks, is_daily=True).notes[:LINES_A_DAY])
     return lines
 
 
-def promised_in(
-    reads: Iterable[ReadNote], material: Material, me: Collection[str], held: Collection[str]
-) -> list[dict[str, str]]:
+def promised_in(reads: Iterable[ReadNote], material: Material, held: Collection[str]) -> list[dict[str, str]]:
     """Return the explicit promises and the action items without a check box in the meeting notes and daily notes of a
     span, and in the notes of meetings `held`.
     """
     lines: list[dict[str, str]] = []
     for read in reads:
-        if read.note.path in held or _has_minutes(read.note, me):
+        if read.note.path in held or _has_minutes(read.note, material.gatherer.me):
             said = (block for block in read.blocks if not block.box and is_quotable(block))
             promised = [replace(each, depth=0) for each in said if each.role is Role.ACTIONS or _promises(each.text)]
             lines += material.quote(read, promised[:PROMISES_A_NOTE])
@@ -286,25 +278,26 @@ def _is_daily(note: IndexedNote, me: Collection[str]) -> bool:
     )
 
 
-async def chats_of(parts: CadenceParts, span: Span, most: int, material: Material) -> None:
+async def chats_of(span: Span, most: int, material: Material) -> None:
     """Add the most important chat turns of the user in a span."""
-    start, end = span.bounds(parts.zone)
+    gatherer = material.gatherer
+    start, end = span.bounds(gatherer.zone)
     wanted = MemoryFilter(sources=(MemorySource.CHAT,), after=start, before=end)
-    found: tuple[MemoryChunk, ...] = await parts.read(lambda index: list_memories(index, wanted, 20 * max(1, most), 0))
+    found: tuple[MemoryChunk, ...] = await gatherer.read(
+        lambda index: list_memories(index, wanted, 20 * max(1, most), 0)
+    )
     turns_of_others = (
         "SELECT source_id FROM memory_documents WHERE source_type = 'chat'"
         " AND json_extract(metadata_json, '$.role') <> 'user'"
     )
-    theirs: set[str] = await parts.read(lambda index: {each for (each,) in index.rows(turns_of_others)})
-    allowed = [
-        each for each in found if each.source_id not in theirs and not (parts.gatherer.remote and each.sensitive)
-    ]
+    theirs = set(await gatherer.read(lambda index: index.column(turns_of_others)))
 
     def weight(memory: MemoryChunk) -> float:
         value = memory.importance.value if memory.importance else None
         return (value or 0.0) + (1.0 if memory.pinned else 0.0)
 
-    best = sorted(allowed, key=weight, reverse=True)[:most]
+    own = [each for each in allowed(found, remote=gatherer.remote) if each.source_id not in theirs]
+    best = sorted(own, key=weight, reverse=True)[:most]
     for each in sorted(best, key=lambda each: (each.at, each.source_id)):
         passage = Evidence(
             number=0, source_type=each.source.value, path=each.source_id, title=each.title,
@@ -313,22 +306,22 @@ async def chats_of(parts: CadenceParts, span: Span, most: int, material: Materia
         material.for_model.append(material.passages.add(passage, sensitive=each.sensitive))
 
 
-async def done_in(parts: CadenceParts, span: Span, most: int, material: Material) -> list[dict[str, str]]:
+async def done_in(span: Span, most: int, material: Material) -> list[dict[str, str]]:
     """Return tasks that were done in a span, by their date or else by the history of their notes."""
-    done = [task for task in await known_tasks(parts.gatherer) if task.status == "done"]
+    done = [task for task in await known_tasks(material.gatherer) if task.status == "done"]
     undated = [task for task in done if not task.done]
-    ticked = await asyncio.to_thread(_ticked, parts, span, undated)
+    ticked = await asyncio.to_thread(_ticked, material.gatherer, span, undated)
     return task_lines([task for task in done if span.holds(task.done) or task.id in ticked], most, material)
 
 
-def _ticked(parts: CadenceParts, span: Span, tasks: Sequence[TaskRow]) -> set[str]:
+def _ticked(gatherer: Gatherer, span: Span, tasks: Sequence[TaskRow]) -> set[str]:
     """Return the ids of the undated tasks that were done in a span."""
-    start, end = span.bounds(parts.zone)
+    start, end = span.bounds(gatherer.zone)
     paths = list(dict.fromkeys(task.note for task in tasks))
-    dated_in = {path for path in paths if span.holds(_own_day(parts.client, path, span))}
+    dated_in = {path for path in paths if span.holds(_own_day(gatherer.client, path, span))}
     try:
-        before = parts.texts_at(paths, start)
-        after = parts.texts_at(paths, end) if end < time.time() else None
+        before = gatherer.texts_at(paths, start)
+        after = gatherer.texts_at(paths, end) if end < time.time() else None
     except DonnaError:
         before = after = None
     was = {path: _done_titles(text) for path, text in (before or {}).items()}
@@ -339,7 +332,7 @@ def _ticked(parts: CadenceParts, span: Span, tasks: Sequence[TaskRow]) -> set[st
             is_new = task.title not in was[task.note] and (after is None or task.title in then.get(task.note, ()))
         else:
             is_new = task.note in dated_in or (
-                before is not None and task.note in then and not _own_day(parts.client, task.note, span)
+                before is not None and task.note in then and not _own_day(gatherer.client, task.note, span)
             )
         if is_new:
             found.add(task.id)
@@ -359,15 +352,15 @@ def _own_day(client: VaultClient, path: str, span: Span) -> str:
     return day.isoformat() if day else ""
 
 
-async def open_in(parts: CadenceParts, span: Span, most: int, material: Material) -> list[dict[str, str]]:
+async def open_in(span: Span, most: int, material: Material) -> list[dict[str, str]]:
     """Return open tasks of a span: in a note of the span, or in one with a task done in it, or created in it, or due by
     its end.
 
     Of the last kind those that were due long before it are left out.
     """
-    tasks = await known_tasks(parts.gatherer)
-    days = await days_of_notes(parts.client, tasks, span)
-    done_later = done_in_another_note(tasks, days, span, parts.gatherer.me)
+    tasks = await known_tasks(material.gatherer)
+    days = await days_of_notes(material.gatherer.client, tasks, span)
+    done_later = done_in_another_note(tasks, days, span, material.gatherer.me)
     busy = {task.note for task in tasks if span.holds(task.done)}
     last, long_past = span.last.isoformat(), (span.first - LONG_PAST).isoformat()
 
@@ -380,17 +373,17 @@ async def open_in(parts: CadenceParts, span: Span, most: int, material: Material
 
 
 async def due_in_week_after(
-    parts: CadenceParts, span: Span, most: int, material: Material, listed: Iterable[Mapping[str, str]]
+    span: Span, most: int, material: Material, listed: Iterable[Mapping[str, str]]
 ) -> list[dict[str, str]]:
     """Return the open tasks that are due in the week after a span, by their day, without those that are `listed`."""
     until = Span(span.first, span.last + datetime.timedelta(days=7))
     last, known = span.last.isoformat(), {(task_key(line["text"]), line["due"]) for line in listed}
-    tasks = await known_tasks(parts.gatherer)
+    tasks = await known_tasks(material.gatherer)
     due = [task for task in tasks if task.is_open and last < task.due <= until.last.isoformat()]
-    me = parts.gatherer.me
+    me = material.gatherer.me
     words = {task_key(task.title, me) for task in due}
     tasks = [task for task in tasks if task_key(task.title, me) in words]  # open or done
-    days = await days_of_notes(parts.client, tasks, until)
+    days = await days_of_notes(material.gatherer.client, tasks, until)
     done = done_in_another_note(tasks, days, until, me)
     wanted = [
         task
@@ -403,7 +396,7 @@ async def due_in_week_after(
 async def known_tasks(gatherer: Gatherer) -> list[TaskRow]:
     """Return the tasks, open or not, that may be given to the drafter."""
     found: list[TaskRow] = await gatherer.read(lambda index: list_tasks(index, everything=True))
-    return allowed_tasks(found, remote=gatherer.remote)
+    return allowed(found, remote=gatherer.remote)
 
 
 async def days_of_notes(client: VaultClient, tasks: Sequence[TaskRow], span: Span) -> dict[str, str]:
@@ -412,12 +405,12 @@ async def days_of_notes(client: VaultClient, tasks: Sequence[TaskRow], span: Spa
     return await asyncio.to_thread(lambda: {path: _own_day(client, path, span) for path in paths})
 
 
-async def tasks_done_elsewhere(gatherer: Gatherer, client: VaultClient, span: Span) -> set[tuple[str, str]]:
+async def tasks_done_elsewhere(gatherer: Gatherer, span: Span) -> set[tuple[str, str]]:
     """Return the open tasks that another note has as done (`done_in_another_note`), each as its note and its key."""
     known = [(task, task_key(task.title, gatherer.me)) for task in await known_tasks(gatherer)]
     open_words, done_words = ({key for task, key in known if task.is_open is wanted} for wanted in (True, False))
     tasks = [task for task, key in known if key in open_words & done_words]
-    done = done_in_another_note(tasks, await days_of_notes(client, tasks, span), span, gatherer.me)
+    done = done_in_another_note(tasks, await days_of_notes(gatherer.client, tasks, span), span, gatherer.me)
     return {(task.note, task_key(task.title)) for task in tasks if task.id in done}
 
 
@@ -479,11 +472,6 @@ def _series_of(path: str) -> tuple[PurePosixPath, frozenset[str]]:
     return place.parent, title_key(place.stem) - _WEEKDAYS
 
 
-def allowed_tasks(tasks: Iterable[TaskRow], *, remote: bool) -> list[TaskRow]:
-    """Return the tasks that may be given to the drafter: those of private notes stay on this machine."""
-    return [task for task in tasks if not (remote and task.sensitive)]
-
-
 @dataclass(frozen=True, slots=True)
 class Held:
     """A meeting that took place, and its note, if there is one; `read` is None for one that is not of the span."""
@@ -494,29 +482,29 @@ class Held:
     read: ReadNote | None = None
 
 
-async def meetings_of(parts: CadenceParts, held: Sequence[Held], most: int, material: Material) -> list[dict[str, str]]:
+async def meetings_of(held: Sequence[Held], most: int, material: Material) -> list[dict[str, str]]:
     """Return meetings for a template, with their outcomes; of more than `most` those with notes."""
     with_notes_first = sorted(range(len(held)), key=lambda number: held[number].read is None)
     found = [held[number] for number in sorted(with_notes_first[:most])]
-    await will_link(parts, [each.path for each in found], material)
+    await will_link([each.path for each in found], material)
     return sorted((_meeting_line(each, material) for each in found), key=lambda line: line["day"])
 
 
-async def meetings_held(parts: CadenceParts, span: Span, reads: Sequence[ReadNote]) -> list[Held]:
+async def meetings_held(gatherer: Gatherer, span: Span, reads: Sequence[ReadNote]) -> list[Held]:
     """Return the meetings of a span that have begun, with their notes, and meeting notes without an event, once each.
 
     A note belongs to an event by its key, or else by its day and its series, title or people. Events without a note
     that get no draft, such as those that the user declined, are left out. One without invitees is a meeting if the
     others have none either.
     """
-    start, end = span.bounds(parts.zone)
-    begun = await parts.meetings(start, min(end, time.time()))
+    start, end = span.bounds(gatherer.zone)
+    begun = await gatherer.meetings(start, min(end, time.time()))
     events = [meeting for meeting in begun if not meeting.cancelled and span.first <= meeting.day <= span.last]
     keys = [meeting.event_id for meeting in events]
-    notes: dict[str, str] = await parts.read(lambda index: paths_of_keys(index, keys))
+    notes: dict[str, str] = await gatherer.read(lambda index: paths_of_keys(index, keys))
     by_path = {read.note.path: read for read in reads}
     free = [read for read in reads if read.note.path not in notes.values()]
-    owned = notes_by_meeting(await parts.gatherer.invited(*events), [read.note for read in free])
+    owned = notes_by_meeting(await gatherer.invited(*events), [read.note for read in free])
     rule: Notes = "meetings" if any(len(each.attendees) > 1 for each in events) else "all"
     found: list[Held] = []
     for each in events:
@@ -525,13 +513,13 @@ async def meetings_held(parts: CadenceParts, span: Span, reads: Sequence[ReadNot
         if read is None:  # the note of the user is better than a draft that waits
             read = next((read for read in free if read.note == owned.get(each.event_id)), None)
             path = read.note.path if read else path
-        if path or not why_no_draft(each, parts.gatherer.me, rule, ()):
+        if path or not why_no_draft(each, gatherer.me, rule, ()):
             found.append(Held(each.title, each.day, path, read))
     unplanned = [read for read in free if read.note not in owned.values()]
     found += [
         Held(_title_of(read.note), day_in(read.note.path, read.note.front), read.note.path, read)
         for read in unplanned
-        if is_meeting_note(read.note, parts.gatherer.me)
+        if is_meeting_note(read.note, gatherer.me)
     ]
     return [each for each in found if not (each.read and was_cancelled(each.read))]
 
@@ -559,9 +547,9 @@ def _meeting_line(held: Held, material: Material) -> dict[str, str]:
     }
 
 
-async def will_link(parts: CadenceParts, paths: list[str], material: Material) -> None:
+async def will_link(paths: list[str], material: Material) -> None:
     """Mark the draft as private if one of these linked notes is."""
-    material.private = material.private or await parts.read(lambda index: is_any_private(index, paths))
+    material.private = material.private or await material.gatherer.read(lambda index: is_any_private(index, paths))
 
 
 def link_to(path: str) -> str:

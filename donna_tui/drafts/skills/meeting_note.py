@@ -6,16 +6,16 @@ import asyncio
 import datetime
 import html
 import re
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from donna_tui.config.models import MeetingNoteConfig
+from donna_tui.config.models import MemoryConfig
 from donna_tui.drafts.blocks import Block, Role, heading_role
-from donna_tui.drafts.drafters import Corrected, MeetingNoteAnswer, Task, correcting
+from donna_tui.drafts.drafters import MeetingNoteAnswer
 from donna_tui.drafts.page import Context, Run
-from donna_tui.drafts.passages import IndexedNote, Passages
+from donna_tui.drafts.passages import IndexedNote
 from donna_tui.drafts.people import person_links
 from donna_tui.drafts.quotes import LONG_PAST, Points, Read, open_boxes, points_of, was_cancelled
 from donna_tui.drafts.series import (
@@ -32,9 +32,7 @@ from donna_tui.drafts.series import (
 )
 from donna_tui.drafts.skills.cadence import Material, Span, task_key, tasks_done_elsewhere
 from donna_tui.drafts.text import inline, short_day, slug, when, wikilink, words_only
-from donna_tui.drafts.writer import MemoryInformedWriter, WriteResult
 from donna_tui.types.drafts import Evidence, Meeting
-from donna_tui.vault.client import VaultClient
 from donna_tui.vault.note.read import iso_date
 from donna_tui.vault.write.file_names import EVERYWHERE
 
@@ -81,152 +79,118 @@ _COURTESY = re.compile(
 )
 """The beginning of a courtesy that is no list item."""
 
-Corrections = Callable[[str], Awaitable[list[Corrected]]]
-"""Returns the recent corrections of a task type."""
+
+async def note(gatherer: Gatherer, meeting: Meeting) -> Run:
+    """Return the run of the note of a meeting. Raises DonnaError."""
+    return Run(
+        template=TEMPLATE,
+        gather=lambda: _gather(gatherer, meeting),
+        target_path=_target(gatherer.config, meeting, await gatherer.earlier(meeting)),
+        key=key_of(meeting),
+        title=title_of(meeting),
+        autonomy=gatherer.config.skills.meeting_note.autonomy_level,
+    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeetingNoteSkill:
-    """Drafts meeting notes.
+def _target(config: MemoryConfig, meeting: Meeting, earlier: Sequence[Earlier]) -> str:
+    """Return the path of the note, following the name and folder of the last one of its series."""
+    series = [previous for previous in earlier if previous.match is not Match.PEOPLE]
+    titled = (each for each in series if title_key(PurePosixPath(each.note.path).stem) == title_key(meeting.title))
+    last = next(titled, next(iter(series), None))  # an occurrence may have been renamed
+    path = path_after(last, meeting.day) if last else ""
+    if path and {EVERYWHERE, path.partition("/")[0]} & set(config.safety.path_allowlist):
+        return path
+    return f"Meetings/{meeting.day.isoformat()}-{slug(meeting.title, otherwise='meeting')}.md"
 
-    `zone` is that of the user, which determines the day of the note. Donna may write to the folders of `allowlist`.
-    """
 
-    writer: MemoryInformedWriter
-    gatherer: Gatherer
-    client: VaultClient
-    config: MeetingNoteConfig
-    zone: datetime.tzinfo
-    corrections: Corrections
-    allowlist: Sequence[str] = field(default=(EVERYWHERE,))
+async def _gather(gatherer: Gatherer, meeting: Meeting) -> Context:
+    limits = gatherer.config.skills.meeting_note.context_limits
+    agenda = agenda_of(meeting)
+    about = " ".join([title_of(meeting), *agenda])
+    earlier = await gatherer.earlier(meeting)
+    background = await gatherer.background(meeting)
+    material = await Material.of(gatherer, TASK_TYPE)
+    chats = await gatherer.own_chats(about, limits.recent_chats)
+    done = await tasks_done_elsewhere(gatherer, Span(meeting.day - LONG_PAST, meeting.day))
+    (invited,) = await gatherer.invited(meeting)
+    page = await gatherer.read(lambda index: page_of_other(index, invited))
+    notes = await asyncio.to_thread(_notes, gatherer, invited, earlier, background, page, agenda, done)
+    quoted = _quoted(material, notes)
+    _add_for_model(material, notes)
+    material.for_model += material.passages.add_hits(chats)
+    material.private = any(read.note.sensitive for read in notes.reads)
+    names = [attendee.label for attendee in meeting.attendees if not attendee.declined][:MAX_ATTENDEES]
+    links = await asyncio.to_thread(person_links, names, gatherer.client)
+    front = {
+        "type": "meeting",
+        "date": meeting.day.isoformat(),
+        "calendar_event_id": meeting.event_id,
+        **times_of(meeting, gatherer.zone),
+        "attendees": links,
+        **({"series_id": meeting.series_id} if meeting.series_id else {}),
+    }
+    data = {**_event(meeting, agenda, links, gatherer.zone), **quoted}
+    context = material.context(MeetingNoteAnswer, about, data, front, _facts(meeting, agenda))
+    return replace(context, is_empty=False, needs_answer=False)
 
-    async def run(self, meeting: Meeting) -> WriteResult:
-        return await self.writer.run(await self.run_for(meeting))
 
-    async def run_for(self, meeting: Meeting) -> Run:
-        """Return the run for the writer. Raises DonnaError."""
-        return Run(
-            template=TEMPLATE,
-            task_type=TASK_TYPE,
-            gather=lambda: self.gather(meeting),
-            target_path=self.target(meeting, await self.gatherer.earlier(meeting)),
-            key=key_of(meeting),
-            title=title_of(meeting),
-            autonomy=self.config.autonomy_level,
-        )
+def _notes(
+    gatherer: Gatherer, invited: Invited, earlier: list[Earlier], background: list[IndexedNote],
+    page: IndexedNote | None, agenda: list[str], done: Collection[tuple[str, str]],
+) -> _Notes:  # fmt: skip
+    """Read the notes as they are on disk now, without the check boxes of tasks that another note has as `done`."""
+    limits = gatherer.config.skills.meeting_note.context_limits
 
-    def target(self, meeting: Meeting, earlier: Sequence[Earlier]) -> str:
-        """Return the path of the note, following the name and folder of the last one of its series."""
-        series = [previous for previous in earlier if previous.match is not Match.PEOPLE]
-        titled = (each for each in series if title_key(PurePosixPath(each.note.path).stem) == title_key(meeting.title))
-        last = next(titled, next(iter(series), None))  # an occurrence may have been renamed
-        path = path_after(last, meeting.day) if last else ""
-        allowed = EVERYWHERE in self.allowlist or path.partition("/")[0] in self.allowlist
-        return path if path and allowed else target_of(meeting)
-
-    async def gather(self, meeting: Meeting) -> Context:
-        limits = self.config.context_limits
-        agenda = agenda_of(meeting)
-        about = " ".join([title_of(meeting), *agenda])
-        earlier = await self.gatherer.earlier(meeting)
-        background = await self.gatherer.background(meeting)
-        corrections = tuple(await self.corrections(TASK_TYPE))
-        chats = await self.gatherer.own_chats(about, limits.recent_chats)
-        material = Material(Passages(), [], fixed=correcting(corrections))
-        lately = Span(meeting.day - LONG_PAST, meeting.day)
-        done = await tasks_done_elsewhere(self.gatherer, self.client, lately)
-        (invited,) = await self.gatherer.invited(meeting)
-        page = await self.gatherer.read(lambda index: page_of_other(index, invited))
-        notes = await asyncio.to_thread(self._notes, invited, earlier, background, page, agenda, done)
-        quoted = _quoted(material, notes)
-        passages_for_model = _passages_for_model(material, notes)
-        passages_for_model += material.passages.add_hits(chats)
-        names = [attendee.label for attendee in meeting.attendees if not attendee.declined][:MAX_ATTENDEES]
-        links = await asyncio.to_thread(person_links, names, self.client)
-        return Context(
-            task=Task(
-                task_type=TASK_TYPE,
-                about=about,
-                schema=MeetingNoteAnswer,
-                passages=tuple(passages_for_model),
-                private=frozenset(material.passages.private),
-                facts=_facts(meeting, agenda),
-                corrections=corrections,
-                dates=material.dates,
-                me=next(iter(self.gatherer.me), ""),
-            ),
-            data={**self._event(meeting, agenda, links), **quoted},
-            frontmatter=self._frontmatter(meeting, links),
-            listed=tuple(material.listed),
-            all_passages=tuple(material.passages.taken),
-            links_private=any(read.note.sensitive for read in notes.reads),
-        )
-
-    def _notes(
-        self, invited: Invited, earlier: list[Earlier], background: list[IndexedNote], page: IndexedNote | None,
-        agenda: list[str], done: Collection[tuple[str, str]],
-    ) -> _Notes:  # fmt: skip
-        """Read the notes as they are on disk now, without the check boxes of tasks that another note has as `done`."""
-
-        def is_done(read: Read, block: Block) -> bool:
-            return (read.note.path, task_key(block.text)) in done
-
-        limits = self.config.context_limits
-        last = self._read(earlier[0].note, invited) if earlier else None
-        while last and was_cancelled(last):
-            earlier = earlier[1:]
-            last = self._read(earlier[0].note, invited) if earlier else None
-        before = [self._read(each.note, invited) for each in earlier[1 : max(1, limits.prior_meetings)]] if last else []
-        projects = list(filter(None, (self._read(note, invited) for note in background)))
-        about_other = self._read(page, invited) if page else None
-        with_tasks = [*projects, *([about_other] if about_other else [])]
-        series = list(filter(None, [last, *before]))
-        return _Notes(
-            last=(earlier[0], last, points_of(last.blocks, agenda)) if last else None,
-            still_open=tuple(open_boxes(series, limits.open_tasks, invited.meeting.day, is_done=is_done)),
-            background=tuple((read, _background_points(read, agenda)) for read in projects),
-            open_tasks=tuple(open_boxes(with_tasks, limits.open_tasks, is_done=is_done)),
-            reads=(*([last] if last else []), *projects),
-        )
-
-    def _read(self, note: IndexedNote, invited: Invited) -> Read | None:
+    def read(note: IndexedNote) -> Read | None:
         """Read a note; None if its present content may not be quoted."""
-        read = Read.of(self.client, note)
-        if read is None or (read.note.sensitive and not note.sensitive and not may_be_quoted(read.note, invited)):
-            return None
-        return None if self.gatherer.remote and read.note.sensitive else read
+        found = Read.of(gatherer.client, note)
+        if found and found.note.sensitive:
+            may_be_read = not gatherer.remote and (note.sensitive or may_be_quoted(found.note, invited))
+            return found if may_be_read else None
+        return found
 
-    def _event(self, meeting: Meeting, agenda: list[str], links: list[str]) -> dict[str, Any]:
-        start, end = meeting.start.astimezone(self.zone), meeting.end.astimezone(self.zone)
-        places = [place.strip() for place in meeting.location.split(";")]
-        return {
-            "event": {
-                "title": inline(title_of(meeting)),
-                "when": when(start, end, meeting.day, all_day=meeting.all_day),
-                "location": inline("; ".join(place for place in places if place and not _DIAL_IN.search(place)), 200),
-            },
-            "attendees": [*links, "and others"] if len(meeting.attendees) > MAX_ATTENDEES else links,
-            "agenda": [inline(point) for point in agenda],
-        }
+    def is_done(read: Read, block: Block) -> bool:
+        return (read.note.path, task_key(block.text)) in done
 
-    def times_of(self, meeting: Meeting) -> dict[str, Any]:
-        """Return the day and times for the frontmatter of a meeting's note."""
-        return {
-            "date": meeting.day.isoformat(),
-            "event_start": meeting.start.astimezone(self.zone).isoformat(timespec="minutes"),
-            "event_end": meeting.end.astimezone(self.zone).isoformat(timespec="minutes"),
-        }
+    last = read(earlier[0].note) if earlier else None
+    while last and was_cancelled(last):
+        earlier = earlier[1:]
+        last = read(earlier[0].note) if earlier else None
+    before = [read(each.note) for each in earlier[1 : max(1, limits.prior_meetings)]] if last else []
+    projects = list(filter(None, map(read, background)))
+    about_other = read(page) if page else None
+    return _Notes(
+        last=(earlier[0], last, points_of(last.blocks, agenda)) if last else None,
+        still_open=tuple(
+            open_boxes(filter(None, [last, *before]), limits.open_tasks, invited.meeting.day, is_done=is_done)
+        ),
+        background=tuple((each, _background_points(each, agenda)) for each in projects),
+        open_tasks=tuple(open_boxes(filter(None, [*projects, about_other]), limits.open_tasks, is_done=is_done)),
+        reads=tuple(filter(None, [last, *projects])),
+    )
 
-    def _frontmatter(self, meeting: Meeting, links: list[str]) -> dict[str, Any]:
-        times = self.times_of(meeting)
-        front: dict[str, Any] = {
-            "type": "meeting",
-            "date": times["date"],
-            "calendar_event_id": meeting.event_id,
-            **times,
-            "attendees": links,
-        }
-        return {**front, "series_id": meeting.series_id} if meeting.series_id else front
+
+def _event(meeting: Meeting, agenda: list[str], links: list[str], zone: datetime.tzinfo) -> dict[str, Any]:
+    start, end = meeting.start.astimezone(zone), meeting.end.astimezone(zone)
+    places = [place.strip() for place in meeting.location.split(";")]
+    return {
+        "event": {
+            "title": inline(title_of(meeting)),
+            "when": when(start, end, meeting.day, all_day=meeting.all_day),
+            "location": inline("; ".join(place for place in places if place and not _DIAL_IN.search(place)), 200),
+        },
+        "attendees": [*links, "and others"] if len(meeting.attendees) > MAX_ATTENDEES else links,
+        "agenda": [inline(point) for point in agenda],
+    }
+
+
+def times_of(meeting: Meeting, zone: datetime.tzinfo) -> dict[str, Any]:
+    """Return the day and times for the frontmatter of a meeting's note."""
+    return {
+        "date": meeting.day.isoformat(),
+        "event_start": meeting.start.astimezone(zone).isoformat(timespec="minutes"),
+        "event_end": meeting.end.astimezone(zone).isoformat(timespec="minutes"),
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,8 +244,8 @@ def _last_time(material: Material, earlier: Earlier, read: Read, points: Points)
     }
 
 
-def _passages_for_model(material: Material, notes: _Notes) -> list[Evidence]:
-    """Return the passages for a model: sections of the last note and of the background, and open check boxes."""
+def _add_for_model(material: Material, notes: _Notes) -> None:
+    """Add the passages for a model: sections of the last note and of the background, and open check boxes."""
     evidence = [(read, section) for read in notes.reads for section in read.sections()]
     others = (each for each in notes.still_open if each[0] not in notes.reads)  # those are in the sections
     evidence += [(read, read.evidence(block)) for read, block in others]
@@ -291,7 +255,7 @@ def _passages_for_model(material: Material, notes: _Notes) -> list[Evidence]:
         found[passage.number] = passage
         day = day_in(read.note.path, read.note.front)
         material.dates[passage.number] = day.isoformat() if day else iso_date(read.note.modified_at)
-    return list(found.values())
+    material.for_model += found.values()
 
 
 def _background_points(read: Read, agenda: Sequence[str]) -> list[Block]:
@@ -299,10 +263,6 @@ def _background_points(read: Read, agenda: Sequence[str]) -> list[Block]:
     points = points_of(read.blocks, agenda)
     flat = points.decisions or points.notes
     return [block for block in flat if block.depth == 0][:MAX_BACKGROUND]
-
-
-def target_of(meeting: Meeting) -> str:
-    return f"Meetings/{meeting.day.isoformat()}-{slug(meeting.title, otherwise='meeting')}.md"
 
 
 def key_of(meeting: Meeting) -> str:

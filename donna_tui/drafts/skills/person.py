@@ -16,14 +16,13 @@ from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import IndexedNote, approved_notes
 from donna_tui.drafts.people import FOLDER, pages_by_name, text_of_page, untitled
 from donna_tui.drafts.quotes import LONG_PAST, Read, was_cancelled
-from donna_tui.drafts.series import day_in, is_meeting_note, people_in, people_of, person_key
+from donna_tui.drafts.series import Gatherer, day_in, is_meeting_note, people_in, people_of, person_key
 from donna_tui.drafts.skills.cadence import (
-    CadenceParts,
+    Material,
     Span,
     days_of_notes,
     done_in_another_note,
     known_tasks,
-    new_material,
     read_notes,
     task_key,
     task_lines,
@@ -53,17 +52,16 @@ _INITIALS = re.compile(r"([A-ZÀ-Þ]{2,3}): ")
 _LINK = re.compile(r"(?<!!)\[\[([^\[\]|#^\n]{1,200})")
 
 
-def profile(parts: CadenceParts, name: str, day: datetime.date) -> Run:
+def profile(gatherer: Gatherer, name: str, day: datetime.date) -> Run:
     """Return the run that updates the page of a person in the week of a day."""
     week = iso_week(day)
     return Run(
         template=TEMPLATE,
-        task_type=TASK_TYPE,
-        gather=lambda: _gather(parts, name, day),
+        gather=lambda: _gather(gatherer, name, day),
         target_path=f"{FOLDER}/{name}.md",
         key=f"{name}@{week}",
         title=name,
-        autonomy=parts.config.skills.person_profile.autonomy_level,
+        autonomy=gatherer.config.skills.person_profile.autonomy_level,
     )
 
 
@@ -141,19 +139,18 @@ def _mentions_in(client: VaultClient, path: str, people: Collection[str]) -> lis
     return found
 
 
-async def _gather(parts: CadenceParts, name: str, day: datetime.date) -> Context:
-    limits = parts.config.skills.person_profile.context_limits
-    material, corrections = await new_material(parts, TASK_TYPE)
-    templates = parts.gatherer.templates
-
-    page = await asyncio.to_thread(parts.client.try_read, f"{FOLDER}/{name}.md")
+async def _gather(gatherer: Gatherer, name: str, day: datetime.date) -> Context:
+    limits = gatherer.config.skills.person_profile.context_limits
+    material = await Material.of(gatherer, TASK_TYPE)
+    page = await asyncio.to_thread(gatherer.client.try_read, f"{FOLDER}/{name}.md")
 
     def all_names(index: Database) -> _Named:
-        people = people_in(approved_notes(index, templates))
-        return _Named.of(name, known_people(index, parts.client, templates) | people, page.aliases if page else ())
+        people = known_people(index, gatherer.client, gatherer.templates)
+        people |= people_in(approved_notes(index, gatherer.templates))
+        return _Named.of(name, people, page.aliases if page else ())
 
-    names: _Named = await parts.read(all_names)
-    about = await _notes_about(parts, name, names, day)
+    names: _Named = await gatherer.read(all_names)
+    about = await _notes_about(gatherer, name, names, day)
     reads = [read for read in about if not (is_meeting_note(read.note) and was_cancelled(read))]
     if page is None and not any(names.full.search(read.text) for read in reads):
         names = replace(names, first=None)  # somebody else's, or a word: “Nobody Known”
@@ -168,14 +165,14 @@ async def _gather(parts: CadenceParts, name: str, day: datetime.date) -> Context
             material.passages.add(read.evidence(block), sensitive=read.note.sensitive) for block in found
         ]
     lately = Span(day - LONG_PAST, day)
-    known = await known_tasks(parts.gatherer)
+    known = await known_tasks(gatherer)
     named = {task.id for task in known if task.is_open and names_in.get(task.note, names).are_in(task.title)}
-    me = parts.gatherer.me
+    me = gatherer.me
     words = {task_key(task.title, me) for task in known if task.id in named}
     tasks = [task for task in known if task_key(task.title, me) in words]  # a done one may have the name in lower case
-    done_later = done_in_another_note(tasks, await days_of_notes(parts.client, tasks, lately), lately, me)
+    done_later = done_in_another_note(tasks, await days_of_notes(gatherer.client, tasks, lately), lately, me)
     tasks = [task for task in tasks if task.id in named - done_later]
-    chats = await parts.gatherer.own_chats(name, limits.chat)
+    chats = await gatherer.own_chats(name, limits.chat)
     for passage in material.passages.add_hits([hit for hit in chats if names.are_in(hit.content)]):
         material.for_model.append(passage)
         text, where = passage.text, inline(f"chat {passage.title}", 80)
@@ -186,8 +183,8 @@ async def _gather(parts: CadenceParts, name: str, day: datetime.date) -> Context
                 facts.append({"text": inline(sentence), "indent": "", "topic": "", "link": where})
     data = {"name": inline(name), "facts": facts[: limits.vault], "tasks": task_lines(tasks, limits.task, material)}
     front = {"type": "person", "name": name, "stub": None, "week": iso_week(day)}
-    corrections = corrections[: limits.corrections]
-    return material.context(parts, TASK_TYPE, PersonProfileAnswer, name, data, front, corrections)
+    material.corrections = material.corrections[: limits.corrections]
+    return material.context(PersonProfileAnswer, name, data, front)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,24 +263,24 @@ def _words(*names: str, after: str = "") -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{words})(?!\w){after}")
 
 
-async def _notes_about(parts: CadenceParts, name: str, names: _Named, day: datetime.date) -> list[Read]:
+async def _notes_about(gatherer: Gatherer, name: str, names: _Named, day: datetime.date) -> list[Read]:
     """Return the notes that name the person, latest first, without those with a date after a day."""
-    limits = parts.config.skills.person_profile.context_limits
-    hits = {hit.path for hit in await parts.gatherer.hits(name, MemorySource.VAULT, 2 * limits.vault)}
+    limits = gatherer.config.skills.person_profile.context_limits
+    hits = {hit.path for hit in await gatherer.hits(name, MemorySource.VAULT, 2 * limits.vault)}
     linking = (
         "SELECT DISTINCT d.source_id FROM links l JOIN memory_documents d ON d.id = l.document_id"
         " WHERE l.target = ? AND d.source_type = 'vault'"
     )
 
     def found(index: Database) -> list[IndexedNote]:
-        linked = {path for (path,) in index.rows(linking, (link_key(name),))}
-        known = approved_notes(index, parts.gatherer.templates)
+        linked = set(index.column(linking, (link_key(name),)))
+        known = approved_notes(index, gatherer.templates)
         notes = [note for note in known if note.path != f"{FOLDER}/{name}.md"]
         notes = [note for note in notes if (day_in(note.path, note.front) or day) <= day]
         return [note for note in notes if note.path in linked] + [note for note in notes if note.path in hits - linked]
 
-    ordered = sorted(await parts.read(found), key=_written_at, reverse=True)[:MAX_NOTES]
-    return [read for read in await read_notes(parts, ordered) if names.are_in(read.text)]
+    ordered = sorted(await gatherer.read(found), key=_written_at, reverse=True)[:MAX_NOTES]
+    return [read for read in await read_notes(gatherer, ordered) if names.are_in(read.text)]
 
 
 def _about(blocks: Sequence[Block], names: _Named) -> list[Block]:

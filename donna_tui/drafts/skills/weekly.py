@@ -11,8 +11,8 @@ from donna_tui.drafts.blocks import is_quotable
 from donna_tui.drafts.drafters import WeeklyReviewAnswer
 from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import IndexedNote, approved_notes
+from donna_tui.drafts.series import Gatherer, allowed
 from donna_tui.drafts.skills.cadence import (
-    CadenceParts,
     Material,
     Span,
     chats_of,
@@ -22,7 +22,6 @@ from donna_tui.drafts.skills.cadence import (
     link_to,
     meetings_held,
     meetings_of,
-    new_material,
     noted_in,
     notes_of,
     open_in,
@@ -39,17 +38,16 @@ _PLANS = re.compile(r"^\W*(?:next week|plans?|the week ahead|focus|goals|nächst
 """Headings of the plans in a review."""
 
 
-def review(parts: CadenceParts, day: datetime.date) -> Run:
+def review(gatherer: Gatherer, day: datetime.date) -> Run:
     """Return the run of the review of the week that contains a day."""
     week = iso_week(day)
     return Run(
         template=TEMPLATE,
-        task_type=TASK_TYPE,
-        gather=lambda: _gather(parts, day),
+        gather=lambda: _gather(gatherer, day),
         target_path=f"WeeklyReview/{week}.md",
         key=week,
         title=f"Weekly review, {week}",
-        autonomy=parts.config.skills.weekly_review.autonomy_level,
+        autonomy=gatherer.config.skills.weekly_review.autonomy_level,
     )
 
 
@@ -59,42 +57,41 @@ def week_of(day: datetime.date) -> Span:
     return Span(monday, monday + datetime.timedelta(days=6))
 
 
-async def _gather(parts: CadenceParts, day: datetime.date) -> Context:
-    limits = parts.config.skills.weekly_review.context_limits
-    span, reads = week_of(day), await notes_of(parts, week_of(day))
-    material, corrections = await new_material(parts, TASK_TYPE)
-    last, planned = await _last_review(parts, span, material)
-    held = await meetings_held(parts, span, reads)
-    meetings = await meetings_of(parts, held, limits.meetings, material)
-    still_open = await open_in(parts, span, limits.commitments, material)
+async def _gather(gatherer: Gatherer, day: datetime.date) -> Context:
+    limits = gatherer.config.skills.weekly_review.context_limits
+    span, reads = week_of(day), await notes_of(gatherer, week_of(day))
+    material = await Material.of(gatherer, TASK_TYPE)
+    last, planned = await _last_review(span, material)
+    held = await meetings_held(gatherer, span, reads)
+    meetings = await meetings_of(held, limits.meetings, material)
+    still_open = await open_in(span, limits.commitments, material)
     data = {
         "title": iso_week(day),
         "span": f"{short_day(span.first)} – {short_day(span.last)}",
         "last": last,
         "planned": planned,
         "meetings": meetings,
-        "decided": decided_in(reads, material, parts.gatherer.me, {each.path for each in held}),
-        "done": await done_in(parts, span, limits.tasks, material),
-        "noted": noted_in(reads, material, parts.gatherer.me),
+        "decided": decided_in(reads, material, {each.path for each in held}),
+        "done": await done_in(span, limits.tasks, material),
+        "noted": noted_in(reads, material),
         "open": still_open,
-        "due": await due_in_week_after(parts, span, limits.commitments, material, still_open),
+        "due": await due_in_week_after(span, limits.commitments, material, still_open),
     }
     for read in reads:
         material.add_for_model(read)
-    await chats_of(parts, span, limits.chats, material)
+    await chats_of(span, limits.chats, material)
     front = {"type": "weekly_review", "week": iso_week(day)}
-    return material.context(parts, TASK_TYPE, WeeklyReviewAnswer, iso_week(day), data, front, corrections)
+    return material.context(WeeklyReviewAnswer, iso_week(day), data, front)
 
 
-async def _last_review(parts: CadenceParts, span: Span, material: Material) -> tuple[str, list[dict[str, str]]]:
+async def _last_review(span: Span, material: Material) -> tuple[str, list[dict[str, str]]]:
     """Return a link to the review of the week before, by any author, and its plans for this one."""
-    week = iso_week(span.first - datetime.timedelta(days=7))
-    found: list[IndexedNote] = await parts.read(lambda index: _reviews_of(index, week, parts.gatherer.templates))
-    allowed = [note for note in found if not (parts.gatherer.remote and note.sensitive)]
-    read = next(iter(await read_notes(parts, allowed[:1])), None)
+    gatherer, week = material.gatherer, iso_week(span.first - datetime.timedelta(days=7))
+    found: list[IndexedNote] = await gatherer.read(lambda index: _reviews_of(index, week, gatherer.templates))
+    read = next(iter(await read_notes(gatherer, allowed(found, remote=gatherer.remote)[:1])), None)
     if read is None:
         return "", []
-    await will_link(parts, [read.note.path], material)
+    await will_link([read.note.path], material)
     paths = {block.heading_path for block in read.blocks}
     has_title = len({path[:1] for path in paths}) == 1 and any(len(path) > 1 for path in paths)
     plans = [block for block in read.blocks if any(map(_PLANS.search, block.heading_path[has_title:]))]
