@@ -30,25 +30,66 @@ _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _ITEM = re.compile(r"\s{0,3}(?:[-*+]|\d{1,3}[.)])\s")
 
 
+@dataclass(frozen=True, slots=True)
+class _Outline:
+    """The list items and paragraphs of a note, and the levels of its headings, by line; its body begins at `first`."""
+
+    lines: list[str]
+    first: int
+    blocks: list[tuple[int, int]]
+    levels: dict[int, int]
+
+    @classmethod
+    def of(cls, text: str) -> _Outline:
+        first = len(split_lines(text[: parse_frontmatter(text).body_start])) + 1
+        outline = cls(split_lines(text), first, [], {})
+        fence, is_open = "", False
+        for number, line in enumerate(outline.lines[first - 1 :], first):
+            mark = _FENCE.match(line)
+            is_code = bool(fence or mark)  # in which blank lines and `#` are plain text
+            if mark:
+                closes = fence and mark[1].startswith(fence) and not line[mark.end() :].strip()
+                fence = "" if closes else fence or mark[1]
+            heading = None if is_code else _HEADING.match(line)
+            if heading:
+                outline.levels[number] = heading[0].count("#")
+            if heading or not (is_code or line.strip()):
+                is_open = False
+            elif is_open and (is_code or not _ITEM.match(line)):
+                outline.blocks[-1] = outline.blocks[-1][0], number
+            else:
+                outline.blocks.append((number, number))
+                is_open = True
+        return outline
+
+    def emptied(self, removed: Collection[int]) -> set[int]:
+        """Return the headings whose sections become empty if some lines are removed. The title is kept."""
+        found: set[int] = set()
+        for number, level in reversed(self.levels.items()):
+            ends = (other for other, its_level in self.levels.items() if other > number and its_level <= level)
+            end = next(ends, len(self.lines) + 1)
+            below = [line for line in range(number + 1, end) if self.lines[line - 1].strip()]
+            if below and level > 1 and all(line in removed or line in found for line in below):
+                found.add(number)
+        return found
+
+
 def hunks_of(text: str) -> tuple[Hunk, ...]:
     """Return the list items and paragraphs of a note in order, without headings and frontmatter."""
-    lines = split_lines(text)
-    first = _first_line(text)
-    return tuple(Hunk(number, start, end) for number, (start, end) in enumerate(_blocks(lines, first), 1))
+    return tuple(Hunk(number, *lines) for number, lines in enumerate(_Outline.of(text).blocks, 1))
 
 
 def without_hunks(text: str, left_out: Collection[int]) -> str:
     """Remove hunks from a note, with the headings that become empty."""
-    hunks = hunks_of(text)
     if not left_out:
         return text
-    removed = {line for hunk in hunks if hunk.number in left_out for line in range(hunk.start_line, hunk.end_line + 1)}
-    lines, first = split_lines(text), _first_line(text)
-    emptied = _emptied(lines, removed, first)
-    left = [line for number, line in enumerate(lines, 1) if number not in removed | emptied]
+    outline = _Outline.of(text)
+    left_blocks = (lines for number, lines in enumerate(outline.blocks, 1) if number in left_out)
+    removed = {line for start, end in left_blocks for line in range(start, end + 1)}
+    removed |= outline.emptied(removed)
     kept: list[str] = []
-    for number, line in enumerate(left, 1):  # no two blank lines follow each other
-        if line.strip() or number < first or not kept or kept[-1].strip():
+    for number, line in enumerate((line for at, line in enumerate(outline.lines, 1) if at not in removed), 1):
+        if line.strip() or number < outline.first or not kept or kept[-1].strip():  # no blank line follows another
             kept.append(line)
     return "\n".join(kept).rstrip("\n") + "\n"
 
@@ -62,57 +103,6 @@ def claims_of(text: str, statements: Sequence[tuple[str, tuple[int, ...]]]) -> t
         if numbers:
             found.append(Claim(number, number, tuple(dict.fromkeys(numbers))))
     return tuple(found)
-
-
-def _first_line(text: str) -> int:
-    return len(split_lines(text[: parse_frontmatter(text).body_start])) + 1
-
-
-def _fenced(lines: Sequence[str], first: int) -> set[int]:
-    """Return the line numbers of fenced code, in which blank lines and `#` are plain text."""
-    found: set[int] = set()
-    fence = ""
-    for number, line in enumerate(lines, 1):
-        mark = _FENCE.match(line)
-        if fence or (mark and number >= first):
-            found.add(number)
-        if mark and number >= first:
-            closes = fence and mark[1].startswith(fence) and not line[mark.end() :].strip()
-            fence = "" if closes else fence or mark[1]
-    return found
-
-
-def _headings(lines: Sequence[str], first: int) -> dict[int, int]:
-    fenced = _fenced(lines, first)
-    numbered = ((number, _HEADING.match(line)) for number, line in enumerate(lines, 1) if number >= first)
-    return {number: found[0].count("#") for number, found in numbered if found and number not in fenced}
-
-
-def _blocks(lines: Sequence[str], first: int) -> Iterator[tuple[int, int]]:
-    fenced, headings = _fenced(lines, first), _headings(lines, first)
-    start = 0
-    for number, line in enumerate(lines, 1):
-        inside = number in fenced
-        continues = number >= first and (inside or line.strip()) and number not in headings
-        if start and (not continues or (not inside and _ITEM.match(line))):
-            yield start, number - 1
-            start = 0
-        if continues and not start:
-            start = number
-    if start:
-        yield start, len(lines)
-
-
-def _emptied(lines: Sequence[str], removed: Collection[int], first: int) -> set[int]:
-    """Return the headings whose sections become empty. The title is kept."""
-    found: set[int] = set()
-    depths = _headings(lines, first)
-    for number in sorted(depths, reverse=True):
-        end = next((other for other in depths if other > number and depths[other] <= depths[number]), len(lines) + 1)
-        below = [line for line in range(number + 1, end) if lines[line - 1].strip()]
-        if below and depths[number] > 1 and all(line in removed or line in found for line in below):
-            found.add(number)
-    return found
 
 
 LONGEST_BLOCK = 480
