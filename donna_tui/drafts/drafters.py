@@ -122,9 +122,6 @@ _TO_DO = re.compile(
     r"by (?:mon|tues|wednes|thurs|fri|satur|sun)day|by (?:tomorrow|next week|the end of))\b|^(?:TODO|AI|ACTION)\b",
     re.IGNORECASE,
 )
-_QUESTIONS = re.compile(r"\b(?:open|unanswered) (?:questions?|issues?|points?)\b|^questions$", re.IGNORECASE)
-_ACTIONS = re.compile(r"\b(?:action items?|actions|next steps?|to[- ]?dos?|follow[- ]?ups?)\b", re.IGNORECASE)
-_DECISIONS = re.compile(r"\b(?:decisions?|decided|conclusions?|outcomes?|resolutions?)\b", re.IGNORECASE)
 _LEANING = re.compile(
     r"^(?:It(?! (?:was|is|has been) (?:also )?(?:agreed|decided|resolved))|This|That|These|Those|They|He|She|But|And|So"
     r"|Also|Then|Which|Not|Don['’]t)\b"
@@ -138,29 +135,18 @@ _OPEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a passage.
-
-    `stems` are those of its content words, `box` is the mark of its check box, if any, and `heading` the heading above
-    it.
-    """
+    """A sentence of a passage. `stems` are those of its content words, `box` is the mark of its check box, if any."""
 
     text: str
     evidence: int
     stems: frozenset[str]
     box: str = ""
-    heading: str = ""
-
-    @property
-    def decides(self) -> bool:
-        return bool(_DECISIONS.search(self.heading))
 
     @property
     def promises(self) -> bool:
         if self.box:
             return self.box == " "
-        if _ACTIONS.search(self.heading):
-            return True
-        if _QUESTIONS.search(self.heading) or self.text.rstrip("\"'”’)").endswith("?") or _OPEN.search(self.text):
+        if self.text.rstrip("\"'”’)").endswith("?") or _OPEN.search(self.text):
             return False
         someone = _SOMEBODY_WILL.match(self.text) and not _NOBODY.match(self.text)
         return bool(someone or _TO_DO.search(self.text))
@@ -172,14 +158,13 @@ def is_self_contained(text: str) -> bool:
 
 
 def _sentences(passage: Evidence) -> Iterator[Sentence]:
-    heading = passage.heading_path[-1] if passage.heading_path else ""
     for block, box in _blocks(passage.text):
         bare = parse_task(box, block).title if box else block
         for start, end in sentence_spans(bare):
             text = _LEADING.sub("", words_only(bare[start:end], SENTENCE_CHARS))
             stems = stems_of(text)
             if len(stems) >= MIN_WORDS or (box and stems):
-                yield Sentence(text, passage.number, stems, box, heading)
+                yield Sentence(text, passage.number, stems, box)
 
 
 def _blocks(text: str) -> Iterator[tuple[str, str]]:
@@ -205,8 +190,8 @@ SAME = 0.6
 ABOUT = 2.0
 """Weight of a word of the subject, relative to other words."""
 
-LEANING, DECIDED = 0.6, 1.5
-"""Weight of a sentence that is not self-contained, and of a decision."""
+LEANING = 0.6
+"""Weight of a sentence that is not self-contained."""
 
 MAX_SOURCE_SENTENCES = 2_000
 
@@ -225,7 +210,7 @@ def extracted(passages: Sequence[Evidence], about: str, most: int, *, promised: 
 
     def weight(sentence: Sentence) -> float:
         words = math.fsum(math.log1p(often[stem]) * (ABOUT if stem in subject else 1.0) for stem in sentence.stems)
-        worth = DECIDED if sentence.decides else 1.0 if is_self_contained(sentence.text) else LEANING
+        worth = 1.0 if is_self_contained(sentence.text) else LEANING
         return worth * words / math.sqrt(len(sentence.stems) + 4)
 
     found = [each for each in sentences if (each.promises if promised else each.box in ("", "x", "X"))]

@@ -34,14 +34,6 @@ _ACADEMIC = re.compile(r"^(?:(?:prof(?:essor)?|dr)\b\.?\s*)+(?=\S+\s+\S)", re.IG
 _BARE_LINK = re.compile(r"(?<!!)\[\[([^\[\]|#^/\\\n]{1,80})\]\]")
 
 
-def resolve_person_link(name: str, vault_client: VaultClient) -> str:
-    """Return `[[Name]]`, `[[People/Name]]` if another note has the same name, or plain words if it cannot be linked."""
-    plain = words_only(name, LONGEST_NAME)
-    if not can_be_linked(plain):
-        return inline(name, LONGEST_NAME)
-    return next(iter(person_links([plain], vault_client)))
-
-
 def untitled(name: str) -> str:
     """Remove academic titles from a full name: “Prof. Dr. Ida Holm”, but not “Dr. Holm”."""
     return _ACADEMIC.sub("", name)

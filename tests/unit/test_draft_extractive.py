@@ -83,11 +83,6 @@ def test_extract_ignores_sentences_that_are_not_promises(text: str) -> None:
     assert extracted([passage(1, text)], "", 6, promised=True) == []
 
 
-def test_what_is_below_open_questions_is_no_promise() -> None:
-    found = replace(passage(1, "Ana will write the migration plan for the gateway."), heading_path=("Open questions",))
-    assert extracted([found], "", 6, promised=True) == []
-
-
 def test_a_done_box_is_no_promise() -> None:
     assert extracted([passage(1, "- [x] Ask the provider about new prices\n")], "", 6, promised=True) == []
 
