@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from donna_tui.calendar.values import Fetched, Window
@@ -17,10 +17,10 @@ from donna_tui.types.search import ME
 IMPORTED = "import"
 """The kind of a calendar that was imported once from a file and is not followed."""
 
-_COLUMNS = (
-    "event_id, calendar_id, series_id, summary, start_time, end_time, day, all_day, location, description, attendees,"
-    " cancelled"
-)
+_RENAMED = {"calendar": "calendar_id", "title": "summary", "start": "start_time", "end": "end_time"}
+_COLUMNS = {field.name: _RENAMED.get(field.name, field.name) for field in fields(Meeting)}
+"""The column of each field of a meeting."""
+
 _LATEST_FIRST = "ORDER BY m.cancelled, c.fetched_at DESC, m.calendar_id"
 """Precedence of copies of an entry in several calendars: not cancelled, then last fetched."""
 
@@ -41,13 +41,15 @@ def store(db: MemoryDb, calendar: str, kind: str, window: Window, fetched: Fetch
     ended after the earliest listed meeting; some calendars omit past meetings, which did take place.
     """
     database = db.database
-    rows = {meeting.event_id: _row(meeting) for meeting in fetched.meetings}
+    rows = {meeting.event_id: _row(meeting, calendar) for meeting in fetched.meetings}
     with db.change():
         _note(database, calendar, kind, "", at)
-        sql = f"SELECT {_COLUMNS} FROM calendar_mirror WHERE user_id = ? AND calendar_id = ?"  # noqa: S608
-        existing = {row[0]: (row[0], *row[2:]) for row in database.rows(sql, (ME, calendar))}
+        columns = ", ".join(_COLUMNS.values())
+        sql = f"SELECT {columns} FROM calendar_mirror WHERE user_id = ? AND calendar_id = ?"  # noqa: S608
+        existing = {row[0]: row for row in database.rows(sql, (ME, calendar))}
         updates = [row for event_id, row in rows.items() if existing.get(event_id) != row]
-        database.run_many(_UPSERT, [(ME, *row[:1], calendar, *row[1:]) for row in updates])
+        upsert = f"INSERT OR REPLACE INTO calendar_mirror (user_id, {columns}) VALUES (?{', ?' * len(_COLUMNS)})"  # noqa: S608
+        database.run_many(upsert, [(ME, *row) for row in updates])
         vanished: set[str] = set()
         if fetched.complete:
             earliest = min((meeting.end.timestamp() for meeting in fetched.meetings), default=at)
@@ -65,30 +67,19 @@ def store(db: MemoryDb, calendar: str, kind: str, window: Window, fetched: Fetch
     return Stored(new, len(updates) - new, len(vanished))
 
 
-_UPSERT = (
-    "INSERT OR REPLACE INTO calendar_mirror (user_id, event_id, calendar_id, series_id, summary, start_time, end_time,"
-    " day, all_day, location, description, attendees, cancelled) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
-
-
-def _row(meeting: Meeting) -> tuple[Any, ...]:
+def _row(meeting: Meeting, calendar: str) -> tuple[Any, ...]:
     attendees = [
         {"name": person.name, "email": person.email} | ({"declined": True} if person.declined else {})
         for person in meeting.attendees
     ]
-    return (
-        meeting.event_id,
-        meeting.series_id,
-        meeting.title,
-        meeting.start.timestamp(),
-        meeting.end.timestamp(),
-        meeting.day.isoformat(),
-        int(meeting.all_day),
-        meeting.location,
-        meeting.description,
-        json.dumps(attendees),
-        int(meeting.cancelled),
-    )
+    values = {name: getattr(meeting, name) for name in _COLUMNS} | {
+        "calendar": calendar,
+        "start": meeting.start.timestamp(),
+        "end": meeting.end.timestamp(),
+        "day": meeting.day.isoformat(),
+        "attendees": json.dumps(attendees),
+    }
+    return tuple(values.values())
 
 
 def note_problem(db: MemoryDb, calendar: str, kind: str, problem: str) -> None:
@@ -193,31 +184,26 @@ def want_notes(db: MemoryDb, meeting: Meeting, *, wanted: bool) -> None:
 
 
 def _meetings(database: Database, condition: str, parameters: tuple[Any, ...]) -> list[Meeting]:
-    columns = ", ".join(f"m.{name}" for name in _COLUMNS.split(", "))
+    columns = ", ".join(f"m.{name}" for name in _COLUMNS.values())
     rows = database.rows(
         f"SELECT {columns} FROM calendar_mirror m LEFT JOIN calendars c USING (user_id, calendar_id)"  # noqa: S608
         f" WHERE m.user_id = ? AND {condition} {_LATEST_FIRST}",
         (ME, *parameters),
     )
+    return [_meeting(dict(zip(_COLUMNS, row, strict=True))) for row in rows]
+
+
+def _meeting(values: dict[str, Any]) -> Meeting:
     epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
-    return [
-        Meeting(
-            event_id=event_id,
-            calendar=calendar,
-            title=title,
-            start=epoch + datetime.timedelta(seconds=start),
-            end=epoch + datetime.timedelta(seconds=end),
-            day=datetime.date.fromisoformat(day),
-            all_day=bool(all_day),
-            series_id=series,
-            location=location,
-            description=description,
-            attendees=tuple(Attendee(**attendee) for attendee in json.loads(attendees or "[]")),
-            cancelled=bool(cancelled),
-        )
-        for event_id, calendar, series, title, start, end, day, all_day, location, description, attendees, cancelled
-        in rows
-    ]  # fmt: skip
+    read = {
+        "start": epoch + datetime.timedelta(seconds=values["start"]),
+        "end": epoch + datetime.timedelta(seconds=values["end"]),
+        "day": datetime.date.fromisoformat(values["day"]),
+        "all_day": bool(values["all_day"]),
+        "attendees": tuple(Attendee(**attendee) for attendee in json.loads(values["attendees"])),
+        "cancelled": bool(values["cancelled"]),
+    }
+    return Meeting(**{**values, **read})
 
 
 def watermark(database: Database, calendar: str) -> float | None:
