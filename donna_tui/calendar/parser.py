@@ -283,12 +283,19 @@ _TIMES = ("DTSTART", "DTEND", "RECURRENCE-ID", "RDATE", "EXDATE")
 class ParsedEvent:
     """An event whose times all have a zone, unless they are days. `floats` marks times that had none.
 
-    `event` is an icalendar Event, whose properties may have any type. `remarks` report guesses.
+    `event` is an icalendar Event, whose properties may have any type. `replaces` is the occurrence of the series that
+    it overrides, and `lasts` its duration, if that is given instead of an end. Of two versions of an event the newer
+    has the greater `rank`. `remarks` report guesses.
     """
 
     number: int
     uid: str
     event: Any
+    start: datetime.date
+    replaces: datetime.date | None
+    lasts: datetime.timedelta | None
+    recurs: bool
+    rank: tuple[int, str]
     title: str
     location: str
     description: str
@@ -296,34 +303,6 @@ class ParsedEvent:
     cancelled: bool
     floats: bool
     remarks: tuple[str, ...]
-
-    @property
-    def start(self) -> datetime.date:
-        """Return the start: a day, or an aware datetime."""
-        start: datetime.date = self.event["DTSTART"].dt
-        return start
-
-    @property
-    def replaces(self) -> datetime.date | None:
-        """Return the occurrence of the series that this event overrides, or None."""
-        replaced: datetime.date | None = _value(self.event.get("RECURRENCE-ID"))
-        return replaced
-
-    @property
-    def lasts(self) -> datetime.timedelta | None:
-        """Return the duration, if it is given instead of an end."""
-        lasts: datetime.timedelta | None = _value(self.event.get("DURATION"))
-        return lasts
-
-    @property
-    def recurs(self) -> bool:
-        return "RRULE" in self.event or "RDATE" in self.event
-
-    @property
-    def rank(self) -> tuple[int, str]:
-        """Return a sort key by which the newer of two versions of an event is greater."""
-        sequence = self.event.get("SEQUENCE", 0)
-        return (sequence if isinstance(sequence, int) else 0, str(_value(self.event.get("DTSTAMP")) or ""))
 
 
 def parsed_event(entry: RawEvent, zone: datetime.tzinfo) -> ParsedEvent:
@@ -350,12 +329,17 @@ def parsed_event(entry: RawEvent, zone: datetime.tzinfo) -> ParsedEvent:
     if (rules := event.get("RRULE")) is not None:
         all_rules = rules if isinstance(rules, list) else [rules]
         event["RRULE"] = [checked_rule(rule, event["DTSTART"].dt, zone) for rule in all_rules]
-    attendees = event.get("ATTENDEE", [])
+    attendees, sequence = event.get("ATTENDEE", []), event.get("SEQUENCE", 0)
     title = bounded(str(event.get("SUMMARY", "")), TITLE_CHARS)
     return ParsedEvent(
         number=entry.number,
         uid=uid,
         event=event,
+        start=event["DTSTART"].dt,
+        replaces=_value(event.get("RECURRENCE-ID")),
+        lasts=_value(event.get("DURATION")),
+        recurs="RRULE" in event or "RDATE" in event,
+        rank=(sequence if isinstance(sequence, int) else 0, str(_value(event.get("DTSTAMP")) or "")),
         title=title,
         location=bounded(str(event.get("LOCATION", "")), LOCATION_CHARS),
         description=bounded(str(event.get("DESCRIPTION", "")), DESCRIPTION_CHARS),
