@@ -18,7 +18,7 @@ import httpx2
 
 from donna_tui.calendar.http import Login, Request, accepted, calendar_client, exchange, failed, host_of, login_of
 from donna_tui.calendar.ics import PATIENCE, fetched_from, reading_child, shared_name
-from donna_tui.calendar.sources import ConfiguredCalendar
+from donna_tui.calendar.sources import CalendarSource
 from donna_tui.calendar.values import Fetched, Window
 from donna_tui.safety.egress import origin
 from donna_tui.types.errors import DonnaError, Reason
@@ -45,7 +45,7 @@ _FAILURES = {
 
 
 @dataclass(frozen=True, slots=True)
-class CalDav(ConfiguredCalendar):
+class CalDav(CalendarSource):
     """A calendar on a server, or all calendars of an account if the URL is that of the account."""
 
     async def fetch(self, window: Window) -> Fetched:

@@ -21,7 +21,7 @@ from pydantic import BaseModel, Field
 
 from donna_tui.calendar.http import Request, accepted, calendar_client, exchange, failed, private_text
 from donna_tui.calendar.parser import UnusableError, distinct, is_titled_cancelled, named
-from donna_tui.calendar.sources import ConfiguredCalendar
+from donna_tui.calendar.sources import CalendarSource
 from donna_tui.calendar.values import (
     DESCRIPTION_CHARS,
     LOCATION_CHARS,
@@ -238,7 +238,7 @@ class Endpoints:
 
 
 @dataclass(frozen=True, slots=True)
-class GoogleCalendar(ConfiguredCalendar):
+class GoogleCalendar(CalendarSource):
     """A calendar of the user's Google account."""
 
     state: Path

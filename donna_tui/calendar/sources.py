@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 from zoneinfo import ZoneInfo
 
 import httpx2
@@ -18,42 +17,54 @@ from donna_tui.config.calendars import CalendarConfig, CalendarKind
 from donna_tui.types.errors import CalendarError
 
 
-class CalendarSource(Protocol):
-    """A followed calendar."""
+@dataclass(frozen=True, slots=True)
+class CalendarSource:
+    """A followed calendar. Times without a zone are in `zone`."""
+
+    config: CalendarConfig
+    zone: ZoneInfo
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        return self.config.name
+
     @property
-    def kind(self) -> CalendarKind: ...
+    def kind(self) -> CalendarKind:
+        return self.config.kind
 
     async def fetch(self, window: Window) -> Fetched:
         """Fetch the meetings that overlap a window. Raises CalendarError if the calendar cannot be reached or used."""
+        raise NotImplementedError
 
     async def version(self) -> Hashable | None:
         """Return a value that changes with the calendar; None if only fetching it detects changes."""
+        return None
 
 
 @dataclass(frozen=True, slots=True)
-class IcsFiles:
+class IcsFiles(CalendarSource):
     """An `.ics` file, or the `.ics` files in a folder."""
 
-    name: str
-    path: Path
-    zone: ZoneInfo
-    kind: CalendarKind = "ics"
-
     async def fetch(self, window: Window) -> Fetched:
-        """Read the meetings of all its files. One of several that is too large or cannot be read is skipped."""
-        data, problems = await asyncio.to_thread(_read_all, self.path)
-        if not data and problems:
-            return Fetched((), tuple(problems), complete=False)
-        if not data:
-            return Fetched(())
-        fetched = await read_ics(data, self.name, window, self.zone, limit=FOLDER_BYTES)
-        return Fetched(fetched.meetings, (*problems, *fetched.problems), fetched.complete and not problems)
+        assert self.config.path
+        return await read_files(self.config.path, self.name, window, self.zone)
 
     async def version(self) -> Hashable | None:
-        return await asyncio.to_thread(version_of, self.path)
+        assert self.config.path
+        return await asyncio.to_thread(version_of, self.config.path)
+
+
+async def read_files(path: Path, name: str, window: Window, zone: ZoneInfo) -> Fetched:
+    """Read the meetings of a file, or of the files in a folder, of which one that is too large or cannot be read is
+    skipped.
+    """
+    data, problems = await asyncio.to_thread(_read_all, path)
+    if not data and problems:
+        return Fetched((), tuple(problems), complete=False)
+    if not data:
+        return Fetched(())
+    fetched = await read_ics(data, name, window, zone, limit=FOLDER_BYTES)
+    return Fetched(fetched.meetings, (*problems, *fetched.problems), fetched.complete and not problems)
 
 
 def _read_all(path: Path) -> tuple[bytes, list[EntryProblem]]:
@@ -80,26 +91,7 @@ def _read_all(path: Path) -> tuple[bytes, list[EntryProblem]]:
 
 
 @dataclass(frozen=True, slots=True)
-class ConfiguredCalendar:
-    """A calendar from the settings. Only fetching shows whether it has changed; times without a zone are in `zone`."""
-
-    config: CalendarConfig
-    zone: ZoneInfo
-
-    @property
-    def name(self) -> str:
-        return self.config.name
-
-    @property
-    def kind(self) -> CalendarKind:
-        return self.config.kind
-
-    async def version(self) -> Hashable | None:
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class IcsUrl(ConfiguredCalendar):
+class IcsUrl(CalendarSource):
     """An `.ics` file on a web server."""
 
     async def fetch(self, window: Window) -> Fetched:
@@ -123,7 +115,7 @@ def sources_for(calendars: Sequence[CalendarConfig], zone: ZoneInfo, state: Path
 def source_for(config: CalendarConfig, zone: ZoneInfo, state: Path) -> CalendarSource:
     match config.kind:
         case "ics" if config.path is not None:
-            return IcsFiles(config.name, config.path, zone)
+            return IcsFiles(config, zone)
         case "ics":
             return IcsUrl(config, zone)
         case "caldav":

@@ -184,11 +184,11 @@ async def _refresh_calendars(session: Session, db_thread: DbThread, zone: ZoneIn
 
 async def _import(session: Session, place: Path) -> tuple[Fetched, Stored]:
     from donna_tui.calendar.mirror import IMPORTED, calendar_rows, store
-    from donna_tui.calendar.sources import IcsFiles
+    from donna_tui.calendar.sources import read_files
 
     now, name = datetime.datetime.now(datetime.UTC), place.name
     window = Window(now - IMPORTED_BACK, now + IMPORTED_AHEAD)
-    fetched = await IcsFiles(name, place, local_zone()).fetch(window)
+    fetched = await read_files(place, name, window, local_zone())
     if not fetched.meetings and not fetched.complete:
         raise CalendarError(Reason.CALENDAR_FAILED, f"{name}: {fetched.problems[0].message}")
 

@@ -10,6 +10,7 @@ import pytest
 from donna_tui.calendar.parser import named
 from donna_tui.calendar.sources import IcsFiles
 from donna_tui.calendar.values import Window
+from donna_tui.config.calendars import CalendarConfig
 from donna_tui.types.drafts import Attendee, Meeting
 from donna_tui.types.errors import CalendarError
 from tests.hostile import make_hostile_vault
@@ -19,7 +20,7 @@ MEETINGS = Path(__file__).parents[3] / "shared" / "eval" / "meetings" / "meeting
 
 
 def source(path: Path) -> IcsFiles:
-    return IcsFiles("Work", path, BERLIN)
+    return IcsFiles(CalendarConfig(name="Work", kind="ics", path=path), BERLIN)
 
 
 @pytest.mark.slow

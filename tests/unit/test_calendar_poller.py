@@ -16,7 +16,7 @@ from donna_tui.calendar.mirror import IMPORTED, calendar_rows, meeting_of, store
 from donna_tui.calendar.poller import CATCH_UP_SECONDS, MeetingEndPoller
 from donna_tui.calendar.sources import IcsFiles
 from donna_tui.calendar.values import EntryProblem, Fetched, Window
-from donna_tui.config.calendars import CalendarKind
+from donna_tui.config.calendars import CalendarConfig, CalendarKind
 from donna_tui.config.models import MeetingNoteConfig
 from donna_tui.memory.db_thread import DbThread
 from donna_tui.types.draft_events import (
@@ -397,7 +397,7 @@ async def test_what_is_followed_no_longer_is_dropped_when_it_starts(harness: Pol
 async def test_a_file_that_changes_is_seen_at_the_next_look(harness: PollerHarness, tmp_path: Path) -> None:
     file = tmp_path / "work.ics"
     file.write_bytes(calendar(event("DTSTART:20240520T090500Z", "DTEND:20240520T093000Z", uid="a")))
-    harness.sources = [IcsFiles("Work", file, BERLIN)]
+    harness.sources = [IcsFiles(CalendarConfig(name="Work", kind="ics", path=file), BERLIN)]
     harness.new_poller()
     assert await harness.poll(0) == []
     file.write_bytes(calendar(event("DTSTART:20240520T090100Z", "DTEND:20240520T093000Z", uid="sooner")))
