@@ -42,7 +42,6 @@ class Passages:
                 start_line=hit.start_line, end_line=hit.end_line, text=hit.content, score=hit.score,
             ), sensitive=hit.sensitive)
             for hit in hits
-            if not is_draft(hit.metadata)
         ]  # fmt: skip
 
     def add(self, passage: Evidence, *, sensitive: bool) -> Evidence:

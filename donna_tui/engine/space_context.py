@@ -146,7 +146,6 @@ class SpaceContext:
         routes = load_routes()
         if not (routes.reasoner or routes.summarizer):
             return None
-        from donna_tui.llm.ledger import CallLedger
         from donna_tui.llm.router import ModelRouter
 
-        return ModelRouter(routes, CallLedger(self.memory.db), self.hub)
+        return ModelRouter(routes, self.memory.db, self.hub)

@@ -3,33 +3,16 @@
 from __future__ import annotations
 
 import datetime
-import time
 
 from donna_tui.index.invocations import InputHash
 from donna_tui.llm.failures import CompletionMetadata
 from donna_tui.memory.database import MemoryDb
-from donna_tui.memory.db_thread import DbThread
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.payload import Payload
 
 
-class CallLedger:
-    """Record and total the calls of a space. Raises DatabaseError."""
-
-    def __init__(self, db: DbThread) -> None:
-        self._db = db
-
-    async def record(self, task_type: str, prompt: Payload, metadata: CompletionMetadata) -> None:
-        await self._db.run(lambda db: record_call(db, task_type, prompt, metadata, time.time()))
-
-    async def spent_today(self) -> float:
-        """Return the cost in US dollars of all calls since midnight, local time."""
-        midnight = datetime.datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
-        return await self._db.run(lambda db: spent_since(db, midnight))
-
-
 def record_call(db: MemoryDb, task_type: str, prompt: Payload, metadata: CompletionMetadata, at: float) -> None:
-    """Add a row; it is durable when this returns.
+    """Add a row; it is durable when this returns. Raises DatabaseError.
 
     The prompt is stored only as a hash, keyed with this memory's key if it is private.
     """
@@ -49,3 +32,8 @@ def record_call(db: MemoryDb, task_type: str, prompt: Payload, metadata: Complet
 def spent_since(db: MemoryDb, at: float) -> float:
     """Return the cost in US dollars of all calls since a time (Unix time)."""
     return float(db.database.value("SELECT coalesce(sum(cost_usd), 0) FROM model_calls WHERE at >= ?", (at,)))
+
+
+def spent_today(db: MemoryDb) -> float:
+    """Return the cost in US dollars of all calls since midnight, local time."""
+    return spent_since(db, datetime.datetime.combine(datetime.date.today(), datetime.time()).timestamp())

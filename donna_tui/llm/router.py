@@ -27,8 +27,9 @@ from donna_tui.llm.failures import (
     address_of,
     kind_of,
 )
-from donna_tui.llm.ledger import CallLedger
+from donna_tui.llm.ledger import record_call, spent_today
 from donna_tui.llm.requests import MAX_BYTES, ModelRequest, compose, parse_answer, read_object
+from donna_tui.memory.db_thread import DbThread
 from donna_tui.safety.backoff import backoff, stated_pause
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.egress import key_in, open_client
@@ -146,13 +147,13 @@ class ModelRouter:
     def __init__(
         self,
         routes: Routes,
-        ledger: CallLedger,
+        db: DbThread,
         hub: EventHub,
         *,
         environ: Mapping[str, str] = os.environ,
         pause: Pause = asyncio.sleep,
     ) -> None:
-        self._routes, self._ledger, self._hub = routes, ledger, hub
+        self._routes, self._db, self._hub = routes, db, hub
         self._environ, self._pause = environ, pause
         self._reserved = 0.0
 
@@ -192,7 +193,7 @@ class ModelRouter:
         worst = call.route.cost(upper_bound.tokens_in or 0, upper_bound.tokens_out or 0)
         self._reserved += worst
         try:
-            if worst and await self._ledger.spent_today() + self._reserved > self._routes.day_limit_usd:
+            if worst and await self._db.run(spent_today) + self._reserved > self._routes.day_limit_usd:
                 raise ModelCallError(FailureKind.OVER_DAY_LIMIT, call.host)
             yield
         finally:
@@ -258,7 +259,7 @@ class ModelRouter:
             outcome=outcome,
         )
         try:
-            await self._ledger.record(call.task_type, call.prompt, metadata)
+            await self._db.run(lambda db: record_call(db, call.task_type, call.prompt, metadata, time.time()))
         except DonnaError as error:
             self._hub.report(error)
         self._hub.post(ModelCalled(task_type=call.task_type, **asdict(metadata)))

@@ -21,7 +21,6 @@ from pydantic import BaseModel
 from donna_tui.config.routes import Route, Routes
 from donna_tui.llm.dialects import load
 from donna_tui.llm.failures import CompletionMetadata, FailureKind, ModelCallError
-from donna_tui.llm.ledger import CallLedger
 from donna_tui.llm.router import Completion, ModelRouter
 from donna_tui.memory.db_thread import DbThread
 from donna_tui.safety.classify import Sensitivity
@@ -86,7 +85,7 @@ def router_harness(db: DbThread, dialect: str, port: int, *, limit: float = 10.0
     async def pause(seconds: float) -> None:
         pauses.append(seconds)
 
-    router = ModelRouter(routes, CallLedger(db), hub, environ={"TEST_KEY": KEY}, pause=pause)
+    router = ModelRouter(routes, db, hub, environ={"TEST_KEY": KEY}, pause=pause)
     return RouterHarness(router, db, events, pauses)
 
 
@@ -435,7 +434,7 @@ async def test_oversized_prompt_is_not_sent(db: DbThread) -> None:
 
 
 async def test_without_a_model_it_says_so(db: DbThread) -> None:
-    router = ModelRouter(Routes(), CallLedger(db), EventHub())
+    router = ModelRouter(Routes(), db, EventHub())
     with pytest.raises(ModelCallError) as caught:
         await router.complete(outgoing(), task_type="t", schema=Answer)
     assert caught.value.kind is FailureKind.NOT_CONFIGURED

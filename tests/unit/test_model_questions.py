@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field
 from donna_tui.config.routes import Route, Routes
 from donna_tui.llm.dialects import OllamaChat
 from donna_tui.llm.failures import CompletionMetadata, FailureKind, ModelCallError
-from donna_tui.llm.ledger import CallLedger, record_call, spent_since
+from donna_tui.llm.ledger import record_call, spent_since, spent_today
 from donna_tui.llm.requests import compose, parse_answer, plain_schema, read_object
 from donna_tui.llm.router import ModelRouter
 from donna_tui.memory.database import MemoryDb, open_db
@@ -152,14 +152,11 @@ def test_spending_is_added_up_from_a_moment_on(db: MemoryDb) -> None:
     assert spent_since(db, 20.0) == pytest.approx(0.75)
 
 
-async def test_spent_today_excludes_calls_of_yesterday(tmp_path: Path) -> None:
-    thread = DbThread(tmp_path, EventHub(), lambda: None)
-    ledger = CallLedger(thread)
+def test_spent_today_excludes_calls_of_yesterday(db: MemoryDb) -> None:
     midnight = datetime.datetime.combine(datetime.date.today(), datetime.time()).timestamp()
-    await thread.run(lambda db: record(db, 3.0, payload("x"), midnight - 1))
-    await thread.run(lambda db: record(db, 0.5, payload("x"), midnight + 1))
-    assert await ledger.spent_today() == 0.5
-    await thread.close()
+    record(db, 3.0, payload("x"), midnight - 1)
+    record(db, 0.5, payload("x"), midnight + 1)
+    assert spent_today(db) == 0.5
 
 
 @pytest.fixture
@@ -182,7 +179,7 @@ async def test_private_text_is_not_shown_to_a_model_elsewhere(
     local = Route(dialect="ollama", model="m")
     for dialect in ("openai", "anthropic", "ollama"):
         remote = Route(dialect=dialect, model="m", base_url="https://models.example", price_in=0, price_out=0)
-        router = ModelRouter(Routes(reasoner=remote, summarizer=local), CallLedger(thread), EventHub())
+        router = ModelRouter(Routes(reasoner=remote, summarizer=local), thread, EventHub())
         for sensitivity in (Sensitivity.LOCAL_ONLY, Sensitivity.DONNA_SENSITIVE):
             assert not router.may_read(sensitivity)
             assert router.may_read(sensitivity, "summarizer")
@@ -200,25 +197,24 @@ async def test_private_text_is_shown_to_a_model_on_this_machine(sensitivity: Sen
     listening = ModelServer("ollama", server.text('{"summary": "s", "points": [], "note": null}'))
     async with listening.running() as port:
         route = Route(dialect="ollama", model="m", base_url=f"http://localhost:{port}")
-        router = ModelRouter(Routes(reasoner=route), CallLedger(thread), EventHub())
+        router = ModelRouter(Routes(reasoner=route), thread, EventHub())
         done = await router.complete(payload("PRIVATE", sensitivity), task_type="t", schema=Answer)
     assert done.output.summary == "s"
     assert b"PRIVATE" in listening.requests[0][1]
 
 
-class FullDisk(CallLedger):
-    """A ledger that cannot be written."""
-
-    async def record(self, task_type: str, prompt: Payload, metadata: CompletionMetadata) -> None:
+async def test_a_ledger_that_cannot_be_written_costs_no_answer(
+    thread: DbThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
         raise DatabaseError(Reason.DISK_FULL, "the memory cannot grow: the disk is full")
 
-
-async def test_a_ledger_that_cannot_be_written_costs_no_answer(thread: DbThread) -> None:
+    monkeypatch.setattr("donna_tui.llm.router.record_call", fail)
     hub, events = EventHub(), list[EngineEvent]()
     hub.subscribe(events.append)
     async with ModelServer("ollama", server.text('{"summary": "s"}')).running() as port:
         route = Route(dialect="ollama", model="m", base_url=f"http://localhost:{port}")
-        router = ModelRouter(Routes(reasoner=route), FullDisk(thread), hub)
+        router = ModelRouter(Routes(reasoner=route), thread, hub)
         done = await router.complete(payload("x"), task_type="t", schema=Answer)
     assert done.output.summary == "s"
     assert [each.reason for each in events if isinstance(each, ProblemRaised)] == [Reason.DISK_FULL]
@@ -230,7 +226,7 @@ async def test_without_the_library_it_says_how_to_install_it(
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, library, None)
     route = Route(dialect=dialect, model="m", base_url="http://localhost:1")
-    router = ModelRouter(Routes(reasoner=route), CallLedger(thread), EventHub())
+    router = ModelRouter(Routes(reasoner=route), thread, EventHub())
     with pytest.raises(ModelCallError) as caught:
         await router.complete(payload("x"), task_type="t", schema=Answer)
     assert caught.value.kind is FailureKind.NOT_INSTALLED

@@ -380,11 +380,7 @@ async def due_in_week_after(
     last, known = span.last.isoformat(), {(task_key(line["text"]), line["due"]) for line in listed}
     tasks = await known_tasks(material.gatherer)
     due = [task for task in tasks if task.is_open and last < task.due <= until.last.isoformat()]
-    me = material.gatherer.me
-    words = {task_key(task.title, me) for task in due}
-    tasks = [task for task in tasks if task_key(task.title, me) in words]  # open or done
-    days = await days_of_notes(material.gatherer.client, tasks, until)
-    done = done_in_another_note(tasks, days, until, me)
+    done, days = await done_elsewhere(material.gatherer, due, tasks, until)
     wanted = [
         task
         for task in due
@@ -407,11 +403,23 @@ async def days_of_notes(client: VaultClient, tasks: Sequence[TaskRow], span: Spa
 
 async def tasks_done_elsewhere(gatherer: Gatherer, span: Span) -> set[tuple[str, str]]:
     """Return the open tasks that another note has as done (`done_in_another_note`), each as its note and its key."""
-    known = [(task, task_key(task.title, gatherer.me)) for task in await known_tasks(gatherer)]
-    open_words, done_words = ({key for task, key in known if task.is_open is wanted} for wanted in (True, False))
-    tasks = [task for task, key in known if key in open_words & done_words]
-    done = done_in_another_note(tasks, await days_of_notes(gatherer.client, tasks, span), span, gatherer.me)
-    return {(task.note, task_key(task.title)) for task in tasks if task.id in done}
+    tasks = await known_tasks(gatherer)
+    done_words = {task_key(task.title, gatherer.me) for task in tasks if not task.is_open}
+    wanted = [task for task in tasks if task.is_open and task_key(task.title, gatherer.me) in done_words]
+    done, _ = await done_elsewhere(gatherer, wanted, tasks, span)
+    return {(task.note, task_key(task.title)) for task in wanted if task.id in done}
+
+
+async def done_elsewhere(
+    gatherer: Gatherer, wanted: Sequence[TaskRow], tasks: Sequence[TaskRow], span: Span
+) -> tuple[set[str], dict[str, str]]:
+    """Return the ids of the open tasks `wanted` that another note has as done (`done_in_another_note`), and the days of
+    the notes that have them.
+    """
+    words = {task_key(task.title, gatherer.me) for task in wanted}
+    same = [task for task in tasks if task_key(task.title, gatherer.me) in words]  # which may spell a name otherwise
+    days = await days_of_notes(gatherer.client, same, span)
+    return done_in_another_note(same, days, span, gatherer.me), days
 
 
 def done_in_another_note(

@@ -20,11 +20,9 @@ from donna_tui.drafts.series import Gatherer, day_in, is_meeting_note, people_in
 from donna_tui.drafts.skills.cadence import (
     Material,
     Span,
-    days_of_notes,
-    done_in_another_note,
+    done_elsewhere,
     known_tasks,
     read_notes,
-    task_key,
     task_lines,
 )
 from donna_tui.drafts.text import can_be_linked, inline, iso_week, words_only
@@ -166,12 +164,9 @@ async def _gather(gatherer: Gatherer, name: str, day: datetime.date) -> Context:
         ]
     lately = Span(day - LONG_PAST, day)
     known = await known_tasks(gatherer)
-    named = {task.id for task in known if task.is_open and names_in.get(task.note, names).are_in(task.title)}
-    me = gatherer.me
-    words = {task_key(task.title, me) for task in known if task.id in named}
-    tasks = [task for task in known if task_key(task.title, me) in words]  # a done one may have the name in lower case
-    done_later = done_in_another_note(tasks, await days_of_notes(gatherer.client, tasks, lately), lately, me)
-    tasks = [task for task in tasks if task.id in named - done_later]
+    named = [task for task in known if task.is_open and names_in.get(task.note, names).are_in(task.title)]
+    done, _ = await done_elsewhere(gatherer, named, known, lately)
+    tasks = [task for task in named if task.id not in done]
     chats = await gatherer.own_chats(name, limits.chat)
     for passage in material.passages.add_hits([hit for hit in chats if names.are_in(hit.content)]):
         material.for_model.append(passage)
