@@ -18,8 +18,8 @@ from donna_tui.drafts.passages import is_noted, notes_of_key
 from donna_tui.drafts.people import ACTOR
 from donna_tui.drafts.queue import Entry
 from donna_tui.drafts.schedule import cadences, follow
-from donna_tui.drafts.skills import weekly
 from donna_tui.drafts.skills.meeting_note import TEMPLATE, times_of, title_of
+from donna_tui.drafts.skills.reviews import WEEKLY, week_of
 from donna_tui.drafts.writer import WriteResult
 from donna_tui.engine.calendar_service import CalendarService
 from donna_tui.engine.skill_runner import SkillRunner
@@ -206,7 +206,7 @@ class DraftService:
         A draft whose note is missing, because it was undone or deleted, is written again. Raises DonnaError, of a day
         that has not begun too.
         """
-        if (weekly.week_of(day).first if skill == weekly.TEMPLATE else day) > self._today:
+        if (week_of(day).first if skill == WEEKLY else day) > self._today:
             raise DonnaError(Reason.USAGE, f"{day} is in the future")
         results = await self._skills.write(skill, day, person)
         missing = [await self._forget_missing(result) for result in results]

@@ -16,7 +16,7 @@ from donna_tui.drafts.passages import notes_of_key
 from donna_tui.drafts.queue import Entry
 from donna_tui.drafts.renderer import VaultTemplateRenderer
 from donna_tui.drafts.series import Gatherer, allowed
-from donna_tui.drafts.skills import daily, meeting_note, person, weekly
+from donna_tui.drafts.skills import meeting_note, person, reviews
 from donna_tui.drafts.writer import MemoryInformedWriter, WriteResult
 from donna_tui.engine.calendar_service import CalendarService
 from donna_tui.engine.space_context import SpaceContext
@@ -136,9 +136,9 @@ class SkillRunner:
 
 
 DATED_SKILLS: dict[str, Callable[[Gatherer, datetime.date], Run]] = {
-    daily.REFLECTION: daily.reflection,
-    daily.COMMITMENTS: daily.commitments,
-    weekly.TEMPLATE: weekly.review,
+    reviews.REFLECTION: reviews.reflection,
+    reviews.COMMITMENTS: reviews.commitments,
+    reviews.WEEKLY: reviews.weekly_review,
 }
 """The skills that write one draft per day or per week."""
 

@@ -14,7 +14,7 @@ import pytest
 from donna_tui.drafts import queue
 from donna_tui.drafts.queue import BACK_OFF, Entry
 from donna_tui.drafts.series import allowed
-from donna_tui.drafts.skills.weekly import week_of
+from donna_tui.drafts.skills.reviews import week_of
 from donna_tui.memory.database import MemoryDb, open_db
 from donna_tui.types.drafts import DraftState
 
