@@ -12,12 +12,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 from zoneinfo import ZoneInfo
 
 import httpx2
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 
 from donna_tui.calendar.http import Request, accepted, calendar_client, exchange, failed, private_text
 from donna_tui.calendar.parser import UnusableError, distinct, is_titled_cancelled, named
@@ -40,7 +40,7 @@ from donna_tui.calendar.values import (
 from donna_tui.config.calendars import CalendarConfig
 from donna_tui.http.guard import Head, Limits, SmallServer, is_secret, page
 from donna_tui.types.drafts import Attendee, Meeting
-from donna_tui.types.errors import CalendarError, Reason, VaultWriteError
+from donna_tui.types.errors import CalendarError, VaultWriteError
 from donna_tui.vault.write.durable import write_durably
 
 SPARE_SECONDS = 60.0
@@ -104,8 +104,7 @@ class Tokens:
 
         Raises CalendarError.
         """
-        oauth = oauth_client(self.config)
-        body = {**form, "client_id": oauth.id, "client_secret": oauth.secret}
+        body = {**form, **oauth_client(self.config).model_dump()}
         request = Request(
             method="POST",
             url=self.token_url,
@@ -123,25 +122,24 @@ class Tokens:
         return stored | ({"refresh_token": granted.refresh_token} if granted.refresh_token else {})
 
 
-class OAuthClient(NamedTuple):
-    id: str
-    secret: str
+class OAuthClient(BaseModel):
+    """The client that the user created at Google."""
+
+    client_id: str
+    client_secret: str
 
 
 def oauth_client(config: CalendarConfig) -> OAuthClient:
-    """Read the client that the user created at Google, from its file. Raises CalendarError."""
+    """Read the client from its file. Raises CalendarError."""
     assert config.client_file is not None
     data = _object(private_text(config.client_file), config.client_file)
-    inner = data.get("installed", data)
-    if not isinstance(inner, dict) or not all(
-        isinstance(inner.get(key), str) for key in ("client_id", "client_secret")
-    ):
-        raise CalendarError(
-            Reason.CALENDAR_FAILED,
+    try:
+        return OAuthClient.model_validate(data.get("installed", data))
+    except ValidationError:  # its message would contain the secret
+        raise failed(
             f"{config.client_file} is not the file of an OAuth client",
             hint="create one of the type “desktop app” at Google, and download its JSON file",
-        )
-    return OAuthClient(inner["client_id"], inner["client_secret"])
+        ) from None
 
 
 def _object(text: str, file: Path) -> dict[str, Any]:
@@ -341,7 +339,7 @@ async def connect(tokens: Tokens, show: Callable[[str], None], endpoints: Endpoi
     server = SmallServer(consent.take, LIMITS)
     async with server.listening():
         consent.redirect_uri = f"http://127.0.0.1:{server.port}"
-        show(consent.address(oauth_client(tokens.config).id, endpoints.consent))
+        show(consent.address(oauth_client(tokens.config).client_id, endpoints.consent))
         code = await consent.code()
         form = {
             "grant_type": "authorization_code",
