@@ -17,6 +17,7 @@ from donna_tui.vault.obsidian import is_template
 
 LONGEST_TEXT = 4_000
 
+_IS_NOTE = f"source_type = '{MemorySource.VAULT.value}' AND user_id = '{ME}' AND deleted_at IS NULL"
 _KEYS = (
     "json_extract(metadata_json, '$.frontmatter.idempotency_key'),"
     " json_extract(metadata_json, '$.frontmatter.donna_id')"
@@ -99,10 +100,9 @@ def approved_notes(
         " FROM (SELECT coalesce(json_extract(heading_path, '$[0]'), '') AS top FROM memory_chunks"
         " WHERE document_id = d.id) HAVING min(top) = max(top)), json_extract(metadata_json, '$.frontmatter.type') ="
         f" 'meeting' AND EXISTS (SELECT 1 FROM memory_chunks WHERE document_id = d.id AND ({_FIELDS}))"
-        " FROM memory_documents d"
-        " WHERE source_type = ?1 AND user_id = ?2 AND deleted_at IS NULL AND dated_at >= ?3 AND dated_at < ?4"
-        " AND substr(source_id, 1, length(?5)) = ?5 ORDER BY source_id",
-        (MemorySource.VAULT.value, ME, *dated, f"{folder}/" if folder else ""),
+        f" FROM memory_documents d WHERE {_IS_NOTE} AND dated_at >= ?1 AND dated_at < ?2"
+        " AND substr(source_id, 1, length(?3)) = ?3 ORDER BY source_id",
+        (*dated, f"{folder}/" if folder else ""),
     ):
         known = json.loads(metadata or "{}")
         if not (is_draft(known) or is_template(path, templates, has_fields=bool(has_fields))):
@@ -113,40 +113,27 @@ def approved_notes(
 
 def notes_of_key(database: Database, key: str) -> list[str]:
     """Return the paths of the notes that were written for this occasion."""
-    rows = database.rows(
-        "SELECT source_id FROM memory_documents WHERE source_type = ? AND user_id = ?"  # noqa: S608
-        f" AND deleted_at IS NULL AND ? IN ({_KEYS}) ORDER BY source_id",
-        (MemorySource.VAULT.value, ME, key),
-    )
-    return [path for (path,) in rows]
+    sql = f"SELECT source_id FROM memory_documents WHERE {_IS_NOTE} AND ? IN ({_KEYS}) ORDER BY source_id"  # noqa: S608
+    return database.column(sql, (key,))
 
 
 def paths_of_keys(database: Database, keys: Sequence[str]) -> dict[str, str]:
-    rows = database.rows(
-        "SELECT k.value, source_id FROM memory_documents, json_each(?) k"  # noqa: S608
-        " WHERE source_type = ? AND user_id = ?"
-        f" AND deleted_at IS NULL AND k.value IN ({_KEYS})",
-        (json.dumps(keys), MemorySource.VAULT.value, ME),
-    )
-    return dict(rows)
+    wanted = f"{_IS_NOTE} AND k.value IN ({_KEYS})"
+    sql = f"SELECT k.value, source_id FROM memory_documents, json_each(?) k WHERE {wanted}"  # noqa: S608
+    return dict(database.rows(sql, (json.dumps(keys),)))
 
 
 def is_noted(database: Database, event_id: str, series_id: str, start: str) -> bool:
     """Check whether a note names this calendar event, or one of the same series with the same start (as written)."""
     front = "json_extract(metadata_json, '$.frontmatter.{}')"
     event, series, begins = (front.format(name) for name in ("calendar_event_id", "series_id", "event_start"))
-    sql = (
-        "SELECT 1 FROM memory_documents WHERE source_type = ? AND user_id = ? AND deleted_at IS NULL"  # noqa: S608
-        f" AND ({event} = ? OR (? != '' AND {series} = ? AND {begins} = ?)) LIMIT 1"
-    )
-    values = (MemorySource.VAULT.value, ME, event_id, series_id, series_id, start)
-    return bool(database.rows(sql, values))
+    same = f"({event} = ? OR (? != '' AND {series} = ? AND {begins} = ?))"
+    sql = f"SELECT 1 FROM memory_documents WHERE {_IS_NOTE} AND {same} LIMIT 1"  # noqa: S608
+    return bool(database.rows(sql, (event_id, series_id, series_id, start)))
 
 
 def is_any_private(database: Database, paths: Sequence[str]) -> bool:
     """Check whether one of these notes must not leave this machine."""
-    sql = (
-        "SELECT 1 FROM memory_documents JOIN json_each(?) p ON source_id = p.value WHERE source_type = ?"
-        " AND user_id = ? AND deleted_at IS NULL AND sensitive LIMIT 1"
-    )
-    return bool(database.rows(sql, (json.dumps(paths), MemorySource.VAULT.value, ME)))
+    listed = "source_id IN (SELECT value FROM json_each(?))"
+    sql = f"SELECT 1 FROM memory_documents WHERE {_IS_NOTE} AND sensitive AND {listed} LIMIT 1"  # noqa: S608
+    return bool(database.rows(sql, (json.dumps(paths),)))
