@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
 import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -15,6 +16,7 @@ import httpx2
 from pydantic import BaseModel
 
 from donna_tui.config.routes import Alias, Route, Routes
+from donna_tui.index.invocations import InputHash
 from donna_tui.llm.dialects import AnthropicMessages, Dialect, OllamaChat, OpenAIChat, Reply, load, only_known_headers
 from donna_tui.llm.failures import (
     CANCELLED,
@@ -27,8 +29,8 @@ from donna_tui.llm.failures import (
     address_of,
     kind_of,
 )
-from donna_tui.llm.ledger import record_call, spent_today
 from donna_tui.llm.requests import MAX_BYTES, ModelRequest, compose, parse_answer, read_object
+from donna_tui.memory.database import MemoryDb
 from donna_tui.memory.db_thread import DbThread
 from donna_tui.safety.backoff import backoff, stated_pause
 from donna_tui.safety.classify import Sensitivity
@@ -264,3 +266,31 @@ class ModelRouter:
             self._hub.report(error)
         self._hub.post(ModelCalled(task_type=call.task_type, **asdict(metadata)))
         return metadata
+
+
+def record_call(db: MemoryDb, task_type: str, prompt: Payload, metadata: CompletionMetadata, at: float) -> None:
+    """Add a row; it is durable when this returns. Raises DatabaseError.
+
+    The prompt is stored only as a hash, keyed with this memory's key if it is private.
+    """
+    text = (
+        "\n".join((prompt.system, *(segment.text for segment in prompt.segments))).encode("utf-8", "replace").decode()
+    )
+    digest = InputHash(db.key)(text, sensitive=prompt.sensitivity is not Sensitivity.PUBLIC)
+    with db.change():
+        db.database.run(
+            "INSERT INTO model_calls (at, task_type, alias, model, latency_ms, tokens_in, tokens_out, cost_usd,"
+            " input_hash, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (at, task_type, metadata.alias, metadata.model, metadata.latency_ms, metadata.tokens_in,
+             metadata.tokens_out, metadata.cost_usd, digest, metadata.outcome),
+        )  # fmt: skip
+
+
+def spent_since(db: MemoryDb, at: float) -> float:
+    """Return the cost in US dollars of all calls since a time (Unix time)."""
+    return float(db.database.value("SELECT coalesce(sum(cost_usd), 0) FROM model_calls WHERE at >= ?", (at,)))
+
+
+def spent_today(db: MemoryDb) -> float:
+    """Return the cost in US dollars of all calls since midnight, local time."""
+    return spent_since(db, datetime.datetime.combine(datetime.date.today(), datetime.time()).timestamp())

@@ -19,9 +19,8 @@ from pydantic import BaseModel, Field
 from donna_tui.config.routes import Route, Routes
 from donna_tui.llm.dialects import OllamaChat
 from donna_tui.llm.failures import CompletionMetadata, FailureKind, ModelCallError
-from donna_tui.llm.ledger import record_call, spent_since, spent_today
 from donna_tui.llm.requests import compose, parse_answer, plain_schema, read_object
-from donna_tui.llm.router import ModelRouter
+from donna_tui.llm.router import ModelRouter, record_call, spent_since, spent_today
 from donna_tui.memory.database import MemoryDb, open_db
 from donna_tui.memory.db_thread import DbThread
 from donna_tui.safety.classify import Sensitivity
