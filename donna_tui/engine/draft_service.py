@@ -9,15 +9,18 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from apscheduler.triggers.cron import CronTrigger
+
 from donna_tui.calendar.mirror import meeting_of
 from donna_tui.calendar.poller import MeetingEndPoller
+from donna_tui.config.models import DailySkill, WeeklySkill
 from donna_tui.drafts import queue
 from donna_tui.drafts.approval import Approver, combined, corrections_of, head_of, start_in, target_of, with_lines
 from donna_tui.drafts.blocks import claims_of, hunks_of
 from donna_tui.drafts.passages import is_noted, notes_of_key
 from donna_tui.drafts.people import ACTOR
 from donna_tui.drafts.queue import Entry
-from donna_tui.drafts.schedule import cadences, follow
 from donna_tui.drafts.skills.meeting_note import TEMPLATE, times_of, title_of
 from donna_tui.drafts.skills.reviews import WEEKLY, week_of
 from donna_tui.drafts.writer import WriteResult
@@ -379,6 +382,11 @@ POLL_SECONDS = 10.0
 CUT_SHORT_SECONDS = 900.0
 """Seconds after which a draft that was begun counts as cut short."""
 
+LATE_SECONDS = 12 * 3_600
+"""Longest delay in seconds after which a missed draft is still written, if this machine was off or asleep."""
+
+RETRY_SECONDS = 60
+
 
 class DraftScheduler:
     """The background drafting of one engine, with its services. Created on first use: its imports are slow."""
@@ -393,7 +401,7 @@ class DraftScheduler:
         """Draft around meetings and at the configured hours, and retry failed drafts, until cancelled."""
         context, zone = self._context, self.calendar.zone
         config, memory = context.config, db_path(context.space.state)
-        wanted = list(cadences(config.skills))
+        wanted = {name: skill for name, skill in config.skills if isinstance(skill, DailySkill) and skill.enabled}
         while not (config.calendars or wanted or memory.exists()):
             await asyncio.sleep(POLL_SECONDS)  # there is nothing to draft yet
         poller = MeetingEndPoller(
@@ -410,7 +418,32 @@ class DraftScheduler:
 
         async with asyncio.TaskGroup() as group:
             group.create_task(poller.run(), name="donna-calendar-poller")
-            group.create_task(follow(wanted, self._skills.write, self._retry, zone, now), name="donna-hours")
+            group.create_task(self._keep_hours(wanted, now), name="donna-hours")
+
+    async def _keep_hours(self, wanted: Mapping[str, DailySkill], now: datetime.datetime) -> None:
+        """Write the drafts of each skill at its hour until cancelled, and recently missed ones at once; writes are
+        idempotent.
+        """
+        zone = self.calendar.zone
+        scheduler = AsyncIOScheduler(timezone=zone)
+        scheduler.add_job(self._retry, "interval", seconds=RETRY_SECONDS, coalesce=True, max_instances=1)
+        for name, skill in wanted.items():
+            weekday = skill.day_of_week if isinstance(skill, WeeklySkill) else None
+            due = now.replace(hour=skill.hour, minute=skill.minute, second=0, microsecond=0)
+            while due > now or weekday not in (None, due.weekday()):
+                due -= datetime.timedelta(days=1)
+            if (now - due).total_seconds() < LATE_SECONDS:
+                await self._skills.write(name, due.date())
+            trigger = CronTrigger(hour=skill.hour, minute=skill.minute, day_of_week=weekday, timezone=zone)
+            scheduler.add_job(self._write_today, trigger, (name,), misfire_grace_time=LATE_SECONDS, coalesce=True)
+        scheduler.start()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            scheduler.shutdown(wait=False)
+
+    async def _write_today(self, skill: str) -> None:
+        await self._skills.write(skill, datetime.datetime.now(self.calendar.zone).date())
 
     async def _calendars_read(self) -> None:
         await self.calendar.follow_added()
