@@ -217,7 +217,8 @@ def extracted(passages: Sequence[Evidence], about: str, most: int, *, promised: 
     ranked = sorted(found, key=lambda each: (promised and each.box != " ", -weight(each)))
     chosen: list[Sentence] = []
     for sentence in ranked:
-        if len(chosen) < most and not any(_alike(sentence, other) for other in chosen):
+        common = (len(sentence.stems & other.stems) / min(len(sentence.stems), len(other.stems)) for other in chosen)
+        if len(chosen) < most and max(common, default=0.0) < SAME:
             chosen.append(sentence)
     in_order = chosen if promised else [each for each in sentences if each in chosen]
     return [cited(each.text, each.evidence) for each in in_order]
@@ -226,10 +227,6 @@ def extracted(passages: Sequence[Evidence], about: str, most: int, *, promised: 
 def cited(text: str, *numbers: int) -> str:
     """Return a statement with the numbers of its passages, in the form of all answers."""
     return " ".join((text, "".join(f"[{number}]" for number in numbers)))
-
-
-def _alike(one: Sentence, other: Sentence) -> bool:
-    return len(one.stems & other.stems) >= SAME * min(len(one.stems), len(other.stems))
 
 
 EXTRACTIVE = "extractive"

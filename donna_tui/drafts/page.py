@@ -10,7 +10,7 @@ from typing import Any, Literal
 from donna_tui.drafts.drafters import EXTRACTIVE, Answer, Statement, Task, all_statements
 from donna_tui.drafts.people import ACTOR
 from donna_tui.drafts.queue import ID_KEY, Rest
-from donna_tui.drafts.text import inline, wikilink, words_only
+from donna_tui.drafts.text import inline, link_to, wikilink, words_only
 from donna_tui.types.drafts import Evidence
 from donna_tui.vault.note.read import DRAFT_KEY
 
@@ -87,7 +87,7 @@ class Page:
             run=run,
             context=context,
             parts=parts,
-            links=tuple(_link(path) for path, known in suggested.items() if known),
+            links=tuple(link_to(path) for path, known in suggested.items() if known),
             remarks=tuple(f"a link to {name} was left out, because there is no such note" for name in missing),
             is_private=context.links_private or bool(used & context.task.private),
             used=frozenset(used),
@@ -121,10 +121,6 @@ class Page:
         )
 
 
-def _link(path: str) -> str:
-    return wikilink(path, PurePosixPath(path).stem)
-
-
 def _shown(statement: Statement, passages: tuple[Evidence, ...]) -> dict[str, Any]:
     """Return a statement for the template: its words as Markdown, and links to its passages.
 
@@ -137,7 +133,7 @@ def _shown(statement: Statement, passages: tuple[Evidence, ...]) -> dict[str, An
 
 def _cite(passage: Evidence) -> str:
     if passage.source_type == "vault":
-        return _link(passage.path)
+        return link_to(passage.path)
     if passage.source_type == "task":
         return wikilink(passage.path.partition("#")[0], "task")
     return inline(f"{passage.source_type} {passage.title}", 80)

@@ -53,7 +53,7 @@ def person_links(names: Iterable[str], vault_client: VaultClient) -> list[str]:
         plain = words_only(name, LONGEST_NAME)
         if not can_be_linked(plain) or _ADDRESS.fullmatch(plain):
             links.append(inline(name, LONGEST_NAME))
-        elif count[plain.casefold()] > 1 and f"{FOLDER}/{plain}.md" in known:
+        elif count[plain.casefold()] > 1 and page_of(plain) in known:
             links.append(f"[[{FOLDER}/{plain}]]")
         else:
             page = "" if count[plain.casefold()] else pages.get(untitled(plain).casefold(), "")
@@ -61,14 +61,23 @@ def person_links(names: Iterable[str], vault_client: VaultClient) -> list[str]:
     return list(dict.fromkeys(filter(None, links)))
 
 
+def page_of(name: str) -> str:
+    """Return the path of the page of a person."""
+    return f"{FOLDER}/{name}.md"
+
+
+def page_names(client: VaultClient) -> list[str]:
+    """Return the names of the people who have a page."""
+    return [path.removeprefix(f"{FOLDER}/").removesuffix(".md") for path in client.list(FOLDER)]
+
+
 def pages_by_name(client: VaultClient) -> dict[str, str]:
     """Return the names of the pages of people by their names and aliases, in lower case and without titles; those of
     several pages are left out.
     """
     found: dict[str, set[str]] = {}
-    for path in client.list(FOLDER):
-        page = path.removeprefix(f"{FOLDER}/").removesuffix(".md")
-        note = client.try_read(path)
+    for page in page_names(client):
+        note = client.try_read(page_of(page))
         for name in (page, *(note.aliases if note else ())):
             found.setdefault(untitled(name).casefold(), set()).add(page)
     return {name: pages.pop() for name, pages in found.items() if len(pages) == 1}
@@ -97,7 +106,7 @@ def ensure_person_stubs(
     for name in names:
         with contextlib.suppress(DonnaError):
             stub = whole_note({"type": "person", "name": name, "stub": True, ID_KEY: name}, f"# {inline(name)}\n")
-            found += planner.write(f"{FOLDER}/{name}.md", stub, expected=has_etag(None)).changes
+            found += planner.write(page_of(name), stub, expected=has_etag(None)).changes
     with contextlib.suppress(DonnaError):
         return planner.possible(found)
     return []

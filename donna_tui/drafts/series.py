@@ -646,7 +646,6 @@ class Gatherer:
             return []
         return [earlier for earlier in found if not (self.remote and earlier.note.sensitive)]
 
-    async def background(self, meeting: Meeting) -> list[IndexedNote]:
-        (invited,) = await self.invited(meeting)
+    async def background(self, invited: Invited) -> list[IndexedNote]:
         found: list[IndexedNote] = await self.read(lambda index: background_notes(index, invited, self.templates))
         return allowed(found, remote=self.remote)

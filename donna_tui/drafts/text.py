@@ -130,6 +130,11 @@ def wikilink(path: str, shown: str = "") -> str:
     return f"[[{target}|{alias}]]" if alias and alias != target else f"[[{target}]]"
 
 
+def link_to(path: str) -> str:
+    """Return a link to a note that shows its file name."""
+    return wikilink(path, path.rpartition("/")[2].removesuffix(".md"))
+
+
 def can_be_linked(name: str) -> bool:
     """Check whether a wikilink can contain this name unchanged."""
     return bool(name.strip()) and not re.search(r"[\[\]|#^\\/:*?\"<>\n\r]", name) and not name.startswith(".")

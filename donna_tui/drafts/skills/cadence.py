@@ -31,7 +31,7 @@ from donna_tui.drafts.series import (
     title_key,
     with_sections,
 )
-from donna_tui.drafts.text import inline, wikilink, words_only
+from donna_tui.drafts.text import inline, link_to, wikilink, words_only
 from donna_tui.index.database import Database
 from donna_tui.memory.checkboxes import tasks_in
 from donna_tui.memory.listing import list_memories
@@ -558,10 +558,6 @@ def _meeting_line(held: Held, material: Material) -> dict[str, str]:
 async def will_link(paths: list[str], material: Material) -> None:
     """Mark the draft as private if one of these linked notes is."""
     material.private = material.private or await material.gatherer.read(lambda index: is_any_private(index, paths))
-
-
-def link_to(path: str) -> str:
-    return wikilink(path, path.rsplit("/", 1)[-1].removesuffix(".md"))
 
 
 def task_lines(tasks: Sequence[TaskRow], most: int, material: Material) -> list[dict[str, str]]:

@@ -14,7 +14,7 @@ from donna_tui.drafts.blocks import SPEAKER, Block, bare, blocks_of, is_greeting
 from donna_tui.drafts.drafters import PersonProfileAnswer
 from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import IndexedNote, approved_notes
-from donna_tui.drafts.people import FOLDER, pages_by_name, text_of_page, untitled
+from donna_tui.drafts.people import FOLDER, page_names, page_of, pages_by_name, text_of_page, untitled
 from donna_tui.drafts.quotes import LONG_PAST, Read, was_cancelled
 from donna_tui.drafts.series import Gatherer, day_in, is_meeting_note, people_in, people_of, person_key
 from donna_tui.drafts.skills.cadence import (
@@ -56,7 +56,7 @@ def profile(gatherer: Gatherer, name: str, day: datetime.date) -> Run:
     return Run(
         template=TEMPLATE,
         gather=lambda: _gather(gatherer, name, day),
-        target_path=f"{FOLDER}/{name}.md",
+        target_path=page_of(name),
         key=f"{name}@{week}",
         title=name,
         autonomy=gatherer.config.skills.person_profile.autonomy_level,
@@ -77,17 +77,17 @@ def people_due(
         if since <= _written_at(note) <= now:
             often.update(_mentions_in(client, note.path, people))
     named = [name for name, times in often.most_common() if times >= config.trigger_mentions_threshold]
-    for path in client.list(FOLDER):
-        page = client.try_read(path)
+    for name in page_names(client):
+        page = client.try_read(page_of(name))
         if page and page.frontmatter.data.get("stub") and len(text_of_page(page.content)) < config.min_body_chars:
-            named.append(path.removeprefix(f"{FOLDER}/").removesuffix(".md"))
+            named.append(name)
     wanted = dict.fromkeys(named)
     return [name for name in wanted if may_be_written(client, name)][:MAX_PEOPLE]
 
 
 def may_be_written(client: VaultClient, name: str) -> bool:
     """Check whether Donna may write the page of a person: it is missing, written by Donna, or empty."""
-    note = client.try_read(f"{FOLDER}/{name}.md")
+    note = client.try_read(page_of(name))
     return note is None or is_own(note.frontmatter.data) or not text_of_page(note.content)
 
 
@@ -96,19 +96,18 @@ def named_person(client: VaultClient, name: str) -> str:
     plain = words_only(name, 80)
     if not can_be_linked(plain):
         raise DonnaError(Reason.USAGE, f"“{plain}” cannot be the name of a note")
-    pages = {path.removeprefix(f"{FOLDER}/").removesuffix(".md") for path in client.list(FOLDER)}
-    same = [page for page in pages if person_key(page) == person_key(plain)]
+    same = [page for page in page_names(client) if person_key(page) == person_key(plain)]
     other = pages_by_name(client).get(untitled(plain).casefold(), plain)
     known = min(same, key=lambda page: (page.casefold() != plain.casefold(), page), default=other)
     if not may_be_written(client, known):
-        message = f"{FOLDER}/{known}.md was written by you: Donna does not change it"
+        message = f"{page_of(known)} was written by you: Donna does not change it"
         raise DonnaError(Reason.CONFLICT, message, hint="only pages that Donna wrote or that are empty are drafted")
     return known
 
 
 def known_people(index: Database, client: VaultClient, templates: Collection[str]) -> set[str]:
     """Return the names of people who have a page or attended meetings."""
-    found = {path.removeprefix(f"{FOLDER}/").removesuffix(".md") for path in client.list(FOLDER)}
+    found = set(page_names(client))
     for note in approved_notes(index, templates):
         listed = note.front.get("attendees")
         for each in listed if isinstance(listed, list) else []:
@@ -132,7 +131,7 @@ def _mentions_in(client: VaultClient, path: str, people: Collection[str]) -> lis
     for link in _LINK.findall(text):
         name = link.strip().removesuffix(".md").removeprefix(f"{FOLDER}/")
         is_person = link.startswith(f"{FOLDER}/") or name in people
-        if is_person and can_be_linked(name) and path != f"{FOLDER}/{name}.md":
+        if is_person and can_be_linked(name) and path != page_of(name):
             found.append(name)
     return found
 
@@ -140,7 +139,7 @@ def _mentions_in(client: VaultClient, path: str, people: Collection[str]) -> lis
 async def _gather(gatherer: Gatherer, name: str, day: datetime.date) -> Context:
     limits = gatherer.config.skills.person_profile.context_limits
     material = await Material.of(gatherer, TASK_TYPE)
-    page = await asyncio.to_thread(gatherer.client.try_read, f"{FOLDER}/{name}.md")
+    page = await asyncio.to_thread(gatherer.client.try_read, page_of(name))
 
     def all_names(index: Database) -> _Named:
         people = known_people(index, gatherer.client, gatherer.templates)
@@ -270,7 +269,7 @@ async def _notes_about(gatherer: Gatherer, name: str, names: _Named, day: dateti
     def found(index: Database) -> list[IndexedNote]:
         linked = set(index.column(linking, (link_key(name),)))
         known = approved_notes(index, gatherer.templates)
-        notes = [note for note in known if note.path != f"{FOLDER}/{name}.md"]
+        notes = [note for note in known if note.path != page_of(name)]
         notes = [note for note in notes if (day_in(note.path, note.front) or day) <= day]
         return [note for note in notes if note.path in linked] + [note for note in notes if note.path in hits - linked]
 

@@ -19,7 +19,6 @@ from donna_tui.drafts.skills.cadence import (
     decided_in,
     done_in,
     due_in_week_after,
-    link_to,
     meetings_held,
     meetings_of,
     noted_in,
@@ -29,7 +28,7 @@ from donna_tui.drafts.skills.cadence import (
     read_notes,
     will_link,
 )
-from donna_tui.drafts.text import iso_week, long_day, short_day
+from donna_tui.drafts.text import iso_week, link_to, long_day, short_day
 from donna_tui.index.database import Database
 
 REFLECTION, COMMITMENTS, WEEKLY = "daily_reflection", "commitment_log", "weekly_review"
