@@ -232,7 +232,6 @@ class MemoryService:
         self,
         text: str,
         *,
-        user_id: str = ME,
         session_id: str = "",
         memory_type_hint: MemoryType | None = None,
         sensitive: bool = False,
@@ -240,7 +239,7 @@ class MemoryService:
         patience: float = PATIENCE_SECONDS,
     ) -> tuple[MemoryChunk, ...]:
         """Remember a text; return its memories, with importance if they are indexed within `patience` seconds."""
-        request = RememberRequest(text, user_id, session_id, memory_type_hint, sensitive=sensitive, pinned=pinned)
+        request = RememberRequest(text, ME, session_id, memory_type_hint, sensitive=sensitive, pinned=pinned)
         splitter = await self._splitter()
         facts = await self.db.change(lambda db: remember(db, request, splitter, time.time()))
         await self.wait_until_indexed(patience)
