@@ -34,6 +34,11 @@ _ACADEMIC = re.compile(r"^(?:(?:prof(?:essor)?|dr)\b\.?\s*)+(?=\S+\s+\S)", re.IG
 _BARE_LINK = re.compile(r"(?<!!)\[\[([^\[\]|#^/\\\n]{1,80})\]\]")
 
 
+def resolve_person_link(name: str, vault_client: VaultClient) -> str:
+    """Return `[[Name]]`, `[[People/Name]]` if another note has the same name, or plain words if it cannot be linked."""
+    return next(iter(person_links([name], vault_client)), "")
+
+
 def untitled(name: str) -> str:
     """Remove academic titles from a full name: “Prof. Dr. Ida Holm”, but not “Dr. Holm”."""
     return _ACADEMIC.sub("", name)

@@ -40,6 +40,7 @@ class WriteResult:
     """The result of a run. `reason` is `idempotent` or `nothing` if nothing was written, or the error."""
 
     path: str
+    sha: str | None = None
     skipped: bool = False
     reason: str | None = None
     draft: str = ""
@@ -98,12 +99,12 @@ class MemoryInformedWriter:
         try:
             if not entry.original:
                 entry = await self._composed(run, entry)
-            path = await asyncio.to_thread(self._put, run, entry)
+            path, sha = await asyncio.to_thread(self._put, run, entry)
             self.reached("written")
             state = DraftState.APPROVED if run.autonomy == "high" else DraftState.WAITING
             await self._save(replace(entry, state=state.value, path=path, reason="", detail="", next_try=None))
             self.hub.post(Autowritten(template=run.template, key=run.key, path=path))
-            return WriteResult(path, draft=entry.id)
+            return WriteResult(path, sha, draft=entry.id)
         except _NoMaterialError:
             await self.db.run(lambda db: queue.drop(db, entry.id))
             return WriteResult(run.effective_path, skipped=True, reason=NOTHING)
@@ -199,8 +200,10 @@ class MemoryInformedWriter:
             return False
         return True
 
-    def _put(self, run: Run, entry: Entry) -> str:
-        """Write the note under the first free name, and return its path; other notes are never overwritten."""
+    def _put(self, run: Run, entry: Entry) -> tuple[str, str]:
+        """Write the note under the first free name, and return its path and the commit; other notes are never
+        overwritten.
+        """
         stem = run.effective_path.removesuffix(".md")
         for path in (run.effective_path, *(f"{stem}-{number}.md" for number in range(2, MAX_NAMES + 1))):
             try:
@@ -209,10 +212,10 @@ class MemoryInformedWriter:
                 if error.reason is not Reason.CONFLICT:
                     raise
                 if is_of(self._front(path) or {}, run.template, run.key):
-                    return path  # another process was faster
+                    return path, ""  # another process was faster
                 continue
-            self.vault_writer.apply(replace(plan, subject=f"Draft {path}"), actor=ACTOR)
-            return path
+            outcome = self.vault_writer.apply(replace(plan, subject=f"Draft {path}"), actor=ACTOR)
+            return path, outcome.commit
         raise DonnaError(Reason.CONFLICT, f"there are {MAX_NAMES} notes named {run.effective_path}")
 
     async def _failed(self, run: Run, entry: Entry, error: DonnaError) -> WriteResult:
