@@ -485,6 +485,22 @@ async def test_daily_reflection_uses_only_notes_of_its_day(tmp_path: Path) -> No
         assert "moon" not in text
 
 
+async def test_a_review_counts_the_decisions_and_tasks_that_it_does_not_list(tmp_path: Path) -> None:
+    decisions, tasks = ("".join(f"- {mark}{each} {number}\n" for number in range(20)) for mark, each in (
+        ("", "Paint wall"), ("[ ] ", "Buy brush"),
+    ))  # fmt: skip
+    notes = {
+        "Meetings/2024-01-16 Board.md": f"# Board\n\n## Decisions\n\n{decisions}",
+        "Daily/2024-01-18.md": tasks,
+    }
+    async with draft_engine(tmp_path, notes=notes) as here:
+        (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
+        text = here.text(result.path)
+        assert section(text, "Decided")[-1] == "- and 14 more ([[Meetings/2024-01-16 Board|2024-01-16 Board]])"
+        assert section(text, "Carried over")[-1] == "- and 5 more"
+        assert [len(section(text, each)) for each in ("Decided", "Carried over")] == [7, 16]
+
+
 async def test_a_week_reads_its_notes_its_boxes_and_the_last_review(tmp_path: Path) -> None:
     old = "".join(f"- [ ] Old task {number}\n" for number in range(20))
     notes = {

@@ -144,7 +144,7 @@ class Material:
 
     @classmethod
     async def of(cls, gatherer: Gatherer, task_type: str) -> Material:
-        """Return no material yet, with the corrections of earlier drafts."""
+        """Create empty material, with the corrections of earlier drafts."""
         corrections = await gatherer.corrections(task_type)
         return cls(gatherer=gatherer, task_type=task_type, corrections=tuple(corrections))
 
@@ -174,10 +174,10 @@ class Material:
             links_private=self.private,
         )
 
-    def quote(self, read: ReadNote, blocks: Iterable[Block]) -> list[dict[str, str]]:
-        """Quote lines of a note for a template, each with its topic and a link to it."""
+    def quote(self, read: ReadNote, blocks: Sequence[Block], most: int | None = None) -> list[dict[str, str]]:
+        """Quote lines of a note for a template, each with its topic and a link to it; those after `most` are counted."""
         lines = []
-        for block in blocks:
+        for block in blocks[:most]:
             words = words_only(self.fixed(block.text))
             if words:
                 passage = self.passages.add(read.evidence(block), sensitive=read.note.sensitive)
@@ -186,7 +186,7 @@ class Material:
                     "text": inline(words), "indent": "  " * block.depth, "topic": inline(block.topic, LONGEST_TOPIC),
                     "link": link_to(read.note.path),
                 })  # fmt: skip
-        return lines
+        return lines + (_more(len(blocks) - most, link_to(read.note.path)) if most is not None else [])
 
     def add_for_model(self, read: ReadNote) -> None:
         """Add the sections of a note to the passages that a model reads."""
@@ -224,7 +224,7 @@ def decided_in(reads: Iterable[ReadNote], material: Material, held: Collection[s
     lines: list[dict[str, str]] = []
     for read in reads:
         if read.note.path in held or _has_minutes(read.note, material.gatherer.me):
-            lines += material.quote(read, points_of(read.blocks).decisions[:DECISIONS_A_MEETING])
+            lines += material.quote(read, points_of(read.blocks).decisions, DECISIONS_A_MEETING)
     return lines
 
 
@@ -233,7 +233,7 @@ def noted_in(reads: Iterable[ReadNote], material: Material) -> list[dict[str, st
     lines: list[dict[str, str]] = []
     for read in reads:
         if _is_daily(read.note, material.gatherer.me):
-            lines += material.quote(read, points_of(read.blocks, is_daily=True).notes[:LINES_A_DAY])
+            lines += material.quote(read, points_of(read.blocks, is_daily=True).notes, LINES_A_DAY)
     return lines
 
 
@@ -246,7 +246,7 @@ def promised_in(reads: Iterable[ReadNote], material: Material, held: Collection[
         if read.note.path in held or _has_minutes(read.note, material.gatherer.me):
             said = (block for block in read.blocks if not block.box and is_quotable(block))
             promised = [replace(each, depth=0) for each in said if each.role is Role.ACTIONS or _promises(each.text)]
-            lines += material.quote(read, promised[:PROMISES_A_NOTE])
+            lines += material.quote(read, promised, PROMISES_A_NOTE)
     return lines
 
 
@@ -564,7 +564,7 @@ def task_lines(tasks: Sequence[TaskRow], most: int, material: Material) -> list[
     """Return tasks for a template, each with a link to its note, without those that are struck through.
 
     A task that was copied from one daily note, or one note of a series, to the next is returned once. With a deadline
-    so is one in dated notes of any folder, from an undated note if it is in one.
+    so is one in dated notes of any folder, from an undated note if it is in one. Those after `most` are counted.
     """
     undated = {(task_key(task.title), task.due) for task in tasks if task.due and not day_in(task.note, {})}
     distinct: dict[tuple[str, str, object], TaskRow] = {}
@@ -575,7 +575,8 @@ def task_lines(tasks: Sequence[TaskRow], most: int, material: Material) -> list[
         elif key not in undated:
             distinct.setdefault((*key, "" if task.due else _series_of(task.note)), task)
     lines = []
-    for task in [task for (words, _, _), task in distinct.items() if words][:most]:
+    wanted = [task for (words, _, _), task in distinct.items() if words]
+    for task in wanted[:most]:
         words = bare(task.title)
         evidence = Evidence(
             number=0, source_type=MemorySource.TASK.value, path=task.id.removeprefix("task:"), title=task.note,
@@ -584,4 +585,9 @@ def task_lines(tasks: Sequence[TaskRow], most: int, material: Material) -> list[
         passage = material.passages.add(evidence, sensitive=task.sensitive)
         material.listed.append((words, (passage.number,)))
         lines.append({"text": inline(words), "due": task.due, "link": link_to(task.note)})
-    return lines
+    return lines + _more(len(wanted) - most, "")
+
+
+def _more(number: int, link: str) -> list[dict[str, str]]:
+    """Return a last line with the number of those that are left out, if there are any."""
+    return [{"text": f"and {number} more", "due": "", "indent": "", "topic": "", "link": link}] if number > 0 else []

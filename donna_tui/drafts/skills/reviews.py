@@ -153,7 +153,7 @@ async def _last_review(span: Span, material: Material) -> tuple[str, list[dict[s
     has_title = len({path[:1] for path in paths}) == 1 and any(len(path) > 1 for path in paths)
     plans = [block for block in read.blocks if any(map(_PLANS.search, block.heading_path[has_title:]))]
     left = [block for block in plans if is_quotable(block) and (block.is_open_box or not block.box)]
-    return link_to(read.note.path), material.quote(read, left[:MAX_PLANS])
+    return link_to(read.note.path), material.quote(read, left, MAX_PLANS)
 
 
 def _reviews_of(index: Database, week: str, templates: Collection[str]) -> list[IndexedNote]:
