@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from donna_tui.drafts.blocks import is_own, without_hunks
+from donna_tui.drafts.blocks import is_own
+from donna_tui.drafts.hunks import without_hunks
 from donna_tui.drafts.people import FOLDER, ensure_person_stubs, is_stub, text_of_page
 from donna_tui.drafts.queue import ID_KEY, MACHINE_KEYS, Entry, is_of
 from donna_tui.drafts.text import frontmatter_block

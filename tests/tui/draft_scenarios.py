@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from donna_tui.drafts.hunks import hunks_of
 from donna_tui.types.drafts import (
     Attendee,
     CalendarRow,
@@ -133,7 +134,7 @@ def sync() -> Draft:
             ),
         ),
         claims=(Claim(13, 13, (1,)), Claim(14, 14, (2, 3)), Claim(15, 15, (3,))),
-        hunks=(Hunk(1, 9, 9), Hunk(2, 13, 15), Hunk(3, 19, 19)),
+        hunks=hunks_of(SYNC_TEXT),
         remarks=("a link to the note Rate limits was left out, because there is no such note",),
     )
 
@@ -154,7 +155,7 @@ def review() -> Draft:
         ),
         text=REVIEW_TEXT,
         etag="",
-        hunks=(Hunk(1, 7, 7),),
+        hunks=hunks_of(REVIEW_TEXT),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
 from donna_tui.drafts.approval import combined
-from donna_tui.text.lines import each_line
+from donna_tui.drafts.hunks import without_hunks
 from donna_tui.types.drafts import CalendarRow, Draft, DraftRow, DraftState, MeetingRow, MeetingState, Preview
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.write.changes import Change, OperationKind, Outcome, Plan, etag_of
@@ -58,14 +58,7 @@ class FakeDrafts:
     async def plan_approval(self, identity: str, *, without: frozenset[int] = frozenset(), etag: str = "") -> Plan:
         await self._enter("plan_approval", identity, without, key=identity)
         draft = await self.draft(identity)
-        gone = {
-            line
-            for hunk in draft.hunks
-            if hunk.number in without
-            for line in range(hunk.start_line, hunk.end_line + 1)
-        }  # fmt: skip
-        lines = (draft.text[start:after] for start, _, after in each_line(draft.text))
-        text = "".join(line for number, line in enumerate(lines, 1) if number not in gone)
+        text = without_hunks(draft.text, without)
         after = text.replace("donna: draft\n", "").encode("utf-8", "surrogatepass")
         return Plan(
             kind=OperationKind.MOVE, subject=f"Approve {draft.row.target}", changes=self._move(draft.row, after)

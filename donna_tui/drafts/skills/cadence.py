@@ -175,7 +175,7 @@ class Material:
         )
 
     def quote(self, read: ReadNote, blocks: Sequence[Block], most: int | None = None) -> list[dict[str, str]]:
-        """Quote lines of a note for a template, each with its topic and a link to it; those after `most` are counted."""
+        """Quote lines of a note for a template, each with its topic and a link to it, and count those after `most`."""
         lines = []
         for block in blocks[:most]:
             words = words_only(self.fixed(block.text))

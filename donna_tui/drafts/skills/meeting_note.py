@@ -227,7 +227,7 @@ def _quoted(material: Material, notes: _Notes) -> dict[str, Any]:
 
 
 def _last_time(material: Material, earlier: Earlier, read: Read, points: Points) -> dict[str, Any]:
-    def quoted(blocks: Iterable[Block]) -> list[dict[str, str]]:
+    def quoted(blocks: Sequence[Block]) -> list[dict[str, str]]:
         lines = material.quote(read, blocks)
         topics = list(dict.fromkeys(line["topic"] for line in lines))
         return sorted(lines, key=lambda line: topics.index(line["topic"]))

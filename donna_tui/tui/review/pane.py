@@ -18,6 +18,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
 
+from donna_tui.drafts.hunks import without_hunks
 from donna_tui.tui.lib.action import ActionState
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
@@ -323,7 +324,7 @@ class ReviewPane(PartsPane):
         if self._is_at("evidence") and passage is not None:
             self._programs.copy(f"{passage.text}\n\n{citation_text(passage)}\n", "The passage")
         elif draft is not None:
-            self._programs.copy(wording.text_without(draft, self.left_out), "The text of the draft")
+            self._programs.copy(without_hunks(draft.text, self.left_out), "The text of the draft")
 
     @property
     def _draft_flows(self) -> DraftFlows:

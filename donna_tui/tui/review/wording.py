@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 
 from textual.content import Content
 
+from donna_tui.drafts.hunks import without_hunks
 from donna_tui.text.lines import each_line
 from donna_tui.tui.lib.error_messages import lowered, sentence
 from donna_tui.tui.lib.humanize import age, moment, one_line, plural, short_line, short_root
@@ -201,21 +202,6 @@ def parts_out(number: int) -> tuple[str, ...]:
     return (f"without {plural(number, 'part')} that you excluded",) if number else ()
 
 
-def text_without(draft: Draft, left_out: frozenset[int]) -> str:
-    removed = {
-        line
-        for hunk in draft.hunks
-        if hunk.number in left_out
-        for line in range(hunk.start_line, hunk.end_line + 1)
-    }  # fmt: skip
-    kept = (
-        draft.text[start:after]
-        for line, (start, _, after) in enumerate(each_line(draft.text), 1)
-        if line not in removed
-    )
-    return "".join(kept)
-
-
 def change_of(draft: Draft, left_out: frozenset[int], plan: Plan | None = None) -> Change:
     """Return the change from the existing note to the approved draft; with a plan, as planned."""
     before = draft.before.encode("utf-8", "surrogatepass") if draft.before is not None else None
@@ -223,7 +209,7 @@ def change_of(draft: Draft, left_out: frozenset[int], plan: Plan | None = None) 
     planned = (
         next((change.after for change in plan.changes if change.path == target), None) if plan is not None else None
     )
-    after = planned if planned is not None else text_without(draft, left_out).encode("utf-8", "surrogatepass")
+    after = planned if planned is not None else without_hunks(draft.text, left_out).encode("utf-8", "surrogatepass")
     return Change(path=target, before=before, after=after)
 
 
