@@ -51,7 +51,7 @@ def find_session(named: str | None) -> Session | None:
 def refuse_empty(named: str | None) -> None:
     """Raise DonnaError for an empty name, as from an unset variable of a script: it must not act on another vault."""
     if named == "":
-        raise DonnaError(Reason.USAGE, "--space is empty", hint="name a folder, a space or an agent")
+        raise DonnaError(Reason.USAGE, "the name of the space is empty", hint="name a folder, a space or an agent")
 
 
 def session_for(space: Space, paths: AppPaths) -> Session:

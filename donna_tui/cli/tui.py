@@ -47,7 +47,7 @@ def open_space(
 ) -> None:
     """Open the full-screen app (what `donna SPACE` does)."""
     require_terminal()
-    session = find_session(where or space)
+    session = find_session(space if where is None else where)
     _open(_indexed(session) if session else None)
 
 

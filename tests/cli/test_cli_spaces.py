@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import Donna, write
+from tests.terminal import python_in_terminal
 
 NOWHERE = "no vault is chosen"
 
@@ -80,9 +81,11 @@ def test_the_last_vault_and_its_name_are_remembered(donna: Donna, vault: Path) -
 def test_an_empty_space_is_not_the_last_one(donna: Donna, vault: Path) -> None:
     donna("index", "--space", vault)
     ran = donna("write", "Inbox/a.md", "--yes", "--space", "", "--json", stdin="x")
-    assert (ran.code, ran.json["message"]) == (2, "--space is empty")
+    assert (ran.code, ran.json["message"]) == (2, "the name of the space is empty")
     assert donna("config", "show", "--space", "").code == 2
     assert not (vault / "Inbox").exists()
+    with python_in_terminal("-m", "tests.cli.without_model", "", DONNA_HOME=str(donna.home)) as terminal:
+        terminal.wait_for("the name of the space is empty")
 
 
 def test_a_vault_that_is_gone_can_still_be_searched(donna: Donna, vault: Path) -> None:
