@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from donna_tui.calendar.values import local_zone
 from donna_tui.drafts import queue
 from donna_tui.drafts.queue import BACK_OFF
+from donna_tui.drafts.writer import WriteResult
 from donna_tui.engine.skill_runner import SkillRunner
 from donna_tui.types.drafts import DraftState, Meeting, MeetingState
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
@@ -30,6 +32,7 @@ from tests.engine.draft_engines import (
     hunk_with,
     meeting,
 )
+from tests.engine.helpers import eventually
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -610,6 +613,30 @@ async def test_a_private_task_makes_a_persons_page_private(tmp_path: Path) -> No
         (result,) = await here.engine.drafts.write_new("person_profile", THIS_WEEK)
         assert "about the illness" in here.text(result.path)
         assert here.front(result.path)["donna"] == "local-only"
+
+
+async def test_only_drafts_that_were_missed_by_less_than_half_a_day_are_written_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[tuple[str, datetime.date]] = []
+
+    async def write(self: SkillRunner, skill: str, day: datetime.date, person: str = "") -> list[WriteResult]:
+        written.append((skill, day))
+        return []
+
+    monkeypatch.setattr(SkillRunner, "write", write)
+    now = datetime.datetime.now(local_zone())
+    recent, long_ago = now - datetime.timedelta(hours=1), now - datetime.timedelta(hours=13)
+    at = {"enabled": True, "hour": recent.hour, "minute": recent.minute}
+    skills = {
+        "daily_reflection": at,
+        "commitment_log": {"enabled": True, "hour": long_ago.hour, "minute": long_ago.minute},
+        "weekly_review": {**at, "day_of_week": (recent.weekday() + 3) % 7},
+        "person_profile": {**at, "day_of_week": recent.weekday()},
+    }
+    async with draft_engine(tmp_path, **skills):
+        await eventually(lambda: len(written) == 2, "both are written")
+    assert written == [("daily_reflection", recent.date()), ("person_profile", recent.date())]
 
 
 async def test_the_draft_of_today_is_written_on_demand_and_given_again_as_it_is(tmp_path: Path) -> None:
