@@ -128,10 +128,10 @@ class DonnaApp(App[None], inherit_bindings=False):
 
     async def on_event(self, event: events.Event) -> None:
         """Discard the character of an alt key: most terminals send it as well, and an input would insert it."""
-        if isinstance(event, events.InputEvent | events.Paste):
-            await self._wait_for_widgets()
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             await self._wait_for_pane()
+        if isinstance(event, events.InputEvent | events.Paste):
+            await self._wait_for_widgets()  # last, since a dialog may open during the other wait
         if isinstance(event, events.MouseEvent):
             self._lay_out_below(event)
         if isinstance(event, events.Key):
@@ -194,10 +194,11 @@ class DonnaApp(App[None], inherit_bindings=False):
 
     def on_notify(self, event: Notify) -> None:
         """Replace an equal notification, so that it is shown once."""
-        new = event.notification
-        for notification in list(self._notifications):
-            if (notification.message, notification.severity) == (new.message, new.severity):
-                self._unnotify(notification, refresh=False)
+        new = (event.notification.message, event.notification.severity)
+        # not `list(…)`: it asks for the length, which removes expired notifications during the iteration
+        same = [each for each in self._notifications if (each.message, each.severity) == new]
+        for notification in same:
+            self._unnotify(notification, refresh=False)
 
     def _refresh_notifications(self) -> None:
         """Show the messages there are. Where one ended early, Textual removes its text and leaves the widget around

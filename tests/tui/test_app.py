@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import subprocess
 import sys
 from dataclasses import replace
@@ -21,6 +22,7 @@ from textual.widgets._toast import Toast
 
 from donna_tui.tui.app import DonnaApp
 from donna_tui.tui.lib.action import Pane
+from donna_tui.tui.lib.edit_dialog import CorrectScreen
 from donna_tui.tui.lib.jump import LABELS, JumpOverlay, JumpTarget, labelled
 from donna_tui.tui.lib.keymap import DEFAULT_KEYS
 from donna_tui.tui.shell.commands import KeyList
@@ -31,6 +33,7 @@ from donna_tui.tui.vault.plan_dialog import PlanScreen
 from donna_tui.types.errors import DonnaError, Reason, SpaceError
 from donna_tui.types.events import NoteDeleted
 from tests.tui import hostile, scenarios
+from tests.tui.bursts import check
 from tests.tui.driving import DESKTOP, SIZE, Driver, driving, hit, notices, outcome, screen_text
 from tests.tui.fake_backend import FakeBackend
 
@@ -492,6 +495,33 @@ async def test_a_message_that_expires_while_it_is_created_is_removed(monkeypatch
         donna.app.notify("in the last moment")
         await donna.until(lambda: timed, "its timer starts")
         await donna.until(lambda: not donna.app.screen.query(Toast), "it is removed")
+
+
+async def test_a_message_may_expire_while_another_one_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = itertools.count()
+    async with driving(scenarios.normal()) as donna:
+        donna.app.notify("It was moved.")
+        await donna.rest()
+        monkeypatch.setattr(Notification, "has_expired", property(lambda _: next(looks) > 0))
+        donna.app.notify("It was deleted.")
+        await donna.rest()
+        check(donna, "the first one expired")
+
+
+async def test_a_key_for_a_dialog_that_opens_meanwhile_waits_for_its_widgets() -> None:
+    class Slow(CorrectScreen):
+        async def _compose(self) -> None:
+            await asyncio.sleep(0.1)
+            await super()._compose()
+
+    async with driving(scenarios.normal()) as donna:
+        donna.main.pane_is_shown.clear()
+        donna.app.post_message(events.Key("escape", None))
+        await asyncio.sleep(0.05)
+        donna.app.push_screen(Slow("a.md", "Redis is fast.", "", DEFAULT_KEYS))
+        donna.main.pane_is_shown.set()
+        await donna.until(lambda: donna.app.screen is donna.main, "the dialog is closed")
+        check(donna, "escape before the dialog had its text")
 
 
 async def test_the_place_of_a_removed_message_is_redrawn() -> None:
