@@ -210,10 +210,13 @@ SHORT_LINE = 60
 """Characters of a line from which its end may only be where a paragraph was wrapped."""
 
 _CONTINUED = frozenset(
-    "a an and as at but by following follows for from in into of on or than that the to with am auf bei das dem den"
-    " der die ein eine einen folgende folgendes für im in mit oder und von vom zu zum zur".split()
+    "a an and as at but by for from in into of on or than that the to with am auf bei das dem den der die ein eine"
+    " einen für im in mit oder und von vom zu zum zur".split()
 )
 """Last words of a line that the next one continues."""
+
+_INTRODUCES = re.compile(r"(?::|\b(?:the following|as follows|folgendes))$", re.IGNORECASE)
+"""The end of a sentence that only introduces the next ones."""
 
 _BREAK = re.compile(r"\n[ \t]*(?=[^\sa-zß-ÿ])")
 
@@ -472,7 +475,7 @@ class _Parser:
                 speaker = "" if heading_role(label) or is_generic(label) else label
             elif speaker and _FIRST_PERSON.search(words):
                 words = f"{speaker}: {words}"
-            if words and len(words) <= LONGEST_BLOCK and not words.endswith(":"):
+            if words and len(words) <= LONGEST_BLOCK and not _INTRODUCES.search(words):
                 block = self._block(words, low + start, low + end, section, role, is_nested=parent >= 0)
                 self.blocks.append(replace(block, parent=parent))
 

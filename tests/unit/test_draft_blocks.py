@@ -247,7 +247,7 @@ def test_a_short_line_is_a_statement_of_its_own_and_a_wrapped_one_is_not() -> No
         "Talked about the price",
         "We agreed on Euro and cents, Not on dollars",
         "The board of the company met on Monday in the old building of Berlin and approved the plan.",
-        "We decided the following Land the patch first.",
+        "Land the patch first.",
         "Then the script",
     ]
 
