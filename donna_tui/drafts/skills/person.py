@@ -71,9 +71,10 @@ def people_due(
     Pages written by the user are excluded.
     """
     since = now - config.lookback_days * 86_400.0
-    people = known_people(index, client, templates)
+    notes = list(approved_notes(index, templates))
+    people = known_people(notes, client)
     often: Counter[str] = Counter()
-    for note in approved_notes(index, templates):
+    for note in notes:
         if since <= _written_at(note) <= now:
             often.update(_mentions_in(client, note.path, people))
     named = [name for name, times in often.most_common() if times >= config.trigger_mentions_threshold]
@@ -105,10 +106,10 @@ def named_person(client: VaultClient, name: str) -> str:
     return known
 
 
-def known_people(index: Database, client: VaultClient, templates: Collection[str]) -> set[str]:
+def known_people(notes: Iterable[IndexedNote], client: VaultClient) -> set[str]:
     """Return the names of people who have a page or attended meetings."""
     found = set(page_names(client))
-    for note in approved_notes(index, templates):
+    for note in notes:
         listed = note.front.get("attendees")
         for each in listed if isinstance(listed, list) else []:
             found.update(name for name in _LINK.findall(str(each)) if "/" not in name)
@@ -142,8 +143,8 @@ async def _gather(gatherer: Gatherer, name: str, day: datetime.date) -> Context:
     page = await asyncio.to_thread(gatherer.client.try_read, page_of(name))
 
     def all_names(index: Database) -> _Named:
-        people = known_people(index, gatherer.client, gatherer.templates)
-        people |= people_in(approved_notes(index, gatherer.templates))
+        notes = list(approved_notes(index, gatherer.templates))
+        people = known_people(notes, gatherer.client) | people_in(notes)
         return _Named.of(name, people, page.aliases if page else ())
 
     names: _Named = await gatherer.read(all_names)
