@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from donna_tui.types.errors import CalendarError
 
 
 @dataclass(frozen=True, slots=True)
-class CalendarSource:
+class CalendarSource(ABC):
     """A followed calendar. Times without a zone are in `zone`."""
 
     config: CalendarConfig
@@ -32,9 +33,9 @@ class CalendarSource:
     def kind(self) -> CalendarKind:
         return self.config.kind
 
+    @abstractmethod
     async def fetch(self, window: Window) -> Fetched:
         """Fetch the meetings that overlap a window. Raises CalendarError if the calendar cannot be reached or used."""
-        raise NotImplementedError
 
     async def version(self) -> Hashable | None:
         """Return a value that changes with the calendar; None if only fetching it detects changes."""
