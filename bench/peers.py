@@ -23,8 +23,8 @@ FIGURES = (
     ("index again, nothing changed", "s", 0.6, 12.5),
     ("one search from the shell", "s", 0.6, 8.4),
 )
-"""What is measured, its unit, its budget, and the figure of memsearch 0.4 with the same weights on another machine with
-two cores.
+"""The name, unit and budget of each measurement, and the figure of memsearch 0.4 with the same weights on another
+machine with two cores.
 """
 
 

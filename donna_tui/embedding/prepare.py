@@ -120,6 +120,7 @@ def _intact_export(cache: Path) -> ModelFiles | None:
 @contextlib.contextmanager
 def _only_one(lock: Path, on_phase: OnPhase, cancel: Event) -> Iterator[None]:
     """Hold the lock shared by all processes of this user; waiting for it can be cancelled."""
+    lock.touch(mode=0o600)
     with lock.open("ab") as file:
         while True:
             try:
