@@ -7,7 +7,7 @@ import importlib.util
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -25,6 +25,9 @@ OLDEST_SAFE_SQLITE = 3_051_003
 """SQLite 3.51.3: older releases can corrupt a WAL database with several writing connections (sqlite.org)."""
 
 MAX_CACHED = 16
+
+CACHED_VALUES = 2_000
+"""Number of values cached by id, 1.5 MB of vectors, above which only those that are asked for are kept."""
 
 T = TypeVar("T")
 
@@ -80,6 +83,24 @@ class Database:
         """Return a number that grows with every change of a document."""
         number: int = self.value("SELECT number FROM memory_revision")
         return number
+
+    def cached_by_id(
+        self, name: str, ids: Sequence[int], read: Callable[[Database, Sequence[int]], dict[int, T]]
+    ) -> dict[int, T]:
+        """Return what `read` returns for the ids that the cache lacks, and the cached values of the others; ids without
+        a value are left out.
+
+        While the user types, most candidates are those of the letter before.
+        """
+        if self.cache is None:
+            return read(self, ids)
+        revision = self.revision()
+        known: dict[int, T] = self.cache.get(name, revision) or {}
+        if missing := [each for each in ids if each not in known]:
+            wanted = {each: known[each] for each in ids if each in known}
+            known = {**(wanted if len(known) > CACHED_VALUES else known), **read(self, missing)}
+            self.cache.put(name, revision, known)
+        return {each: known[each] for each in ids if each in known}
 
     def run(self, sql: str, parameters: Any = ()) -> None:
         with translated(self.path):

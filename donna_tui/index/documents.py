@@ -281,6 +281,10 @@ class ChunkPosition(NamedTuple):
 
 def places_of(database: Database, ids: Sequence[int]) -> dict[int, ChunkPosition]:
     """Return the positions of some chunks. Turns of a conversation are documents, `name:first-last`, and adjacent."""
+    return database.cached_by_id("places", ids, _read_places)
+
+
+def _read_places(database: Database, ids: Sequence[int]) -> dict[int, ChunkPosition]:
     rows = database.rows(
         "SELECT c.id, c.document_id, c.chunk_index, c.start_line, c.end_line, d.source_type = 'chat', d.source_id"
         " FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"

@@ -172,23 +172,9 @@ def vectors_of(database: Database, ids: Sequence[int]) -> dict[int, Vector]:
     return {each: unpacked(vector) for each, vector in stored_vectors(database, ids).items()}
 
 
-CACHED_VECTORS = 2_000
-"""Number of cached vectors (1.5 MB) above which only those that are asked for are kept. While the user types, most
-candidates are those of the letter before.
-"""
-
-
 def stored_vectors(database: Database, ids: Sequence[int]) -> dict[int, bytes]:
     """Return the packed vectors of some chunks, by integer key; chunks without one are left out."""
-    if database.cache is None:
-        return _read_vectors(database, ids)
-    revision = database.revision()
-    known: dict[int, bytes] = database.cache.get("vectors", revision) or {}
-    if missing := [each for each in ids if each not in known]:
-        wanted = {each: known[each] for each in ids if each in known}
-        known = {**(wanted if len(known) > CACHED_VECTORS else known), **_read_vectors(database, missing)}
-        database.cache.put("vectors", revision, known)
-    return {each: known[each] for each in ids if each in known}
+    return database.cached_by_id("vectors", ids, _read_vectors)
 
 
 def _read_vectors(database: Database, ids: Sequence[int]) -> dict[int, bytes]:

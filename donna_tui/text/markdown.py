@@ -388,50 +388,51 @@ CUE = r"^[ \t]*(?:\d+[ \t]*\r?\n[ \t]*)?(?:\d\d?:)?\d\d:\d\d[.,]\d{3}[ \t]+-->[^
 VOICE = r"<v(?:\.[^ \t<>]*)?[ \t]+([^<>\n]{1,80})>[ \t]*"
 """Pattern of the speaker of a cue in WebVTT, https://www.w3.org/TR/webvtt1/#webvtt-cue-voice-span."""
 
-_RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = tuple(
-    (re.compile(pattern, flags), replacement)
-    for pattern, replacement, flags in (
-        (r"^(?:[ \t]*>)+[ \t]?(?:\[![\w-]+\][+-]?[ \t]*)?", "", re.MULTILINE),
-        (_REST_OF_CODE, _code, 0),
-        (_FENCED, _code_block, re.MULTILINE),
-        (rf"{_CODE}|<!--(?s:.*?)(?:-->|\Z)|%%(?s:.*?)(?:%%|\Z)", _comment, 0),
-        (r"^[ \t]*(?:```+|~~~+)[^`\n]*$", " ", re.MULTILINE),
-        (r"^[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+$", " ", re.MULTILINE),
-        (r"^[ \t]*(?:[-*_][ \t]*){3,}$|^[ \t]*=+[ \t]*$", " ", re.MULTILINE),
-        (r"^[ \t]*#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$", r"\1", re.MULTILINE),
-        (r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[(?P<mark>[^\r\n])\][ \t]+", _box, re.MULTILINE),
-        (r"^[ \t]*[-*+][ \t]+", "• ", re.MULTILINE),
-        (r"(?:^|[ \t]+)\^[A-Za-z0-9-]+[ \t]*$", "", re.MULTILINE),
-        (r"^(?:[ \t]*\|.*(?:\n|\Z))+", _table_cells, re.MULTILINE),
-        (r"(?<![ \t])[ \t]*(?<!\\)\|[ \t]*\n", " · ", 0),
-        (r"(?<![ \t])[ \t]*(?<!\\)\|[ \t]*\Z", "", 0),
-        (_CODE, _code, 0),
-        (_IMAGE, "", re.IGNORECASE),
-        (r"\A(?:(?:[^\[\]\n]*\|)?([^\[\]\n]*)\]\]|([^\[\]\n]*)\]\([^()\s]*\))", r"\1\2", 0),
-        (r"!?\[\[[^\[\]|\n]*\|([^\[\]\n]+)\]\]", r"\1", 0),
-        (r"!?\[\[#?\^?([^\[\]\n]+)\]\]", r"\1", 0),
-        (r"[ \t]\|[ \t]", " · ", 0),
-        (r"\[\^[^\]\s]+\]:?", "", 0),
-        (r"\^\[([^\[\]\n]+)\]", r" (\1)", 0),
-        (rf"!?\[([^\[\]\n]*?)(?:{IMAGE_SIZE})?\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)", r"\1", 0),
-        (r"\[([^\[\]\n]+)\]\[[^\[\]\n]*\]", r"\1", 0),
-        (r"(?<!\\)<((?:https?://|mailto:)[^<>\s]+)>", r"\1", 0),
-        (CUE, " ", re.MULTILINE),
-        (VOICE, r"\1: ", 0),
-        (r'(?<!\\)</?[A-Za-z][^<>\n]*>|\A(?:[\w-]+="[^"<>\n]*"[ \t]*)+/?>', " ", 0),
-        (r"(\*\*\*|\*\*|==)(?=\S)([^\n]{1,500}?)(?<=\S)\1", r"\2", 0),
-        (r"(?<!\w)__(?=\S)([^\n]{1,500}?)(?<=\S)__(?!\w)", r"\1", 0),
-        (r"(?<![\w*\\])\*(?=[^\s*])([^*\n]+?)(?<=[^\s\\])\*(?![\w*])", r"\1", 0),
-        (r"(?<![\w_\\])_(?=[^\s_])([^_\n]+?)(?<=[^\s\\])_(?![\w_])", r"\1", 0),
-        (r"(?<!\\)`+", "", 0),
-        (r"\\([!-/:-@\[-`{-~])", r"\1", 0),
+_RULES: tuple[tuple[frozenset[str], re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = tuple(
+    (frozenset(needed), re.compile(pattern, flags), replacement)
+    for needed, pattern, replacement, flags in (
+        (">", r"^(?:[ \t]*>)+[ \t]?(?:\[![\w-]+\][+-]?[ \t]*)?", "", re.MULTILINE),
+        ("`~", _REST_OF_CODE, _code, 0),
+        ("`~", _FENCED, _code_block, re.MULTILINE),
+        ("`<%", rf"{_CODE}|<!--(?s:.*?)(?:-->|\Z)|%%(?s:.*?)(?:%%|\Z)", _comment, 0),
+        ("`~", r"^[ \t]*(?:```+|~~~+)[^`\n]*$", " ", re.MULTILINE),
+        ("|", r"^[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+$", " ", re.MULTILINE),
+        ("-*_=", r"^[ \t]*(?:[-*_][ \t]*){3,}$|^[ \t]*=+[ \t]*$", " ", re.MULTILINE),
+        ("#", r"^[ \t]*#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$", r"\1", re.MULTILINE),
+        ("[", r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[(?P<mark>[^\r\n])\][ \t]+", _box, re.MULTILINE),
+        ("-*+", r"^[ \t]*[-*+][ \t]+", "• ", re.MULTILINE),
+        ("^", r"(?:^|[ \t]+)\^[A-Za-z0-9-]+[ \t]*$", "", re.MULTILINE),
+        ("|", r"^(?:[ \t]*\|.*(?:\n|\Z))+", _table_cells, re.MULTILINE),
+        ("|", r"(?<![ \t])[ \t]*(?<!\\)\|[ \t]*\n", " · ", 0),
+        ("|", r"(?<![ \t])[ \t]*(?<!\\)\|[ \t]*\Z", "", 0),
+        ("`", _CODE, _code, 0),
+        ("!", _IMAGE, "", re.IGNORECASE),
+        ("]", r"\A(?:(?:[^\[\]\n]*\|)?([^\[\]\n]*)\]\]|([^\[\]\n]*)\]\([^()\s]*\))", r"\1\2", 0),
+        ("[", r"!?\[\[[^\[\]|\n]*\|([^\[\]\n]+)\]\]", r"\1", 0),
+        ("[", r"!?\[\[#?\^?([^\[\]\n]+)\]\]", r"\1", 0),
+        ("|", r"[ \t]\|[ \t]", " · ", 0),
+        ("[", r"\[\^[^\]\s]+\]:?", "", 0),
+        ("^", r"\^\[([^\[\]\n]+)\]", r" (\1)", 0),
+        ("[", rf"!?\[([^\[\]\n]*?)(?:{IMAGE_SIZE})?\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)", r"\1", 0),
+        ("[", r"\[([^\[\]\n]+)\]\[[^\[\]\n]*\]", r"\1", 0),
+        ("<", r"(?<!\\)<((?:https?://|mailto:)[^<>\s]+)>", r"\1", 0),
+        (">", CUE, " ", re.MULTILINE),
+        ("<", VOICE, r"\1: ", 0),
+        (">", r'(?<!\\)</?[A-Za-z][^<>\n]*>|\A(?:[\w-]+="[^"<>\n]*"[ \t]*)+/?>', " ", 0),
+        ("*=", r"(\*\*\*|\*\*|==)(?=\S)([^\n]{1,500}?)(?<=\S)\1", r"\2", 0),
+        ("_", r"(?<!\w)__(?=\S)([^\n]{1,500}?)(?<=\S)__(?!\w)", r"\1", 0),
+        ("*", r"(?<![\w*\\])\*(?=[^\s*])([^*\n]+?)(?<=[^\s\\])\*(?![\w*])", r"\1", 0),
+        ("_", r"(?<![\w_\\])_(?=[^\s_])([^_\n]+?)(?<=[^\s\\])_(?![\w_])", r"\1", 0),
+        ("`", r"(?<!\\)`+", "", 0),
+        ("", r"\\([!-/:-@\[-`{-~])", r"\1", 0),
     )
 )
 """Rules in order: quotes and callouts, code blocks, comments, delimiter rows of tables without outer pipes, rules;
 headings, lists, block ids, tables, ends of rows that are cut off; code, images without a caption, the end of a link
 that began before the passage, links and embeds, cells, footnotes, cues of subtitles, HTML and the end of a tag that
 began before the passage; emphasis, backticks of code that is cut off, escapes. Struck text keeps its marks, since
-without them it would read as valid.
+without them it would read as valid. Each begins with characters of which every match has one, so that most rules are
+skipped in most texts; the last one also applies to what another has escaped.
 """
 
 
@@ -446,8 +447,10 @@ def plain_text(markdown: str) -> str:
     is no other text.
     """
     text = original = markdown[:LONGEST]
-    for pattern, replacement in _RULES:
-        text = pattern.sub(replacement, text)
+    present = set(text)
+    for needed, pattern, replacement in _RULES:
+        if not needed or not needed.isdisjoint(present):
+            text = pattern.sub(replacement, text)
     if "&" in text:
         text = html.unescape(text)
     shown = _EMPTY_CELLS.sub("·", " ".join(text.split()))

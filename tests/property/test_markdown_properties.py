@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from donna_tui.text import markdown
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import headings, opening_heading, split_sections
 
@@ -103,3 +104,9 @@ def test_sections_cover_any_text_without_gaps_or_overlap(text: str, skipped: int
 def test_the_opening_heading_is_the_first_of_all_headings(text: str) -> None:
     first = next(iter(headings(text)), None)
     assert opening_heading(text) == (first if first and first.start == 0 else None)
+
+
+@given(st.text(alphabet="ab 1\n\t>`~<%!|-*_=#[]^()+.:/\\,", max_size=60))
+def test_rules_of_plain_text_change_nothing_without_their_characters(text: str) -> None:
+    skipped = [pattern for needed, pattern, _ in markdown._RULES if needed and needed.isdisjoint(text)]
+    assert [pattern.pattern for pattern in skipped if pattern.search(text)] == []

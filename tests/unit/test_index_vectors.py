@@ -12,6 +12,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
+from donna_tui.index import database as index_database
 from donna_tui.index import exact_scan, vector_backend, vectors
 from donna_tui.index.database import Database, RevisionCache
 from donna_tui.index.exact_scan import ExactScan
@@ -275,7 +276,7 @@ def test_vectors_of_returns_the_stored_ones(store: MemoryStore) -> None:
 
 
 def test_cached_vectors_are_those_of_the_current_text(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors, "CACHED_VECTORS", 3)
+    monkeypatch.setattr(index_database, "CACHED_VALUES", 3)
     fill(store, 6)
     cached = replace(store.database, cache=RevisionCache())
     ids = store.database.column("SELECT id FROM memory_chunks ORDER BY id")

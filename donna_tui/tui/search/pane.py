@@ -109,22 +109,31 @@ class SearchRunner:
         self.run(self.question)
 
     def typed(self, text: str) -> None:
-        """Update the text; answers to older text are discarded. Searches are throttled."""
+        """Update the text; answers to older text are discarded. It is searched for when it is `drawn`, or the time
+        between two searches is over.
+        """
         self._number += 1
         self.question = replace(self.question, text=text, like=None, most=PAGE)
-        if self._is_scheduled:
-            return
+        if self._wait > 0 and not self._is_scheduled:
+            self._owner.set_timer(self._wait, self._run_typed)
         self._is_scheduled = True
-        wait = self._last_run + TYPING_GAP - monotonic()
-        if wait > 0:
-            self._owner.set_timer(wait, self._run_typed)
-        else:  # the key is drawn first: both at once delay the key by as much as the search gains
-            self._owner.call_after_refresh(self._run_typed)
+
+    def drawn(self) -> None:
+        """Search for the text that was typed, unless the last search has just begun. Both at once, drawing and
+        searching, would delay the key by as much as the search gains.
+        """
+        if self._wait <= 0:
+            self._run_typed()
+
+    @property
+    def _wait(self) -> float:
+        return self._last_run + TYPING_GAP - monotonic()
 
     def run(self, question: Question) -> None:
         """Run a question now. An empty question cancels the previous one."""
         self._number += 1
         self._last_run = monotonic()
+        self._is_scheduled = False
         self.question = question
         if question.is_empty:
             self._owner.workers.cancel_group(self._owner, "search")
@@ -145,7 +154,6 @@ class SearchRunner:
 
     def _run_typed(self) -> None:
         if self._is_scheduled:
-            self._is_scheduled = False
             self.run(self.question)
 
     def refresh_soon(self) -> None:
@@ -220,7 +228,7 @@ class SearchPane(BlankColumn):
         yield start
 
     def on_mount(self) -> None:
-        self.watch(self.bar.input, "value", self._typed, init=False)  # `Input.Changed` arrives after a frame
+        self.watch(self.bar.input, "value", self._typed, init=False)
         self._begin()
 
     @property
@@ -320,6 +328,11 @@ class SearchPane(BlankColumn):
         self._runner.typed(text)
         if self.question.is_empty:
             self._begin()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Search for the new text: this message arrives when the key is drawn."""
+        event.stop()
+        self._runner.drawn()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Open the selected result, or line of the start page, on Enter in the input."""

@@ -91,22 +91,21 @@ def rows_of(
     """
     near = outcome.near_misses if near_misses else outcome.near_misses[: 0 if outcome.hits else NEAR_MATCHES]
     known = {hit.chunk_id for hit in outcome.hits}
-    notes: dict[tuple[str, str], list[ResultRow]] = {}
+    notes: dict[tuple[str, str], list[Hit]] = {}
     for hit in outcome.hits:
-        row = ResultRow(hit)
-        notes.setdefault(row.note, []).append(row)
+        notes.setdefault((hit.space, hit.document_id), []).append(hit)
     return (
-        *(row for note, rows in notes.items() for row in _of_note(rows, folded=note not in unfolded)),
+        *(row for note, hits in notes.items() for row in _of_note(hits, folded=note not in unfolded)),
         *(ResultRow(hit, near=True) for hit in near if hit.chunk_id not in known),
     )
 
 
-def _of_note(rows: list[ResultRow], *, folded: bool) -> Iterator[ResultRow]:
-    first, *others = rows
-    in_note = len(rows) if first.hit.source_type == MemorySource.CHAT else first.hit.in_note  # a turn is one passage
-    shown = [first, *(replace(row, inner=True) for row in others if not folded)]
-    yield from shown[:-1]
-    yield replace(shown[-1], folded=max(len(rows), in_note) - len(shown))
+def _of_note(hits: list[Hit], *, folded: bool) -> Iterator[ResultRow]:
+    in_note = len(hits) if hits[0].source_type == MemorySource.CHAT else hits[0].in_note  # a turn is one passage
+    shown = hits[:1] if folded else hits
+    hidden = max(len(hits), in_note) - len(shown)
+    for at, hit in enumerate(shown):
+        yield ResultRow(hit, folded=hidden if hit is shown[-1] else 0, inner=at > 0)
 
 
 def has_more(outcome: SearchOutcome) -> bool:
