@@ -14,7 +14,7 @@ TORCH       ?= torch==2.13.0
 TORCH_INDEX ?=
 
 LOCK := requirements/dev.lock
-EXTRAS := calendars models mcp webdav dev
+EXTRAS := calendars mcp webdav dev
 
 # If it were set, each process of each test run would compile all tests again.
 unexport PYTHONDONTWRITEBYTECODE

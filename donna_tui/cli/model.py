@@ -97,7 +97,7 @@ def model_test(space: SpaceOption = None, as_json: AsJson = False) -> None:
     """Ask each configured language model for one word, to test server, key, model and answer."""
     from donna_tui.config.routes import load_routes, models_file
     from donna_tui.llm.failures import address_of
-    from donna_tui.ops.doctor import PURPOSES, library_of, request_one_word
+    from donna_tui.ops.doctor import PURPOSES, request_one_word
 
     rows: list[dict[str, Any]] = []
     lines: list[str] = []
@@ -109,7 +109,6 @@ def model_test(space: SpaceOption = None, as_json: AsJson = False) -> None:
                 continue
             row = {"id": alias, "model": route.model, "server": address_of(route), "ok": True}
             try:
-                library_of(route)
                 took = await request_one_word(engine.router, alias)
                 row |= {"seconds": round(took.latency_ms / 1_000, 2), "cost_usd": took.cost_usd}
                 lines.append(f"✓ {purpose}: {route.model} at {row['server']} answered in {row['seconds']} s")

@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import httpx2
-
 from donna_tui.config.routes import Route
 from donna_tui.llm.failures import CallError, FailureKind, Usage
 from donna_tui.llm.requests import ModelRequest
-from donna_tui.types.errors import DonnaError
 
 MAX_TOKENS = 100_000_000
 """Token counts above this are rejected as invalid."""
-
-_SENT = frozenset(
-    {
-        "host", "accept", "accept-encoding", "content-type", "content-length", "transfer-encoding", "connection",
-        "authorization", "x-api-key", "anthropic-version",
-    }
-)  # fmt: skip
-"""The request headers that are sent. The libraries would add headers about this machine and its environment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,51 +24,23 @@ class Reply:
 
 
 class Dialect(Protocol):
-    """The API of one kind of model server, and the library that sends its requests, if any; see `load`."""
+    """The API of one kind of model server: the paths of its requests and of its list of models."""
 
-    library: str
+    path: str
+    models_path: str
+
+    def headers(self, key: str) -> dict[str, str]:
+        """Return the headers with the key, which is empty for a local server without one."""
 
     def body(self, route: Route, request: ModelRequest) -> dict[str, Any]:
-        """Return the body of the request."""
-
-    async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
-        """Send the request once, after `load`. Raises the errors of httpx2 or DonnaError."""
+        """Return the body of a request."""
 
     def reply(self, answer: Mapping[str, Any]) -> Reply:
         """Decode an answer. Raises CallError."""
 
 
-async def only_known_headers(request: httpx2.Request) -> None:
-    """Remove all request headers that are not needed; an httpx event hook."""
-    for name in [header for header in request.headers if header not in _SENT]:
-        del request.headers[name]
-
-
-def load(library: str) -> None:
-    """Import a dialect's library, on any thread: it may take a second. Raises CallError without the library.
-
-    Its log level is raised, since at its finest level it logs the whole request.
-    """
-    if not library:
-        return
-    try:
-        importlib.import_module(library)
-    except ImportError:
-        raise CallError(FailureKind.NOT_INSTALLED, charged=False) from None
-    logging.getLogger(library).setLevel(logging.WARNING)
-
-
-async def _posted(library: Any, client: Any, path: str, body: dict[str, Any]) -> httpx2.Response:
-    """Send a request with the client of a library. Raises the network or egress error that it wraps in its own."""
-    try:
-        response: httpx2.Response = await client.post(path, body=body, cast_to=httpx2.Response)
-        return response
-    except library.APIStatusError as error:
-        refusal: httpx2.Response = error.response
-        return refusal
-    except library.APIConnectionError as error:
-        cause = error.__cause__
-        raise cause if isinstance(cause, httpx2.HTTPError | DonnaError) else httpx2.ReadError("no answer") from None
+def _bearer(key: str) -> dict[str, str]:
+    return {"authorization": f"Bearer {key}"} if key else {}
 
 
 def _messages(request: ModelRequest) -> list[dict[str, str]]:
@@ -113,8 +72,6 @@ def checked_reply(text: object, usage: Usage) -> Reply:
 
 
 _ANSWER = "answer"
-_NO_KEY = "none"
-"""A placeholder for local servers without a key, since the libraries require one."""
 
 _ANTHROPIC_ENDINGS = {
     "max_tokens": FailureKind.TRUNCATED,
@@ -125,9 +82,12 @@ _ANTHROPIC_ENDINGS = {
 
 
 class AnthropicMessages:
-    """Anthropic's API, `POST /v1/messages`."""
+    """Anthropic's API, https://docs.anthropic.com/en/api/messages."""
 
-    library = "anthropic"
+    path, models_path = "/v1/messages", "/v1/models"
+
+    def headers(self, key: str) -> dict[str, str]:
+        return {"anthropic-version": "2023-06-01", **({"x-api-key": key} if key else {})}
 
     def body(self, route: Route, request: ModelRequest) -> dict[str, Any]:
         return {
@@ -138,19 +98,6 @@ class AnthropicMessages:
             "tools": [{"name": _ANSWER, "description": "Takes the answer.", "input_schema": request.schema}],
             "tool_choice": {"type": "tool", "name": _ANSWER},
         }
-
-    async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
-        import anthropic
-
-        client = anthropic.AsyncAnthropic(
-            api_key=key or _NO_KEY,
-            base_url=route.server,
-            http_client=http,
-            max_retries=0,
-            timeout=route.deadline_seconds,
-            open_telemetry=False,
-        )
-        return await _posted(anthropic, client, "/v1/messages", body)
 
     def reply(self, answer: Mapping[str, Any]) -> Reply:
         stated = answer.get("usage")
@@ -181,9 +128,12 @@ CONTEXT_STEP = 4_096
 
 
 class OllamaChat:
-    """Ollama's API, `POST /api/chat`."""
+    """Ollama's API, https://docs.ollama.com/api/chat."""
 
-    library = ""
+    path, models_path = "/api/chat", "/api/tags"
+
+    def headers(self, key: str) -> dict[str, str]:
+        return _bearer(key)
 
     def body(self, route: Route, request: ModelRequest) -> dict[str, Any]:
         context_tokens = request.bytes // BYTES_PER_TOKEN + route.max_output_tokens
@@ -197,10 +147,6 @@ class OllamaChat:
                 "num_ctx": (context_tokens // CONTEXT_STEP + 1) * CONTEXT_STEP,
             },
         }
-
-    async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
-        headers = {"authorization": f"Bearer {key}"} if key else {}
-        return await http.post(f"{route.server}/api/chat", json=body, headers=headers)
 
     def reply(self, answer: Mapping[str, Any]) -> Reply:
         usage = Usage(tokens(answer, "prompt_eval_count"), tokens(answer, "eval_count"))
@@ -221,9 +167,12 @@ _OPENAI_ENDINGS = {
 
 
 class OpenAIChat:
-    """OpenAI's API, `POST /chat/completions`."""
+    """OpenAI's API, https://platform.openai.com/docs/api-reference/chat."""
 
-    library = "openai"
+    path, models_path = "/chat/completions", "/models"
+
+    def headers(self, key: str) -> dict[str, str]:
+        return _bearer(key)
 
     def body(self, route: Route, request: ModelRequest) -> dict[str, Any]:
         newer = f"{route.server}/".startswith(_OPENAI)
@@ -234,18 +183,6 @@ class OpenAIChat:
             "max_completion_tokens" if newer else "max_tokens": route.max_output_tokens,
             "response_format": {"type": "json_schema", "json_schema": shape},
         }
-
-    async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
-        import openai
-
-        client = openai.AsyncOpenAI(
-            api_key=key or _NO_KEY,
-            base_url=route.server,
-            http_client=http,
-            max_retries=0,
-            timeout=route.deadline_seconds,
-        )
-        return await _posted(openai, client, "/chat/completions", body)
 
     def reply(self, answer: Mapping[str, Any]) -> Reply:
         stated = answer.get("usage")
@@ -259,3 +196,6 @@ class OpenAIChat:
         if isinstance(ended, str) and ended in _OPENAI_ENDINGS:
             raise CallError(_OPENAI_ENDINGS[ended], charged=True, usage=usage)
         return checked_reply(value_at(choice, "message", "content"), usage)
+
+
+DIALECTS: dict[str, Dialect] = {"openai": OpenAIChat(), "anthropic": AnthropicMessages(), "ollama": OllamaChat()}

@@ -19,7 +19,6 @@ CANCELLED = "cancelled"
 
 class FailureKind(StrEnum):
     NOT_CONFIGURED = "not_configured"
-    NOT_INSTALLED = "not_installed"
     AUTH = "auth"
     REJECTED = "rejected"
     """The server does not know the model or the URL, or does not accept such a request."""
@@ -52,10 +51,6 @@ def kind_of(error: DonnaError) -> FailureKind:
 
 _WORDS: dict[FailureKind, tuple[str, str | None]] = {
     FailureKind.NOT_CONFIGURED: ("no language model is configured for this", "name one in models.yaml"),
-    FailureKind.NOT_INSTALLED: (
-        "the library that talks to this model is not installed",
-        "pip install 'donna-tui[models]'",
-    ),
     FailureKind.AUTH: ("The model server at {host} refused the key{status}.", "check api_key_env in models.yaml"),
     FailureKind.REJECTED: (
         "The model server at {host} rejected the request for model “{model}”{status}.",

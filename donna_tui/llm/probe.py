@@ -7,7 +7,7 @@ import json
 import httpx2
 
 from donna_tui.config.routes import Route
-from donna_tui.llm.dialects import value_at
+from donna_tui.llm.dialects import DIALECTS, value_at
 from donna_tui.llm.failures import FailureKind, ModelCallError, address_of, kind_of
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.egress import open_client
@@ -17,8 +17,6 @@ from donna_tui.types.errors import DonnaError
 SECONDS = 5.0
 MAX_BYTES = 4_000_000
 
-_LISTS = {"ollama": "/api/tags", "openai": "/models", "anthropic": "/v1/models"}
-
 
 async def probe(route: Route, key: str = "") -> None:
     """Request the server's list of models, which is free of charge.
@@ -26,13 +24,11 @@ async def probe(route: Route, key: str = "") -> None:
     Raises ModelCallError if the server cannot be reached, refuses the key, fails, or does not list the model. A server
     that answers without such a list passes, since only a call could show more.
     """
-    headers = {"authorization": f"Bearer {key}"} if key else {}
-    if route.dialect == "anthropic":
-        headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
+    dialect = DIALECTS[route.dialect]
     try:
         with carrying(Sensitivity.PUBLIC):
             async with open_client(timeout_seconds=SECONDS, max_bytes=MAX_BYTES) as client:
-                response = await client.get(f"{route.server}{_LISTS[route.dialect]}", headers=headers)
+                response = await client.get(f"{route.server}{dialect.models_path}", headers=dialect.headers(key))
     except httpx2.TimeoutException as error:
         raise _failed(route, FailureKind.TIMEOUT) from error
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from donna_tui.config.routes import Alias, Route, Routes
 from donna_tui.index.invocations import InputHash
-from donna_tui.llm.dialects import AnthropicMessages, Dialect, OllamaChat, OpenAIChat, Reply, load, only_known_headers
+from donna_tui.llm.dialects import DIALECTS, Dialect, Reply
 from donna_tui.llm.failures import (
     CANCELLED,
     OK,
@@ -101,12 +101,6 @@ async def _attempt(send: Send) -> bytes:
 
 
 MAX_ANSWER_BYTES = 2_000_000
-
-DIALECTS: dict[str, Dialect] = {
-    "openai": OpenAIChat(),
-    "anthropic": AnthropicMessages(),
-    "ollama": OllamaChat(),
-}
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -235,15 +229,18 @@ class ModelRouter:
             raise CallError(FailureKind.INVALID, charged=True, usage=reply.usage) from None
 
     async def _fetch_answer(self, call: _Call, dialect: Dialect, key: str) -> bytes:
-        await asyncio.to_thread(load, dialect.library)  # before the deadline and without the key
-        seconds = call.route.deadline_seconds
-        body = dialect.body(call.route, call.request)
+        route, seconds = call.route, call.route.deadline_seconds
         http = open_client(timeout_seconds=seconds, max_bytes=MAX_ANSWER_BYTES)
-        http.event_hooks = {"request": [only_known_headers], "response": []}
+        del http.headers["user-agent"]  # it names the library and its version
+        send = partial(
+            http.post,
+            f"{route.server}{dialect.path}",
+            json=dialect.body(route, call.request),
+            headers=dialect.headers(key),
+        )
         try:
             async with http, asyncio.timeout(seconds):
                 with carrying(call.prompt.sensitivity):
-                    send = partial(dialect.send, call.route, key, http, body)
                     return await fetch(send, self._pause, time.monotonic() + seconds)
         except TimeoutError:
             raise CallError(FailureKind.TIMEOUT, charged=True) from None

@@ -30,7 +30,7 @@ from donna_tui.index.files import file_states
 from donna_tui.index.generations import check_integrity, current_generation, index_path, set_aside
 from donna_tui.index.migrations import has_vector_table
 from donna_tui.index.vectors import vector_counts
-from donna_tui.llm.failures import CallError, CompletionMetadata, ModelCallError, address_of
+from donna_tui.llm.failures import CompletionMetadata, ModelCallError, address_of
 from donna_tui.llm.probe import probe
 from donna_tui.memory.database import db_path, erasure_mark
 from donna_tui.memory.tokens import CL100K, prompt_tokens
@@ -119,7 +119,6 @@ def _installation() -> Iterator[Finding]:
 EXTRAS = {
     "calendars": ("icalendar", "calendars"),
     "mcp": ("mcp", "tools for agents"),
-    "models": ("openai", "language models that answer over HTTP"),
     "tokens": ("tiktoken", "prompts counted in tokens of cl100k_base"),
     "webdav": ("wsgidav", "donna serve-webdav"),
     "sentence-transformers": ("sentence_transformers", "other embedding models, a GPU, re-ranking"),
@@ -155,7 +154,7 @@ async def request_one_word(router: ModelRouter, alias: Alias) -> CompletionMetad
 
 
 def examine_models(environ: Mapping[str, str] = os.environ) -> Iterator[Finding]:
-    """Check library, key and, for servers on this machine, whether they have the model."""
+    """Check the key and, for servers on this machine, whether they have the model."""
     try:
         routes = load_routes(environ)
     except ConfigError as error:
@@ -173,7 +172,6 @@ def _examined(alias: Alias, purpose: str, route: Route, environ: Mapping[str, st
     if variable and not environ.get(variable, "").strip():
         return Finding(alias, "warn", f"the key for {purpose} is missing", f"set the environment variable {variable}")
     try:
-        library_of(route)
         if route.is_local:
             asyncio.run(probe(route, environ.get(variable, "").strip() if variable else ""))
     except ModelCallError as error:
@@ -182,17 +180,6 @@ def _examined(alias: Alias, purpose: str, route: Route, environ: Mapping[str, st
         return Finding(alias, "ok", f"{purpose} are made by {route.model} at {address_of(route)}, on this machine")
     message = f"{purpose} are made by {route.model} at {address_of(route)}; private notes are not sent to it"
     return Finding(alias, "ok", message, "donna model test asks it")
-
-
-def library_of(route: Route) -> None:
-    """Import the library of a model. Raises ModelCallError (`not_installed`) without it."""
-    from donna_tui.llm.dialects import load
-    from donna_tui.llm.router import DIALECTS
-
-    try:
-        load(DIALECTS[route.dialect].library)
-    except CallError as error:
-        raise ModelCallError(error.kind) from error
 
 
 def _private(paths: AppPaths) -> Finding:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import REPOSITORY, Donna
+from tests.cli.running import Donna
 
 MODEL = "qwen3:8b"
 
@@ -112,20 +111,6 @@ def test_a_failing_or_missing_server(donna: Donna, vault: Path, port: int, monke
     )
     configure(donna, 9)
     assert doctor(donna)["message"] == "drafts: No model server answers at localhost:9."
-
-
-@pytest.mark.slow
-def test_a_library_that_is_missing_is_found_without_a_call(donna: Donna, vault: Path, port: int) -> None:
-    folder = donna.home / "config"
-    folder.mkdir(parents=True, mode=0o700)
-    route = f'{{dialect: openai, model: m, base_url: "http://localhost:{port}"}}'
-    (folder / "models.yaml").write_text(f"summarizer: {route}\n")
-    hidden = donna.cwd / "hidden"
-    hidden.mkdir()
-    (hidden / "openai.py").write_text("raise ImportError")
-    ran = donna("doctor", "--json", PYTHONPATH=f"{hidden}{os.pathsep}{REPOSITORY}")
-    (found,) = (each for each in json.loads(ran.out)["findings"] if each["id"] == "summarizer")
-    assert (found["state"], found["hint"]) == ("warn", "pip install 'donna-tui[models]'")
 
 
 def test_without_a_configured_model_it_says_so(donna: Donna, vault: Path) -> None:

@@ -8,7 +8,6 @@ import email.utils
 import gzip
 import json
 import logging
-import threading
 import traceback
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ import pytest
 from pydantic import BaseModel
 
 from donna_tui.config.routes import Route, Routes
-from donna_tui.llm.dialects import load
 from donna_tui.llm.failures import CompletionMetadata, FailureKind, ModelCallError
 from donna_tui.llm.router import Completion, ModelRouter
 from donna_tui.memory.db_thread import DbThread
@@ -439,20 +437,3 @@ async def test_without_a_model_it_says_so(db: DbThread) -> None:
         await router.complete(outgoing(), task_type="t", schema=Answer)
     assert caught.value.kind is FailureKind.NOT_CONFIGURED
     assert not router.may_read(Sensitivity.PUBLIC)
-
-
-@pytest.mark.parametrize("dialect", ["openai", "anthropic"])
-async def test_the_library_is_imported_beside_the_event_loop(
-    dialect: str, db: DbThread, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    on: list[threading.Thread] = []
-
-    def noticed(library: str) -> None:
-        on.append(threading.current_thread())
-        load(library)
-
-    monkeypatch.setattr("donna_tui.llm.router.load", noticed)
-    async with ModelServer(dialect, server.good).running() as port:
-        await router_harness(db, dialect, port).request()
-    assert len(on) == 1
-    assert on[0] is not threading.main_thread()

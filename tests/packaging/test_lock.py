@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 LOCK = ROOT / "requirements" / "dev.lock"
-EXTRAS = ("calendars", "models", "mcp", "webdav", "dev")
+EXTRAS = ("calendars", "mcp", "webdav", "dev")
 
 
 @pytest.fixture(scope="module")

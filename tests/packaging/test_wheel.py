@@ -107,7 +107,7 @@ def test_doctor_reports_no_failure_in_a_fresh_installation(installed: Installed)
     assert doctor.returncode == 4, doctor.stdout
     assert "fail" not in findings.values()
     assert (findings["sqlite"], findings["vectors"], findings["model"]) == ("ok", "ok", "warn")
-    for extra in ("calendars", "mcp", "webdav", "models", "sentence-transformers"):
+    for extra in ("calendars", "mcp", "webdav", "sentence-transformers"):
         assert f"[{extra}] for " in doctor.stdout
 
 

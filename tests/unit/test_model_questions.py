@@ -219,19 +219,6 @@ async def test_a_ledger_that_cannot_be_written_costs_no_answer(
     assert [each.reason for each in events if isinstance(each, ProblemRaised)] == [Reason.DISK_FULL]
 
 
-@pytest.mark.parametrize(("dialect", "library"), [("openai", "openai"), ("anthropic", "anthropic")])
-async def test_without_the_library_it_says_how_to_install_it(
-    dialect: Any, library: str, thread: DbThread, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(__import__("sys").modules, library, None)
-    route = Route(dialect=dialect, model="m", base_url="http://localhost:1")
-    router = ModelRouter(Routes(reasoner=route), thread, EventHub())
-    with pytest.raises(ModelCallError) as caught:
-        await router.complete(payload("x"), task_type="t", schema=Answer)
-    assert caught.value.kind is FailureKind.NOT_INSTALLED
-    assert caught.value.hint == "pip install 'donna-tui[models]'"
-
-
 def test_every_failure_has_its_own_message() -> None:
     told = [ModelCallError(kind, "models.example").message for kind in FailureKind]
     assert len(set(told)) == len(told)
