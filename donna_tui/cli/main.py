@@ -76,7 +76,7 @@ ABOUT_ALL = frozenset({"--help", "-h", "--version"})
 """The options of the program as a whole."""
 
 IMPLIED_OPEN = "donna.space_opened"
-"""The key of the context under which the first argument is, if it is no command."""
+"""The key of the context under which the first argument is stored, if it is not a command."""
 
 LIKENESS = 0.7
 """The minimum similarity of a misspelt command to the one that is suggested, from 0 to 1."""

@@ -108,7 +108,7 @@ def forget(
     identity: Annotated[str, typer.Argument(metavar="ID", help="The id of a memory, a chat or a correction.")],
     for_good: Annotated[
         bool,
-        typer.Option("--for-good", help="Erase the text of the memory, also from the backups. This cannot be undone."),
+        typer.Option("--for-good", help="Erase the text of the memory, from the backups too. This cannot be undone."),
     ] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Restore what was forgotten.")] = False,
     user: Annotated[str, typer.Option("--user", help="A memory of this user; your own by default.")] = "",
