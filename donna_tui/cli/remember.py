@@ -72,7 +72,7 @@ def memories(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """List memories other than notes, latest first, one page at a time."""
+    """List memories other than notes, latest first, in pages."""
     wanted = MemoryFilter(types=tuple(map(type_named, kinds or ())), text=" ".join(text or ()), user_id=user or ME)
 
     async def work(engine: Engine) -> tuple[tuple[MemoryChunk, ...], int]:
@@ -211,7 +211,7 @@ def recall(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Select the memories for a prompt within a token budget, and print what was left out and why."""
+    """Select the memories for a prompt within a token budget. What was left out is printed with the reason."""
     from donna_tui.search.query import readable
 
     question = " ".join(query)
