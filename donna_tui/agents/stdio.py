@@ -1,4 +1,4 @@
-"""Serve MCP over standard streams. Meanwhile only the protocol is written to stdout."""
+"""Serve MCP over standard streams, and write nothing but the protocol to stdout."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def calendar_add(
 
 @app.command("list")
 def calendar_list(space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """List the followed calendars with the time of the last read and any problem."""
+    """List the followed calendars. Each has the time of the last read and any problem."""
     from donna_tui.calendar.mirror import calendar_rows
 
     session = find_session(space)
@@ -97,7 +97,7 @@ def calendar_list(space: SpaceOption = None, as_json: AsJson = False) -> None:
 def calendar_test(
     name: Annotated[str, typer.Argument(help="Only this calendar.")] = "", as_json: AsJson = False
 ) -> None:
-    """Read each calendar now, and print the number of its meetings or the error. Nothing is stored."""
+    """Read each calendar now, and count its meetings. Errors are printed; nothing is stored."""
     from donna_tui.calendar.following import window_around
     from donna_tui.calendar.sources import sources_for
 

@@ -193,7 +193,7 @@ def chat_watch(
     sensitive: Sensitive = False,
     space: SpaceOption = None,
 ) -> None:
-    """Follow Claude Code's session logs, and store each message when it is written. Resumes after a restart."""
+    """Follow Claude Code's session logs, and store new messages. Resumes after a restart."""
     from donna_tui.memory.importers import claude_code_folder
 
     place = expanded(Path(folder)) if folder else claude_code_folder()
@@ -235,7 +235,7 @@ def chat_suggestions(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the preferences that were stated in chats, to remember or to dismiss."""
+    """List preferences stated in chats, to remember or dismiss."""
     if accept and dismiss:
         raise DonnaError(Reason.USAGE, "--accept and --dismiss cannot be used together")
 
@@ -291,7 +291,10 @@ def _session_line(session: SessionRow) -> str:
 
 @app.command("compress")
 def chat_compress(space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """Summarise the oldest conversations beyond recall.compression_threshold. Their turns are preserved."""
+    """Summarise the oldest conversations if there are many.
+
+    The setting recall.compression_threshold is the number that may lack a summary. The turns are preserved.
+    """
     session = open_session(space)
 
     async def work(engine: Engine) -> tuple[MemoryChunk, ...]:
@@ -316,7 +319,7 @@ def chat_expand(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Undo the summary of a conversation, so that its turns are recalled again."""
+    """Undo the summary of a conversation. Its turns are recalled again."""
 
     async def work(engine: Engine) -> bool:
         changed = await engine.memory.expand(session.removeprefix("chat:"))

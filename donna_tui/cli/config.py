@@ -36,7 +36,7 @@ def show(space: SpaceOption = None, as_json: AsJson = False) -> None:
 
 @app.command("path")
 def path(space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """Print the paths of settings and of Donna's own files, and which of them exist."""
+    """Print the paths of settings and of Donna's own files. Missing ones are marked."""
     places = [
         {"id": name, "path": str(place), "exists": os.access(place, os.F_OK)}
         for name, place in _places(_root_if_known(space))

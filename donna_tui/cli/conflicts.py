@@ -13,7 +13,7 @@ from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.conflicts import Keep
 from donna_tui.vault.write.file_names import EVERYWHERE
 
-app = new_app("List the conflict copies of sync programs, each with its note.")
+app = new_app("List the conflict copies of sync programs. Each is listed with its note.")
 
 
 @app.callback(invoke_without_command=True, no_args_is_help=False)
@@ -38,7 +38,7 @@ def resolve(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Keep one version or both and drop the copy, as one operation, after showing the diff."""
+    """Keep one version or both, and delete the copy. It is one operation; the diff is shown first."""
     asks = not agreed and can_show_diff(as_json)
     writer = open_writer_of(space, allowlist=(EVERYWHERE,) if asks else None)
     plan = writer.resolver.plan(writer.resolver.conflict(path), keep)

@@ -36,7 +36,7 @@ def log(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """List changes with author and time: Donna's operations and other commits."""
+    """List changes: Donna's operations and other commits. Each has its author and time."""
     writer = open_writer_of(space)
     found = writer.history.revisions(path, limit=count)
     if path and not found and writer.repo.find() and writer.history.outside_change(path) is None:
@@ -53,7 +53,10 @@ def diff(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the changes of an operation; for a note, or without a name, those on disk that are not in git."""
+    """Show the changes of an operation, or those not in git.
+
+    For a note, or without a name, these are the changes on disk since the last commit.
+    """
     changes = _changes(open_writer_of(space), what)
     rows = [_change(change) for change in changes]
     lines = [line for change in changes for line in diff_lines(change)]
@@ -144,7 +147,7 @@ def undo(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Undo Donna's last operations, or all of an agent's session, after showing the diff."""
+    """Undo Donna's last operations, or a session of an agent. The diff is shown first."""
     if session is not None:
         _reject_number(n)
         return _restore_session(OperationKind.UNDO, session, space, agreed=agreed, as_json=as_json)
@@ -163,7 +166,7 @@ def redo(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Redo the last undone operations, or all of an agent's session, after showing the diff."""
+    """Redo the last undone operations, or a session of an agent. The diff is shown first."""
     if session is not None:
         _reject_number(n)
         return _restore_session(OperationKind.REDO, session, space, agreed=agreed, as_json=as_json)

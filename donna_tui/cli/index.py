@@ -31,7 +31,7 @@ def index(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Update the index now, and return when text and vectors are complete."""
+    """Update the index, and return when it is complete."""
     session = open_session(space)
 
     async def work(engine: Engine) -> tuple[Status, bool]:

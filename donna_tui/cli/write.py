@@ -109,7 +109,7 @@ def mv(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Move or rename a note or a folder, and rewrite the links to it, as one operation."""
+    """Move or rename a note or a folder, and rewrite links to it. One operation, which `donna undo` reverts."""
     session = open_session(space)
     target = f"{dst}{Path(src).name}" if dst.endswith("/") else dst
 

@@ -199,7 +199,7 @@ class VaultConfig(Block):
         "webdav", description="How the vault is synced with other devices; `donna doctor` checks it."
     )
     templates_dir: HomePath = Field(
-        Path("vault_templates"), description="Folder of note templates; a relative one is Donna's own."
+        Path("vault_templates"), description="Folder of note templates; a relative path is within Donna's own files."
     )
     ignore_globs: Annotated[tuple[Glob, ...], FromSpace.APPEND] = Field(
         (".obsidian/**", ".trash/**", ".git/**", "node_modules/**"),
@@ -285,7 +285,7 @@ class RetrievalConfig(Block):
         8, ge=1, validation_alias=AliasChoices("default_k", "top_k"), description="The default number of hits."
     )
     min_score: Annotated[Number, FromSpace.REPLACE] = Field(
-        0.25, ge=0, le=1, description="The minimum cosine similarity of a semantic hit; keyword hits are never cut."
+        0.25, ge=0, le=1, description="The minimum cosine similarity of a semantic hit; keyword hits are exempt."
     )
     max_k: Annotated[Whole, FromSpace.REPLACE] = Field(
         32, ge=1, le=VEC0_MAX_K // CANDIDATES_PER_HIT, description="The maximum number of hits of a search."

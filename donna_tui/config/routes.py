@@ -81,8 +81,8 @@ class Route(Block):
     api_key_env: Variable | None = Field(None, description="The environment variable that holds the key.")
     deadline_seconds: Number = Field(120.0, ge=1, le=3_600, description="The timeout of a call, in seconds.")
     max_output_tokens: Whole = Field(4_000, ge=16, le=100_000, description="The maximum number of tokens of an answer.")
-    price_in: Price | None = Field(None, description="US dollars for a million tokens that the model reads.")
-    price_out: Price | None = Field(None, description="US dollars for a million tokens that the model writes.")
+    price_in: Price | None = Field(None, description="US dollars per million tokens that the model reads.")
+    price_out: Price | None = Field(None, description="US dollars per million tokens that the model writes.")
 
     @model_validator(mode="after")
     def _costs_are_known(self) -> Route:

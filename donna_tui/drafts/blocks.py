@@ -335,8 +335,9 @@ class _Parser:
     """Turn the paragraphs and list items of a note into blocks.
 
     `_items` is the stack of open items: the column of their text, the index of their block, and the role of the items
-    below it. A paragraph or item that is the name of a section, as “Agreed:”, gives its role to the items below it; the
-    first line of a paragraph also gives it to its other lines. Any other label above a list is the topic of its items.
+    below it. A paragraph or item that is the name of a section, such as “Agreed:”, gives its role to the items below;
+    the first line of a paragraph also gives it to its other lines. Any other label above a list is the topic of its
+    items.
     """
 
     def __init__(self, text: str, title: str, *, own: bool) -> None:
@@ -394,7 +395,7 @@ class _Parser:
             self._label = self._label_in(low, high)
 
     def _label_in(self, low: int, high: int) -> str:
-        """Return the words of a label at the end of a paragraph, as “Stop:” or “**Stop**”; empty if there is none.
+        """Return the words of a label at the end of a paragraph, such as “Stop:” or “**Stop**”; empty if there is none.
 
         A label that gives a role is none.
         """
@@ -517,7 +518,7 @@ def _sentences_in(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _with_answers(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Join each answer, as “No, too late.”, to the question before it."""
+    """Join each answer, such as “No, too late.”, to the question before it."""
     before: tuple[int, int] | None = None
     for start, end in spans:
         if before and text.endswith("?", *before) and _ANSWER.match(text, start):

@@ -233,7 +233,7 @@ class Points:
 def points_of(blocks: Sequence[Block], agenda: Sequence[str] = (), *, is_daily: bool = False) -> Points:
     """Choose the quotations of the last meeting, in the order of the agenda if there is one.
 
-    Of a daily note, sentences beside bullets are quoted as well; it is no transcript, however long.
+    Of a daily note, sentences beside bullets are quoted as well; it does not count as a transcript, however long.
     """
     quotable = {
         number
@@ -458,7 +458,7 @@ def _above(blocks: Sequence[Block], number: int) -> list[int]:
 def _in_order(blocks: Sequence[Block], chosen: list[int], agenda: Sequence[frozenset[str]]) -> tuple[Block, ...]:
     """Return blocks with their enclosing ones, in the order of the agenda; `depth` is relative to the chosen blocks.
 
-    A bullet that only names their section, as “Agreed:”, is left out, since a draft names it.
+    A bullet that only names their section, such as “Agreed:”, is left out, since a draft names it.
     """
     wanted = dict.fromkeys(
         each

@@ -96,7 +96,7 @@ _EVERY_TEAM = _TEAM | _DIARY | _ANYBODY | {
     "retrospektive", "sprintplanung", "backlog", "all", "hands", "bi", "wochenbesprechung", "teammeeting", "iteration",
     "post", "mortem",
 }  # fmt: skip
-"""Title words of meetings that every team has: a title of these alone does not tell which team it is."""
+"""Title words of meetings that every team has: a title of these alone does not say which team it is."""
 
 _PERIOD = re.compile(
     r"\b(?:(?:week|woche|sprint|iteration|quarter|quartal) ?\d*|(?:[qhw]|kw|cw|fy) ?\d{1,4}|(?:19|20)\d\d"
@@ -302,7 +302,7 @@ def may_be_quoted(note: IndexedNote, invited: Invited) -> bool:
 
 
 def _is_with_somebody(title: str, invited: Invited) -> bool:
-    """Check whether a title, as “Lunch with Ben” or “Ben / Kim”, is that of a meeting with somebody who is invited."""
+    """Check whether a title such as “Lunch with Ben” or “Ben / Kim” is that of a meeting with an invited person."""
     names, mine = ({word for each in people for word in each.split()} for people in (invited.people, invited.me))
     key, after = title_key(title), _WITH.search(title)
     with_whom = title_key(after[1]) if after else frozenset()
@@ -565,7 +565,7 @@ def _folders_after(folder: PurePosixPath, old: datetime.date, new: datetime.date
 
 
 DAYS_OF_CALENDAR = datetime.timedelta(days=200)
-"""Time before a meeting in which events of the calendar tell which of several meetings with its title a note is of."""
+"""Time before a meeting in which the calendar shows which of several meetings with its title a note belongs to."""
 
 Search = Callable[[SearchRequest, int], Awaitable[SearchOutcome]]
 Read = Callable[[Callable[[Database], Any]], Awaitable[Any]]

@@ -1,4 +1,4 @@
-"""Write the note of an occasion exactly once, also after a crash or a retry."""
+"""Write the note of an occasion exactly once, even after a crash or a retry."""
 
 from __future__ import annotations
 

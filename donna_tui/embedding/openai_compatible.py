@@ -197,7 +197,7 @@ class OpenAICompatible:
             raise self._unusable("is not a list of vectors") from None
         stated = [position if row.index is None else row.index for position, row in enumerate(rows)]
         if sorted(stated) != list(range(count)):
-            raise self._unusable("has not one vector for each passage")
+            raise self._unusable("does not have one vector for each passage")
         length = {len(row.embedding) for row in rows}
         expected = {getattr(self, "dim", next(iter(length), 0))}
         if length != expected or not 0 < next(iter(length)) <= MAX_DIM:

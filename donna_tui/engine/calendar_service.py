@@ -94,7 +94,7 @@ class CalendarService:
         return tuple(await self._db.run(lambda db: calendar_rows(db.database)))
 
     async def add_calendar(self, where: str, name: str = "", *, username: str = "", password: str = "") -> CalendarRow:
-        """Read the calendar in a file, in a folder or at a URL, and follow it from now on, also after a restart.
+        """Read the calendar in a file, in a folder or at a URL, and follow it from now on, even after a restart.
 
         A password is stored in a separate file that only the user can read. Raises DonnaError if the calendar cannot be
         read (`calendar_failed`, `login_refused`, `usage`) or its name is taken (`conflict`).

@@ -337,7 +337,7 @@ class MemoryService:
     # Forgetting
 
     async def forget(self, identity: str, *, user_id: str = ME, for_good: bool = False, by: str = "") -> bool:
-        """Forget a memory, so that it is neither found nor recalled. `for_good` erases its text, also from the backups.
+        """Forget a memory, so that it is neither found nor recalled. `for_good` erases its text, from the backups too.
 
         Return whether anything changed; `by` is the session of the agent that forgets it. Raises DonnaError for an
         unknown id, or for the content of a note.

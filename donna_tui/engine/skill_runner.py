@@ -79,7 +79,7 @@ class SkillRunner:
         if entry.skill == meeting_note.TEMPLATE:
             await self._calendar.meeting(entry.key)
         elif entry.skill != person.TEMPLATE and entry.skill not in DATED_SKILLS:
-            raise DonnaError(Reason.USAGE, f"a {entry.skill} is not drafted here")
+            raise DonnaError(Reason.USAGE, f"there is no skill {entry.skill}")
 
     async def again(self, entry: Entry) -> None:
         await self.writer.run(await self.run_of(entry))

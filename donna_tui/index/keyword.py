@@ -249,14 +249,14 @@ def begun_word(database: Database, word: str, words: str = ALL_WORDS) -> str:
         f"SELECT term FROM {VOCABULARY[words]} WHERE term >= ? AND term < ? ORDER BY doc DESC LIMIT ?",  # noqa: S608
         (begun, f"{begun}\U0010ffff", MAX_COMPLETIONS),
     )
-    # FTS5 would stem a stem again, as “decis” to “deci”
+    # FTS5 would stem a stem again, such as “decis” to “deci”
     completed = [f"{quoted(term)}*" if term.endswith("s") else quoted(term) for term in terms]
     completed = completed or [f"{quoted(_stem_of(database, begun, words) or word)}*"]
     return f"({' OR '.join(completed)})"
 
 
 def _stem_of(database: Database, begun: str, words: str) -> str:
-    """Return the longest stem that is a prefix of a word: “decisi” is no prefix of “decis”, the stem of “decisions”."""
+    """Return the longest stem that is a prefix of a word: “decisi” does not begin “decis”, the stem of “decisions”."""
     known = database.column(
         f"SELECT term FROM json_each(?) AS stem CROSS JOIN {VOCABULARY[words]} ON term = stem.value",  # noqa: S608
         (json.dumps([begun[:length] for length in range(SHORTEST_STEM, min(len(begun), LONGEST_STEM))]),),

@@ -109,7 +109,7 @@ def exact_names(database: Database, key: str, scope: Scope, limit: int) -> list[
     """Find names with this key, ignoring spaces: names of notes first, then tags; the newest notes first."""
     squashed = key.replace(" ", "")
     if not database.value(f"SELECT 1 FROM note_names WHERE {_SQUASHED} = ? AND kind < 9 LIMIT 1", [squashed]):  # noqa: S608
-        return []  # most questions are no names
+        return []  # most questions are not names
     inside, inside_parameters = conditions(Scope(scope.filters))
     same = (
         f"SELECT n.id FROM {_NAMED} WHERE {_SQUASHED} = ? AND n.kind < 9 AND {inside}"  # noqa: S608

@@ -185,7 +185,7 @@ class Watcher:
     async def _poll(self, times: int) -> None:
         for _ in range(times):
             await asyncio.sleep(POLL_SECONDS)
-            if self._identity() is not None:  # nothing can be compared before the root is back, and it is no event
+            if self._identity() is not None:  # nothing can be compared before the root is back, and it is not an event
                 self._on_change(ChangedPaths(everything=True))
 
     def _relative(self, path: str) -> str:

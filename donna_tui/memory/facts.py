@@ -54,7 +54,7 @@ _EVENT = re.compile(
     r"|^\w+ed (?:the|an?|my|our|his|her|their|it|with|from|for)\b",
     re.IGNORECASE,
 )
-"""Match what tells when something happened, or begins with a verb in the past."""
+"""Match what says when something happened, or begins with a verb in the past."""
 _LABELLED = re.compile(r"^\s*([^\W\d_][\w ’'/-]{1,40}):\s+\S")
 _HABIT = re.compile(
     r":\s+I (?:\w+ly |much )?(?:always|never|hate|dislike|detest|can['’]?t stand|cannot stand)\b", re.IGNORECASE
@@ -72,7 +72,7 @@ _WORD = re.compile(r"\w+")
 
 def route(text: str, hint: MemoryType | None = None) -> MemoryType:
     """Classify a text: as the hint if there is one; else procedural for a preference, working for something current,
-    semantic for one sentence that tells no event, and episodic for everything else.
+    semantic for one sentence that reports no event, and episodic for everything else.
     """
     if hint is not None:
         return hint

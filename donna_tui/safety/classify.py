@@ -1,6 +1,6 @@
 """Classify the sensitivity of a note. In doubt it is private: a leak cannot be undone, a wrong flag can.
 
-A note is private by `donna: local-only` or by a true value of the configured key in its frontmatter; also if its
+A note is private by `donna: local-only` or by a true value of the configured key in its frontmatter; or if its
 frontmatter cannot be parsed reliably, or has a flag in a form that is not valid frontmatter.
 """
 

@@ -46,7 +46,7 @@ HIGHEST_SCORE = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The `retrieval` settings. `min_score` is the cosine below which a passage without a shared word is no hit.
+    """The `retrieval` settings. `min_score` is the cosine below which a passage without a shared word is not a hit.
 
     `patience` is how many seconds a search waits for the vector of its question before it falls back to words.
     """
@@ -137,7 +137,7 @@ def judge(passages: Passages, question: Question, settings: Settings, legs: Legs
 
     def is_relevant(one: Ranked) -> bool:
         """Return whether a passage can be a hit: it shares a word, its cosine reaches the threshold, or it lists the
-        section, as “Action items”, if the question asks for nothing else, as “open tasks”.
+        section, such as “Action items”, if the question asks for nothing else, such as “open tasks”.
         """
         is_close = one.cosine is not None and one.cosine >= min_score
         return one.keyword_rank is not None or is_close or one.id in asked
@@ -191,7 +191,7 @@ def _leads(
 
     Return None if no passage answers the question, or the passages say it about the other person. Only a hybrid search
     can decide that. In a search of a single note the best passages need not be close, because the note is already
-    chosen, nor if the question asks only for a section, as “open tasks”.
+    chosen, nor if the question asks only for a section, such as “open tasks”.
     """
     if question.mode != "hybrid" or question.vector is None or not question.query.terms:
         return {}

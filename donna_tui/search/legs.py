@@ -135,7 +135,7 @@ def _respelt(database: Database, query: Query) -> Query:
     nowhere, also an excluded one, by it, or by the same Arabic noun with or without its article.
 
     A spelling with the same stem is found anyway, such as “issü” for “issue”. The words of relative dates are kept,
-    since they stand for days.
+    since they name days.
     """
     index, kept = words_of(query.filters), " ".join(query.relative).split()
     added: list[tuple[str, str]] = []

@@ -158,8 +158,8 @@ def relative_dates(text: str, today: date) -> tuple[tuple[str, ...], str]:
     """Return the expressions in a question that name days relative to today, such as “last week”, and the days and
     months that they name, in ISO 8601.
 
-    There are none beside another date and in a question how to do something, and a word such as “Yesterday” that is
-    capitalised within a question is a name.
+    There are none beside another date, nor in a question about how to do something, and a word such as “Yesterday” that
+    is capitalised within a question is a name.
     """
     if _ASKS_HOW_TO.match(text) or next(_dates_in(text), None):
         return (), ""
@@ -214,7 +214,7 @@ def latest_of(query: Query) -> tuple[str, list[str]]:
     """Return an expression such as “latest” in a question, and the words after it that may name a series of notes.
 
     “Last” is one only before a kind of meeting or note, with up to two words between. There is none beside a date, nor
-    in a question how to do something.
+    in a question about how to do something.
     """
     text = " ".join(query.words)
     match = re.search(_LATEST, text, re.IGNORECASE) if _SAYS_LATEST.search(text) else None
@@ -262,7 +262,7 @@ _GERMAN = frozenset(
     " waren warum wegen welche welchem welchen welcher welches wem wen wer werden weshalb wie wieso wir wird wollte"
     " wollten wurde wurden zum zur über".split()
 )
-"""Stop words of German that are no words of English: a question with one of them is German."""
+"""Stop words of German that are not words of English: a question with one of them is German."""
 
 _GERMAN_ELSEWHERE = frozenset(
     "ab am auf aus bei bis dann dass den des die dies doch du durch er es gibt hat ihm ihn ihnen ihr man mir mit nach"

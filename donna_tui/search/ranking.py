@@ -43,7 +43,7 @@ class QueryContent:
     """The content of a question: word stems, and the pattern of the dates in it, which count as one more stem.
 
     `other_year` is the pattern of its days in notes of another year. `relative` is the pattern of the relative
-    expressions that `dates` stands for: then `relative_stems` are also the stems that a passage with a date contains.
+    expressions that `dates` replaces: then `relative_stems` are also the stems that a passage with a date contains.
     `spellings` are stems with the other spelling that is as good.
     """
 
@@ -83,7 +83,7 @@ class QueryContent:
     def date_lead(self, text: str, names: str) -> float:
         """Return 1 if a passage contains a date of the question, -1 if it has that day in a note of another year.
 
-        A note with a relative expression in its `names` may be the one that is meant, as “Last week in AWS”.
+        A note with a relative expression in its `names` may be the one that is meant, such as “Last week in AWS”.
         """
         if self.holds_date(text) or _contains(self.relative, names):
             return 1.0
@@ -106,7 +106,7 @@ def _joined(text: str) -> str:
 @lru_cache(maxsize=64)
 def query_content(query: Query, *, partial: bool) -> QueryContent:
     """Return the content of a query; its last word may be incomplete if it is `partial`. The words that only ask for a
-    section, such as “decide”, are no content, unless there are no others.
+    section, such as “decide”, do not count as content, unless there are no others.
     """
     begun = query.begun if partial else ""
     terms = [term for term in query.terms if term != begun]

@@ -94,7 +94,7 @@ TASKS = Section(
 
 
 _HOW_TO = re.compile(r"\W*(?:how (?:to|do|does|can|should)|wie)\b", re.IGNORECASE)
-"""The beginning of a question how to do something, as “how to open tasks”."""
+"""The beginning of a question about how to do something, such as “how to open tasks”."""
 
 LONGEST_QUESTION = 400
 """Number of characters of a question that are considered: a longer text is a passage and not a question."""

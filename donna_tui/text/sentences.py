@@ -35,7 +35,7 @@ def sentence_spans(text: str, *, in_chat: bool = False) -> Iterator[tuple[int, i
         short = _ABBREVIATION.search(text, max(0, end - LONGEST_ABBREVIATION), end) if match[0][0] == "." else None
         if short and (not short["numbers"] or match["next"].isdigit()):
             continue
-        if short and len(short["numbers"]) == 1 and text.startswith(".", match.end() + 1):  # as “z. B.”
+        if short and len(short["numbers"]) == 1 and text.startswith(".", match.end() + 1):  # such as “z. B.”
             continue
         first, looked = first or next(filter(str.isalpha, text[looked:end]), ""), end
         if not in_chat and (match["next"] or "").islower() and not first.islower():

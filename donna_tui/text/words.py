@@ -97,7 +97,7 @@ _MAX_SPELLINGS = 16
 def other_spellings(word: str) -> list[str]:
     """Return the other German spellings of a word, in lower case: “mueller” for “Müller”, and the reverse.
 
-    Each digraph may stand for a letter or not: “wasserstrasse” is “wasserstraße”.
+    Each digraph may be the spelling of one letter or not: “wasserstrasse” is “wasserstraße”.
     """
     lower = unicodedata.normalize("NFC", word.lower())
     if (plain := "".join(_DIGRAPHS.get(char, char) for char in lower)) != lower:

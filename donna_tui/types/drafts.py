@@ -29,7 +29,7 @@ class Attendee:
 class Meeting:
     """One occurrence of a calendar entry. All text is raw and untrusted.
 
-    `event_id` names the occurrence for ever, also after it has moved; `series_id` is the same for all of a series and
+    `event_id` names the occurrence for ever, even after it has moved; `series_id` is the same for all of a series and
     empty for a single entry. Times are aware, in UTC; an all-day entry lasts from midnight to midnight of the local
     zone. `day` is the local day on which it begins.
     """
@@ -157,7 +157,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """A part of a draft that can be left out: whole lines (1-based, inclusive) of its text. Frontmatter is no hunk."""
+    """A part of a draft that can be left out: whole lines (1-based, inclusive) of its text, without frontmatter."""
 
     number: int
     start_line: int

@@ -241,7 +241,8 @@ class BadLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
-    """The result of an import. `known` turns had been imported before; `left_out` are no messages, such as tool output.
+    """The result of an import. `known` turns had been imported before; `left_out` counts what is not
+    a message, such as tool output.
 
     `bad` holds the first malformed lines, `malformed` counts all.
     """

@@ -60,7 +60,7 @@ def is_conflict_copy(name: str) -> bool:
 
 
 def original_of(path: str) -> str | None:
-    """Return the path of the original of a conflict copy, also for a copy of a copy; None for any other file."""
+    """Return the path of the original of a conflict copy, even for a copy of a copy; None for any other file."""
     folder, slash, name = path.rpartition("/")
     peeled = list(_peeled(name))
     return f"{folder}{slash}{peeled[-1]}" if peeled else None

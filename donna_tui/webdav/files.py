@@ -1,4 +1,4 @@
-"""Serve the visible files of a vault, and withhold private ones from every client that is not their owner."""
+"""Serve the visible files of a vault, and withhold private ones unless the server was started to serve them."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ _CUT = re.compile(r"[?#;\x00-\x1f\x7f]")
 """Characters that a decoded destination path must not contain: urllib drops them, or cuts the path there."""
 
 _DECLARES = re.compile(rb"<\0*!\0*(?:D\0*O\0*C\0*T|E\0*N\0*T\0*I)")
-"""A document type or entity declaration in XML, also in UTF-16: no client needs one, and entities can explode."""
+"""A document type or entity declaration in XML, even in UTF-16: no client needs one, and entities can explode."""
 
 _HEADERS = (
     ("X-Content-Type-Options", "nosniff"),

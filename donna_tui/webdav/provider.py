@@ -49,7 +49,7 @@ class VaultProvider(DAVProvider):  # type: ignore[misc]  # wsgidav comes without
         return self._read_only
 
     def get_resource_inst(self, path: str | None, environ: Environ) -> VaultFolder | VaultFile | None:
-        """Return the resource at a path, or None; also for None, which wsgidav passes for the parent of the vault."""
+        """Return the resource at a path, or None. wsgidav passes None as the path of the parent of the vault."""
         if path is None:
             return None
         with _answered():

@@ -132,7 +132,7 @@ class Quota:
 
     @contextlib.contextmanager
     def taken(self) -> Iterator[None]:
-        """Count a write before it begins, also if cancelled; give it back if refused. Raises DonnaError (`quota`)."""
+        """Count a write before it begins, even if it is cancelled but not if refused. Raises DonnaError (`quota`)."""
         self.take()
         try:
             yield

@@ -55,7 +55,7 @@ _WEEKDAYS = frozenset(
     " sonnabend sonntag lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes miércoles jueves viernes"
     " sábado domingo".split()
 )
-"""Words that may stand beside the day in the name of a daily note."""
+"""Words that the name of a daily note may contain besides the day."""
 
 _WEEK = re.compile(r"^\d{4}-?W\d\d\b", re.IGNORECASE)
 """The name of the note of a week."""
@@ -93,7 +93,7 @@ _PROMISE = re.compile(
     rf"\b.* {_DEADLINE}",
     re.IGNORECASE,
 )
-"""A promise by or to the writer; one by somebody else has a deadline, or says that it is one."""
+"""A promise by or to the writer; one by somebody else must have a deadline, or say that it is a promise."""
 
 _NEGATION = re.compile(
     r"n['’]t\b|\b(?:not|never|nobody|no one|nothing|nicht|nichts|nie|niemand|kein\w*)\b", re.IGNORECASE

@@ -77,7 +77,7 @@ _COURTESY = re.compile(
     r"|bis (?:dann|bald|gleich|morgen|später)\b)",
     re.IGNORECASE,
 )
-"""The beginning of a courtesy that is no list item."""
+"""The beginning of a courtesy that is not a list item."""
 
 
 async def note(gatherer: Gatherer, meeting: Meeting) -> Run:

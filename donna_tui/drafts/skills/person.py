@@ -245,7 +245,7 @@ class _Named:
 
 
 def _is_distinct(first: str) -> bool:
-    """Check whether a first name is no word, as “Will” and “May”, and no initials."""
+    """Check whether a first name is neither a word, such as “Will” and “May”, nor initials."""
     return len(first) > 2 and first.casefold() not in STOP_WORDS and first not in MONTHS
 
 

@@ -108,9 +108,9 @@ class Action:
     `id` is its stable name in keymaps: the noun under which it is listed, and a verb. `defaults` are its keys in the
     form of Textual's bindings; the first one is shown. Keys that print a character act only outside text inputs.
     `title` fits a footer; `help` is one sentence. Its keys are active in the context of its noun, or everywhere if the
-    noun is no context, unless it has another `context`. `needs` are fields of `ActionState`, in the order in which they
-    are checked: each fact must be true, and each reason empty, `unless` another fact is true. With `hides` the footer
-    omits the action while it is not possible.
+    noun is not a context, unless it has another `context`. `needs` are fields of `ActionState`, in the order in which
+    they are checked: each fact must be true, and each reason empty, `unless` another fact is true. With `hides` the
+    footer omits the action while it is not possible.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Name the engine as the screens use it, whose services they call directly."""
+"""Define the backend of the screens, which is the engine: they call its services directly."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Define containers without a border, and titled panels with a rounded one.
 
-Textual composes every line of every container for each frame, also below the widgets that cover it: a tenth of the time
+Textual composes every line of every container for each frame, even below the widgets that cover it: a tenth of the time
 from a key to its results. A container that is marked as blank is skipped.
 """
 

@@ -44,7 +44,7 @@ class PartsPane(Horizontal):
     """
 
     within: ClassVar[Mapping[str, str]] = {}
-    """The part of each place that is no part itself."""
+    """The part of each place that is not a part itself."""
 
     notice = query_one(Notice)
 

@@ -219,7 +219,7 @@ class MemoryList(RowList):
         return index - sum(retained < index for retained in self._retained)
 
     def _row_like(self, memory: MemoryChunk | None) -> int:
-        """Return the row of the same memory, also if its text changed, as that of a task; or else the selected one."""
+        """Return the row of the same memory, even if its text changed, as a task's may; else the selected row."""
         rows = list(self.places_of(memory.id).items()) if memory is not None else []
         wanted = (memory.start_line, memory.content) if memory is not None else (0, "")
         same = (index for index, each in rows if (each.start_line, each.content) == wanted)

@@ -95,7 +95,7 @@ def top_level_nodes(block: str) -> list[YamlNode]:
                 nodes[-1].end = end
         elif isinstance(event, yaml.NodeEvent) and nodes:
             is_block = isinstance(event, yaml.ScalarEvent) and event.style in ("|", ">")
-            if is_block and not _KEEPS_BLANK_LINES.match(block, start, end):  # blank lines after it are no part of it
+            if is_block and not _KEEPS_BLANK_LINES.match(block, start, end):  # blank lines after it are not part of it
                 end = start + len(block[start:end].rstrip(" \t\r\n"))
             nodes[-1].end = end
     return nodes

@@ -125,7 +125,7 @@ class VaultFiles:
         """Apply `change` to a file; keep the displaced bytes next to it under the name `temporary`.
 
         Raises VaultWriteError: `conflict` if the file does not hold the bytes of `before`. Call `complete`
-        afterwards, or `revert`, also after an error.
+        afterwards, or `revert`, even after an error.
         """
         *parts, name = check_relative(change.path)
         with vault_errors(change.path):

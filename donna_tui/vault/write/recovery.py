@@ -233,7 +233,7 @@ def record_changes(
 ) -> str:
     """Append a record of these changes to the chain of operations, unless a recent one is equal. Return its id.
 
-    It belongs to no commit of the branch and is no undo step: it only keeps bytes. Raises VaultWriteError.
+    It is not part of a commit on the branch and not an undo step: it only preserves bytes. Raises VaultWriteError.
     """
     deadline = time.monotonic() + REBUILD_PATIENCE_SECONDS
     changes = tuple(

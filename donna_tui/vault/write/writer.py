@@ -279,7 +279,7 @@ class VaultWriter:
 
         The branch does not move. The bytes are in git, below a ref, before the block is entered; the record is appended
         to the history once it has ended, and is dropped if it fails. Changes that Donna or git may not revert are
-        recorded too, but are no undo step. Raises VaultWriteError, and then the block has not been entered.
+        recorded too, but are not an undo step. Raises VaultWriteError, and then the block has not been entered.
         """
         location = self.repo.location()
         with write_lock(location):
