@@ -30,7 +30,7 @@ PAUSE_SECONDS = 0.2
 """The pause after each key, or three times its budget if that is longer. Faster typing would skip results."""
 
 START_NOTES = 10_000
-"""The number of notes that an app compares while it settles; the wait is longer in proportion for more."""
+"""The number of notes that an app compares at its start; the wait is longer in proportion for more."""
 
 READING_SECONDS = 1.0
 """The pause before each further question, as of a user reading the results."""

@@ -218,7 +218,7 @@ class SafetyConfig(Block):
     )
     path_allowlist: Annotated[tuple[TopFolder, ...], FromSpace.NARROW] = Field(
         ("Inbox", "Meetings", "People", "Projects", "Daily", "Reviews", "WeeklyReview", "Reflections", "Commitments"),
-        description="Top-level folders in which Donna may write.",
+        description="Top-level folders for what scripts, agents and drafts write; '*' allows every folder.",
     )
     sensitive_frontmatter_key: Line = Field(
         "donna_sensitive",
@@ -325,7 +325,7 @@ class ChatSourceConfig(Switch):
         ("user", "assistant"), description="Roles whose messages are indexed."
     )
     min_chars: Whole = Field(
-        20, ge=0, le=10_000, description="The minimum length of a message, in characters; shorter ones are dropped."
+        20, ge=0, le=10_000, description="The minimum length of a message to be indexed, in characters."
     )
     merge_consecutive_same_role: bool = Field(
         True, strict=True, description="Whether consecutive messages of one speaker become one passage."
@@ -369,10 +369,10 @@ class RecallConfig(Block):
     )
     token_budget: Whole = Field(2_000, ge=0, le=1_000_000, description="The token budget of a recall.")
     reranker_enabled: bool = Field(
-        False, strict=True, description="Whether the memories found are reranked, by a cross-encoder or a blend."
+        False, strict=True, description="Whether the memories found are ranked again by reranker_model."
     )
     reranker_model: HomePath | None = Field(
-        None, description="The folder of a cross-encoder. Without one, relevance, importance and age are blended."
+        None, description="The folder of a cross-encoder. Without one, relevance, importance and age decide the order."
     )
     compression_threshold: Whole = Field(
         50,
