@@ -72,15 +72,24 @@ def draft_approve(
         list[int] | None,
         typer.Option("--without", help="Omit the part with this number; `donna draft show` prints the numbers."),
     ] = None,
+    etag: Annotated[
+        str | None, typer.Option("--etag", help="The version that you read; `donna draft show --json` prints it.")
+    ] = None,
     agreed: AssumeYes = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Approve a draft as a note: one commit, which `donna undo` reverts."""
+    """Approve a draft as a note: one commit, which `donna undo` reverts.
+
+    The numbers of `--without` are those of one version: with `--yes`, which shows no diff, `--etag` has to name it.
+    """
+    if without and agreed and etag is None:
+        hint = "give the version that you read, as printed by `donna draft show --json`"
+        raise DonnaError(Reason.USAGE, "--without and --yes need --etag", hint=hint)
 
     async def decide(engine: Engine) -> tuple[Plan, Outcome | None]:
         row = await _row(engine.drafts, named)
-        plan = await engine.drafts.plan_approval(row.id, without=frozenset(without or ()))
+        plan = await engine.drafts.plan_approval(row.id, without=frozenset(without or ()), etag=etag)
         agrees = agreed_to(plan, agreed=agreed, as_json=as_json)
         return plan, await engine.drafts.approve(row.id, plan) if agrees else None
 

@@ -107,7 +107,9 @@ class DraftService:
             return shown
         return replace(shown, before=await self._run(self._approver.before, entry), hunks=hunks_of(text))
 
-    async def plan_approval(self, identity: str, *, without: frozenset[int] = frozenset(), etag: str = "") -> Plan:
+    async def plan_approval(
+        self, identity: str, *, without: frozenset[int] = frozenset(), etag: str | None = None
+    ) -> Plan:
         """Plan an approval without some hunks of the version `etag`. Raises DonnaError (`conflict`) if it changed."""
         return await self._run(self._approver.plan_approval, await self._entry(identity), without, etag=etag)
 

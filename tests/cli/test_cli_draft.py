@@ -150,13 +150,22 @@ def test_undoing_an_approval_forgets_what_was_learned_from_it(donna: Donna, kept
 
 
 @pytest.mark.slow
-def test_draft_approve_without_a_hunk_omits_it_from_the_note(donna: Donna, kept: Path) -> None:
+def test_draft_approve_without_a_hunk_omits_it_from_the_version_that_was_read(donna: Donna, kept: Path) -> None:
     row = new(donna, kept)
     shown = donna("draft", "show", row["id"], "--space", kept, "--json").json
     lines = shown["text"].splitlines()
     (number,) = (hunk["number"] for hunk in shown["hunks"] if "Oil" in lines[hunk["start_line"] - 1])
-    ran = donna("draft", "approve", row["id"], "--without", str(number), "--yes", "--space", kept, "--json")
-    assert ran.code == 0
+
+    def approved(*version: str) -> Ran:
+        words = ("--without", str(number), *version, "--yes", "--space", kept, "--json")
+        return donna("draft", "approve", row["id"], *words)
+
+    assert (approved().code, approved().json["reason"]) == (2, "usage")
+    write(kept, REFLECTION, f"{shown['text']}\nMine.\n")
+    changed = approved("--etag", shown["etag"])
+    assert (changed.code, changed.json["reason"]) == (3, "conflict")
+    write(kept, REFLECTION, shown["text"])
+    assert approved("--etag", shown["etag"]).code == 0
     text = (kept / REFLECTION).read_text()
     assert "Oil the hinges" not in text
     assert "Paint the door" in text
