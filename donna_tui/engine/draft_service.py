@@ -449,7 +449,7 @@ class DraftScheduler:
         await self._skills.write(skill, datetime.datetime.now(self.calendar.zone).date())
 
     async def _calendars_read(self) -> None:
-        await self.calendar.follow_added()
+        await self.calendar.follow_settings()
         await self.drafts.follow_calendar()
 
     async def _retry(self, *, at_start: bool = False) -> None:
