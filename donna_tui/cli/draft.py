@@ -224,6 +224,8 @@ def row_line(row: DraftRow) -> str:
 
 
 async def _row(service: DraftService, named: str) -> DraftRow:
+    if not named:  # as from an unset variable of a script: every id begins with it
+        raise DonnaError(Reason.USAGE, "no draft given", hint="donna draft list shows the ids")
     rows = await service.drafts(everything=True)
     found = [row for row in rows if named in (row.id, row.path)] or [row for row in rows if row.id.startswith(named)]
     if len(found) != 1:

@@ -179,6 +179,13 @@ def test_a_draft_whose_note_was_deleted_is_rejected(donna: Donna, kept: Path) ->
     assert listed(donna, kept).code == 1
 
 
+def test_an_empty_id_does_not_name_the_only_draft(donna: Donna, kept: Path) -> None:
+    new(donna, kept)
+    ran = donna("draft", "reject", "", "--yes", "--space", kept, "--json")
+    assert (ran.code, ran.json["reason"], ran.json["message"]) == (2, "usage", "no draft given")
+    assert (kept / REFLECTION).exists()
+
+
 @pytest.mark.slow
 def test_a_draft_is_rejected_for_good(donna: Donna, kept: Path) -> None:
     row = new(donna, kept)
