@@ -43,10 +43,16 @@ class Following:
     def names(self) -> tuple[str, ...]:
         return tuple(source.name for source in self._sources)
 
-    async def follow(self, source: CalendarSource) -> None:
-        """Follow one more calendar, and fetch it now. Raises DonnaError if the memory cannot be written."""
-        if source.name not in self.names:
-            self._sources = (*self._sources, source)
+    async def follow(self, sources: Sequence[CalendarSource]) -> None:
+        """Follow these calendars only, and fetch the new and changed ones now.
+
+        Raises DonnaError if the memory cannot be written.
+        """
+        for source in self._sources:
+            if source not in sources:
+                self._fetches.pop(source.name, None)
+        self._sources = tuple(sources)
+        await self.drop_unfollowed()
         await self.refresh()
         self.changed.set()
 
@@ -73,10 +79,14 @@ class Following:
         try:
             fetched = await fetch_from(source, window_around(now))
         except DonnaError as error:
+            if source not in self._sources:  # it was removed or changed meanwhile
+                return
             problem, reason = f"{error.message}; {error.hint}" if error.hint else error.message, error.reason
             await self._db_thread.run(lambda db: note_problem(db, source.name, source.kind, problem))
             latency = (time.perf_counter() - began) * 1_000
             self._hub.post(CalendarFetched(calendar=source.name, kind=source.kind, reason=reason, latency_ms=latency))
+            return
+        if source not in self._sources:
             return
         stored = await self._db_thread.run(
             lambda db: store(db, source.name, source.kind, window_around(now), fetched, now)

@@ -72,15 +72,24 @@ def draft_approve(
         list[int] | None,
         typer.Option("--without", help="Omit the part with this number; `donna draft show` prints the numbers."),
     ] = None,
+    etag: Annotated[
+        str | None, typer.Option("--etag", help="The version that you read; `donna draft show --json` prints it.")
+    ] = None,
     agreed: AssumeYes = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Approve a draft as a note: one commit, which `donna undo` reverts."""
+    """Approve a draft as a note: one commit, which `donna undo` reverts.
+
+    The numbers of `--without` are those of one version: with `--yes`, which shows no diff, `--etag` has to name it.
+    """
+    if without and agreed and etag is None:
+        hint = "give the version that you read, as printed by `donna draft show --json`"
+        raise DonnaError(Reason.USAGE, "--without and --yes need --etag", hint=hint)
 
     async def decide(engine: Engine) -> tuple[Plan, Outcome | None]:
         row = await _row(engine.drafts, named)
-        plan = await engine.drafts.plan_approval(row.id, without=frozenset(without or ()))
+        plan = await engine.drafts.plan_approval(row.id, without=frozenset(without or ()), etag=etag)
         agrees = agreed_to(plan, agreed=agreed, as_json=as_json)
         return plan, await engine.drafts.approve(row.id, plan) if agrees else None
 
@@ -215,6 +224,8 @@ def row_line(row: DraftRow) -> str:
 
 
 async def _row(service: DraftService, named: str) -> DraftRow:
+    if not named:  # as from an unset variable of a script: every id begins with it
+        raise DonnaError(Reason.USAGE, "no draft given", hint="donna draft list shows the ids")
     rows = await service.drafts(everything=True)
     found = [row for row in rows if named in (row.id, row.path)] or [row for row in rows if row.id.startswith(named)]
     if len(found) != 1:
@@ -245,7 +256,7 @@ def _shown(draft: Draft) -> Iterator[str]:
     for number, line in enumerate(draft.text.splitlines(), 1):
         yield f"{hunks.get(number, ''):>4}  {line}{' ' if number in numbers else ''}{numbers.get(number, '')}"
     for passage in draft.evidence:
-        place = f"{passage.path}:{passage.start_line}"
+        place = f"{passage.place}:{passage.start_line}"
         yield f"[{passage.number}] {' › '.join((passage.title, *passage.heading_path))} ({place})"
 
 

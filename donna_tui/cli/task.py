@@ -117,4 +117,5 @@ def _line(task: TaskRow) -> str:
     mark = {"done": "x", "cancelled": "-", "in_progress": "/"}.get(task.status, " ")
     due = f"  due {task.due}" if task.due else ""
     priority = f"  {task.priority}" if task.priority else ""
-    return f"[{mark}] {task.short_id}  {task.title}{due}{priority}  ({task.note}:{task.line})"
+    title = " › ".join(filter(None, (task.parent, task.title)))
+    return f"[{mark}] {task.short_id}  {title}{due}{priority}  ({task.note}:{task.line})"

@@ -67,7 +67,12 @@ class Approver:
         return note
 
     def plan_approval(
-        self, entry: Entry, left_out: frozenset[int] = frozenset(), taken: Collection[str] = (), *, etag: str = ""
+        self,
+        entry: Entry,
+        left_out: frozenset[int] = frozenset(),
+        taken: Collection[str] = (),
+        *,
+        etag: str | None = None,
     ) -> Plan:
         """Plan the move of a draft to its target, without its draft mark and without the hunks that are left out.
 
@@ -75,7 +80,7 @@ class Approver:
         (`conflict`) if the hunks are those of a version `etag` that has changed since.
         """
         note = self.note_of(entry)
-        if etag not in ("", note.etag):
+        if etag not in (None, note.etag):
             raise DonnaError(Reason.CONFLICT, f"{entry.path} was edited meanwhile", hint="read it again")
         keys = frontmatter_block({**_REMOVED, ID_KEY: entry.key}) + _body(without_hunks(note.text, left_out))
         approved = merge_frontmatter(note.text, keys)

@@ -11,7 +11,7 @@ from donna_tui.calendar.adding import add_calendar
 from donna_tui.calendar.following import Following
 from donna_tui.calendar.mirror import calendar_rows, meeting_of, meetings_between, series_without_notes, want_notes
 from donna_tui.calendar.poller import why_no_draft
-from donna_tui.calendar.sources import source_for, sources_for
+from donna_tui.calendar.sources import sources_for
 from donna_tui.calendar.values import local_zone
 from donna_tui.config.load import load_trusted, user_file
 from donna_tui.drafts.passages import paths_of_keys
@@ -33,7 +33,7 @@ class CalendarService:
         self._context = context
         self._db = context.memory.db
         self.zone = local_zone()
-        self._rules = {calendar.name: calendar.notes for calendar in config.calendars}
+        self._calendars = config.calendars
         sources = sources_for(config.calendars, self.zone, context.space.state)
         self.following = Following(self._db, sources, context.hub, context.clock)
 
@@ -82,7 +82,8 @@ class CalendarService:
         return self._why_no_draft(meeting, without_notes)
 
     def _why_no_draft(self, meeting: Meeting, without_notes: Collection[str]) -> str:
-        rule = self._rules.get(meeting.calendar, "all")  # an imported file is meant to get notes
+        rules = {calendar.name: calendar.notes for calendar in self._calendars}
+        rule = rules.get(meeting.calendar, "all")  # an imported file is meant to get notes
         return why_no_draft(meeting, self._context.config.me, rule, without_notes)
 
     async def want_notes(self, event_id: str, *, wanted: bool) -> None:
@@ -105,22 +106,20 @@ class CalendarService:
         config, _ = await add_calendar(
             where, self.zone, state, now, file=user_file(), names=known, name=name, password=password, **login
         )
-        self._rules[config.name] = config.notes
-        await self.following.follow(source_for(config, self.zone, state))
+        await self.follow_settings()
         rows = await self.calendars()
         return next((row for row in rows if row.name == config.name), CalendarRow(name=config.name, kind="ics"))
 
-    async def follow_added(self) -> None:
-        """Follow the calendars that were added to the user's settings since the start, as by `donna calendar add`."""
+    async def follow_settings(self) -> None:
+        """Follow the calendars in the user's settings, which may have changed, as by `donna calendar add`."""
         try:
             configured = (await asyncio.to_thread(load_trusted)).config.calendars
         except DonnaError:
             return  # the file is being edited
-        for config in configured:
-            if config.name not in self.following.names:
-                self._rules[config.name] = config.notes
-                await self.following.follow(source_for(config, self.zone, self._context.space.state))
+        if configured != self._calendars:
+            self._calendars = configured
+            await self.following.follow(sources_for(configured, self.zone, self._context.space.state))
 
     async def refresh(self) -> None:
-        await self.follow_added()
+        await self.follow_settings()
         await self.following.refresh(everything=True)

@@ -107,7 +107,9 @@ class DraftService:
             return shown
         return replace(shown, before=await self._run(self._approver.before, entry), hunks=hunks_of(text))
 
-    async def plan_approval(self, identity: str, *, without: frozenset[int] = frozenset(), etag: str = "") -> Plan:
+    async def plan_approval(
+        self, identity: str, *, without: frozenset[int] = frozenset(), etag: str | None = None
+    ) -> Plan:
         """Plan an approval without some hunks of the version `etag`. Raises DonnaError (`conflict`) if it changed."""
         return await self._run(self._approver.plan_approval, await self._entry(identity), without, etag=etag)
 
@@ -447,7 +449,7 @@ class DraftScheduler:
         await self._skills.write(skill, datetime.datetime.now(self.calendar.zone).date())
 
     async def _calendars_read(self) -> None:
-        await self.calendar.follow_added()
+        await self.calendar.follow_settings()
         await self.drafts.follow_calendar()
 
     async def _retry(self, *, at_start: bool = False) -> None:

@@ -50,9 +50,9 @@ def tasks_due(database: Database, today: datetime.date, limit: int) -> tuple[Tas
     """Return open tasks that are due soon, earliest first, then overdue ones, latest first; copies of one once."""
     now, last = today.isoformat(), (today + datetime.timedelta(days=SOON_DAYS)).isoformat()
     first = (today - datetime.timedelta(days=OVERDUE_DAYS)).isoformat()
-    distinct: dict[tuple[str, str], TaskRow] = {}
+    distinct: dict[tuple[str, str, str], TaskRow] = {}
     for task in list_tasks(database):
-        distinct.setdefault((task.title.casefold(), task.due), task)
+        distinct.setdefault((task.parent.casefold(), task.title.casefold(), task.due), task)
     due = [task for task in distinct.values() if first <= task.due <= last]
     soon = [task for task in due if task.due >= now]
     return (*soon, *sorted((task for task in due if task.due < now), key=lambda task: task.due, reverse=True))[:limit]

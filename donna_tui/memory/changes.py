@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 DERIVER_VERSION = "8"
 """Increment when the derived documents change."""
 
-TASKS_VERSION = "5"
+TASKS_VERSION = "6"
 """Increment when the documents of tasks change."""
 
 PAGE = 200

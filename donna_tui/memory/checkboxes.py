@@ -50,13 +50,17 @@ _STRUCK = re.compile(r"\s*(?:~~(?=[^\s~])[^~]*~~\s*)+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A check box of a note. Lines are 1-based, dates are ISO days, and `key` is unique among the note's tasks."""
+    """A check box of a note. Lines are 1-based, dates are ISO days, and `key` is unique among the note's tasks.
+
+    `parent` is the title of the task in whose list item a sub-task is.
+    """
 
     title: str
     status: str
     line: int
     end_line: int
     key: str = ""
+    parent: str = ""
     notes: str = ""
     tags: tuple[str, ...] = ()
     due: str = ""
@@ -78,16 +82,24 @@ def tasks_in(text: str) -> list[Task]:
     """Return the tasks of a note, in order. Check boxes in code, comments and frontmatter are not tasks."""
     lines = line_starts(text)
     found: list[Task] = []
+    enclosing: list[tuple[int, int, str]] = []
+    """The depth of quotation, the column of the content, and the title of each task whose list item is open."""
     column = NOWHERE
     for low, high in prose(text, parse_frontmatter(text).body_start):
         first, last = line_of(lines, low), line_of(lines, high - 1)
         before = text[lines[first - 1] : low]
         indent = len(before.expandtabs(4))
-        box = _BOX.match(text, low, high)
-        if box and _MARKER.search(before):
+        box, marker = _BOX.match(text, low, high), _MARKER.search(before)
+        quoted, begin = before.count(">"), len(before[: marker.start()].expandtabs(4)) if marker else indent
+        while enclosing and (enclosing[-1][0] != quoted or begin < enclosing[-1][1]):
+            enclosing.pop()
+        if box and marker:
             column = indent
             rest = " ".join(text[box.end() : high].split())
-            found.append(replace(parse_task(box[1], box[2]), line=first, end_line=last, notes=rest))
+            parent = enclosing[-1][2] if enclosing else ""
+            task = replace(parse_task(box[1], box[2]), line=first, end_line=last, notes=rest, parent=parent)
+            found.append(task)
+            enclosing.append((quoted, indent, task.title))
         elif indent > column:
             more = " ".join(text[low:high].split())
             notes = "\n".join(filter(None, (found[-1].notes, more)))[:NOTES_CHARS]

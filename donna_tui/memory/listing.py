@@ -119,6 +119,7 @@ def _built(
         importance=None if source is MemorySource.VAULT else importance,
         session_id=str(metadata.get("session_id", "")),
         due=metadata.get("due", "") if source is MemorySource.TASK else "",
+        parent=metadata.get("parent", "") if source is MemorySource.TASK else "",
         pinned=bool(metadata.get("pinned")),
         compressed=bool(metadata.get("compressed")),
         is_summary=bool(metadata.get("compression_source")),

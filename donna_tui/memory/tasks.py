@@ -66,7 +66,8 @@ def task_document(task: Task, note: VaultNote, splitter: TextSplitter) -> tuple[
 
 
 _SHOWN = (
-    "title", "status", "due", "scheduled", "start", "created", "done", "cancelled", "priority", "recurrence", "id",
+    "title", "parent", "status", "due", "scheduled", "start", "created", "done", "cancelled", "priority", "recurrence",
+    "id",
 )  # fmt: skip
 
 
@@ -187,7 +188,7 @@ def list_tasks(database: Database, *, everything: bool = False) -> list[TaskRow]
 
 def _row(source_id: str, metadata: str, sensitive: int) -> TaskRow:
     known: dict[str, Any] = json.loads(metadata)
-    names = ("due", "scheduled", "start", "created", "done", "priority", "recurrence")
+    names = ("parent", "due", "scheduled", "start", "created", "done", "priority", "recurrence")
     return TaskRow(
         id=f"task:{source_id}",
         title=known.get("title", ""),

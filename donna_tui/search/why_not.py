@@ -15,6 +15,7 @@ from donna_tui.search.hybrid import Judged, Passages, Settings, judge, least_cos
 from donna_tui.search.legs import Question, both_legs, candidates_for, matches
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import DRAFTS, Filters
+from donna_tui.vault.paths import check_relative
 
 FILTER_WORDS = {
     "sources": "the kind of document", "path_prefix": "the folder", "path_parts": "the path",
@@ -56,7 +57,10 @@ class WhyNot:
 
 
 def why_not(database: Database, vectors: VectorIndex, question: Question, settings: Settings, path: str) -> WhyNot:
-    """Explain the absence of a note, or say that it is there. Raises DonnaError (`missing`) for an unknown note."""
+    """Explain the absence of a note, or say that it is there.
+
+    Raises DonnaError (`missing`) for an unknown note, and VaultReadError (`path_escape`) for a path that no note has.
+    """
     user = question.query.filters.user_id
     documents = database.rows(
         "SELECT is_draft, rowid, EXISTS (SELECT 1 FROM memory_chunks WHERE document_id = d.id) FROM memory_documents d"
@@ -83,6 +87,7 @@ def why_not(database: Database, vectors: VectorIndex, question: Question, settin
 def _reason_of_skipping(database: Database, path: str) -> str:
     state = file_state(database, path)
     if state is None:
+        check_relative(path)
         message = f"{path}: there is no such note in the index"
         raise DonnaError(Reason.MISSING, message, hint="give its path within the vault")
     return f"it is not indexed: {state.message or state.reason or state.state}"

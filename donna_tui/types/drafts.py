@@ -6,6 +6,8 @@ import datetime
 from dataclasses import dataclass
 from enum import StrEnum
 
+from donna_tui.types.search import note_containing
+
 OFF_FOR_SERIES = "Notes are turned off for this series."
 OFF_FOR_MEETING = "Notes are turned off for this meeting."
 """The values of `MeetingRow.unwanted` that the user chose, and can change."""
@@ -144,6 +146,11 @@ class Evidence:
     end_line: int
     text: str
     score: float | None = None
+
+    @property
+    def place(self) -> str:
+        """Return the note that contains the passage, or else its path, as that of a conversation."""
+        return note_containing(self.source_type, self.path) or self.path
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,9 +52,10 @@ class Importance:
 class MemoryChunk:
     """One memory. `id` names it everywhere: its source and its source's own id, such as `chat:session:3-4`.
 
-    `at` is Unix time in seconds, `due` the ISO day of a task. `start_line` and `end_line` are turns of a chat, or lines
-    of the note that holds a task. `importance` is None for notes. `score` and `tokens` are those of the recall that
-    gave it, else 0. All text is raw: sanitise it before it reaches a terminal.
+    `at` is Unix time in seconds, `due` the ISO day of a task, and `parent` the title of the task that contains it.
+    `start_line` and `end_line` are turns of a chat, or lines of the note that holds a task. `importance` is None for
+    notes. `score` and `tokens` are those of the recall that gave it, else 0. All text is raw: sanitise it before it
+    reaches a terminal.
     """
 
     id: str
@@ -70,6 +71,7 @@ class MemoryChunk:
     heading_path: tuple[str, ...] = ()
     importance: Importance | None = None
     due: str = ""
+    parent: str = ""
     pinned: bool = False
     forgotten: bool = False
     compressed: bool = False
@@ -191,13 +193,17 @@ class SessionRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRow:
-    """A check box of a note. `id` is `task:` with the note's path and a hash of the task; days are ISO days."""
+    """A check box of a note. `id` is `task:` with the note's path and a hash of the task; days are ISO days.
+
+    `parent` is the title of the task that contains a sub-task.
+    """
 
     id: str
     title: str
     status: str
     note: str
     line: int
+    parent: str = ""
     due: str = ""
     scheduled: str = ""
     start: str = ""

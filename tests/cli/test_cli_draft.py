@@ -150,13 +150,22 @@ def test_undoing_an_approval_forgets_what_was_learned_from_it(donna: Donna, kept
 
 
 @pytest.mark.slow
-def test_draft_approve_without_a_hunk_omits_it_from_the_note(donna: Donna, kept: Path) -> None:
+def test_draft_approve_without_a_hunk_omits_it_from_the_version_that_was_read(donna: Donna, kept: Path) -> None:
     row = new(donna, kept)
     shown = donna("draft", "show", row["id"], "--space", kept, "--json").json
     lines = shown["text"].splitlines()
     (number,) = (hunk["number"] for hunk in shown["hunks"] if "Oil" in lines[hunk["start_line"] - 1])
-    ran = donna("draft", "approve", row["id"], "--without", str(number), "--yes", "--space", kept, "--json")
-    assert ran.code == 0
+
+    def approved(*version: str) -> Ran:
+        words = ("--without", str(number), *version, "--yes", "--space", kept, "--json")
+        return donna("draft", "approve", row["id"], *words)
+
+    assert (approved().code, approved().json["reason"]) == (2, "usage")
+    write(kept, REFLECTION, f"{shown['text']}\nMine.\n")
+    changed = approved("--etag", shown["etag"])
+    assert (changed.code, changed.json["reason"]) == (3, "conflict")
+    write(kept, REFLECTION, shown["text"])
+    assert approved("--etag", shown["etag"]).code == 0
     text = (kept / REFLECTION).read_text()
     assert "Oil the hinges" not in text
     assert "Paint the door" in text
@@ -168,6 +177,13 @@ def test_a_draft_whose_note_was_deleted_is_rejected(donna: Donna, kept: Path) ->
     ran = donna("draft", "reject", row["id"], "--yes", "--space", kept)
     assert (ran.code, ran.out) == (0, "Rejected. There was no note to delete.\n")
     assert listed(donna, kept).code == 1
+
+
+def test_an_empty_id_does_not_name_the_only_draft(donna: Donna, kept: Path) -> None:
+    new(donna, kept)
+    ran = donna("draft", "reject", "", "--yes", "--space", kept, "--json")
+    assert (ran.code, ran.json["reason"], ran.json["message"]) == (2, "usage", "no draft given")
+    assert (kept / REFLECTION).exists()
 
 
 @pytest.mark.slow

@@ -210,6 +210,17 @@ def test_tasks_are_written_into_notes_and_undone_as_one_operation(donna: Donna, 
     assert donna("redo", "2", "--yes", "--space", vault).code == 0
 
 
+def test_a_sub_task_is_listed_after_its_parent_and_checked_alone(donna: Donna, vault: Path) -> None:
+    write(vault, "Projects/todo.md", "- [ ] Prepare the report\n  - [ ] send it\n")
+    listed = donna("task", "list", "--space", vault).out.splitlines()
+    assert [line.split("  ", 1)[1] for line in listed] == [
+        "Prepare the report  (Projects/todo.md:1)",
+        "Prepare the report › send it  (Projects/todo.md:2)",
+    ]
+    assert donna("task", "done", listed[1].split()[2], "--yes", "--space", vault).code == 0
+    assert (vault / "Projects/todo.md").read_text().startswith("- [ ] Prepare the report\n  - [x] send it ✅ ")
+
+
 def test_a_task_begins_a_note_and_needs_consent_for_the_first_commit(donna: Donna, vault: Path) -> None:
     refused = donna("task", "add", "Feed the kestrel", "--space", vault)
     assert refused.code == 3

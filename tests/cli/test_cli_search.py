@@ -216,4 +216,6 @@ def test_why_not_says_what_kept_a_note_out(donna: Donna, vault: Path) -> None:
     assert (outside.code, outside.out) == (0, "Meetings/standup.md: it is outside the path\n")
     unknown = donna("why-not", "nowhere.md", "kestrel", "--space", vault, "--json")
     assert (unknown.code, unknown.json["reason"]) == (3, "missing")
+    unnamed = donna("why-not", "", "kestrel", "--space", vault, "--json")
+    assert (unnamed.code, unnamed.json["reason"], unnamed.json["message"]) == (3, "path_escape", "the path is empty")
     assert donna("why-not", "nowhere.md", " ", "--space", vault).code == 2

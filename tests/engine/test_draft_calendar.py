@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import datetime
+import json
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -233,6 +234,39 @@ async def test_a_calendar_that_is_added_is_followed_at_once_and_after_a_restart(
         await calendars.refresh()
         assert sorted(row.meeting.title for row in await calendars.meetings(now, now + 60)) == ["Film", "Plan"]
     assert [each.name for each in load_trusted().config.calendars] == ["Team", "Home"]
+
+
+async def test_a_calendar_that_the_settings_no_longer_have_or_have_changed_is_followed_as_after_a_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DONNA_HOME", str(tmp_path / "home"))
+    start = meeting().start
+    now = start.timestamp() - 60
+    for name in ("one", "two", "new"):
+        entry = event(f"DTSTART:{start:%Y%m%dT%H%M%SZ}", "DURATION:PT1H", f"SUMMARY:{name}", uid=name)
+        (tmp_path / f"{name}.ics").write_bytes(calendar(entry))
+
+    def settings(**files: str) -> None:
+        followed = [{"name": name, "kind": "ics", "path": str(tmp_path / file)} for name, file in files.items()]
+        user_file().write_text(json.dumps({"calendars": followed}))
+
+    async with draft_engine(tmp_path, clock=lambda: now) as here:
+        calendars = here.engine.calendar
+
+        async def listed() -> list[str]:
+            """Check the calendars as the poller does, and return the meetings that take place."""
+            await calendars.follow_settings()
+            found = [row.meeting for row in await calendars.meetings(now, now + 120)]
+            return sorted(each.title for each in found if not each.cancelled)
+
+        user_file().parent.mkdir(parents=True, exist_ok=True)
+        settings(One="one.ics", Two="two.ics")
+        assert await listed() == ["one", "two"]
+        settings(One="one.ics", Two="new.ics")
+        assert await listed() == ["new", "one"]
+        settings(Two="new.ics")
+        assert await listed() == ["new"]
+        assert [row.name for row in await calendars.calendars()] == ["Two"]
 
 
 @pytest.mark.slow

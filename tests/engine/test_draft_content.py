@@ -851,6 +851,22 @@ async def test_a_task_that_was_done_in_another_note_is_not_carried_over(tmp_path
         ]
 
 
+async def test_a_review_lists_a_sub_task_after_its_parent(tmp_path: Path) -> None:
+    text = (
+        "- [ ] **Report** 📅 2024-01-19\n  - [ ] send it\n- [x] Invoice ✅ 2024-01-17\n  - [x] send it ✅ 2024-01-16\n"
+    )
+    next_week = "- [ ] Trip\n  - [ ] book it 📅 2024-01-24\n"
+    async with draft_engine(tmp_path, notes={"Work.md": text, "Travel.md": next_week}) as here:
+        (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
+        written = here.text(result.path)
+        assert section(written, "Carried over") == [
+            "- Report, due 2024-01-19 ([[Work]])",
+            "- Report › send it ([[Work]])",
+        ]
+        assert section(written, "Done") == ["- Invoice ([[Work]])", "- Invoice › send it ([[Work]])"]
+        assert section(written, "Next week") == ["- Trip › book it, due 2024-01-24 ([[Travel]])"]
+
+
 async def test_the_tasks_of_a_week_are_not_those_of_its_monday(tmp_path: Path) -> None:
     notes = {
         "Plans/2024-W03.md": "- [ ] Call the bank\n- [x] Sow peas\n",

@@ -55,7 +55,9 @@ class FakeDrafts:
             kept, row=row, text=text, etag=note.etag, before=before.decode("utf-8", "replace") if before else None
         )
 
-    async def plan_approval(self, identity: str, *, without: frozenset[int] = frozenset(), etag: str = "") -> Plan:
+    async def plan_approval(
+        self, identity: str, *, without: frozenset[int] = frozenset(), etag: str | None = None
+    ) -> Plan:
         await self._enter("plan_approval", identity, without, key=identity)
         draft = await self.draft(identity)
         text = without_hunks(draft.text, without)

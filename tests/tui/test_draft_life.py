@@ -20,6 +20,7 @@ from typing import Any, cast
 
 import pytest
 
+from donna_tui.config.load import user_file
 from donna_tui.config.models import MemoryConfig
 from donna_tui.engine.engine import Engine
 from donna_tui.platform.paths import resource
@@ -128,10 +129,12 @@ async def life(folder: Path, *, model: str = "", repository: bool = False) -> As
     shutil.copytree(resource("vault_templates", "demo"), sandbox.root, dirs_exist_ok=True)
     file = folder / "work.ics"
     file.write_text(calendar(start), encoding="utf-8")
+    config: dict[str, Any] = {"calendars": [{"name": "Work", "kind": "ics", "path": str(file)}]}
+    user_file().parent.mkdir(parents=True, exist_ok=True)
+    user_file().write_text(json.dumps(config), encoding="utf-8")
     if model:
         route = {"dialect": "ollama", "model": "small", "base_url": model, "deadline_seconds": 1}
-        (folder / "settings" / "config").mkdir(parents=True)
-        (folder / "settings" / "config" / "models.yaml").write_text(json.dumps({"reasoner": route}), encoding="utf-8")
+        (user_file().parent / "models.yaml").write_text(json.dumps({"reasoner": route}), encoding="utf-8")
     if repository:
         for words in (
             ("init", "-q"),
@@ -139,7 +142,6 @@ async def life(folder: Path, *, model: str = "", repository: bool = False) -> As
             ("-c", "user.name=M", "-c", "user.email=m@e.org", "commit", "-qm", "0"),
         ):
             subprocess.run(("git", *words), cwd=sandbox.root, check=True, capture_output=True)
-    config: dict[str, Any] = {"calendars": [{"name": "Work", "kind": "ics", "path": str(file)}]}
     now = [(start - datetime.timedelta(minutes=5)).timestamp()]
     engine = Engine(
         sandbox.space, MemoryConfig.model_validate(config), sandbox.paths, what="a test", clock=lambda: now[0]

@@ -305,6 +305,12 @@ def test_a_task_has_its_deadline_in_every_width() -> None:
             assert [each.style for each in line.spans if each.start == start] == [style]
 
 
+def test_a_sub_task_is_listed_after_the_beginning_of_its_parent() -> None:
+    kind, parent = MemoryType.WORKING, "Prepare the **report** for the members of the board"
+    task = memory(MemorySource.TASK, "a.md#1", "send it\nstatus: todo", 0.0, memory_type=kind, parent=parent)
+    assert "☐ Prepare the report for the me… › send it" in memory_line(task, 76, task.at).plain
+
+
 def test_a_cancelled_task_is_not_listed_as_done() -> None:
     for status, box in (("done", "☑"), ("cancelled", "☒")):
         kind = MemoryType.EPISODIC

@@ -383,6 +383,16 @@ async def test_e_opens_the_note_of_a_passage_at_its_line_and_a_chat_has_none(edi
         assert len(edited) == 1
 
 
+async def test_a_task_among_the_sources_is_shown_and_copied_with_its_note_and_line() -> None:
+    backend, sync = backend_in("normal"), draft_scenarios.sync()
+    task = replace(sync.evidence[0], source_type="task", path="Projects/plan.md#fa112de32dbe", heading_path=())
+    backend.drafts.add(replace(sync, evidence=(task, *sync.evidence[1:])))
+    async with driving(backend, at="review") as donna:
+        await donna.press("enter", "enter", "y")
+        assert "Projects/plan.md:5–9" in donna.screen_text()
+        assert donna.app.clipboard == "Projects/plan.md : 5–9"
+
+
 @pytest.mark.slow
 async def test_link_text_and_evidence_can_be_copied_in_review() -> None:
     async with driving(backend_in("normal"), at="review") as donna:

@@ -41,7 +41,7 @@ def furnished() -> FakeBackend:
     backend = scenarios.normal()
     backend.asked = ("redis failover", "printer")
     backend.example = "what about time-outs in Gateway"
-    backend.tasks = (task("Call [[Priya]] back", days=0), task("Old thing", days=-3))
+    backend.tasks = (replace(task("Call [[Priya]] back", days=0), parent="[[Attic]]"), task("Old thing", days=-3))
     backend.drafts.agenda = [meeting("Platform weekly")]
     return backend
 
@@ -69,7 +69,7 @@ async def furnished_page(donna: Driver) -> None:
 async def test_empty_search_box_shows_the_start_page(size: tuple[int, int]) -> None:
     async with driving(furnished(), size=size) as donna:
         await furnished_page(donna)
-        for text in ("Garden", "redis failover", "Platform weekly", "Call Priya back", "time-outs"):
+        for text in ("Garden", "redis failover", "Platform weekly", "Attic › Call Priya", "time-outs"):
             await donna.until(lambda text=text: text in donna.screen_text(), f"{text} is shown")  # type: ignore[misc]
         assert donna.search.bar.input.has_focus
 

@@ -80,6 +80,7 @@ def test_the_series_counts_whatever_the_title_says() -> None:
     [
         ("2026-01-05 Platform weekly", "Platform weekly"),
         ("2026-01-05-platform-weekly", "Platform weekly (W07)"),
+        ("24-11-2026 Platform weekly", "Platform weekly"),
         ("Platform weekly, 5 January 2026", "Platform Weekly meeting"),
         ("20260105 platform_weekly notes", "platform weekly 10 February 2026"),
         ("2026-01-05 Budget", "Budget / me"),

@@ -135,6 +135,45 @@ def test_the_tasks_of_a_note() -> None:
     ]
 
 
+SUB_TASKS = """
+1. [ ] Report
+   - [ ] Send it
+   - aside
+     - [ ] Print it
+2. [ ] Trip
+
+   Before winter:
+\t- [x] Book it
+\t\t- [ ] Pay for it
+\t- [ ] Pack
+- Shopping
+  - [ ] Milk
+- [ ] Party
+> - [ ] Quoted
+>   - [ ] Invite them
+
+Below.
+  - [ ] Alone
+"""
+
+
+def test_a_sub_task_has_the_title_of_the_task_around_it() -> None:
+    assert [(task.parent, task.title) for task in tasks_in(SUB_TASKS)] == [
+        ("", "Report"),
+        ("Report", "Send it"),
+        ("Report", "Print it"),
+        ("", "Trip"),
+        ("Trip", "Book it"),
+        ("Book it", "Pay for it"),
+        ("Trip", "Pack"),
+        ("", "Milk"),
+        ("", "Party"),
+        ("", "Quoted"),
+        ("Quoted", "Invite them"),
+        ("", "Alone"),
+    ]
+
+
 def test_priority_and_scheduled_days_are_not_hashed() -> None:
     plain, other = parse_task(" ", "Pay 📅 2026-01-04"), parse_task(" ", "Pay ⏫ ⏳ 2026-01-02 📅 2026-01-04")
     assert (

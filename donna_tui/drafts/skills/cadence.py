@@ -31,7 +31,7 @@ from donna_tui.drafts.series import (
     title_key,
     with_sections,
 )
-from donna_tui.drafts.text import inline, link_to, wikilink, words_only
+from donna_tui.drafts.text import inline, link_to, shortened, wikilink, words_only
 from donna_tui.index.database import Database
 from donna_tui.memory.checkboxes import tasks_in
 from donna_tui.memory.listing import list_memories
@@ -384,7 +384,7 @@ async def due_in_week_after(
     wanted = [
         task
         for task in due
-        if task.id not in done and days[task.note] <= last and (task_key(task.title), task.due) not in known
+        if task.id not in done and days[task.note] <= last and (task_key(_titled(task)), task.due) not in known
     ]
     return task_lines(sorted(wanted, key=lambda task: task.due), most, material)
 
@@ -567,17 +567,17 @@ def task_lines(tasks: Sequence[TaskRow], most: int, material: Material) -> list[
     so is one in dated notes of any folder, from an undated note if it is in one. Those after `most` are counted.
     """
     undated = {(task_key(task.title), task.due) for task in tasks if task.due and not day_in(task.note, {})}
-    distinct: dict[tuple[str, str, object], TaskRow] = {}
+    distinct: dict[tuple[str, str, str, object], TaskRow] = {}
     for task in tasks:
-        key = (task_key(task.title), task.due)
+        key, parent = (task_key(task.title), task.due), task_key(task.parent)
         if not day_in(task.note, {}):
-            distinct.setdefault((*key, task.note), task)
+            distinct.setdefault((*key, parent, task.note), task)
         elif key not in undated:
-            distinct.setdefault((*key, "" if task.due else _series_of(task.note)), task)
+            distinct.setdefault((*key, parent, "" if task.due else _series_of(task.note)), task)
     lines = []
-    wanted = [task for (words, _, _), task in distinct.items() if words]
+    wanted = [task for (words, *_), task in distinct.items() if words]
     for task in wanted[:most]:
-        words = bare(task.title)
+        words = _titled(task)
         evidence = Evidence(
             number=0, source_type=MemorySource.TASK.value, path=task.id.removeprefix("task:"), title=task.note,
             heading_path=(), start_line=task.line, end_line=task.line, text=task.title,
@@ -586,6 +586,11 @@ def task_lines(tasks: Sequence[TaskRow], most: int, material: Material) -> list[
         material.listed.append((words, (passage.number,)))
         lines.append({"text": inline(words), "due": task.due, "link": link_to(task.note)})
     return lines + _more(len(wanted) - most, "")
+
+
+def _titled(task: TaskRow) -> str:
+    """Return the words of a task, those of a sub-task after its parent's."""
+    return " › ".join(filter(None, (shortened(bare(task.parent), LONGEST_TOPIC), bare(task.title))))
 
 
 def _more(number: int, link: str) -> list[dict[str, str]]:

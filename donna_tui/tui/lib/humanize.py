@@ -126,6 +126,11 @@ def short_line(text: str, most: int) -> str:
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
+def task_title(parent: str, title: str, most: int) -> str:
+    """Format the title of a task, that of a sub-task after `most` characters of its parent's: `Prepare … › send it`."""
+    return f"{short_line(parent, most)} › {title}" if parent else title
+
+
 def shorten_path(path: str, cells: int) -> str:
     """Shorten `path` to at most `cells` columns, cutting at the front because the end distinguishes notes."""
     if cell_len(path) <= cells:

@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.message import Message
 
 from donna_tui.text.markdown import plain_text
-from donna_tui.tui.lib.humanize import count, one_line
+from donna_tui.tui.lib.humanize import count, one_line, task_title
 from donna_tui.tui.lib.lines import RowList, row_of
 from donna_tui.tui.vault.wording import day_of
 from donna_tui.types.memory import MemoryChunk, MemoryType, Omitted, OmittedReason
@@ -23,6 +23,9 @@ METER = 4
 _KIND = 10
 _WHEN = 6
 _ROOMY = 64
+_PARENT = 30
+"""Characters of the title of a task that are shown before that of its sub-task."""
+
 _LONGEST = 600
 """Characters of a memory that are rendered; no line shows more."""
 
@@ -126,7 +129,7 @@ def _content_line(memory: MemoryChunk) -> str:
     if memory.source is MemorySource.TASK:
         title, _, rest = memory.content.lstrip().partition("\n")
         box = "☐" if is_open(memory) else "☒" if rest.startswith("status: cancelled") else "☑"
-        return f"{box} {one_line(plain_text(title))}"
+        return f"{box} {task_title(plain_text(memory.parent), one_line(plain_text(title)), _PARENT)}"
     speaker = f"{' '.join(memory.heading_path)}: " if memory.source is MemorySource.CHAT and memory.heading_path else ""
     return one_line(speaker + plain_text(memory.content[:_LONGEST]))
 

@@ -21,7 +21,7 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import BlankColumn, BlankRow, make_panel
-from donna_tui.tui.lib.humanize import age, plural
+from donna_tui.tui.lib.humanize import age, plural, task_title
 from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.lines import row_of
 from donna_tui.tui.lib.messages import ActionsChanged, GoTo, OpenMeeting, OpenNote
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 MAX_RECENT = 40
 MAX_TASKS = 20
+_PARENT = 16
+"""Characters of the title of a task that are shown before that of its sub-task, in half of the screen."""
+
 _BORDERS = 2
 _ROOM_FOR_SYNTAX = 26
 
@@ -308,13 +311,12 @@ def _meeting(row: MeetingRow, today: datetime.date) -> StartLine:
 def _task(task: TaskRow, today: datetime.date) -> StartLine:
     from donna_tui.tui.lib.markdown import inline
 
+    title = task_title(inline(task.parent).plain, inline(task.title).plain, _PARENT)
     due = today
     with suppress(ValueError):
         due = datetime.date.fromisoformat(task.due)
     side = Content.styled(_day_words(due, today), "$text-warning" if due < today else "$text-disabled")
-    return StartLine(
-        Content.assemble(("☐ ", "$text-muted"), inline(task.title).plain), side, partial(OpenNote, task.note, task.line)
-    )
+    return StartLine(Content.assemble(("☐ ", "$text-muted"), title), side, partial(OpenNote, task.note, task.line))
 
 
 def _day_words(day: datetime.date, today: datetime.date) -> str:

@@ -196,15 +196,17 @@ _IN_NAME = tuple(
     for form in (
         rf"(?<![\d.-]){_YEAR}(?P<mark>[-_./])(?P<number>0[1-9]|1[0-2])(?P=mark)(?P<day>0[1-9]|[12]\d|3[01])(?!\d)",
         rf"(?<!\d){_YEAR}(?P<number>0[1-9]|1[0-2])(?P<day>0[1-9]|[12]\d|3[01])(?:{_TIME})?(?!\d)",
-        rf"(?<!\d)(?P<day>0[1-9]|[12]\d|3[01])\.(?P<number>0[1-9]|1[0-2])\.{_YEAR}(?!\d)",
+        rf"(?<![v\d.]){_DAY}\.(?P<number>0?[1-9]|1[0-2])\.{_YEAR}(?!\d)",
+        rf"(?<![\d.-])(?P<day>1[3-9]|2\d|3[01])-(?P<number>0?[1-9]|1[0-2])-{_YEAR}(?!-?\d)",
+        rf"(?<![\d.-])(?P<number>0?[1-9]|1[0-2])-(?P<day>1[3-9]|2\d|3[01])-{_YEAR}(?!-?\d)",
         rf"(?<![\w.]){_DAY}(?:st|nd|rd|th|\.)?[ _-]+(?:of )?{_MONTH},?[ _-]+{_YEAR}(?!\d)",
         rf"(?<!\w){_MONTH}[ _-]+{_DAY}(?:st|nd|rd|th)?,?[ _-]+{_YEAR}(?!\d)",
         rf"(?<!\d){_YEAR}-?w(?P<week>0[1-9]|[1-4]\d|5[0-3])(?!\d)",
         rf"(?<![\d.-]){_YEAR}-(?P<number>0[1-9]|1[0-2])(?![\d-])",
     )
 )
-"""`2026-03-12`, `20260312` (a time of day may follow), `12.03.2026`, `12 March 2026`, `March 12, 2026`, `2026-W11`,
-`2026-03`."""
+"""`2026-03-12`, `20260312` (a time of day may follow), `12.03.2026`, `24-11-2026`, `11-24-2026`, `12 March 2026`,
+`March 12, 2026`, `2026-W11`, `2026-03`. Both numbers of `12-03-2026` may be the month, so that it is no date."""
 
 _NESTED = re.compile(rf"(?:^|/){_YEAR}/(?P<number>0[1-9]|1[0-2])/(?P<day>0[1-9]|[12]\d|3[01])(?!\d)[^/]*$")
 """A daily note in nested folders: `Journal/2026/03/12.md`."""
