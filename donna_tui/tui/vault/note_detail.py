@@ -346,10 +346,14 @@ class NoteDetail(Container):
         if self.tab == "blame":
             self._load_tab()
 
-    def toggle_scope(self) -> None:
-        self._whole_vault = not self._whole_vault
+    def show_scope(self, *, whole_vault: bool) -> None:
+        """Show the history of the note, or of the whole vault."""
+        self._whole_vault = whole_vault
         self._name_tabs()
         self._load_tab()
+
+    def toggle_scope(self) -> None:
+        self.show_scope(whole_vault=not self._whole_vault)
 
     def on_section_tabs_chosen(self, event: SectionTabs.Chosen) -> None:
         event.stop()

@@ -199,7 +199,9 @@ class VaultPane(PartsPane):
         self._show_tab("note")
 
     def action_vault_history(self) -> None:
-        if self.detail.tab == "history" and self._is_at("note"):
+        if self.detail.tab != "history" or self._is_at("tree"):
+            self.detail.show_scope(whole_vault=False)
+        elif self._is_at("note"):
             self.detail.toggle_scope()
         self._show_tab("history")
 
