@@ -312,6 +312,42 @@ async def test_the_change_whose_diff_is_read_is_the_one_that_is_undone() -> None
         assert backend.called("plan_undo_one") == [(first.operation,)]
 
 
+async def test_after_a_change_made_from_the_history_the_undo_key_is_about_that_change(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    backend = scenarios.normal()
+    vault = backend.vault
+    vault.apply(vault.plan_write(PRIYA, "edited\n", vault.read(PRIYA).etag))
+    vault.apply(vault.plan_write(PRIYA, "edited again\n", vault.read(PRIYA).etag))
+    async with driving(backend, note=PRIYA) as donna:
+        editor(monkeypatch, donna, lambda text: f"{text}a line\n")
+        await donna.press("h")
+        detail = donna.vault.detail
+        await donna.until(lambda: detail.selected_operation is not None, "the history is shown")
+        await donna.press("down")
+        await confirm(donna, "E")
+        assert "z undo" in notices(donna.app)
+        await plan(donna, "z")
+        made = vault.revisions[0].operation
+        assert made is not None
+        assert backend.called("plan_undo_one") == [(made.id,)]
+
+
+async def test_an_undone_change_in_the_history_names_the_key_that_redoes_it() -> None:
+    backend = scenarios.normal()
+    vault = backend.vault
+    vault.apply(vault.plan_write(PRIYA, "edited\n", vault.read(PRIYA).etag))
+    vault.apply(vault.plan_steps(OperationKind.UNDO, 1))
+    async with driving(backend, note=PRIYA) as donna:
+        await donna.press("h")
+        await donna.until(lambda: donna.vault.detail.selected_operation is not None, "the history is shown")
+        await donna.press("z")
+        assert "This was an undo. Z redoes what was undone last." in notices(donna.app)
+        await donna.press("down", "z")
+        assert "This change is already undone. Z redoes what was undone last." in notices(donna.app)
+        assert not backend.called("plan_undo_one")
+
+
 async def test_a_key_right_after_a_note_was_opened_is_for_that_note() -> None:
     backend = scenarios.normal()
     async with driving(backend, note=PRIYA) as donna:

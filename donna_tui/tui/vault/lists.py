@@ -15,7 +15,7 @@ from donna_tui.tui.lib.links import LinkRef
 from donna_tui.tui.lib.markdown import inline
 from donna_tui.tui.vault.wording import actor_name, author_of, day_of, what_of, when
 from donna_tui.types.notes import BlameLine, LinkLine, NoteLinks
-from donna_tui.vault.write.changes import Change, Revision
+from donna_tui.vault.write.changes import Change, Operation, Revision
 
 _ORIGIN = 20
 _NARROW_ORIGIN = 14
@@ -60,15 +60,27 @@ class HistoryList(ItemList[Revision | Change]):
 
     _undone: frozenset[str] = frozenset()
     _newest = 0.0
+    _next = ""
+
+    def select_next(self, operation: str) -> None:
+        """Select an operation that was just made, once it is listed: the undo key is about it."""
+        self._next = operation
+
+    def is_undone(self, operation: Operation) -> bool:
+        return operation.id in self._undone
 
     def show(self, entries: tuple[Revision | Change, ...]) -> None:
-        """List these entries. The cursor stays on its commit if it is among them."""
+        """List these entries. The cursor stays on its commit if it is among them, unless there is one to select."""
         before = _key(self.selected) if self.selected is not None else ""
         self.items = entries
         revisions = [entry for entry in entries if isinstance(entry, Revision)]
         self._undone = undone(revisions)
         self._newest = max((revision.at for revision in revisions), default=0.0)
-        self.rows_changed(self.index_where(lambda entry: _key(entry) == before))
+        place = self.index_where(lambda entry: _key(entry) == before)
+        made = self.index_where(lambda entry: bool(self._next) and _operation_id(entry) == self._next, -1)
+        if made >= 0:
+            place, self._next = made, ""
+        self.rows_changed(place)
 
     def row(self, index: int, width: int) -> Content:
         revision = self.items[index]
@@ -76,7 +88,7 @@ class HistoryList(ItemList[Revision | Change]):
             words = ("now", "you", "edited outside, not in the history yet")
             return _columns(*words, width=width, tone="warning")
         operation = revision.operation
-        is_undone = operation is not None and operation.id in self._undone
+        is_undone = operation is not None and self.is_undone(operation)
         what = f"{what_of(revision)}  undone" if is_undone else what_of(revision)
         tone = "quiet" if is_undone else "plain" if operation is not None else "muted"
         return _columns(when(revision.at, self._newest), author_of(revision), what, width=width, tone=tone)
@@ -94,6 +106,10 @@ def undone(revisions: list[Revision]) -> frozenset[str]:
 
 def _key(entry: Revision | Change) -> str:
     return entry.commit if isinstance(entry, Revision) else "outside"
+
+
+def _operation_id(entry: Revision | Change) -> str:
+    return entry.operation.id if isinstance(entry, Revision) and entry.operation is not None else ""
 
 
 def _columns(at: str, who: str, what: str, *, width: int, tone: str) -> Content:

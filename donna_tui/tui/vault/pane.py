@@ -38,7 +38,7 @@ from donna_tui.tui.vault.tree import NoteTree, TreeRow
 from donna_tui.types import events
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.notes import NoteState, NoteText
-from donna_tui.vault.write.changes import OperationKind, Outcome
+from donna_tui.vault.write.changes import Operation, OperationKind, Outcome
 
 _OF_A_WRITE = (Reason.CONFLICT, Reason.GIT_FAILED)
 """Reasons why an interrupted write could not be recovered: the user must learn the location of the displaced text."""
@@ -511,11 +511,19 @@ class VaultPane(PartsPane):
     def action_vault_undo(self) -> None:
         operation = self.detail.selected_operation
         if operation is not None:
-            self._change(partial(self._flows.undo_one, operation))
+            self._undo_one(operation)
         elif self.detail.has_selected_change:
             self.notify("This change was not made with Donna: only git can revert it.", timeout=6, markup=False)
         else:
             self._change(partial(self._flows.step_back, OperationKind.UNDO))
+
+    def _undo_one(self, operation: Operation) -> None:
+        is_undone = self.detail.history.is_undone(operation)
+        redo = "" if self._no_redo else shown_key(self._keys["vault.redo"])
+        if refusal := wording.why_no_undo(operation, is_undone=is_undone, redo=redo):
+            self.notify(refusal, timeout=6, markup=False)
+        else:
+            self._change(partial(self._flows.undo_one, operation))
 
     def action_vault_redo(self) -> None:
         self._change(partial(self._flows.step_back, OperationKind.REDO))
@@ -546,6 +554,8 @@ class VaultPane(PartsPane):
         outcome = await flow()
         if outcome is not None:
             self.note_tree.unmark()
+            if outcome.kind not in (OperationKind.UNDO, OperationKind.REDO):
+                self.detail.history.select_next(outcome.operation)
         self.reload(_new_place(outcome, row.path if row is not None else ""))
         deleted = [path for path, etag in zip(outcome.paths, outcome.etags, strict=True) if not etag] if outcome else []
         if self.detail.note is None or self.detail.note.path not in deleted:

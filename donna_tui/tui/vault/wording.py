@@ -151,6 +151,18 @@ def no_history(error: DonnaError | None, key: str) -> str:
     return f"{refusal.what} {refusal.step}"
 
 
+def why_no_undo(operation: Operation, *, is_undone: bool, redo: str) -> str:
+    """Explain why an operation of the history cannot be undone; empty if it may be. `redo` is the key of redo, if there
+    is something to redo.
+    """
+    if operation.kind is OperationKind.REDO:
+        return "This was a redo. Select the change itself to undo it."
+    if operation.kind is not OperationKind.UNDO and not is_undone:
+        return ""
+    what = "This was an undo." if operation.kind is OperationKind.UNDO else "This change is already undone."
+    return f"{what} {redo} redoes what was undone last." if redo else what
+
+
 def note_head(row: TreeRow, note: NoteText | None, *, place: str = "", waiting: bool = False) -> Content:
     """Format two lines: the path of the row; and the states, size and time of a note, or the counts of a folder."""
     head = Content.styled(clean_line(row.path), "bold")
