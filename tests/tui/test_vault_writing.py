@@ -191,6 +191,11 @@ async def test_an_edit_of_a_note_that_is_gone_is_a_row_and_is_written_as_a_new_o
         await donna.until(lambda: donna.vault.note is not None, "what waits is there")
         await donna.rest()
         assert "unsaved" in donna.screen_text()
+        assert "Your unsaved edit of it is kept: i continues it" in " ".join(donna.screen_text().split())
+        for key in ("m", "D"):
+            donna.app.clear_notifications()
+            await donna.press(key)
+            assert "This note no longer exists. Your unsaved edit" in notices(donna.app)
         await donna.window(EditScreen, "i")
         assert "and new" in donna.screen_text()
         await donna.window(ConflictScreen, "escape")

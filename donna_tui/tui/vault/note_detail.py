@@ -259,6 +259,8 @@ class NoteDetail(Container):
     _has_failed = False
     no_history = ""
     """Says why there is no history to read; empty if there is one."""
+    gone_with_edit = ""
+    """Describes a note that exists no longer, but has an unsaved edit."""
 
     def compose(self) -> ComposeResult:
         with Panel("Note", id="detail-middle"):
@@ -417,7 +419,9 @@ class NoteDetail(Container):
             self._note = None
             refusal = self._failed(error)
             said = why_special(row, None)
-            self.text.show_note("\n\n".join(each for each in (refusal.what, refusal.step) if each != said))
+            is_gone = error.reason is Reason.MISSING and self._has_unsaved_edit
+            words = (self.gone_with_edit,) if is_gone else (refusal.what, refusal.step)
+            self.text.show_note("\n\n".join(each for each in words if each != said))
         else:
             self._note = note
             is_same = before is not None and (before.path == note.path or before.etag == note.etag)

@@ -83,6 +83,8 @@ class VaultPane(PartsPane):
 
     def on_mount(self) -> None:
         self.filter.focus_after = self._filtered_tree
+        edit, discard = (shown_key(self._keys[action]) for action in ("vault.edit-here", "vault.discard"))
+        self.detail.gone_with_edit = wording.gone_with_edit(edit, discard)
         self._show_notice(wording.LOADING)
 
     def connect(self, backend: Backend) -> None:
@@ -480,6 +482,8 @@ class VaultPane(PartsPane):
             self._change_folder(partial(self._flows.rename_empty, row.path, tree.folders))
         elif note is not None:
             self._change(partial(self._flows.move, note, tree.notes, self._remarks))
+        else:
+            self.notify(self.detail.gone_with_edit, timeout=6, markup=False)
 
     def action_vault_delete(self) -> None:
         tree, note = self.note_tree, self.detail.note
@@ -490,6 +494,8 @@ class VaultPane(PartsPane):
             self._change_folder(partial(self._flows.remove_empty, row.path))
         elif note is not None:
             self._change(partial(self._flows.delete, note, self._remarks))
+        else:
+            self.notify(self.detail.gone_with_edit, timeout=6, markup=False)
 
     def action_vault_new_folder(self) -> None:
         self._change_folder(partial(self._flows.new_folder, self._folder, self.note_tree.folders))

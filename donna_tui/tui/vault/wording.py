@@ -201,6 +201,12 @@ def why_no_write(note: NoteText | None, key: str) -> str:
     return f"{sentence(note.refusal)} {key} opens the file itself." if note.refusal else ""
 
 
+def gone_with_edit(edit: str, discard: str) -> str:
+    """Describe a note that exists no longer, but has an unsaved edit; the keys continue and discard it."""
+    keys = f"{edit} continues it, and {discard} discards it"
+    return f"This note no longer exists. Your unsaved edit of it is kept: {keys}."
+
+
 def why_not_here(note: NoteText | None, key: str) -> str:
     """Explain why a note cannot be edited on this screen: it contains control characters, or a text field would change
     it.
