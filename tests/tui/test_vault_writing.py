@@ -433,6 +433,25 @@ async def test_a_name_that_is_taken_or_refused_is_asked_for_again() -> None:
 
 
 @pytest.mark.slow
+async def test_a_refusal_that_no_other_name_resolves_names_its_note_and_is_tried_again() -> None:
+    backend = scenarios.normal()
+    async with driving(backend, note=DECISIONS) as donna:
+        backend.fail(
+            "apply_plan", VaultWriteError(Reason.CONFLICT, "this note was just edited elsewhere", path=RUNBOOK)
+        )
+        await donna.window(PathPrompt, "m")
+        await donna.type("2")
+        await plan(donna, "enter")
+        await donna.window(RefusalScreen, "enter")
+        text = donna.screen_text()
+        assert "Not moved: edited elsewhere" in text
+        assert RUNBOOK in text
+        backend.failures.clear()
+        await plan(donna, "enter")
+        await back(donna, "enter")
+        assert DECISIONS.replace(".md", "2.md") in backend.vault.files
+
+
 async def test_a_note_is_moved_with_the_links_to_it() -> None:
     backend = scenarios.normal()
     backend.vault.files[DRAFT] += b"\nSee [[runbook]].\n"
