@@ -7,12 +7,13 @@ from datetime import datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from textual.app import App, ComposeResult
 
 from donna_tui.tui.lib.diff import MAX_LINES, DiffLayout, diff_rows, marked_line, pairs_of
 from donna_tui.tui.lib.error_messages import REASONS, refusal_of, sentence
 from donna_tui.tui.vault.conflict_dialogs import stretches_of, three_way_rows
 from donna_tui.tui.vault.flows import fill, templates_of
-from donna_tui.tui.vault.lists import undone
+from donna_tui.tui.vault.lists import HistoryList, undone
 from donna_tui.tui.vault.note_detail import PAGE, pages_of
 from donna_tui.tui.vault.plan_dialog import note_path
 from donna_tui.tui.vault.tree import folders_of, tree_rows
@@ -238,6 +239,25 @@ def test_undone_contains_operations_undone_but_not_redone() -> None:
     history = [revision(3, undoes=("2",)), revision(2), revision(1)]
     assert undone(history) == {"2"}
     assert undone([revision(4, redoes=("2",)), *history]) == set()
+
+
+async def test_history_says_what_an_undo_is_about_and_marks_what_is_undone_at_any_width() -> None:
+    class Lists(App[None]):
+        def compose(self) -> ComposeResult:
+            yield HistoryList()
+
+    def entry(number: int, kind: OperationKind = OperationKind.WRITE, **fields: object) -> Revision:
+        done = operation(kind, BlobChange(path=f"{'a' * 50}.md", before=None, after="1"), id=str(number), **fields)
+        return Revision(commit=str(number), at=NOW, author="", subject="", paths=(), operation=done)
+
+    both, last = (entry(len(ids) + 2, OperationKind.UNDO, undoes=ids) for ids in (("1", "2"), ("2",)))
+    async with Lists().run_test() as pilot:
+        history = pilot.app.query_one(HistoryList)
+        history.show((both, last, entry(2), entry(1)))
+        shown = [history.row(index, 60).plain for index in range(4)]
+    assert "undid 2 changes" in shown[0]
+    assert "undid: created aaa" in shown[1]
+    assert all(row.endswith("undone") for row in shown[2:])
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ from donna_tui.tui.lib.parts_pane import MAX_WAIT_SECONDS
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.vault.lists import BlameList, HistoryList, LinkList
 from donna_tui.tui.vault.tree import TreeRow
-from donna_tui.tui.vault.wording import AS_RECORDED, PICK_CHANGE, author_of, note_head, what_of, why_special
+from donna_tui.tui.vault.wording import AS_RECORDED, PICK_CHANGE, author_of, note_head, why_special
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.notes import BlameLine, NoteLinks, NoteState, NoteText
 from donna_tui.vault.note.read import parse_frontmatter
@@ -501,7 +501,7 @@ class NoteDetail(Container):
         line = self.blame.selected if self.tab == "blame" else None
         commit = line.commit if line is not None else ""
         if isinstance(entry, Revision):
-            self._read_revision(entry.commit, f"{moment(entry.at)} · {author_of(entry)} · {what_of(entry)}")
+            self._read_revision(entry.commit, f"{moment(entry.at)} · {author_of(entry)} · {self.history.what(entry)}")
         elif commit and line is not None:
             self._read_revision(commit, f"{moment(line.at)} · {clean_line(line.author)}")
         elif self._outside is not None and (self.tab != "history" or entry is not None):
