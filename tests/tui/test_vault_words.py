@@ -15,7 +15,7 @@ from donna_tui.tui.vault.conflict_dialogs import stretches_of, three_way_rows
 from donna_tui.tui.vault.flows import fill, templates_of
 from donna_tui.tui.vault.lists import HistoryList, undone
 from donna_tui.tui.vault.note_detail import PAGE, pages_of
-from donna_tui.tui.vault.plan_dialog import note_path
+from donna_tui.tui.vault.plan_dialog import counted, note_path
 from donna_tui.tui.vault.tree import folders_of, tree_rows
 from donna_tui.tui.vault.wording import actor_name, author_of, done_by, what_of, when
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
@@ -258,6 +258,12 @@ async def test_history_says_what_an_undo_is_about_and_marks_what_is_undone_at_an
     assert "undid 2 changes" in shown[0]
     assert "undid: created aaa" in shown[1]
     assert all(row.endswith("undone") for row in shown[2:])
+
+
+def test_a_move_of_notes_that_changes_no_line_says_so() -> None:
+    moves = [Change(path=f"new/{name}.md", before=None, after=name.encode()) for name in "ab"]
+    moves += [Change(path=f"{name}.md", before=name.encode(), after=None) for name in "ab"]
+    assert counted(diff_changes(moves)).plain == "no lines changed · in 2 notes"
 
 
 @pytest.mark.parametrize(

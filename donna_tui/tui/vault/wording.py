@@ -187,7 +187,7 @@ def why_special(row: TreeRow | None, note: NoteText | None) -> str:
     parts = [sentence(row.note.detail)] if row.note.detail else []
     if note is not None and note.path == row.path:
         parts += [sentence(note.refusal)] if note.refusal else []
-        parts += ["Some of its bytes are not UTF-8 and are shown as �."] if note.lossy else []
+        parts += ["Bytes that are not text are shown as �."] if note.lossy else []
     return " ".join(parts)
 
 
