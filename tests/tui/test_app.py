@@ -158,6 +158,19 @@ async def test_the_palette_goes_to_the_screen_of_an_action_that_works_elsewhere(
 
 
 @pytest.mark.slow
+async def test_the_palette_names_a_key_that_works_in_the_search_box_it_goes_to() -> None:
+    async with driving(scenarios.normal()) as donna:
+        for name, key in (("search: undo", "esc, then z"), ("search: show in Vault", "f7")):
+            await donna.press("alt+6", "ctrl+p")
+            await donna.type(name)
+            await donna.press("enter")
+            assert donna.search.bar.input.has_focus
+            assert f"{key} does it here" in notices(donna.app)
+        await donna.press("escape", "z")
+        assert donna.search.bar.input.value == ""
+
+
+@pytest.mark.slow
 async def test_neither_escape_nor_control_c_leaves() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.search_for("redis")

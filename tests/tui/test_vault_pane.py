@@ -280,6 +280,10 @@ async def test_the_history_of_a_note_and_of_the_vault() -> None:
         assert "Noor        The runbook of the gateway" in text
         await donna.press("h")
         await donna.until(lambda: len(sandbox.history.items) == 1, "that of the note is back")
+        await donna.press("h")
+        await donna.until(lambda: len(sandbox.history.items) == 5, "that of the vault is shown")
+        await donna.press("escape", "h")
+        await donna.until(lambda: len(sandbox.history.items) == 1, "from the tree, it is that of the note")
 
 
 @pytest.mark.slow

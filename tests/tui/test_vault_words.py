@@ -7,14 +7,15 @@ from datetime import datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from textual.app import App, ComposeResult
 
 from donna_tui.tui.lib.diff import MAX_LINES, DiffLayout, diff_rows, marked_line, pairs_of
 from donna_tui.tui.lib.error_messages import REASONS, refusal_of, sentence
 from donna_tui.tui.vault.conflict_dialogs import stretches_of, three_way_rows
 from donna_tui.tui.vault.flows import fill, templates_of
-from donna_tui.tui.vault.lists import undone
+from donna_tui.tui.vault.lists import HistoryList, undone
 from donna_tui.tui.vault.note_detail import PAGE, pages_of
-from donna_tui.tui.vault.plan_dialog import note_path
+from donna_tui.tui.vault.plan_dialog import counted, note_path
 from donna_tui.tui.vault.tree import folders_of, tree_rows
 from donna_tui.tui.vault.wording import actor_name, author_of, done_by, what_of, when
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
@@ -238,6 +239,31 @@ def test_undone_contains_operations_undone_but_not_redone() -> None:
     history = [revision(3, undoes=("2",)), revision(2), revision(1)]
     assert undone(history) == {"2"}
     assert undone([revision(4, redoes=("2",)), *history]) == set()
+
+
+async def test_history_says_what_an_undo_is_about_and_marks_what_is_undone_at_any_width() -> None:
+    class Lists(App[None]):
+        def compose(self) -> ComposeResult:
+            yield HistoryList()
+
+    def entry(number: int, kind: OperationKind = OperationKind.WRITE, **fields: object) -> Revision:
+        done = operation(kind, BlobChange(path=f"{'a' * 50}.md", before=None, after="1"), id=str(number), **fields)
+        return Revision(commit=str(number), at=NOW, author="", subject="", paths=(), operation=done)
+
+    both, last = (entry(len(ids) + 2, OperationKind.UNDO, undoes=ids) for ids in (("1", "2"), ("2",)))
+    async with Lists().run_test() as pilot:
+        history = pilot.app.query_one(HistoryList)
+        history.show((both, last, entry(2), entry(1)))
+        shown = [history.row(index, 60).plain for index in range(4)]
+    assert "undid 2 changes" in shown[0]
+    assert "undid: created aaa" in shown[1]
+    assert all(row.endswith("undone") for row in shown[2:])
+
+
+def test_a_move_of_notes_that_changes_no_line_says_so() -> None:
+    moves = [Change(path=f"new/{name}.md", before=None, after=name.encode()) for name in "ab"]
+    moves += [Change(path=f"{name}.md", before=name.encode(), after=None) for name in "ab"]
+    assert counted(diff_changes(moves)).plain == "no lines changed · in 2 notes"
 
 
 @pytest.mark.parametrize(

@@ -191,6 +191,11 @@ async def test_an_edit_of_a_note_that_is_gone_is_a_row_and_is_written_as_a_new_o
         await donna.until(lambda: donna.vault.note is not None, "what waits is there")
         await donna.rest()
         assert "unsaved" in donna.screen_text()
+        assert "Your unsaved edit of it is kept: i continues it" in " ".join(donna.screen_text().split())
+        for key in ("m", "D"):
+            donna.app.clear_notifications()
+            await donna.press(key)
+            assert "This note no longer exists. Your unsaved edit" in notices(donna.app)
         await donna.window(EditScreen, "i")
         assert "and new" in donna.screen_text()
         await donna.window(ConflictScreen, "escape")
@@ -312,6 +317,42 @@ async def test_the_change_whose_diff_is_read_is_the_one_that_is_undone() -> None
         assert backend.called("plan_undo_one") == [(first.operation,)]
 
 
+async def test_after_a_change_made_from_the_history_the_undo_key_is_about_that_change(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    backend = scenarios.normal()
+    vault = backend.vault
+    vault.apply(vault.plan_write(PRIYA, "edited\n", vault.read(PRIYA).etag))
+    vault.apply(vault.plan_write(PRIYA, "edited again\n", vault.read(PRIYA).etag))
+    async with driving(backend, note=PRIYA) as donna:
+        editor(monkeypatch, donna, lambda text: f"{text}a line\n")
+        await donna.press("h")
+        detail = donna.vault.detail
+        await donna.until(lambda: detail.selected_operation is not None, "the history is shown")
+        await donna.press("down")
+        await confirm(donna, "E")
+        assert "z undo" in notices(donna.app)
+        await plan(donna, "z")
+        made = vault.revisions[0].operation
+        assert made is not None
+        assert backend.called("plan_undo_one") == [(made.id,)]
+
+
+async def test_an_undone_change_in_the_history_names_the_key_that_redoes_it() -> None:
+    backend = scenarios.normal()
+    vault = backend.vault
+    vault.apply(vault.plan_write(PRIYA, "edited\n", vault.read(PRIYA).etag))
+    vault.apply(vault.plan_steps(OperationKind.UNDO, 1))
+    async with driving(backend, note=PRIYA) as donna:
+        await donna.press("h")
+        await donna.until(lambda: donna.vault.detail.selected_operation is not None, "the history is shown")
+        await donna.press("z")
+        assert "This was an undo. Z redoes what was undone last." in notices(donna.app)
+        await donna.press("down", "z")
+        assert "This change is already undone. Z redoes what was undone last." in notices(donna.app)
+        assert not backend.called("plan_undo_one")
+
+
 async def test_a_key_right_after_a_note_was_opened_is_for_that_note() -> None:
     backend = scenarios.normal()
     async with driving(backend, note=PRIYA) as donna:
@@ -392,6 +433,25 @@ async def test_a_name_that_is_taken_or_refused_is_asked_for_again() -> None:
 
 
 @pytest.mark.slow
+async def test_a_refusal_that_no_other_name_resolves_names_its_note_and_is_tried_again() -> None:
+    backend = scenarios.normal()
+    async with driving(backend, note=DECISIONS) as donna:
+        backend.fail(
+            "apply_plan", VaultWriteError(Reason.CONFLICT, "this note was just edited elsewhere", path=RUNBOOK)
+        )
+        await donna.window(PathPrompt, "m")
+        await donna.type("2")
+        await plan(donna, "enter")
+        await donna.window(RefusalScreen, "enter")
+        text = donna.screen_text()
+        assert "Not moved: edited elsewhere" in text
+        assert RUNBOOK in text
+        backend.failures.clear()
+        await plan(donna, "enter")
+        await back(donna, "enter")
+        assert DECISIONS.replace(".md", "2.md") in backend.vault.files
+
+
 async def test_a_note_is_moved_with_the_links_to_it() -> None:
     backend = scenarios.normal()
     backend.vault.files[DRAFT] += b"\nSee [[runbook]].\n"

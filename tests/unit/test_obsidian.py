@@ -141,7 +141,7 @@ def test_the_daily_note_is_that_of_obsidian(tmp_path: Path, settings: object, pa
         ({"format": "DDD"}, "its date format has “DDD”, which is not supported"),
         ({"folder": "../elsewhere"}, "the path is outside the vault"),
         ({"format": "[../../x]"}, "the path is outside the vault"),
-        ({"folder": ".obsidian/plugins"}, "the path is in a hidden folder"),
+        ({"folder": ".obsidian/plugins"}, "a name that begins with a dot is hidden"),
         ({"folder": "a\nb"}, "the path contains a backslash or a control character"),
         ({"folder": "a?"}, "a new name must not contain “?”: Windows cannot open it"),
         ({"folder": "\ud800"}, "the name is not valid Unicode"),

@@ -275,6 +275,19 @@ def test_a_note_of_any_name_is_written_and_undone(base: Path, name: str) -> None
     assert (vault / name).read_text() == "before\n"
 
 
+def test_no_note_is_planned_below_a_file(base: Path) -> None:
+    vault = base / "vault"
+    User(base).repository(vault)
+    (vault / "Plan.md").write_text("a plan\n")
+    (vault / "b.md").write_text("text\n")
+    writer = new_writer(vault, base / "state")
+    message = "“Plan.md” is a file, so there can be nothing in it"
+    assert writer.why_not_new("Plan.md/x/new.md") == writer.why_not_new("Plan.md/b.md", "b.md") == message
+    assert not writer.why_not_new("Plan/x/new.md")
+    with pytest.raises(VaultWriteError, match="“Plan"):
+        writer.move("b.md", "Plan.md/b.md")
+
+
 def test_a_decomposed_name_may_stay_and_a_new_one_is_refused(base: Path) -> None:
     user = User(base / "home")
     vault = user.repository(base / "v")

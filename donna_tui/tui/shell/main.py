@@ -17,7 +17,7 @@ from textual.geometry import Size
 from textual.getters import query_one
 from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from donna_tui.platform.paths import style_sheet
 from donna_tui.safety.terminal import clean_line
@@ -32,7 +32,7 @@ from donna_tui.tui.lib.error_messages import Refusal, error_text
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import plural
 from donna_tui.tui.lib.jump import HasJumpTargets, JumpOverlay, JumpTarget
-from donna_tui.tui.lib.keymap import Keymap, Keys, anywhere_key, key_names, shown_key
+from donna_tui.tui.lib.keymap import Keymap, Keys, anywhere_key, shown_key
 from donna_tui.tui.lib.links import FollowLink, LinkRef
 from donna_tui.tui.lib.messages import (
     ActionsChanged,
@@ -601,8 +601,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         pane = pane_of(action)
         if pane is not None:
             self.show_pane(pane)
-            message = f"{key_names(self._keymap.keys[action.id][:1])} does it here: {action.help}"
-            self.notify(message, timeout=5, markup=False)
+            keys = self._keymap.keys[action.id]
+            key = shown_key(keys, typing=isinstance(self.focused, Input)) or f"esc, then {shown_key(keys)}"
+            self.notify(f"{key} does it here: {action.help}", timeout=5, markup=False)
 
     def _jump_targets(self) -> Iterator[JumpTarget]:
         if isinstance(self.pane, HasJumpTargets):

@@ -25,7 +25,7 @@ from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.picker import Choice, Picker
 from donna_tui.tui.vault.conflict_dialogs import ConflictChoice, ConflictCopyDialog, ConflictScreen, ThreeWayScreen
 from donna_tui.tui.vault.plan_dialog import Answer, FolderPrompt, PathPrompt, Proposal
-from donna_tui.tui.vault.plan_flow import PlanFlow, T, UnsavedEdits, retried
+from donna_tui.tui.vault.plan_flow import TRANSIENT, PlanFlow, T, UnsavedEdits, retried
 from donna_tui.tui.vault.wording import actor_name, done_by, names_of
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.types.memory import SessionChange
@@ -166,13 +166,14 @@ class VaultFlows(PlanFlow):
             except DonnaError as error:
                 self._report(f"The template {clean_line(template)} is not used: {lowered(error_text(error))}")
         try:
-            return await self._created(path, text)
+            return await self._do_at(path, partial(self._created, template=text), "created")
         except DonnaError as error:
             return await self._new_from(text, path, refusal_of(error).what, notes)
 
     async def _new_from(self, template: str, path: str, problem: str, notes: tuple[NoteRow, ...]) -> Outcome | None:
         window = partial(PathPrompt, "New note", taken=names_of(notes), check=self._backend.notes.why_not_new)
-        return await self._at_path(window, path, partial(self._created, template=template), problem=problem)
+        do = partial(self._created, template=template)
+        return await self._at_path(window, path, do, problem=problem, undone="created")
 
     async def _at_path(
         self,
@@ -182,6 +183,7 @@ class VaultFlows(PlanFlow):
         *,
         problem: str = "",
         before: str = "",
+        undone: str = "moved",
     ) -> T | None:
         """Ask for a path until `do` accepts it. Return None if the user cancels, or leaves it as it was `before`."""
         while True:
@@ -189,9 +191,24 @@ class VaultFlows(PlanFlow):
             if new_path is None or new_path == before:
                 return None
             try:
-                return await do(new_path)
+                return await self._do_at(new_path, do, undone)
             except DonnaError as error:
                 path, problem = new_path, refusal_of(error).what
+
+    async def _do_at(self, path: str, do: Callable[[str], Awaitable[T]], undone: str) -> T | None:
+        """Run `do`, and again if the user retries after a refusal that is not about the path.
+
+        Raises DonnaError for one that is, so that another path is asked for.
+        """
+        while True:
+            try:
+                return await do(path)
+            except DonnaError as error:
+                is_about_path = error.reason is Reason.CONFLICT and getattr(error, "path", "") in ("", path)
+                if is_about_path or error.reason not in TRANSIENT:
+                    raise
+                if not await self._refused(error, undone=undone):
+                    return None
 
     async def _created(self, path: str, template: str) -> Outcome | None:
         """Write a new note without a diff, and open it in the editor. Raises DonnaError."""
@@ -277,7 +294,8 @@ class VaultFlows(PlanFlow):
             self._report("Created. The folder is in git once a note is in it.")
             return path
 
-        return await self._at_folder("New folder", f"{above}/" if above else "", folders, create) or ""
+        start = f"{above}/" if above else ""
+        return await self._at_folder("New folder", start, folders, create, undone="created") or ""
 
     async def rename_empty(self, path: str, folders: tuple[str, ...]) -> str:
         async def rename(new: str) -> str:
@@ -307,7 +325,13 @@ class VaultFlows(PlanFlow):
         return await self._at_folder("Move or rename the folder", path, folders, move)
 
     async def _at_folder(
-        self, title: str, path: str, folders: tuple[str, ...], do: Callable[[str], Awaitable[T]]
+        self,
+        title: str,
+        path: str,
+        folders: tuple[str, ...],
+        do: Callable[[str], Awaitable[T]],
+        *,
+        undone: str = "moved",
     ) -> T | None:
         """Ask for the path of a folder until `do` accepts it, as `_at_path` does."""
 
@@ -315,7 +339,7 @@ class VaultFlows(PlanFlow):
             return self._backend.notes.why_not_new(f"{path}/note.md")
 
         window = partial(PathPrompt, title, taken=frozenset(folders), check=check, is_folder=True)
-        return await self._at_path(window, path, do, before=path)
+        return await self._at_path(window, path, do, before=path, undone=undone)
 
     async def delete_all(self, paths: tuple[str, ...]) -> Outcome | None:
         return await self._deleted(lambda unlinks: self._backend.notes.plan_delete_all(paths, unlinks=unlinks), ())

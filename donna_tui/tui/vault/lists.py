@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -9,13 +10,13 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.tui.lib.humanize import count
+from donna_tui.tui.lib.humanize import count, plural
 from donna_tui.tui.lib.lines import ItemList, row_of
 from donna_tui.tui.lib.links import LinkRef
 from donna_tui.tui.lib.markdown import inline
-from donna_tui.tui.vault.wording import actor_name, author_of, day_of, what_of, when
+from donna_tui.tui.vault.wording import KIND_WORDS, actor_name, author_of, day_of, done_by, what_of, when
 from donna_tui.types.notes import BlameLine, LinkLine, NoteLinks
-from donna_tui.vault.write.changes import Change, Revision
+from donna_tui.vault.write.changes import Change, Operation, Revision
 
 _ORIGIN = 20
 _NARROW_ORIGIN = 14
@@ -59,16 +60,42 @@ class HistoryList(ItemList[Revision | Change]):
     """A list of commits, and the change outside Donna that is not committed yet."""
 
     _undone: frozenset[str] = frozenset()
+    _operations: Mapping[str, Operation] = {}
     _newest = 0.0
+    _next = ""
+
+    def select_next(self, operation: str) -> None:
+        """Select an operation that was just made, once it is listed: the undo key is about it."""
+        self._next = operation
+
+    def is_undone(self, operation: Operation) -> bool:
+        return operation.id in self._undone
+
+    def what(self, revision: Revision) -> str:
+        """Describe a revision; an undo or a redo by what it is about."""
+        operation = revision.operation
+        about = () if operation is None else operation.undoes or operation.redoes
+        if operation is None or not about:
+            return what_of(revision)
+        did = KIND_WORDS[operation.kind].did
+        if len(about) > 1:
+            return f"{did} {plural(len(about), 'change')}"
+        known = self._operations.get(about[0])
+        return f"{did}: {done_by(known)}" if known is not None else what_of(revision)
 
     def show(self, entries: tuple[Revision | Change, ...]) -> None:
-        """List these entries. The cursor stays on its commit if it is among them."""
+        """List these entries. The cursor stays on its commit if it is among them, unless there is one to select."""
         before = _key(self.selected) if self.selected is not None else ""
         self.items = entries
         revisions = [entry for entry in entries if isinstance(entry, Revision)]
         self._undone = undone(revisions)
+        self._operations = {each.operation.id: each.operation for each in revisions if each.operation is not None}
         self._newest = max((revision.at for revision in revisions), default=0.0)
-        self.rows_changed(self.index_where(lambda entry: _key(entry) == before))
+        place = self.index_where(lambda entry: _key(entry) == before)
+        made = self.index_where(lambda entry: bool(self._next) and _operation_id(entry) == self._next, -1)
+        if made >= 0:
+            place, self._next = made, ""
+        self.rows_changed(place)
 
     def row(self, index: int, width: int) -> Content:
         revision = self.items[index]
@@ -76,10 +103,11 @@ class HistoryList(ItemList[Revision | Change]):
             words = ("now", "you", "edited outside, not in the history yet")
             return _columns(*words, width=width, tone="warning")
         operation = revision.operation
-        is_undone = operation is not None and operation.id in self._undone
-        what = f"{what_of(revision)}  undone" if is_undone else what_of(revision)
+        is_undone = operation is not None and self.is_undone(operation)
         tone = "quiet" if is_undone else "plain" if operation is not None else "muted"
-        return _columns(when(revision.at, self._newest), author_of(revision), what, width=width, tone=tone)
+        words = when(revision.at, self._newest), author_of(revision), self.what(revision)
+        left = _columns(*words, width=width, tone=tone)
+        return row_of(left, Content.styled("undone", "quiet"), width) if is_undone else left
 
 
 def undone(revisions: list[Revision]) -> frozenset[str]:
@@ -94,6 +122,10 @@ def undone(revisions: list[Revision]) -> frozenset[str]:
 
 def _key(entry: Revision | Change) -> str:
     return entry.commit if isinstance(entry, Revision) else "outside"
+
+
+def _operation_id(entry: Revision | Change) -> str:
+    return entry.operation.id if isinstance(entry, Revision) and entry.operation is not None else ""
 
 
 def _columns(at: str, who: str, what: str, *, width: int, tone: str) -> Content:

@@ -35,7 +35,7 @@ from donna_tui.tui.lib.parts_pane import MAX_WAIT_SECONDS
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.vault.lists import BlameList, HistoryList, LinkList
 from donna_tui.tui.vault.tree import TreeRow
-from donna_tui.tui.vault.wording import AS_RECORDED, PICK_CHANGE, author_of, note_head, what_of, why_special
+from donna_tui.tui.vault.wording import AS_RECORDED, PICK_CHANGE, author_of, note_head, why_special
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.notes import BlameLine, NoteLinks, NoteState, NoteText
 from donna_tui.vault.note.read import parse_frontmatter
@@ -259,6 +259,8 @@ class NoteDetail(Container):
     _has_failed = False
     no_history = ""
     """Says why there is no history to read; empty if there is one."""
+    gone_with_edit = ""
+    """Describes a note that exists no longer, but has an unsaved edit."""
 
     def compose(self) -> ComposeResult:
         with Panel("Note", id="detail-middle"):
@@ -346,10 +348,14 @@ class NoteDetail(Container):
         if self.tab == "blame":
             self._load_tab()
 
-    def toggle_scope(self) -> None:
-        self._whole_vault = not self._whole_vault
+    def show_scope(self, *, whole_vault: bool) -> None:
+        """Show the history of the note, or of the whole vault."""
+        self._whole_vault = whole_vault
         self._name_tabs()
         self._load_tab()
+
+    def toggle_scope(self) -> None:
+        self.show_scope(whole_vault=not self._whole_vault)
 
     def on_section_tabs_chosen(self, event: SectionTabs.Chosen) -> None:
         event.stop()
@@ -413,7 +419,9 @@ class NoteDetail(Container):
             self._note = None
             refusal = self._failed(error)
             said = why_special(row, None)
-            self.text.show_note("\n\n".join(each for each in (refusal.what, refusal.step) if each != said))
+            is_gone = error.reason is Reason.MISSING and self._has_unsaved_edit
+            words = (self.gone_with_edit,) if is_gone else (refusal.what, refusal.step)
+            self.text.show_note("\n\n".join(each for each in words if each != said))
         else:
             self._note = note
             is_same = before is not None and (before.path == note.path or before.etag == note.etag)
@@ -493,7 +501,7 @@ class NoteDetail(Container):
         line = self.blame.selected if self.tab == "blame" else None
         commit = line.commit if line is not None else ""
         if isinstance(entry, Revision):
-            self._read_revision(entry.commit, f"{moment(entry.at)} · {author_of(entry)} · {what_of(entry)}")
+            self._read_revision(entry.commit, f"{moment(entry.at)} · {author_of(entry)} · {self.history.what(entry)}")
         elif commit and line is not None:
             self._read_revision(commit, f"{moment(line.at)} · {clean_line(line.author)}")
         elif self._outside is not None and (self.tab != "history" or entry is not None):

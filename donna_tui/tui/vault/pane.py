@@ -38,7 +38,7 @@ from donna_tui.tui.vault.tree import NoteTree, TreeRow
 from donna_tui.types import events
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.notes import NoteState, NoteText
-from donna_tui.vault.write.changes import OperationKind, Outcome
+from donna_tui.vault.write.changes import Operation, OperationKind, Outcome
 
 _OF_A_WRITE = (Reason.CONFLICT, Reason.GIT_FAILED)
 """Reasons why an interrupted write could not be recovered: the user must learn the location of the displaced text."""
@@ -83,6 +83,8 @@ class VaultPane(PartsPane):
 
     def on_mount(self) -> None:
         self.filter.focus_after = self._filtered_tree
+        edit, discard = (shown_key(self._keys[action]) for action in ("vault.edit-here", "vault.discard"))
+        self.detail.gone_with_edit = wording.gone_with_edit(edit, discard)
         self._show_notice(wording.LOADING)
 
     def connect(self, backend: Backend) -> None:
@@ -199,7 +201,9 @@ class VaultPane(PartsPane):
         self._show_tab("note")
 
     def action_vault_history(self) -> None:
-        if self.detail.tab == "history" and self._is_at("note"):
+        if self.detail.tab != "history" or self._is_at("tree"):
+            self.detail.show_scope(whole_vault=False)
+        elif self._is_at("note"):
             self.detail.toggle_scope()
         self._show_tab("history")
 
@@ -478,6 +482,8 @@ class VaultPane(PartsPane):
             self._change_folder(partial(self._flows.rename_empty, row.path, tree.folders))
         elif note is not None:
             self._change(partial(self._flows.move, note, tree.notes, self._remarks))
+        else:
+            self.notify(self.detail.gone_with_edit, timeout=6, markup=False)
 
     def action_vault_delete(self) -> None:
         tree, note = self.note_tree, self.detail.note
@@ -488,6 +494,8 @@ class VaultPane(PartsPane):
             self._change_folder(partial(self._flows.remove_empty, row.path))
         elif note is not None:
             self._change(partial(self._flows.delete, note, self._remarks))
+        else:
+            self.notify(self.detail.gone_with_edit, timeout=6, markup=False)
 
     def action_vault_new_folder(self) -> None:
         self._change_folder(partial(self._flows.new_folder, self._folder, self.note_tree.folders))
@@ -509,11 +517,19 @@ class VaultPane(PartsPane):
     def action_vault_undo(self) -> None:
         operation = self.detail.selected_operation
         if operation is not None:
-            self._change(partial(self._flows.undo_one, operation))
+            self._undo_one(operation)
         elif self.detail.has_selected_change:
             self.notify("This change was not made with Donna: only git can revert it.", timeout=6, markup=False)
         else:
             self._change(partial(self._flows.step_back, OperationKind.UNDO))
+
+    def _undo_one(self, operation: Operation) -> None:
+        is_undone = self.detail.history.is_undone(operation)
+        redo = "" if self._no_redo else shown_key(self._keys["vault.redo"])
+        if refusal := wording.why_no_undo(operation, is_undone=is_undone, redo=redo):
+            self.notify(refusal, timeout=6, markup=False)
+        else:
+            self._change(partial(self._flows.undo_one, operation))
 
     def action_vault_redo(self) -> None:
         self._change(partial(self._flows.step_back, OperationKind.REDO))
@@ -544,6 +560,8 @@ class VaultPane(PartsPane):
         outcome = await flow()
         if outcome is not None:
             self.note_tree.unmark()
+            if outcome.kind not in (OperationKind.UNDO, OperationKind.REDO):
+                self.detail.history.select_next(outcome.operation)
         self.reload(_new_place(outcome, row.path if row is not None else ""))
         deleted = [path for path, etag in zip(outcome.paths, outcome.etags, strict=True) if not etag] if outcome else []
         if self.detail.note is None or self.detail.note.path not in deleted:

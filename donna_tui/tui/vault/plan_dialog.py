@@ -142,7 +142,7 @@ def counted(diffs: tuple[FileDiff, ...], *, is_undone: bool = False) -> Content:
     fewer = f"{plural(removed, 'line')} removed"
     parts = [*([(fewer, "$text-error")] if removed else []), *([(more, "$text-success")] if added else [])]
     where = [(f"in {plural(len(diffs), 'note')}", "$text-muted")] if len(diffs) > 1 else []
-    shown = parts + where or [("no lines changed", "$text-muted")]
+    shown = (parts or [("no lines changed", "$text-muted")]) + where
     return Content.styled(" · ", "$text-disabled").join(Content.styled(text, style) for text, style in shown)
 
 

@@ -27,7 +27,7 @@ from donna_tui.vault.write.changes import OperationKind, Outcome, Plan
 
 T = TypeVar("T")
 
-_TRANSIENT = (Reason.CONFLICT, Reason.GIT_LOCKED, Reason.GIT_BUSY, Reason.BUSY, Reason.DISK_FULL, Reason.IO_ERROR)
+TRANSIENT = (Reason.CONFLICT, Reason.GIT_LOCKED, Reason.GIT_BUSY, Reason.BUSY, Reason.DISK_FULL, Reason.IO_ERROR)
 """Reasons that may be temporary, so that a retry is offered."""
 
 SOON_SECONDS = 0.5
@@ -139,7 +139,7 @@ class PlanFlow:
         """Show a refusal. Return True if the user chooses to retry."""
         refusal = refusal_of(error)
         refusal = replace(refusal, title=refusal.title.replace("Not written", f"Not {undone}"))
-        return await self._agrees(refusal, "try again" if error.reason in _TRANSIENT else "")
+        return await self._agrees(refusal, "try again" if error.reason in TRANSIENT else "")
 
     async def _agrees(self, refusal: Refusal, does: str, *, leaves: str = "") -> bool:
         """Show a refusal or a question. Return True if the user chooses what enter `does`."""

@@ -151,6 +151,18 @@ def no_history(error: DonnaError | None, key: str) -> str:
     return f"{refusal.what} {refusal.step}"
 
 
+def why_no_undo(operation: Operation, *, is_undone: bool, redo: str) -> str:
+    """Explain why an operation of the history cannot be undone; empty if it may be. `redo` is the key of redo, if there
+    is something to redo.
+    """
+    if operation.kind is OperationKind.REDO:
+        return "This was a redo. Select the change itself to undo it."
+    if operation.kind is not OperationKind.UNDO and not is_undone:
+        return ""
+    what = "This was an undo." if operation.kind is OperationKind.UNDO else "This change is already undone."
+    return f"{what} {redo} redoes what was undone last." if redo else what
+
+
 def note_head(row: TreeRow, note: NoteText | None, *, place: str = "", waiting: bool = False) -> Content:
     """Format two lines: the path of the row; and the states, size and time of a note, or the counts of a folder."""
     head = Content.styled(clean_line(row.path), "bold")
@@ -175,7 +187,7 @@ def why_special(row: TreeRow | None, note: NoteText | None) -> str:
     parts = [sentence(row.note.detail)] if row.note.detail else []
     if note is not None and note.path == row.path:
         parts += [sentence(note.refusal)] if note.refusal else []
-        parts += ["Some of its bytes are not UTF-8 and are shown as �."] if note.lossy else []
+        parts += ["Bytes that are not text are shown as �."] if note.lossy else []
     return " ".join(parts)
 
 
@@ -187,6 +199,12 @@ def why_no_write(note: NoteText | None, key: str) -> str:
         why = "It is not valid UTF-8, so writing it would change bytes that cannot be shown."
         return f"{why} {key} opens the file itself."
     return f"{sentence(note.refusal)} {key} opens the file itself." if note.refusal else ""
+
+
+def gone_with_edit(edit: str, discard: str) -> str:
+    """Describe a note that exists no longer, but has an unsaved edit; the keys continue and discard it."""
+    keys = f"{edit} continues it, and {discard} discards it"
+    return f"This note no longer exists. Your unsaved edit of it is kept: {keys}."
 
 
 def why_not_here(note: NoteText | None, key: str) -> str:

@@ -142,7 +142,7 @@ def _check_visible(path: str, part: str) -> None:
     bare = "".join(character for character in part if unicodedata.category(character) != "Cf")
     bare = unicodedata.normalize("NFKC", bare)
     if bare.startswith("."):
-        raise _refusal(Reason.PATH_ESCAPE, path, "the path is in a hidden folder", hint=WITHOUT_DOT)
+        raise _refusal(Reason.PATH_ESCAPE, path, "a name that begins with a dot is hidden", hint=WITHOUT_DOT)
     if _SHORT_NAME.fullmatch(bare.partition(":")[0].rstrip(". ")):
         raise _refusal(Reason.PATH_ESCAPE, path, f"“{part}” is a Windows short name of another file")
 

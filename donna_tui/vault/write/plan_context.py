@@ -91,7 +91,15 @@ class PlanContext:
         if not unicodedata.is_normalized("NFC", path):
             folders = (folder.rpartition("/")[2] for folder in folders_above(path) if self._files.is_folder(folder))
             check_composed(path, {*besides.split("/"), *folders})
+        self._check_folders(path)
         self.check_free(path, besides=besides)
+
+    def _check_folders(self, path: str) -> None:
+        """Raise VaultWriteError if a folder of a new path is a file."""
+        folder = next((each for each in folders_above(path) if not self._files.is_folder(each)), "")
+        if folder and self.read(folder) is not None:
+            message = f"“{folder}” is a file, so there can be nothing in it"
+            raise VaultWriteError(Reason.CONFLICT, message, hint="choose another folder", path=path)
 
     def check_free(self, path: str, *, besides: str = "") -> None:
         """Raise VaultWriteError for a name that is taken, or equal to a taken one on some system, except `besides`."""
