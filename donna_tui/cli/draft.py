@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from donna_tui.engine.draft_service import DraftService
     from donna_tui.engine.engine import Engine
 
-app = new_app("Drafts: notes that Donna wrote, and that you approve or reject.")
+app = new_app("Drafts: approve or reject notes that Donna wrote.")
 
 Identity = Annotated[str, typer.Argument(metavar="DRAFT", help="The id of the draft, or the path of its note.")]
 
@@ -79,7 +79,7 @@ def draft_approve(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Approve a draft as a note: one commit, which `donna undo` reverts.
+    """Approve a draft as a note: one commit, one undo step.
 
     The numbers of `--without` are those of one version: with `--yes`, which shows no diff, `--etag` has to name it.
     """
@@ -134,7 +134,7 @@ def draft_edit(named: Identity, space: SpaceOption = None, as_json: AsJson = Fal
 
 @app.command("regenerate")
 def draft_regenerate(named: Identity, space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """Compose a draft again from the current notes, or retry a failed one."""
+    """Compose a draft again from the current notes, or retry it."""
     session = open_session(space)
 
     async def again(engine: Engine) -> DraftRow:

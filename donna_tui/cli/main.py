@@ -54,7 +54,7 @@ COMMANDS = {
     "chat": Entry(".chat", "Chats: import, list and summarise them."),
     "task": Entry(".task", "Tasks: the check boxes of your notes."),
     "mcp": Entry(".mcp", "Serve the tools for agents over MCP."),
-    "draft": Entry(".draft", "Drafts: notes that Donna wrote, and that you approve or reject."),
+    "draft": Entry(".draft", "Drafts: approve or reject notes that Donna wrote."),
     "meetings": Entry(".meetings", "Meetings from your calendars and from calendar files."),
     "calendar": Entry(".calendar", "Calendars: add, list and test them."),
     "model": Entry(".model", "Models: install the embedding model, test language models."),

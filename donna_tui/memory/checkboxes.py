@@ -207,7 +207,7 @@ def with_task(text: str, line: str) -> str:
     body = text if not text or text.endswith(("\n", "\r")) else text + newline
     added = f"{body}{line}{newline}"
     if len(tasks_in(added)) == len(tasks_in(text)):
-        message = "the note ends in a code block or a comment, where a check box is no task"
+        message = "the note ends in a code block or a comment, where a check box is not a task"
         raise DonnaError(Reason.CONFLICT, message, hint="close it, or choose another note")
     return added
 

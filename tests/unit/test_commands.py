@@ -47,6 +47,14 @@ def test_the_table_says_what_the_help_of_each_command_begins_with(name: str) -> 
     assert named(name).get_short_help_str(1_000) == COMMANDS[name].help
 
 
+def test_each_command_is_described_in_one_line_of_80_columns() -> None:
+    groups = ["", *(name for name in COMMANDS if isinstance(named(name), TyperGroup))]
+    helped = [CliRunner(env={"COLUMNS": "80"}).invoke(donna, [*name.split(), "--help"]).output for name in groups]
+    listed = [text.partition("Commands:\n")[2].splitlines() for text in helped]
+    assert all(listed)
+    assert [line for lines in listed for line in lines if line.endswith("...") or line.startswith("   ")] == []
+
+
 def test_a_command_of_a_file_with_several_is_built_alone() -> None:
     assert isinstance(named("chat"), TyperGroup)
     assert not isinstance(named("mv"), TyperGroup)

@@ -258,9 +258,9 @@ class NoteDetail(Container):
     _has_unsaved_edit = False
     _has_failed = False
     no_history = ""
-    """Says why there is no history to read; empty if there is one."""
+    """Why there is no history to read; empty if there is one."""
     gone_with_edit = ""
-    """Describes a note that exists no longer, but has an unsaved edit."""
+    """The message about a note that no longer exists, but has an unsaved edit."""
 
     def compose(self) -> ComposeResult:
         with Panel("Note", id="detail-middle"):

@@ -202,7 +202,7 @@ def why_no_write(note: NoteText | None, key: str) -> str:
 
 
 def gone_with_edit(edit: str, discard: str) -> str:
-    """Describe a note that exists no longer, but has an unsaved edit; the keys continue and discard it."""
+    """Describe a note that no longer exists, but has an unsaved edit; the keys continue and discard it."""
     keys = f"{edit} continues it, and {discard} discards it"
     return f"This note no longer exists. Your unsaved edit of it is kept: {keys}."
 
