@@ -314,6 +314,16 @@ async def test_more_like_this_shows_similar_notes_and_escape_returns() -> None:
         await donna.until(lambda: len(donna.paths) == 2, "the question is shown again")
 
 
+async def test_a_text_typed_over_similar_notes_is_searched_for() -> None:
+    async with driving(backend_with("one", "two")) as donna:
+        await donna.search_for("x")
+        await donna.press("escape", "m")
+        await donna.until(lambda: donna.paths == ["Notes/two.md"], "others like it are shown")
+        await donna.press("slash")
+        await donna.type("y")
+        await donna.until(lambda: donna.paths == ["Notes/one.md", "Notes/two.md"], "all notes are searched")
+
+
 @pytest.mark.slow
 async def test_filter_by_folder() -> None:
     backend = scenarios.normal()
