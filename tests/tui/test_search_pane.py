@@ -314,6 +314,16 @@ async def test_more_like_this_shows_similar_notes_and_escape_returns() -> None:
         await donna.until(lambda: len(donna.paths) == 2, "the question is shown again")
 
 
+async def test_a_text_typed_over_similar_notes_is_searched_for() -> None:
+    async with driving(backend_with("one", "two")) as donna:
+        await donna.search_for("x")
+        await donna.press("escape", "m")
+        await donna.until(lambda: donna.paths == ["Notes/two.md"], "others like it are shown")
+        await donna.press("slash")
+        await donna.type("y")
+        await donna.until(lambda: donna.paths == ["Notes/one.md", "Notes/two.md"], "all notes are searched")
+
+
 @pytest.mark.slow
 async def test_filter_by_folder() -> None:
     backend = scenarios.normal()
@@ -527,6 +537,21 @@ async def test_an_answer_to_an_older_text_is_not_shown_below_a_newer_one(monkeyp
         await donna.search.wait_until_idle()
         await donna.rest()
         assert donna.search.results.rows == ()
+
+
+async def test_the_error_of_an_older_text_is_not_shown_below_a_newer_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = backend_with("one")
+    backend.fail("search", DatabaseError(Reason.DATABASE_LOCKED, "The index is in use."))
+    backend.gates.hold("search", "r")
+    async with driving(backend) as donna:
+        await donna.pilot.press("r")
+        await donna.until(lambda: backend.called("search"), "the older text is searched for")
+        monkeypatch.setattr(pane, "TYPING_GAP", 3600.0)  # the newer text is not asked while the older one is
+        await donna.pilot.press("e")
+        backend.gates.release("search", "r")
+        await donna.search.wait_until_idle()
+        await donna.rest()
+        assert "The index is in use." not in donna.screen_text()
 
 
 @pytest.mark.slow

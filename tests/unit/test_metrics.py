@@ -270,6 +270,13 @@ async def test_a_web_page_elsewhere_cannot_read_it(host: str) -> None:
     assert "donna_" not in page
 
 
+@pytest.mark.parametrize("header", ["Origin: http://evil.example", "Origin: null", "Host: evil.example"])
+async def test_a_request_that_also_names_another_origin_or_host_is_refused(header: str) -> None:
+    async with serving(EventHub()) as port:
+        answer = await say(port, f"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{header}\r\n\r\n".encode())
+    assert answer.startswith(b"HTTP/1.1 403")
+
+
 @pytest.mark.parametrize(
     ("path", "method", "status"), [("/", "GET", 404), ("/metrics/x", "GET", 404), ("/metrics", "POST", 405)]
 )
