@@ -121,10 +121,11 @@ class VaultSource:
             return self._failed(job, known, Reason.INTERNAL, f"reading it failed ({type(error).__name__})")
 
     def remove(self, path: str) -> NoteDeleted | None:
+        was_listed = file_state(self._store.database, path) is not None  # perhaps as a file that is not indexed
         known = self._store.delete(MemorySource.VAULT, path)
         forget_state(self._store.database, path)
         self._memory.removed(path)
-        return NoteDeleted(path=path) if known else None
+        return NoteDeleted(path=path) if known or was_listed else None
 
     def skip(self, entry: ScannedFile) -> NoteSkipped:
         """Record that a file is not indexed, and why; its document, if any, is removed."""
@@ -185,7 +186,7 @@ class VaultSource:
     def _unreadable(self, job: Job, known: FileState | None, error: VaultReadError) -> Outcome:
         if error.reason is Reason.ROOT_MISSING:
             raise error
-        if error.reason is Reason.MISSING:
+        if error.reason is Reason.MISSING or (error.reason not in TRANSIENT and self._client.is_gone(job.path)):
             return "missing"
         if error.reason not in TRANSIENT:
             stat = self._stat(job.path)

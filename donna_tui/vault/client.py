@@ -166,6 +166,20 @@ class VaultClient:
         with self._root.open(path) as descriptor:
             return _stat(path, os.fstat(descriptor))
 
+    def is_gone(self, path: str) -> bool:
+        """Return whether there is nothing at a path, whatever its name."""
+        try:
+            *folders, name = check_relative(path)
+            with self._root.open_folder(folders) as folder:
+                os.stat(name, dir_fd=folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return True
+        except VaultReadError as error:
+            return error.reason is Reason.MISSING
+        except OSError:
+            return False
+        return False
+
     def list(self, folder: str = "", recursive: bool = True) -> Sequence[str]:
         """Return the paths of the notes below a folder, sorted. Raises VaultReadError if the vault is missing."""
         prefix = f"{folder.strip('/')}/" if folder.strip("/") else ""

@@ -143,6 +143,18 @@ async def test_a_deleted_note_leaves_no_trace(vault: Sandbox) -> None:
     assert not [data for data in everything_below(vault.paths.state) if b"xylophonecanary" in data]
 
 
+async def test_a_conflict_copy_that_is_deleted_is_no_problem_any_more(sandbox: Sandbox) -> None:
+    copy = "Bread.sync-conflict-20261120-101010-ABCDEFG.md"
+    for path in ("Bread.md", copy):
+        sandbox.write(path, BAKERY)
+    async with open_engine(sandbox) as running:
+        await eventually(lambda: "conflict_copy" in running.problems(), "the copy is a problem")
+        await running.wait_until_indexed()
+        (sandbox.root / copy).unlink()
+        await eventually(lambda: "conflict_copy" not in running.problems(), "it is none")
+        assert not sandbox.rows("SELECT 1 FROM file_states WHERE path = ?", copy)
+
+
 async def test_an_unchanged_vault_embeds_nothing(vault: Sandbox) -> None:
     await index_once(vault)
     async with open_engine(vault) as running:

@@ -629,6 +629,16 @@ async def test_a_write_that_waits_for_git_says_so() -> None:
         await donna.until(lambda: "Deleted" in notices(donna.app), "it says what happened")
 
 
+async def test_the_key_at_the_end_of_a_message_is_shown_in_the_smallest_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with driving(scenarios.normal(), size=(60, 20), note=DECISIONS) as donna:
+        editor(monkeypatch, donna, lambda text: text + "a line\n" * 10)
+        await confirm(donna, "E")
+        message = donna.screen_text().partition("Written · ")[2].partition(" notes ")[0]
+        assert " ".join(message.replace("│", " ").split()).startswith("+10 −0 · z undo")
+
+
 async def test_a_message_covers_no_key_of_a_dialog() -> None:
     async with driving(scenarios.normal(), size=SMALL, note=DECISIONS) as donna:
         await plan(donna, "z")
