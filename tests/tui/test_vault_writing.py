@@ -559,7 +559,7 @@ async def test_an_undo_in_the_way_of_a_later_edit_shows_three_versions() -> None
     async with driving(backend, size=(160, 48), note=GARDEN) as donna:
         await donna.window(ThreeWayScreen, "z")
         text = donna.screen_text()
-        for title in ("Written by Donna", "As it is now", "To be restored"):
+        for title in ("After this change", "As it is now", "To be restored"):
             assert title in text
         assert text.count("800 ms, once") == text.count("900 ms, once") == text.count("500 ms, twice") == 1
         assert "take back what does not touch" not in text
@@ -775,7 +775,7 @@ async def test_a_note_edited_elsewhere_is_shown_as_it_is_now_before_the_next_att
             await plan(donna, "enter")
         backend.vault.files[DECISIONS] += b"\nLater.\n"
         await donna.press("enter")
-        await donna.window(PathPrompt if key == "m" else RefusalScreen)
+        await donna.window(RefusalScreen)
         await confirm(donna, "enter")
     assert DECISIONS not in backend.vault.files
 
@@ -896,7 +896,7 @@ async def test_a_refusal_says_what_it_is_and_changes_nothing() -> None:
     async with driving(backend, note=PRIYA) as donna:
         await donna.window(RefusalScreen, "D")
         text = donna.screen_text()
-        assert "Not written: a git operation is in progress" in text
+        assert "Not deleted: a git operation is in progress" in text
         assert "A merge is under way." in text
         assert "Finish it." in text
         assert "↵ try again" in text

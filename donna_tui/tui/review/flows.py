@@ -194,7 +194,7 @@ def _size(plan: Plan | None) -> Content:
 class DraftFlows(PlanFlow):
     """The decisions about drafts. Each must run in a worker."""
 
-    @retried
+    @retried("approved")
     async def approve(
         self, row: DraftRow, excluded: Collection[Part] = (), remarks: tuple[str, ...] = ()
     ) -> Outcome | None:
@@ -208,7 +208,7 @@ class DraftFlows(PlanFlow):
         proposal = Proposal(plan, remarks, title=f"Approve {title_of(row)}", does="approve it", summary=summary)
         return await self._offer(proposal, partial(drafts.approve, row.id))
 
-    @retried
+    @retried("rejected")
     async def reject(self, row: DraftRow) -> Outcome | None:
         drafts = self._backend.drafts
         plan = await drafts.plan_rejection(row.id)

@@ -30,7 +30,7 @@ from donna_tui.vault.conflicts import Conflict, Keep
 from donna_tui.vault.write.changes import Change, Clash
 
 Titles = tuple[str, str, str]
-UNDOING: Titles = ("Written by Donna", "As it is now", "To be restored")
+UNDOING: Titles = ("After this change", "As it is now", "To be restored")
 SIDE_BY_SIDE_CELLS = 90
 """Cells from which on the versions are shown side by side."""
 

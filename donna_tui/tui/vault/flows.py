@@ -253,7 +253,7 @@ class VaultFlows(PlanFlow):
 
         return await self._rewritten(path, done)
 
-    @retried
+    @retried("written")
     async def _rewritten(
         self, path: str, change: Callable[[str], str | None], *, is_new_fine: bool = False
     ) -> Outcome | None:
@@ -311,7 +311,7 @@ class VaultFlows(PlanFlow):
         try:
             is_removed = await self._backend.notes.remove_folder(path)
         except DonnaError as error:
-            if await self._refused(error):
+            if await self._refused(error, undone="deleted"):
                 return await self.remove_empty(path)
         else:
             kept = "It contains files that are not notes, so it was not removed."
@@ -351,7 +351,7 @@ class VaultFlows(PlanFlow):
 
         return await self._deleted(plan, remarks)
 
-    @retried
+    @retried("deleted")
     async def _deleted(
         self, make: Callable[[bool], Awaitable[Plan]], remarks: tuple[str, ...], *, unlinks: bool = False
     ) -> Outcome | None:
@@ -361,14 +361,14 @@ class VaultFlows(PlanFlow):
             return await self._deleted(make, remarks, unlinks=True)
         return await self._carry_out(plan) if answer is Answer.DO else None
 
-    @retried
+    @retried("resolved")
     async def resolve_copy(self, path: str) -> Outcome | None:
         notes = self._backend.notes
         conflict = await notes.conflict(path)
         keep = await self._prompt(ConflictCopyDialog(conflict, self._keys))
         return await self._planned(partial(notes.plan_resolution, conflict, keep)) if keep is not None else None
 
-    @retried
+    @retried("undone")
     async def undo_one(self, operation: Operation) -> Outcome | None:
         plan = await self._backend.notes.plan_undo_one(operation.id)
         return await self._offer(Proposal(plan, summary=(_summary_line(operation),)))
@@ -392,7 +392,7 @@ class VaultFlows(PlanFlow):
             except DonnaError as error:
                 if error.reason is Reason.UNDO_CONFLICT:
                     return await self._three_ways(kind, steps, error)
-                if not await self._refused(error):
+                if not await self._refused(error, undone="undone" if kind is OperationKind.UNDO else "redone"):
                     return None
 
     async def drop(self, path: str) -> None:
@@ -502,7 +502,7 @@ class VaultFlows(PlanFlow):
     async def _operations(self, kind: OperationKind) -> tuple[Operation, ...]:
         return await (self._backend.notes.undoable() if kind is OperationKind.UNDO else self._backend.notes.redoable())
 
-    @retried
+    @retried("written")
     async def _three_ways(self, kind: OperationKind, steps: int, error: DonnaError) -> Outcome | None:
         """Show the clashes that block an undo or redo, and offer to restore the lines that later edits do not touch.
 
@@ -560,11 +560,11 @@ class VaultFlows(PlanFlow):
             return None
         return await self._edited_text(copy)
 
-    @retried
+    @retried("written")
     async def _begin_copy(self, edit: Edit) -> Path | None:
         return await self._backend.notes.begin_edit(edit)
 
-    @retried
+    @retried("written")
     async def _edited_text(self, copy: Path) -> str | None:
         return await self._backend.notes.edited_text(copy)
 
@@ -572,7 +572,7 @@ class VaultFlows(PlanFlow):
         """Check whether the editor has its own window, so that its command returns immediately."""
         return not self._programs.external.edit(file, line).in_terminal
 
-    @retried
+    @retried("written")
     async def _template(self, paths: list[str]) -> str | None:
         if not paths:
             return ""

@@ -421,7 +421,8 @@ class VaultPane(PartsPane):
         paths = marked or ([row.path] if row is not None else [])
         links = "\n".join(f"[[{path.removesuffix('.md')}]]" for path in paths)
         if links:
-            self._programs.copy(links, "The link to this note" if len(paths) == 1 else f"Links to {len(paths)} notes")
+            what = f"The link {clean_line(links)}" if len(paths) == 1 else f"Links to {len(paths)} notes"
+            self._programs.copy(links, what)
 
     def action_vault_copy_text(self) -> None:
         if self.screen.focused is self.detail.diff and self.detail.diff.diffs:

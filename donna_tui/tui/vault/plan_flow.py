@@ -38,19 +38,25 @@ P = ParamSpec("P")
 Flow = Callable[Concatenate[F, P], Coroutine[None, None, T | None]]
 
 
-def retried(flow: Flow[F, P, T]) -> Flow[F, P, T]:
-    """Show a refusal to the user instead of raising DonnaError, and run the flow again if the user chooses to retry."""
+def retried(undone: str) -> Callable[[Flow[F, P, T]], Flow[F, P, T]]:
+    """Show a refusal to the user instead of raising DonnaError, and run the flow again if the user chooses to retry.
 
-    @wraps(flow)
-    async def run(flows: F, /, *args: P.args, **kwargs: P.kwargs) -> T | None:
-        while True:
-            try:
-                return await flow(flows, *args, **kwargs)
-            except DonnaError as error:
-                if not await flows._refused(error):
-                    return None
+    `undone` is what was not done, for the title: `Not deleted`.
+    """
 
-    return run
+    def decorate(flow: Flow[F, P, T]) -> Flow[F, P, T]:
+        @wraps(flow)
+        async def run(flows: F, /, *args: P.args, **kwargs: P.kwargs) -> T | None:
+            while True:
+                try:
+                    return await flow(flows, *args, **kwargs)
+                except DonnaError as error:
+                    if not await flows._refused(error, undone=undone):
+                        return None
+
+        return run
+
+    return decorate
 
 
 class PlanFlow:
@@ -68,7 +74,7 @@ class PlanFlow:
             return None
         return await self._offer(Proposal(plan, remarks))
 
-    _with_retry = retried(_planned)
+    _with_retry = retried("written")(_planned)
 
     async def _carry_out(self, plan: Plan, do: Callable[[Plan], Awaitable[Outcome]] | None = None) -> Outcome | None:
         """Apply a reviewed plan, after asking for consent where needed. Raises DonnaError.
