@@ -197,9 +197,9 @@ class FakeVault:
 
     def _plan_on_disk(self, versions: list[tuple[str, bytes | None]]) -> Plan:
         changes = tuple(
-            Change(path=path, before=before, after=self.files[path])
+            Change(path=path, before=before, after=self.files.get(path))
             for path, before in versions
-            if before != self.files[path]
+            if before != self.files.get(path)
         )
         return Plan(kind=OperationKind.WRITE, subject="Edit", changes=changes, on_disk=True)
 

@@ -537,6 +537,16 @@ async def test_a_key_for_a_dialog_that_opens_meanwhile_waits_for_its_widgets() -
         check(donna, "escape before the dialog had its text")
 
 
+async def test_a_dialog_that_is_closed_before_it_has_its_widgets_just_closes() -> None:
+    async with driving(scenarios.normal()) as donna:
+        dialog = CorrectScreen("a.md", "Redis is fast.", "", DEFAULT_KEYS)
+        donna.app.push_screen(dialog)
+        assert not dialog.is_mounted
+        await donna.app.run_action("leave", dialog)
+        await donna.until(lambda: donna.app.screen is donna.main, "the dialog is closed")
+        check(donna, "escape before the dialog had its text")
+
+
 async def test_the_place_of_a_removed_message_is_redrawn() -> None:
     """Textual forgets it if the map of the widgets is built again before the next layout."""
     async with driving(scenarios.normal()) as donna:

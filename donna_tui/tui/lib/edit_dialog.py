@@ -118,7 +118,8 @@ class EditScreen(Dialog[str]):
     def action_leave(self) -> None:
         if self._timer is not None:
             self._timer.stop()
-        self.dismiss(self.field.text)
+        fields = self.query(NoteField)  # none if the key was pressed in a burst, before the screen has its widgets
+        self.dismiss(fields.first().text if fields else self._edit.text)
 
 
 class CorrectScreen(Dialog[str]):
@@ -157,7 +158,8 @@ class CorrectScreen(Dialog[str]):
 
     def action_leave(self) -> None:
         """Close the dialog; a correction is discarded after a second press to confirm."""
-        if self._has_warned or self.field.text.strip() == self._text.strip():
+        fields = self.query(NoteField)  # none if the key was pressed in a burst, before the dialog has its widgets
+        if self._has_warned or not fields or fields.first().text.strip() == self._text.strip():
             self.dismiss(None)
             return
         self._has_warned = True
