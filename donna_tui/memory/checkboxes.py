@@ -82,8 +82,8 @@ def tasks_in(text: str) -> list[Task]:
     """Return the tasks of a note, in order. Check boxes in code, comments and frontmatter are not tasks."""
     lines = line_starts(text)
     found: list[Task] = []
+    # The depth of quotation, the column of the content, and the title of each task whose list item is open.
     enclosing: list[tuple[int, int, str]] = []
-    """The depth of quotation, the column of the content, and the title of each task whose list item is open."""
     column = NOWHERE
     for low, high in prose(text, parse_frontmatter(text).body_start):
         first, last = line_of(lines, low), line_of(lines, high - 1)

@@ -524,9 +524,13 @@ async def test_pasted_lines_become_one_safe_question() -> None:
         assert value.isprintable()
 
 
-async def test_an_answer_to_an_older_text_is_not_shown_below_a_newer_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    backend = FakeBackend(scenarios.AT_REST)
-    backend.answers = lambda request: outcome(request, "one")
+@pytest.mark.parametrize("fails", [False, True])
+async def test_an_answer_to_an_older_text_is_not_shown_below_a_newer_one(
+    fails: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = backend_with("one")
+    if fails:
+        backend.fail("search", DatabaseError(Reason.DATABASE_LOCKED, "The index is in use."))
     backend.gates.hold("search", "r")
     async with driving(backend) as donna:
         await donna.pilot.press("r")
@@ -537,20 +541,6 @@ async def test_an_answer_to_an_older_text_is_not_shown_below_a_newer_one(monkeyp
         await donna.search.wait_until_idle()
         await donna.rest()
         assert donna.search.results.rows == ()
-
-
-async def test_the_error_of_an_older_text_is_not_shown_below_a_newer_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    backend = backend_with("one")
-    backend.fail("search", DatabaseError(Reason.DATABASE_LOCKED, "The index is in use."))
-    backend.gates.hold("search", "r")
-    async with driving(backend) as donna:
-        await donna.pilot.press("r")
-        await donna.until(lambda: backend.called("search"), "the older text is searched for")
-        monkeypatch.setattr(pane, "TYPING_GAP", 3600.0)  # the newer text is not asked while the older one is
-        await donna.pilot.press("e")
-        backend.gates.release("search", "r")
-        await donna.search.wait_until_idle()
-        await donna.rest()
         assert "The index is in use." not in donna.screen_text()
 
 

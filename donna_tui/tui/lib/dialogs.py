@@ -78,6 +78,13 @@ class Modal(ClosesOnce[T | None], ModalScreen[T | None], Generic[T]):
         return self.is_mounted or action in ("leave", "dismiss")
 
     def action_leave(self) -> None:
+        """Close the dialog. Before it is mounted, as by a burst of keys, it has no result."""
+        if self.is_mounted:
+            self.leave()
+        else:
+            self.dismiss(None)
+
+    def leave(self) -> None:
         self.dismiss(None)
 
     def on_click(self, event: events.Click) -> None:

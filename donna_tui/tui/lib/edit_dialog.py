@@ -115,11 +115,10 @@ class EditScreen(Dialog[str]):
     def unsaved(self) -> Unsaved:
         return Unsaved(replace(self._edit, text=self.field.text), self._save)
 
-    def action_leave(self) -> None:
+    def leave(self) -> None:
         if self._timer is not None:
             self._timer.stop()
-        fields = self.query(NoteField)  # none if the key was pressed in a burst, before the screen has its widgets
-        self.dismiss(fields.first().text if fields else self._edit.text)
+        self.dismiss(self.field.text)
 
 
 class CorrectScreen(Dialog[str]):
@@ -156,10 +155,9 @@ class CorrectScreen(Dialog[str]):
         self._has_warned = False
         self.query_one(KeyLine).set_text("")
 
-    def action_leave(self) -> None:
+    def leave(self) -> None:
         """Close the dialog; a correction is discarded after a second press to confirm."""
-        fields = self.query(NoteField)  # none if the key was pressed in a burst, before the dialog has its widgets
-        if self._has_warned or not fields or fields.first().text.strip() == self._text.strip():
+        if self._has_warned or self.field.text.strip() == self._text.strip():
             self.dismiss(None)
             return
         self._has_warned = True

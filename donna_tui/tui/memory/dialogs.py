@@ -68,7 +68,7 @@ class SuggestionScreen(TextDialog[int]):
     def on_mount(self) -> None:
         self._show()
 
-    def action_leave(self) -> None:
+    def leave(self) -> None:
         self.dismiss(self._remembered)
 
     def action_suggestion_accept(self) -> None:

@@ -126,7 +126,7 @@ class ApproveAll(Dialog[bool]):
         self.rows.show((*planned[:place], changed, *planned[place + 1 :]))
         self._report()
 
-    def action_leave(self) -> None:
+    def leave(self) -> None:
         if not self._is_under_way:
             self.dismiss(self._began)
 

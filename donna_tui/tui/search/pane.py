@@ -114,8 +114,8 @@ class SearchRunner:
         """
         self._number += 1
         self.question = replace(self.question, text=text, like=None, most=PAGE)
-        if self._wait > 0 and not self._is_scheduled:
-            self._owner.set_timer(self._wait, self._run_typed)
+        if (wait := self._wait) > 0 and not self._is_scheduled:
+            self._owner.set_timer(wait, self._run_typed)
         self._is_scheduled = True
 
     def drawn(self) -> None:
