@@ -117,7 +117,7 @@ class Picker(ListDialog[T], Generic[T]):
 
     def _show_more(self) -> None:
         """Show why the highlighted choice is not possible, or else its note if the row has no room for it."""
-        if not self.query(OptionRows):  # closed before the screen was drawn
+        if not (self.query(OptionRows) and self.query(".picker-objection")):  # closed before the screen was drawn
             return
         option = self.options.highlighted_option
         if isinstance(option, ValueOption):
