@@ -169,7 +169,7 @@ class ServedTree:
 
     def _check_free(self, folder: int, path: str, name: str, besides: str) -> None:
         """Raise VaultWriteError for a name taken by any file, even if hidden, or an equivalent name on some system."""
-        twin = find_twin(self._root, path, besides=besides)
+        twin = find_twin(self._root, path, besides=(besides,))
         if twin:
             message = f"“{twin}” differs only in case or Unicode form, which some systems do not distinguish"
             raise VaultWriteError(Reason.CONFLICT, message, path=path)

@@ -22,7 +22,9 @@ from donna_tui.vault.git.operations import (
     parse_message,
     stacks,
 )
+from donna_tui.vault.paths import VaultRoot
 from donna_tui.vault.write.changes import BlobChange, Operation, OperationKind
+from donna_tui.vault.write.files import VaultFiles
 from tests.git_vaults import User, new_writer, tree_of
 
 SHA1 = st.text("0123456789abcdef", min_size=40, max_size=40)
@@ -313,6 +315,47 @@ def test_a_decomposed_name_may_stay_and_a_new_one_is_refused(base: Path) -> None
     with pytest.raises(VaultWriteError, match="decomposed on disk"):
         writer.delete(old)
     assert (vault / old).read_text() == "mine\n"
+
+
+def test_a_folder_is_renamed_in_case_only_and_back(base: Path) -> None:
+    user = User(base / "home")
+    vault = user.repository(base / "v")
+    for path, text in (("plans/deep/a.md", "[[b]]\n"), ("plans/b.md", "b\n"), ("c.md", "[x](plans/b.md)\n")):
+        (vault / path).parent.mkdir(parents=True, exist_ok=True)
+        (vault / path).write_text(text)
+    before = tree_of(vault)
+    writer = new_writer(vault, base / "state")
+    writer.apply(writer.planner.move_folder("plans", "Plans"))
+    assert (vault / "c.md").read_text() == "[x](Plans/b.md)\n"
+    assert [path.name for path in vault.iterdir() if path.name.casefold() == "plans"] == ["Plans"]
+    renamed = tree_of(vault)
+    writer.undo_last()
+    assert tree_of(vault) == before
+    writer.redo()
+    assert tree_of(vault) == renamed
+    (vault / "Plans/new.md").write_text("new\n")
+    with pytest.raises(VaultWriteError, match="“Plans” differs only in case"):
+        writer.undo_last()  # the new note would stay, in a folder beside that of the others
+
+
+def test_a_folder_with_other_files_is_not_split_between_two_cases(base: Path) -> None:
+    vault = User(base / "home").repository(base / "v")
+    (vault / "plans").mkdir()
+    (vault / "plans/a.md").write_text("a\n")
+    (vault / "plans/logo.png").write_bytes(b"png")
+    before = tree_of(vault)
+    writer = new_writer(vault, base / "state")
+    with pytest.raises(VaultWriteError, match=r"not affected: plans/logo\.png, so the folder would exist under both"):
+        writer.planner.move_folder("plans", "Plans")
+    assert tree_of(vault) == before
+
+
+def test_a_folder_takes_the_case_of_its_notes_where_a_disk_ignores_case(base: Path) -> None:
+    (base / "v/plans/deep").mkdir(parents=True)
+    files = VaultFiles(VaultRoot(base / "v"))
+    files.respell("Plans")
+    files.respell("Plans/deep")
+    assert [str(path.relative_to(base / "v")) for path in sorted((base / "v").rglob("*"))] == ["Plans", "Plans/deep"]
 
 
 @pytest.mark.parametrize(

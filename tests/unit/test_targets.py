@@ -228,9 +228,9 @@ def test_find_twin_detects_equivalent_names(root: VaultRoot, path: str, twin: st
 
 
 def test_the_note_that_moves_is_no_twin(root: VaultRoot) -> None:
-    assert find_twin(root, "Inbox/note.md", besides="Inbox/Note.md") is None
-    assert find_twin(root, "inbox/note.md", besides="Inbox/Note.md") == "Inbox"
-    assert find_twin(root, "Inbox/note.md", besides="Inbox/other.md") == "Inbox/Note.md"
+    assert find_twin(root, "Inbox/note.md", besides=["Inbox/Note.md"]) is None
+    assert find_twin(root, "inbox/note.md", besides=["Inbox/Note.md"]) == "Inbox"
+    assert find_twin(root, "Inbox/note.md", besides=["Inbox/other.md"]) == "Inbox/Note.md"
 
 
 def test_no_link_is_followed_to_look_for_twins(root: VaultRoot) -> None:

@@ -96,16 +96,16 @@ def check_composed(path: str, existing: Collection[str]) -> None:
         raise _refusal(Reason.ENCODING, path, message, hint=f"use the name “{composed}”")
 
 
-def find_twin(root: VaultRoot, path: str, *, besides: str = "") -> str | None:
+def find_twin(root: VaultRoot, path: str, *, besides: Collection[str] = ()) -> str | None:
     """Return an existing file or folder along `path` whose name differs only in case or Unicode form, or None.
 
-    Some systems treat both as one. `besides` is the note about to be moved away. Raises VaultReadError.
+    Some systems treat both as one. `besides` are notes and folders about to be moved away. Raises VaultReadError.
     """
     parts = check_relative(path)
     for depth, part in enumerate(parts):
         names = _names(root, parts[:depth])
         alike = sorted(name for name in names if name != part and _folded(name) == _folded(part))
-        twin = next((twin for name in alike if (twin := "/".join([*parts[:depth], name])) != besides), None)
+        twin = next((twin for name in alike if (twin := "/".join([*parts[:depth], name])) not in besides), None)
         if twin:
             return twin
         if part not in names:

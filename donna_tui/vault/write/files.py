@@ -49,6 +49,17 @@ class VaultFiles:
         except VaultReadError:
             return False
 
+    def is_same(self, path: str, other: str) -> bool:
+        """Return whether two paths lead to the same file or folder, as on a disk that ignores case."""
+        with contextlib.suppress(OSError, VaultReadError):
+            return os.path.samestat(self._stat(path), self._stat(other))
+        return False
+
+    def _stat(self, path: str) -> os.stat_result:
+        *parts, name = check_relative(path)
+        with self._root.open_folder(parts) as folder:
+            return os.stat(name, dir_fd=folder, follow_symlinks=False)
+
     def below(self, folder: str) -> Iterator[str]:
         """List all files in a folder, at any depth, also hidden ones; links are not followed. Raises VaultReadError."""
         with self._root.open_folder(check_relative(folder)) as opened, os.scandir(opened) as found:
@@ -76,6 +87,17 @@ class VaultFiles:
         except VaultReadError as error:
             return error.reason is Reason.MISSING
         return True
+
+    def respell(self, path: str) -> None:
+        """Rename a folder to its name in `path`, if a disk that ignores case found it under another spelling."""
+        *parts, name = check_relative(path)
+        with contextlib.suppress(OSError, VaultReadError), self._root.open_folder(parts) as folder:
+            with os.scandir(folder) as entries:
+                names = [entry.name for entry in entries]
+            twins = () if name in names else (twin for twin in names if twin.casefold() == name.casefold())
+            for twin in twins:
+                os.rename(twin, name, src_dir_fd=folder, dst_dir_fd=folder)
+                os.fsync(folder)
 
     def empty_folders(self) -> list[str]:
         """List the visible folders without any file, at any depth. Raises VaultReadError for a missing vault."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.client import VaultClient
@@ -82,17 +82,17 @@ class PlanContext:
             return REGULAR_FILE
         return self._files.mode(path) if self.repo.knows_modes() else self.repo.mode(path)
 
-    def check_new(self, path: str, *, besides: str = "") -> None:
+    def check_new(self, path: str, *, besides: str = "", vacated: Collection[str] = ()) -> None:
         """Raise VaultWriteError for a new name that is taken, or is invalid or equal to a taken one on some system.
 
-        `besides` is the note that is moved there.
+        `besides` is the note that is moved there, `vacated` are folders of which nothing is left by then.
         """
         check_new_name(path)
         if not unicodedata.is_normalized("NFC", path):
             folders = (folder.rpartition("/")[2] for folder in folders_above(path) if self._files.is_folder(folder))
             check_composed(path, {*besides.split("/"), *folders})
         self._check_folders(path)
-        self.check_free(path, besides=besides)
+        self.check_free(path, besides={besides, *vacated})
 
     def _check_folders(self, path: str) -> None:
         """Raise VaultWriteError if a folder of a new path is a file."""
@@ -101,9 +101,13 @@ class PlanContext:
             message = f"“{folder}” is a file, so there can be nothing in it"
             raise VaultWriteError(Reason.CONFLICT, message, hint="choose another folder", path=path)
 
-    def check_free(self, path: str, *, besides: str = "") -> None:
-        """Raise VaultWriteError for a name that is taken, or equal to a taken one on some system, except `besides`."""
-        if path != besides and self.read(path) is not None:
+    def check_free(self, path: str, *, besides: Collection[str]) -> None:
+        """Raise VaultWriteError for a name that is taken, or equal to a taken one on some system.
+
+        `besides` are notes and folders that are gone by then.
+        """
+        is_gone = path in besides or any(self.is_respelled(each, path) for each in besides)
+        if not is_gone and self.read(path) is not None:
             message = "a note with that name already exists"
             raise VaultWriteError(Reason.CONFLICT, message, hint="choose another", path=path)
         with vault_errors(path):
@@ -111,6 +115,22 @@ class PlanContext:
         if twin:
             message = f"“{twin}” differs only in case or Unicode form, which some systems do not distinguish"
             raise VaultWriteError(Reason.CONFLICT, message, hint="use the existing name", path=path)
+
+    def vacated(self, folders: Sequence[str], removed: Collection[str]) -> set[str]:
+        """Return those of these folders whose names are free once these files are removed.
+
+        Nothing is left in them then, or the disk ignores case, and takes the new name for the same folder.
+        """
+        return {
+            each
+            for each in folders
+            if self._files.is_same(each, each.swapcase())
+            or (self.is_folder(each) and set(self._files.below(each)) <= set(removed))
+        }
+
+    def is_respelled(self, old: str, new: str) -> bool:
+        """Return whether two paths differ only in case, and are the same file or folder for the disk."""
+        return old.casefold() == new.casefold() and self._files.is_same(old, new)
 
     def refused(self, changes: Sequence[Change]) -> set[str]:
         if not changes:

@@ -99,11 +99,15 @@ class Planner:
         """Plan to move all notes of a folder at once, and to update the links to them."""
         if dst == src or dst.startswith(f"{src}/"):
             raise VaultWriteError(Reason.CONFLICT, "a folder cannot be moved into itself", path=dst)
-        if self._plan_context.is_folder(dst):
+        if self._plan_context.is_folder(dst) and not self._plan_context.is_respelled(src, dst):
             hint = "choose another, or move it into that one with a slash at the end"
             raise VaultWriteError(Reason.CONFLICT, "a folder with that name already exists", hint=hint, path=dst)
         self._plan_context.recover()
         notes, stays, folders = self._chosen([src])
+        if stays and src.casefold() == dst.casefold() and not self._plan_context.vacated([src], notes):
+            message = f"{_staying(stays)[0]}, so the folder would exist under both names"
+            hint = "rename it in your file manager"
+            raise VaultWriteError(Reason.CONFLICT, message, hint=hint, path=dst)
         moves = {path: f"{dst}{path.removeprefix(src)}" for path in notes}
         subject, emptied = f"Move {src} to {dst}", _emptied(folders, notes)
         return self._move(moves, subject, links=links, stays=stays, emptied=emptied)
@@ -159,12 +163,13 @@ class Planner:
         """Plan to move notes at once (old path → new) and to rewrite the links to them; `stays` are other files."""
         if not moves:
             return Plan(kind=OperationKind.MOVE, subject=subject, changes=())
+        vacated = self._plan_context.vacated(emptied, moves)
         before: dict[str, bytes] = {}
         for old, new in moves.items():
             before[old] = self._plan_context.existing(old, expected)
             self._rules.check_path(new)
             if new not in moves:
-                self._plan_context.check_new(new, besides=old)
+                self._plan_context.check_new(new, besides=old, vacated=vacated)
         moved = move_links(self._plan_context, moves, before) if links else LinksMoved(before)
         removal = [self._checked(old, data, None) for old, data in before.items()]
         creation = [self._checked(moves[old], None, moved.own[old], like=old) for old in before]

@@ -56,7 +56,7 @@ class UndoPlanner:
         """Return the notes that conflict with an undo or redo, in three versions; empty if none does."""
         self._repo.location()
         net = _net(_effects(kind, _chosen(kind, n, self._history())))
-        return tuple(clash for change in self._images(net) if (clash := self._clash(change)))
+        return self._clashes(self._images(net))
 
     def available(self, kind: OperationKind) -> tuple[Operation, ...]:
         """Return the operations that can be undone or redone, the next one first."""
@@ -84,36 +84,44 @@ class UndoPlanner:
         is_undo = kind is OperationKind.UNDO
         verb, done = ("Undo", "undone") if is_undo else ("Redo", "redone")
         changes = self._images(_net(_effects(kind, chosen)))
-        if clash := next(filter(None, map(self._clash, changes)), None):
+        if clashes := self._clashes(changes):
             message = f"this cannot be {done}: the note was edited since, and that edit would be lost"
             hint = "compare what Donna wrote, what is there now and what would be restored"
-            raise VaultWriteError(Reason.UNDO_CONFLICT, message, hint=hint, path=clash.path)
+            raise VaultWriteError(Reason.UNDO_CONFLICT, message, hint=hint, path=clashes[0].path)
         changed = tuple(
             # an existing note keeps its mode, as the user may have changed it
             each if each.before is None else replace(each, mode=self._plan_context.mode(each.path, each.before))
             for each in changes
             if each.before != each.after
         )
-        moved_away = next((change.path for change in changed if change.after is None), "")
+        ids = tuple(operation.id for operation in chosen)
+        emptied = _left_over(changes, ids, history)
+        removed = {change.path for change in changed if change.after is None}
+        besides = removed | self._plan_context.vacated(emptied, removed)
         for change in changed:
             self._plan_context.rules.check(change)
             if change.before is None:
-                self._plan_context.check_free(change.path, besides=moved_away)
-        ids = tuple(operation.id for operation in chosen)
+                self._plan_context.check_free(change.path, besides=besides)
         return Plan(
             kind=kind,
             subject=f"{verb}: {chosen[0].subject}" if len(chosen) == 1 else f"{verb} {len(chosen)} operations",
             changes=changed,
             undoes=ids if is_undo else (),
             redoes=() if is_undo else ids,
-            emptied=_left_over(changes, ids, history),
+            emptied=emptied,
         )
 
-    def _clash(self, change: Change) -> Clash | None:
-        found = self._plan_context.read(change.path)
-        if found == change.before:
-            return None
-        return Clash(path=change.path, expected=change.before, found=found, wanted=change.after)
+    def _clashes(self, changes: Sequence[Change]) -> tuple[Clash, ...]:
+        """Return the notes that are not as they were; a new name may be that of a removed note, in another case."""
+        removed = [change.path for change in changes if change.after is None]
+        clashes = []
+        for change in changes:
+            found = self._plan_context.read(change.path)
+            if change.before is None and any(self._plan_context.is_respelled(path, change.path) for path in removed):
+                found = None
+            if found != change.before:
+                clashes.append(Clash(path=change.path, expected=change.before, found=found, wanted=change.after))
+        return tuple(clashes)
 
     def _images(self, net: Sequence[BlobChange]) -> list[Change]:
         """Load the bytes of the changes. Raises VaultWriteError (`undo_conflict`) if git no longer has them."""

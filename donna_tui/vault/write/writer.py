@@ -21,7 +21,7 @@ from donna_tui.vault.git.operations import each_operation, new_operation_id, new
 from donna_tui.vault.git.repository import GitRepo, RepoLocation
 from donna_tui.vault.git.tracked import unstorable
 from donna_tui.vault.links.graph import LinkGraph
-from donna_tui.vault.paths import VaultRoot
+from donna_tui.vault.paths import VaultRoot, folders_above
 from donna_tui.vault.write.changes import (
     Change,
     Operation,
@@ -179,11 +179,19 @@ class VaultWriter:
             except VaultWriteError:
                 record_displaced(self._context, location)
                 raise
-        for folder in plan.emptied:
-            self._context.files.remove_empty(folder)
+        if plan.emptied:
+            self._tidy_folders(plan)
         if outcome.changed:
             self._on_written(outcome, actor, plan.subject)
         return outcome
+
+    def _tidy_folders(self, plan: Plan) -> None:
+        """Remove folders that a plan emptied, and give those of its notes their new case."""
+        for folder in plan.emptied:
+            self._context.files.remove_empty(folder)
+        written = (change.path for change in plan.changes if change.after is not None)
+        for folder in dict.fromkeys(folder for path in written for folder in folders_above(path)):
+            self._context.files.respell(folder)
 
     def is_folder(self, path: str) -> bool:
         return self._plan_context.is_folder(path.rstrip("/"))
