@@ -143,6 +143,7 @@ class VaultService:
     why_not_new = _on_thread(lambda own: own._writer.why_not_new)
     empty_folders = _on_thread(lambda own: own._writer.empty_folders)
     create_folder = _on_thread(lambda own: own._writer.create_folder)
+    rename_folder = _on_thread(lambda own: own._writer.rename_folder)
     remove_folder = _on_thread(lambda own: own._writer.remove_folder)
     plan_undo = _on_thread(lambda own: own._writer.undo_planner.undo)
     plan_undo_one = _on_thread(lambda own: own._writer.undo_planner.undo_one)
@@ -196,9 +197,6 @@ class VaultService:
         note = self._client.read(path)
         data = note.text.encode()
         objection = self._writer.rules.objection(Change(path=path, before=data, after=None))
-        if objection is None and note.etag not in (etag_of(data), etag_of(codecs.BOM_UTF8 + data)):
-            # the bytes are not those of the text: saving it would change other bytes too
-            objection = DonnaError(Reason.ENCODING, "the note is not UTF-8", hint="convert it first")
         return NoteText(
             path=path,
             text=note.text,
@@ -207,6 +205,8 @@ class VaultService:
             mtime=note.mtime,
             sensitivity=note.sensitivity.value,
             lossy=note.lossy,
+            is_exact=note.etag in (etag_of(data), etag_of(codecs.BOM_UTF8 + data)),
+            problem=note.frontmatter.problem,
             refusal=objection.message if objection else "",
         )
 

@@ -39,8 +39,9 @@ class NoteRow:
 class NoteText:
     """A note to read. `mtime` is Unix time in seconds, `size` is in bytes.
 
-    `lossy` says that the file is not all UTF-8, so that `text` differs from the bytes on disk. `refusal` is the reason
-    why Donna may not write to the note, as a sentence, or empty.
+    `lossy` says that some bytes are not text, and were replaced. Without `is_exact`, `text` encoded as UTF-8 differs
+    from the bytes on disk, so that the note can be moved and deleted, but not edited. `problem` says why its
+    frontmatter cannot be parsed, and `refusal` why Donna may not change the note at all; both may be empty.
     """
 
     path: str
@@ -50,6 +51,8 @@ class NoteText:
     mtime: float = 0.0
     sensitivity: str = "public"
     lossy: bool = False
+    is_exact: bool = True
+    problem: str = ""
     refusal: str = ""
 
 

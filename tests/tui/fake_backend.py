@@ -339,6 +339,10 @@ class FakeBackend:
         await self._enter("create_folder", path)
         self.vault.empty.append(path)
 
+    async def rename_folder(self, path: str, new: str) -> None:
+        await self._enter("rename_folder", path, new)
+        self.vault.empty[self.vault.empty.index(path)] = new
+
     async def remove_folder(self, path: str) -> bool:
         await self._enter("remove_folder", path)
         self.vault.empty.remove(path)

@@ -99,6 +99,7 @@ class FakeVault:
             size=len(data),
             mtime=self.at,
             lossy=lossy,
+            is_exact=text.encode() == data,
             refusal=self.refusals.get(path, ""),
         )
 

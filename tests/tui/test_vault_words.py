@@ -16,10 +16,10 @@ from donna_tui.tui.vault.flows import fill, templates_of
 from donna_tui.tui.vault.lists import HistoryList, undone
 from donna_tui.tui.vault.note_detail import PAGE, pages_of
 from donna_tui.tui.vault.plan_dialog import counted, note_path
-from donna_tui.tui.vault.tree import folders_of, tree_rows
-from donna_tui.tui.vault.wording import actor_name, author_of, done_by, what_of, when
+from donna_tui.tui.vault.tree import TreeRow, folders_of, tree_rows
+from donna_tui.tui.vault.wording import actor_name, author_of, done_by, what_of, when, why_special
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
-from donna_tui.types.notes import NoteRow, NoteState
+from donna_tui.types.notes import NoteRow, NoteState, NoteText
 from donna_tui.vault.note.diff import diff_bytes, diff_changes
 from donna_tui.vault.obsidian import formatted
 from donna_tui.vault.write.changes import BlobChange, Change, Clash, Operation, OperationKind, Revision
@@ -162,6 +162,15 @@ def test_templates_are_filled_as_obsidian_fills_them() -> None:
 def test_only_notes_in_the_templates_folder_are_templates() -> None:
     notes = rows("Templates/b.md", "templates/a.md", "Templates.md", "x/Templates/c.md")
     assert templates_of(notes) == ["Templates/b.md", "templates/a.md"]
+
+
+def test_the_head_of_a_note_says_what_keeps_it_local_or_from_being_edited() -> None:
+    row = TreeRow("a.md", "a.md", 0, note=NoteRow(path="a.md"))
+    note = NoteText(path="a.md", text="", etag="", problem="the frontmatter is not valid YAML (line 2)", is_exact=False)
+    assert why_special(row, note) == (
+        "The frontmatter is not valid YAML (line 2), so the note is local only. "
+        "It is not UTF-8, so it cannot be edited here."
+    )
 
 
 @pytest.mark.parametrize("reason", [*REASONS], ids=str)

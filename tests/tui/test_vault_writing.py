@@ -271,6 +271,16 @@ async def test_what_a_text_field_cannot_hold_is_not_edited_on_the_screen() -> No
             assert donna.app.screen is donna.main
 
 
+async def test_a_note_that_is_not_utf_8_can_be_deleted_but_not_edited() -> None:
+    backend = scenarios.normal()
+    backend.vault.files["latin.md"] = b"caf\xe9\n"
+    async with driving(backend, note="latin.md") as donna:
+        await donna.press("E")
+        assert "It is not valid UTF-8" in notices(donna.app)
+        await confirm(donna, "D")
+    assert "latin.md" not in backend.vault.files
+
+
 async def test_the_editor_begins_below_the_properties_and_jumps_to_the_ends() -> None:
     backend = scenarios.normal()
     backend.vault.files[PRIYA] = b"---\ntags: [a]\n---\n\nOne\nTwo\n"

@@ -338,6 +338,16 @@ def test_a_folder_is_renamed_in_case_only_and_back(base: Path) -> None:
         writer.undo_last()  # the new note would stay, in a folder beside that of the others
 
 
+def test_an_empty_folder_is_renamed_in_case_only(base: Path) -> None:
+    vault = User(base / "home").repository(base / "v")
+    writer = new_writer(vault, base / "state")
+    writer.create_folder("plans")
+    with pytest.raises(VaultWriteError, match="“plans” differs only in case"):
+        writer.create_folder("Plans")
+    writer.rename_folder("plans", "Plans")
+    assert writer.empty_folders() == ("Plans",)
+
+
 def test_a_folder_with_other_files_is_not_split_between_two_cases(base: Path) -> None:
     vault = User(base / "home").repository(base / "v")
     (vault / "plans").mkdir()

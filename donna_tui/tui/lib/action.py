@@ -49,6 +49,7 @@ class ActionState:
     several: bool = False
     no_write: str = ""
     no_write_here: str = ""
+    no_move: str = ""
     no_undo: str = ""
     no_redo: str = ""
     unsaved_edit: bool = False

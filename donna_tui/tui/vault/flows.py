@@ -299,8 +299,7 @@ class VaultFlows(PlanFlow):
 
     async def rename_empty(self, path: str, folders: tuple[str, ...]) -> str:
         async def rename(new: str) -> str:
-            await self._backend.notes.create_folder(new)
-            await self._backend.notes.remove_folder(path)
+            await self._backend.notes.rename_folder(path, new)
             self._report("Moved. The folder was empty.")
             return new
 
@@ -335,8 +334,8 @@ class VaultFlows(PlanFlow):
     ) -> T | None:
         """Ask for the path of a folder until `do` accepts it, as `_at_path` does."""
 
-        def check(path: str) -> Awaitable[str]:
-            return self._backend.notes.why_not_new(f"{path}/note.md")
+        def check(new: str) -> Awaitable[str]:
+            return self._backend.notes.why_not_new(f"{new}/note.md", besides=path)
 
         window = partial(PathPrompt, title, taken=frozenset(folders), check=check, is_folder=True)
         return await self._at_path(window, path, do, before=path, undone=undone)

@@ -95,12 +95,13 @@ class VaultPane(PartsPane):
         self.reload()
 
     async def update_needs(self, needs: Collection[str]) -> None:
-        if "no_write" in needs:
+        if "no_write" in needs or "no_move" in needs:
             await self.detail.wait_until_read()
         await super().update_needs(needs)
 
     def action_state(self, base: ActionState) -> ActionState:
         row, note = self.note_tree.selected, self.note
+        own_editor = shown_key(self._keys["vault.edit"])
         is_folder = row is not None and row.is_folder
         return replace(
             base,
@@ -108,8 +109,9 @@ class VaultPane(PartsPane):
             row=row is not None,
             note=row is not None and not is_folder,
             several=self.vault_flows is not None and (bool(self.note_tree.marked) or is_folder),
-            no_write=wording.why_no_write(note, shown_key(self._keys["vault.edit"])),
-            no_write_here=wording.why_not_here(note, shown_key(self._keys["vault.edit"])),
+            no_write=wording.why_no_write(note, own_editor),
+            no_write_here=wording.why_not_here(note, own_editor),
+            no_move=wording.why_no_move(note, own_editor),
             outside_edit=self._lacks_repository or bool(wording.outside_paths(row, self.note_tree.notes)),
             no_undo=self._no_undo,
             no_redo=self._no_redo,

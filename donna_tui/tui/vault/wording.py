@@ -181,23 +181,29 @@ def note_head(row: TreeRow, note: NoteText | None, *, place: str = "", waiting: 
 
 
 def why_special(row: TreeRow | None, note: NoteText | None) -> str:
-    """Explain why the selected note is not indexed or not writable, or is shown with replaced bytes."""
+    """Explain why the selected note is not indexed, local only, not writable, or shown with replaced bytes."""
     if row is None or row.note is None:
         return ""
     parts = [sentence(row.note.detail)] if row.note.detail else []
     if note is not None and note.path == row.path:
+        parts += [sentence(f"{note.problem}, so the note is local only")] if note.problem else []
         parts += [sentence(note.refusal)] if note.refusal else []
+        parts += ["It is not UTF-8, so it cannot be edited here."] if not note.is_exact else []
         parts += ["Bytes that are not text are shown as �."] if note.lossy else []
     return " ".join(parts)
 
 
 def why_no_write(note: NoteText | None, key: str) -> str:
     """Explain why Donna may not write to a note; empty if it may. `key` opens the file itself."""
+    if note is not None and not note.is_exact and not note.refusal:
+        return f"It is not valid UTF-8, so writing it would change other bytes too. {key} opens the file itself."
+    return why_no_move(note, key)
+
+
+def why_no_move(note: NoteText | None, key: str) -> str:
+    """Explain why Donna may not move or delete a note; empty if it may. `key` opens the file itself."""
     if note is None:
         return "The note is still being read."
-    if note.lossy:
-        why = "It is not valid UTF-8, so writing it would change bytes that cannot be shown."
-        return f"{why} {key} opens the file itself."
     return f"{sentence(note.refusal)} {key} opens the file itself." if note.refusal else ""
 
 
