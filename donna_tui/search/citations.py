@@ -18,12 +18,12 @@ def citation(hit: Hit) -> str:
 
     If several spaces were searched, the name of its space is prefixed: `work › Projects/…`.
     """
-    return f"{' › '.join((*filter(None, [hit.space]), hit.path, *hit.heading_path))} : {line_range(hit)}"
+    return f"{' › '.join((*filter(None, [hit.space]), hit.cited_path, *hit.heading_path))} : {line_range(hit)}"
 
 
 def location(hit: Hit) -> str:
     """Format path and lines as editors and compilers do: `Projects/gateway/decisions.md:41–58`."""
-    return f"{hit.path}:{line_range(hit)}"
+    return f"{hit.cited_path}:{line_range(hit)}"
 
 
 def line_range(hit: Hit) -> str:
@@ -39,7 +39,7 @@ def citation_link(hit: Hit) -> str:
     Characters that would end or change the link become spaces, as in Obsidian's links to headings. A path with such
     characters cannot be linked exactly; the link then has the nearest possible target.
     """
-    target = _plain(_BREAKS_A_TARGET, re.sub(r"\.md$", "", hit.path, flags=re.IGNORECASE))
+    target = _plain(_BREAKS_A_TARGET, re.sub(r"\.md$", "", hit.cited_path, flags=re.IGNORECASE))
     headings = (_plain(_BREAKS_A_HEADING, heading) for heading in hit.heading_path)
     return f"[[{'#'.join((target, *filter(None, headings)))}]]"
 

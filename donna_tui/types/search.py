@@ -141,6 +141,11 @@ class Hit:
     named: str = ""
     in_note: int = 1
 
+    @property
+    def cited_path(self) -> str:
+        """Return the path to show: a task is cited by its note, whose lines are given."""
+        return note_containing(self.source_type, self.path) or self.path
+
 
 @dataclass(frozen=True, slots=True)
 class FilterProblem:

@@ -27,6 +27,12 @@ def test_citation_is_formatted_for_people() -> None:
     assert location(hit("a.md")) == "a.md:41–58"
 
 
+def test_a_task_is_cited_by_its_note_and_line() -> None:
+    task = replace(hit("Inbox/Tasks.md#0a1b2c3d4e5f", lines=(7, 7)), source_type="task")
+    assert (citation(task), location(task)) == ("Inbox/Tasks.md : 7", "Inbox/Tasks.md:7")
+    assert citation_link(task) == "[[Inbox/Tasks]]"
+
+
 def test_a_link_names_the_note_and_its_headings() -> None:
     assert citation_link(hit("Projects/gateway/decisions.md", "Decisions", "Cache")) == (
         "[[Projects/gateway/decisions#Decisions#Cache]]"

@@ -468,7 +468,7 @@ class SearchPane(BlankColumn):
         if self.question.like is not None:
             self.notify("Ask a question first: this list shows similar passages.", timeout=4, markup=False)
         elif hit is None or not self._refuses_elsewhere(hit, "ask why"):
-            self._explain(self._backend, hit.path if hit is not None else "")
+            self._explain(self._backend, hit.cited_path if hit is not None else "")
 
     @one_dialog("filter")
     async def action_search_filter(self) -> None:

@@ -26,7 +26,6 @@ from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.links import FollowLink, LinkFollowed, LinkRef, link_in, spots_of
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.search.results import shortened
-from donna_tui.tui.search.wording import note_of_hit
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.search import Hit
 
@@ -97,7 +96,7 @@ class Preview(Panel):
     def on_link_followed(self, event: LinkFollowed) -> None:
         event.stop()
         if self._hit is not None:
-            self.post_message(FollowLink(note_of_hit(self._hit) or self._hit.path, event.ref))
+            self.post_message(FollowLink(self._hit.cited_path, event.ref))
 
     def connect(self, backend: Backend) -> None:
         self._backend = backend
@@ -114,7 +113,7 @@ class Preview(Panel):
 
         hit = self._hit
         if hit is not None and any(
-            isinstance(posted, ChangedElsewhere) or (isinstance(posted, NoteIndexed) and posted.path == hit.path)
+            isinstance(posted, ChangedElsewhere) or (isinstance(posted, NoteIndexed) and posted.path == hit.cited_path)
             for posted in happened
         ):
             self._load()
@@ -153,7 +152,7 @@ class Preview(Panel):
         self.foot.show(partial(backlinks, passage.linked_from, truncated=passage.truncated))
 
     def _head(self, hit: Hit, headings: tuple[str, ...], *, sensitive: bool) -> None:
-        place = " › ".join(filter(None, (hit.space, hit.path)))
+        place = " › ".join(filter(None, (hit.space, hit.cited_path)))
         name_panel(self, f"{clean_line(place)}:{line_range(hit)}")
         self.head.show(partial(heading, headings, sensitive=sensitive))
 

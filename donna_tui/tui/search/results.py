@@ -126,7 +126,7 @@ def _placed(hit: Hit, why: Line, width: int) -> Line:
 def place(hit: Hit, room: int) -> str:
     """Format path and lines in at most `room` cells, with the space if several were searched; cut in the middle."""
     lines = f":{line_range(hit)}"
-    return _fitted_path(hit.space, hit.path, room - width_of(lines)) + lines
+    return _fitted_path(hit.space, hit.cited_path, room - width_of(lines)) + lines
 
 
 @lru_cache(maxsize=256)
