@@ -156,10 +156,12 @@ async def test_up_in_the_empty_box_brings_back_earlier_questions() -> None:
 
 
 @pytest.mark.slow
-async def test_a_question_is_kept_once_its_results_are_used() -> None:
+async def test_a_question_with_a_word_is_kept_once_its_results_are_used() -> None:
     backend = furnished()
     async with driving(backend) as donna:
         await furnished_page(donna)
+        await donna.type("?")
+        await donna.press("escape", "slash", "ctrl+u")
         await donna.search_for("redis")
         assert not backend.called("save_question")
         await donna.press("escape")

@@ -493,9 +493,9 @@ class SearchPane(BlankColumn):
             self._list.action_cursor_up()
 
     def save_question(self) -> None:
-        """Store the question in the history, immediately in memory and shortly after on disk."""
+        """Store a question that has a word in the history, immediately in memory and shortly after on disk."""
         text = self.question.text.strip()
-        if self._backend is None or not text or self._questions[:1] == (text,):
+        if self._backend is None or not any(map(str.isalnum, text)) or self._questions[:1] == (text,):
             return
         self._questions = (text, *(question for question in self._questions if question != text))
         self._recalled = 0 if self._recalled is not None else None
