@@ -14,6 +14,7 @@ from typing import Any
 from donna_tui.ingest.sync_policy import QUIET_MS
 from donna_tui.types.events import EventHub, WatcherStateChanged, WatchEvent
 from donna_tui.vault.client import VaultClient
+from donna_tui.vault.conflicts import is_conflict_copy
 from donna_tui.vault.include import EVERYTHING, Include
 
 
@@ -27,9 +28,12 @@ class FileEvents:
 
 
 def sort_events(client: VaultClient, root: Path, paths: Iterable[str]) -> FileEvents:
-    """Classify paths by their current state. The root itself counts as a folder named by the empty string."""
+    """Classify paths by their current state. The root itself counts as a folder named by the empty string.
+
+    In place of a conflict copy, which is not indexed but listed, its folder is compared.
+    """
     notes: list[str] = []
-    folders: list[str] = []
+    folders: dict[str, None] = {}
     vanished: list[str] = []
     for path in sorted(paths):
         if any(part.startswith(".") for part in path.split("/")):
@@ -40,9 +44,11 @@ def sort_events(client: VaultClient, root: Path, paths: Iterable[str]) -> FileEv
             vanished.append(path)
             continue
         if stat.S_ISDIR(mode):
-            folders.append(path)
+            folders[path] = None
         elif client.is_note(path):
             notes.append(path)
+        elif is_conflict_copy(path.rpartition("/")[2]):
+            folders[path.rpartition("/")[0]] = None
     return FileEvents(tuple(notes), tuple(folders), tuple(vanished))
 
 

@@ -143,13 +143,13 @@ async def test_a_deleted_note_leaves_no_trace(vault: Sandbox) -> None:
     assert not [data for data in everything_below(vault.paths.state) if b"xylophonecanary" in data]
 
 
-async def test_a_conflict_copy_that_is_deleted_is_no_problem_any_more(sandbox: Sandbox) -> None:
+async def test_a_conflict_copy_is_a_problem_until_it_is_deleted(sandbox: Sandbox) -> None:
     copy = "Bread.sync-conflict-20261120-101010-ABCDEFG.md"
-    for path in ("Bread.md", copy):
-        sandbox.write(path, BAKERY)
+    sandbox.write("Bread.md", BAKERY)
     async with open_engine(sandbox) as running:
-        await eventually(lambda: "conflict_copy" in running.problems(), "the copy is a problem")
         await running.wait_until_indexed()
+        sandbox.write(copy, BAKERY)
+        await eventually(lambda: "conflict_copy" in running.problems(), "the copy is a problem")
         (sandbox.root / copy).unlink()
         await eventually(lambda: "conflict_copy" not in running.problems(), "it is none")
         assert not sandbox.rows("SELECT 1 FROM file_states WHERE path = ?", copy)

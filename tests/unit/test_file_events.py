@@ -31,6 +31,14 @@ def test_events_of_other_files_are_ignored(tmp_path: Path) -> None:
     assert sort(tmp_path, "picture.png", "Templates/t.md", "a.md~", ".hidden.md") == FileEvents((), (), ())
 
 
+def test_the_folder_of_conflict_copies_is_compared_once(tmp_path: Path) -> None:
+    (tmp_path / "P").mkdir()
+    copies = [f"P/a.sync-conflict-20261120-10101{n}-ABCDEFG.md" for n in range(2)]
+    for copy in copies:
+        (tmp_path / copy).write_text("x")
+    assert sort(tmp_path, *copies) == FileEvents((), ("P",), ())
+
+
 def test_hidden_paths_are_left_out_even_when_gone(tmp_path: Path) -> None:
     assert sort(tmp_path, ".obsidian/workspace.json", "P/.git/index", ".trash") == FileEvents((), (), ())
 
