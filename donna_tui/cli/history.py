@@ -128,8 +128,7 @@ def _change(change: Change) -> dict[str, Any]:
 INDEX_WAIT_SECONDS = 10.0
 
 Steps = Annotated[
-    int | None,
-    typer.Argument(metavar="N", help="The number of operations, as one step; by default one.", min=1),
+    int | None, typer.Argument(metavar="N", help="The number of operations, as one step; by default one.", min=1)
 ]
 AgentSession = Annotated[
     str | None,

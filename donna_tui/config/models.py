@@ -413,8 +413,7 @@ class MemoryConfig(Block):
     )
     skills: SkillsConfig = Field(default_factory=SkillsConfig)
     calendars: Calendars = Field(
-        (),
-        description="Calendars to follow: [{name: Work, kind: ics, path: ~/work.ics}]. Each has the settings below.",
+        (), description="Calendars to follow: [{name: Work, kind: ics, path: ~/work.ics}]. Each has the settings below."
     )
     agents: AgentsConfig = Field(default_factory=AgentsConfig)
     metrics: MetricsConfig = Field(default_factory=MetricsConfig)

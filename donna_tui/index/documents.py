@@ -180,11 +180,7 @@ _MAX_MERGED = 8
 
 
 def embedded_text(
-    database: Database,
-    window: int,
-    document: Document,
-    heading_path: tuple[str, ...],
-    content: str,
+    database: Database, window: int, document: Document, heading_path: tuple[str, ...], content: str
 ) -> str:
     """Return the text that is embedded for a passage of a document."""
     from donna_tui.text.chunker import embedding_text

@@ -116,11 +116,7 @@ def _first(matches: Sequence[KeywordMatch], limit: int) -> list[KeywordMatch]:
 
 
 def rank_all(
-    database: Database,
-    terms: Sequence[str],
-    limit: int,
-    ranges: Sequence[Range] = (ALL_KEYS,),
-    words: str = ALL_WORDS,
+    database: Database, terms: Sequence[str], limit: int, ranges: Sequence[Range] = (ALL_KEYS,), words: str = ALL_WORDS
 ) -> list[KeywordMatch]:
     """Rank all matches, whatever the cost: the reference for measuring levels."""
     any_term = " OR ".join(terms)

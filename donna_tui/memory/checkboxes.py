@@ -160,12 +160,7 @@ def parse_task(mark: str, line: str) -> Task:
         title = title.replace("~~", "")
         status = status if status == "done" else "cancelled"
     return Task(
-        title=" ".join(title.split()),
-        status=status,
-        line=1,
-        end_line=1,
-        tags=tuple(_TAG.findall(title)),
-        **values,
+        title=" ".join(title.split()), status=status, line=1, end_line=1, tags=tuple(_TAG.findall(title)), **values
     )
 
 

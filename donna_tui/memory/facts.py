@@ -175,14 +175,7 @@ def same_fact(database: Database, user_id: str, content: str, kind: MemoryType, 
     found: str | None = database.value(
         "SELECT id FROM memories WHERE user_id = ? AND content IN (?, ?, ?) AND type = ? AND sensitive <= ?"  # noqa: S608
         f" AND {_LIVE}",
-        (
-            user_id,
-            content,
-            _plain(content),
-            content.replace("'", "’"),
-            kind.value,
-            int(sensitive),
-        ),
+        (user_id, content, _plain(content), content.replace("'", "’"), kind.value, int(sensitive)),
     )
     return found
 

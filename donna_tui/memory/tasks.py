@@ -181,8 +181,7 @@ def list_tasks(database: Database, *, everything: bool = False) -> list[TaskRow]
     shown = [task for task in tasks if everything or task.is_open]
     urgency = {name: place for place, name in enumerate(("highest", "high", "medium", "", "low", "lowest"))}
     return sorted(
-        shown,
-        key=lambda task: (task.due or LATEST, urgency.get(task.priority, urgency[""]), task.note, task.line),
+        shown, key=lambda task: (task.due or LATEST, urgency.get(task.priority, urgency[""]), task.note, task.line)
     )
 
 

@@ -46,10 +46,7 @@ def agent_sandbox(folder: Path, named: str = "peter", workspace: str = "{agentId
         own["workspace_access"] = access
     defaults = {"workspace": str(folder / "ws" / workspace)}
     config = MemoryConfig.model_validate(
-        {
-            "agents": {"defaults": defaults, "list": [own]},
-            "sources": {"vault": {"rename_window_seconds": 0.2}},
-        }
+        {"agents": {"defaults": defaults, "list": [own]}, "sources": {"vault": {"rename_window_seconds": 0.2}}}
     )
     agent = config.agents.agent(named)
     assert agent is not None

@@ -97,11 +97,7 @@ class Sandbox:
 
     def git(self, *arguments: str) -> bytes:
         return subprocess.run(
-            ["git", *arguments],
-            cwd=self.vault,
-            env=self._environment,
-            check=True,
-            stdout=subprocess.PIPE,
+            ["git", *arguments], cwd=self.vault, env=self._environment, check=True, stdout=subprocess.PIPE
         ).stdout
 
     def put(self, path: str, data: bytes) -> None:
@@ -290,10 +286,7 @@ class CallRunner:
     ) -> None:
         self._done: list[str] = []
         self.writer = sandbox.writer(
-            reached,
-            lambda outcome, *_: self._done.append(outcome.operation),
-            home=home,
-            on_recovered=on_recovered,
+            reached, lambda outcome, *_: self._done.append(outcome.operation), home=home, on_recovered=on_recovered
         )
 
     def do(self, call: Sequence[str]) -> str:

@@ -199,10 +199,7 @@ def test_both_vector_engines_agree_with_brute_force_for_many_filters(
 
 
 def check_engines(
-    filter_store: FilterStore,
-    scope: tuple[Filters, tuple[str, ...], tuple[str, ...]],
-    query: Vector,
-    k: int,
+    filter_store: FilterStore, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]], query: Vector, k: int
 ) -> None:
     """Check both engines. Passages whose cosines differ by less than float32 resolves may be in either order."""
     cosines = {each.id: float(each.vector @ query) for each in brute_force(filter_store, scope)}

@@ -202,9 +202,7 @@ async def test_a_failure_is_reported_and_the_other_meetings_are_dispatched(harne
     assert (failed.event_id, failed.reason, failed.calendar) == ("b", "disk_full", "Work")
 
 
-async def test_a_meeting_that_could_not_be_dispatched_is_retried_after_growing_pauses(
-    harness: PollerHarness,
-) -> None:
+async def test_a_meeting_that_could_not_be_dispatched_is_retried_after_growing_pauses(harness: PollerHarness) -> None:
     harness.add("a", MINUTE)
     harness.add("b", 2 * MINUTE)
     await harness.poll(0)

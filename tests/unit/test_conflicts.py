@@ -138,8 +138,7 @@ def harness() -> Iterator[ConflictHarness]:
 
 
 @pytest.mark.parametrize(
-    ("keep", "text"),
-    [(Keep.MINE, MINE), (Keep.THEIRS, THEIRS), (Keep.BOTH, MINE + "from the phone\n")],
+    ("keep", "text"), [(Keep.MINE, MINE), (Keep.THEIRS, THEIRS), (Keep.BOTH, MINE + "from the phone\n")]
 )
 def test_one_operation_resolves_it_and_one_undo_reverts_that(harness: ConflictHarness, keep: Keep, text: str) -> None:
     before = tree_of(harness.vault)

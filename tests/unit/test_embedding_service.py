@@ -249,11 +249,7 @@ class Poisoned(FakeProvider):
 
 
 @pytest.mark.parametrize(
-    "rows",
-    [
-        pytest.param(np.full((1, DIM), np.nan, dtype=np.float32), id="nan"),
-        pytest.param([None], id="nothing"),
-    ],
+    "rows", [pytest.param(np.full((1, DIM), np.nan, dtype=np.float32), id="nan"), pytest.param([None], id="nothing")]
 )
 async def test_invalid_vectors_are_rejected_and_the_service_continues(rows: object) -> None:
     async with serving(Poisoned(rows)) as service:

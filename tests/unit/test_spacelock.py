@@ -23,11 +23,7 @@ sys.stdin.read()
 def holder(folder: Path) -> subprocess.Popen[str]:
     """Take the lock in another process until its stdin is closed."""
     child = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(folder)],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
+        [sys.executable, "-c", HOLDER, str(folder)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert child.stdout
     assert child.stdout.readline() == "True\n"

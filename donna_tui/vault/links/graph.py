@@ -24,8 +24,7 @@ LONGEST_LINE = 400
 _WORD = re.compile(r"\w+")
 _WEB = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x20\x7f-\x9f]+", re.IGNORECASE)
 _FILES = re.compile(
-    rf"\.(?:{IMAGES}|pdf|mp3|wav|ogg|m4a|flac|mp4|webm|mov|zip|canvas|base|csv|docx|xlsx|pptx|html?)$",
-    re.IGNORECASE,
+    rf"\.(?:{IMAGES}|pdf|mp3|wav|ogg|m4a|flac|mp4|webm|mov|zip|canvas|base|csv|docx|xlsx|pptx|html?)$", re.IGNORECASE
 )
 """Extensions of attachments: a link to one does not name a note that could be created."""
 

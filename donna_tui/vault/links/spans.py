@@ -55,7 +55,7 @@ _TITLE = r"""(?:"(?:\\.|[^"\\])*+"|'(?:\\.|[^'\\])*+'|\((?:\\.|[^()\\])*+\))"""
 _DESTINATION = re.compile(rf"\({_GAP}*+(?:{_POINTED}|({_BARE}))(?>(?:{_GAP}++{_TITLE})?){_GAP}*+\)", re.DOTALL)
 _DEFINITION = re.compile(
     rf"[ \t>]*+\[(?!\^)(?:\\.|[^\[\]\\\r\n]){{1,999}}+\]:[ \t]*+(?:(?:\r\n?|\n)[ \t>]*+)?+(?:{_POINTED}|({_BARE}))"
-    rf"(?=[ \t\r\n]|\Z)(?>(?:{_GAP}++{_TITLE}(?=[ \t]*+(?:[\r\n]|\Z)))?)[ \t]*+(?:\r\n?|\n|\Z)",
+    rf"(?=[ \t\r\n]|\Z)(?>(?:{_GAP}++{_TITLE}(?=[ \t]*+(?:[\r\n]|\Z)))?)[ \t]*+(?:\r\n?|\n|\Z)"
 )
 _FRAGMENT = re.compile(r"(?<!&)#")
 _ESCAPED = re.compile(rf"\\({_PUNCTUATION})|&(?:#[0-9]{{1,7}}|#[xX][0-9a-fA-F]{{1,6}}|[0-9A-Za-z]{{2,32}});")

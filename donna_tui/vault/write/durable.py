@@ -12,11 +12,7 @@ from donna_tui.platform.paths import private_folder
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-_MODES = {
-    errno.EACCES: "permission denied",
-    errno.EPERM: "permission denied",
-    errno.EROFS: "it is read-only",
-}
+_MODES = {errno.EACCES: "permission denied", errno.EPERM: "permission denied", errno.EROFS: "it is read-only"}
 
 
 def refused_write(error: OSError, path: str, *, what: str = "the note") -> VaultWriteError:
