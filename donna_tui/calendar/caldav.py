@@ -17,7 +17,7 @@ from typing import Any
 import httpx2
 
 from donna_tui.calendar.http import Login, Request, accepted, calendar_client, exchange, failed, host_of, login_of
-from donna_tui.calendar.ics import PATIENCE, fetched_from, reading_child, shared_name
+from donna_tui.calendar.ics import PATIENCE, fetched_from, reading_child, request_for
 from donna_tui.calendar.sources import CalendarSource
 from donna_tui.calendar.values import Fetched, Window
 from donna_tui.safety.egress import origin
@@ -51,16 +51,9 @@ class CalDav(CalendarSource):
     async def fetch(self, window: Window) -> Fetched:
         if not all(find_spec(name) for name in ("caldav", "icalendar", "recurring_ical_events")):
             raise failed("the CalDAV library is not installed", hint=INSTALL_HINT)
-        request = {
-            "url": self.config.url,
-            "calendar": self.config.name,
-            "start": window.start.isoformat(),
-            "end": window.end.isoformat(),
-            "zone": shared_name(self.zone),
-            "seconds": CHILD_SECONDS,
-        }
+        request = request_for(self.config.name, window, self.zone, CHILD_SECONDS, url=self.config.url)
         host = host_of(self.config.url)
-        async with calendar_client(ANSWER_BYTES) as client, reading_child(CHILD_MODULE, json.dumps(request)) as child:
+        async with calendar_client(ANSWER_BYTES) as client, reading_child(CHILD_MODULE, request) as child:
             login = login_of(self.config)
             auth = httpx2.BasicAuth(login.username, login.password) if login else None
             forwarder = _Forwarder(client, httpx2.URL(self.config.url), login, auth)

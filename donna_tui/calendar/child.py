@@ -11,12 +11,12 @@ import contextlib
 import json
 import resource
 import sys
-from dataclasses import asdict, fields
+from dataclasses import fields
 from datetime import date, datetime
 from typing import Any
 
 from donna_tui.calendar.reading import read_calendar
-from donna_tui.calendar.values import Fetched, Window, zone_named
+from donna_tui.calendar.values import Window, zone_named
 
 MEMORY_BYTES = 1_000_000_000
 SPARE_SECONDS = 2
@@ -28,12 +28,11 @@ def main() -> int:
     window = Window(datetime.fromisoformat(request["start"]), datetime.fromisoformat(request["end"]))
     data = sys.stdin.buffer.read()
     try:
-        answer = answer_of(
-            read_calendar(data, request["calendar"], window, zone_named(request["zone"]), request["seconds"])
-        )
+        fetched = read_calendar(data, request["calendar"], window, zone_named(request["zone"]), request["seconds"])
+        answer = {"ok": True, **plain(fetched)}
     except MemoryError:
         answer = {"ok": False, "message": "it needs too much memory"}
-    json.dump(answer, sys.stdout)
+    json.dump(answer, sys.stdout, default=plain)
     return 0
 
 
@@ -50,16 +49,11 @@ def confine(seconds: float) -> None:
             resource.setrlimit(kind, (limit, limit))
 
 
-def answer_of(fetched: Fetched) -> dict[str, Any]:
-    rows = []
-    for meeting in fetched.meetings:
-        values = {field.name: getattr(meeting, field.name) for field in fields(meeting)}
-        row = {name: value.isoformat() if isinstance(value, date) else value for name, value in values.items()}
-        rows.append(
-            row | {"attendees": [[attendee.name, attendee.email, attendee.declined] for attendee in meeting.attendees]}
-        )
-    problems = [asdict(problem) for problem in fetched.problems]
-    return {"ok": True, "meetings": rows, "problems": problems, "complete": fetched.complete}
+def plain(value: Any) -> Any:
+    """Convert a date or the fields of a dataclass for JSON. `asdict` would copy each date of each meeting."""
+    if isinstance(value, date):
+        return value.isoformat()
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 if __name__ == "__main__":

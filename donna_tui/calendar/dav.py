@@ -21,7 +21,7 @@ from caldav.lib.error import DAVError
 from caldav.response import CalendarQueryResult, DAVResponse, PropfindResult
 from lxml import etree
 
-from donna_tui.calendar.child import answer_of, confine
+from donna_tui.calendar.child import confine, plain
 from donna_tui.calendar.ics import FOLDER_BYTES, PROCESSOR_SECONDS, SECONDS_PER_MEGABYTE
 from donna_tui.calendar.reading import read_calendar
 from donna_tui.calendar.values import Window, zone_named
@@ -62,7 +62,7 @@ class Parent:
         os.dup2(2, 1)
 
     def send(self, frame: Mapping[str, Any]) -> None:
-        data = json.dumps(frame).encode()
+        data = json.dumps(frame, default=plain).encode()
         self._outgoing.write(len(data).to_bytes(4, "big") + data)
         self._outgoing.flush()
 
@@ -92,7 +92,8 @@ def _answered(parent: Parent, request: Mapping[str, Any]) -> dict[str, Any]:
         if len(data) > FOLDER_BYTES:
             return {"failed": "too_much"}
         seconds = PROCESSOR_SECONDS + SECONDS_PER_MEGABYTE * len(data) / 1_000_000
-        return answer_of(read_calendar(data, request["calendar"], window, zone_named(request["zone"]), seconds))
+        fetched = read_calendar(data, request["calendar"], window, zone_named(request["zone"]), seconds)
+        return {"ok": True, **plain(fetched)}
     except ForwardingError as error:
         return {"error": error.number}
     except UnreadError as error:

@@ -86,15 +86,9 @@ async def read_ics(data: bytes, calendar: str, window: Window, zone: ZoneInfo, *
     if not data.strip():
         return _unread("it is empty")
     seconds = PROCESSOR_SECONDS + SECONDS_PER_MEGABYTE * len(data) / 1_000_000
-    request = {
-        "calendar": calendar,
-        "start": window.start.isoformat(),
-        "end": window.end.isoformat(),
-        "zone": shared_name(zone),
-        "seconds": seconds,
-    }
+    request = request_for(calendar, window, zone, seconds)
     try:
-        async with asyncio.timeout(seconds * PATIENCE), reading_child(CHILD_MODULE, json.dumps(request)) as child:
+        async with asyncio.timeout(seconds * PATIENCE), reading_child(CHILD_MODULE, request) as child:
             printed, _ = await child.communicate(data)
     except TimeoutError:
         return _unread("it takes too long to read")
@@ -108,7 +102,15 @@ def _unread(why: str) -> Fetched:
     return Fetched((), (EntryProblem(why),), complete=False)
 
 
-def shared_name(zone: ZoneInfo) -> str:
+def request_for(calendar: str, window: Window, zone: ZoneInfo, seconds: float, **others: str) -> str:
+    """Return the argument of a child that reads a calendar within some seconds of processor time."""
+    start, end = window.start.isoformat(), window.end.isoformat()
+    return json.dumps(
+        {"calendar": calendar, "start": start, "end": end, "zone": _shared_name(zone), "seconds": seconds, **others}
+    )
+
+
+def _shared_name(zone: ZoneInfo) -> str:
     """Return the name by which another process finds the zone; empty if it has none, like one from /etc/localtime."""
     try:
         return ZoneInfo(zone.key).key if zone.key else ""
@@ -148,7 +150,7 @@ def fetched_from(answer: dict[str, Any]) -> Fetched:
         row["start"] = datetime.datetime.fromisoformat(row["start"])
         row["end"] = datetime.datetime.fromisoformat(row["end"])
         row["day"] = datetime.date.fromisoformat(row["day"])
-        row["attendees"] = tuple(Attendee(*person) for person in row["attendees"])
+        row["attendees"] = tuple(Attendee(**person) for person in row["attendees"])
     return Fetched(
         tuple(Meeting(**row) for row in answer["meetings"]),
         tuple(EntryProblem(**problem) for problem in answer["problems"]),
