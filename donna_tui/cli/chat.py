@@ -16,7 +16,7 @@ import typer
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, emit_lines, print_message, require_found
 from donna_tui.cli.progress import bar, draw, shown_progress
-from donna_tui.cli.remember import memory_fields, memory_lines
+from donna_tui.cli.remember import emit_memories
 from donna_tui.cli.session import Session, engine_for, open_session, run, run_with_engine
 from donna_tui.platform.paths import expanded
 from donna_tui.text.plural import plural
@@ -304,11 +304,7 @@ def chat_compress(space: SpaceOption = None, as_json: AsJson = False) -> None:
         return summaries
 
     summaries = run_with_engine(session, "donna chat compress", work)
-    emit(
-        {"count": len(summaries), "memories": [memory_fields(memory) for memory in summaries]},
-        (line for memory in summaries for line in memory_lines(memory)),
-        as_json=as_json,
-    )
+    emit_memories(summaries, as_json=as_json)
     most = session.config.recall.compression_threshold
     require_found(summaries, f"nothing to summarise: no more than {most} conversations lack a summary")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -55,11 +56,7 @@ def remember(
         return memories
 
     saved = run_with_engine(session, "donna remember", work)
-    emit(
-        {"count": len(saved), "memories": [memory_fields(memory) for memory in saved]},
-        ("Saved.", *(line for memory in saved for line in memory_lines(memory))),
-        as_json=as_json,
-    )
+    emit_memories(saved, "Saved.", as_json=as_json)
 
 
 @app.command("memories")
@@ -80,11 +77,7 @@ def memories(
         return await engine.memory.memories(wanted, limit=limit, skip=offset), await engine.memory.count(wanted)
 
     page, total = run_with_engine(open_session(space), "donna memories", work, semantic=False)
-    emit(
-        {"count": len(page), "total": total, "offset": offset, "memories": [memory_fields(memory) for memory in page]},
-        (line for memory in page for line in memory_lines(memory)),
-        as_json=as_json,
-    )
+    emit_memories(page, as_json=as_json, total=total, offset=offset)
     last = offset + len(page)
     if last < total:
         print_message(f"donna: {offset + 1} to {last} of {total:,}; --offset {last} shows more")
@@ -149,6 +142,12 @@ def type_named(kind: str) -> MemoryType:
     except ValueError:
         hint = f"the types are {', '.join(MemoryType)}"
         raise DonnaError(Reason.USAGE, f"there is no type {kind}", hint=hint) from None
+
+
+def emit_memories(memories: Sequence[MemoryChunk], *before: str, as_json: bool, **numbers: int) -> None:
+    """Print memories: as JSON with their count and other `numbers`, or below the lines `before`."""
+    fields = {"count": len(memories), **numbers, "memories": [memory_fields(memory) for memory in memories]}
+    emit(fields, (*before, *chain.from_iterable(map(memory_lines, memories))), as_json=as_json)
 
 
 def memory_fields(memory: MemoryChunk) -> dict[str, Any]:
@@ -277,8 +276,7 @@ def _recall_fields(result: RecallResult, *, prompt: bool) -> dict[str, Any]:
 
 
 def _recall_lines(result: RecallResult) -> Iterator[str]:
-    for memory in result.memories:
-        yield from memory_lines(memory)
+    yield from chain.from_iterable(map(memory_lines, result.memories))
     yield f"{result.total_tokens} of {result.token_budget} tokens ({result.counter})"
     for cut in result.cut[:MAX_OMITTED]:
         yield f"left out ({cut.why}): {cut.memory.id}"
