@@ -12,48 +12,14 @@ from typing import TypeVar
 from donna_tui.embedding.reranker import CrossEncoderReranker
 from donna_tui.engine.space_context import SpaceContext
 from donna_tui.index.migrations import get_meta
+from donna_tui.memory import facts, forgetting, listing
 from donna_tui.memory.chat import TurnRules
 from donna_tui.memory.compression import compress, due, expand, material, summary_of
 from donna_tui.memory.conversations import NewTurn, Recorder, expire_sessions, list_sessions, users_of
 from donna_tui.memory.database import MemoryDb
 from donna_tui.memory.db_thread import DbThread
-from donna_tui.memory.facts import (
-    MEMORY_SEARCH,
-    WHOLE_MEMORY,
-    Fact,
-    RememberRequest,
-    add_correction,
-    erase_corrections,
-    new_id,
-    procedural,
-    read_correction,
-    read_fact,
-    remember,
-    replace_correction,
-    replace_fact,
-    would_replace,
-)
-from donna_tui.memory.forgetting import (
-    Target,
-    find_target,
-    forget,
-    forget_for_good,
-    has_session,
-    pin,
-    redo_session,
-    undo_redone,
-    undo_session,
-)
 from donna_tui.memory.importers import Import, LogFolder, Progress
 from donna_tui.memory.indexer import backfill, request_check, wait_until_indexed
-from donna_tui.memory.listing import (
-    count_memories,
-    list_memories,
-    memory_of_fact,
-    memory_of_passage,
-    one_memory,
-    prompt_prefix,
-)
 from donna_tui.memory.recall import Recaller, RecallRequest, assemble
 from donna_tui.memory.splitter import TextSplitter
 from donna_tui.memory.suggestions import ACCEPTED, DISMISSED, answer_suggestion, list_suggestions
@@ -91,7 +57,7 @@ def session_name(session: str) -> str:
 
 def _without_prefix(shown: str, memory: MemoryChunk) -> str:
     """Remove what precedes a memory in a prompt from its text, or a part of it, as it is shown."""
-    return shown if shown in memory.content else shown.removeprefix(prompt_prefix(memory))
+    return shown if shown in memory.content else shown.removeprefix(listing.prompt_prefix(memory))
 
 
 class MemoryService:
@@ -177,9 +143,9 @@ class MemoryService:
         threshold = self._context.config.recall.compression_threshold
         sessions = await self.db.run(lambda db: due(db.database, threshold, user_id))
         summaries = [await self._compressed(session, user_id) for session in sessions]
-        return tuple(memory_of_fact(summary) for summary in summaries if summary)
+        return tuple(listing.memory_of_fact(summary) for summary in summaries if summary)
 
-    async def _compressed(self, session: SessionRow, user_id: str) -> Fact | None:
+    async def _compressed(self, session: SessionRow, user_id: str) -> facts.Fact | None:
         """Summarise a session, with a language model if one is configured and answers.
 
         Return None if a turn was forgotten meanwhile: the session is then due again.
@@ -208,19 +174,19 @@ class MemoryService:
     ) -> tuple[MemoryChunk, ...]:
         """List memories, latest first, with importance and its components."""
         filters = wanted or MemoryFilter()
-        return await self._context.read(lambda index: list_memories(index, filters, limit, skip))
+        return await self._context.read(lambda index: listing.list_memories(index, filters, limit, skip))
 
     async def count(self, wanted: MemoryFilter | None = None) -> int:
         filters = wanted or MemoryFilter()
-        return await self._context.read(lambda index: count_memories(index, filters))
+        return await self._context.read(lambda index: listing.count_memories(index, filters))
 
     async def memory(self, identity: str) -> MemoryChunk | None:
         """Return a memory from the index or, while that lacks it, from where it is stored; None if there is none."""
         source, _, source_id = identity.partition(":")
-        found: MemoryChunk | None = await self._context.read(lambda index: one_memory(index, source, source_id))
+        found: MemoryChunk | None = await self._context.read(lambda index: listing.one_memory(index, source, source_id))
         if found is None and source == MemorySource.MEMORY:
-            fact = await self.db.run(lambda db: read_fact(db.database, source_id))
-            return memory_of_fact(fact) if fact else None
+            fact = await self.db.run(lambda db: facts.read_fact(db.database, source_id))
+            return listing.memory_of_fact(fact) if fact else None
         return found
 
     async def tasks(self, *, everything: bool = False) -> list[TaskRow]:
@@ -239,19 +205,19 @@ class MemoryService:
         patience: float = PATIENCE_SECONDS,
     ) -> tuple[MemoryChunk, ...]:
         """Remember a text; return its memories, with importance if they are indexed within `patience` seconds."""
-        request = RememberRequest(text, ME, session_id, memory_type_hint, sensitive=sensitive, pinned=pinned)
+        request = facts.RememberRequest(text, ME, session_id, memory_type_hint, sensitive=sensitive, pinned=pinned)
         splitter = await self._splitter()
-        facts = await self.db.change(lambda db: remember(db, request, splitter, time.time()))
+        stored = await self.db.change(lambda db: facts.remember(db, request, splitter, time.time()))
         await self.wait_until_indexed(patience)
-        return tuple([await self.memory(f"memory:{fact.id}") or memory_of_fact(fact) for fact in facts])
+        return tuple([await self.memory(f"memory:{fact.id}") or listing.memory_of_fact(fact) for fact in stored])
 
     async def would_replace(
         self, text: str, *, memory_type_hint: MemoryType | None = None, sensitive: bool = False
-    ) -> list[tuple[Fact, str]]:
+    ) -> list[tuple[facts.Fact, str]]:
         """Return the preferences that remembering this text would replace, each with its replacement."""
-        request = RememberRequest(text, ME, "", memory_type_hint, sensitive=sensitive)
+        request = facts.RememberRequest(text, ME, "", memory_type_hint, sensitive=sensitive)
         splitter = await self._splitter()
-        return await self.db.run(lambda db: would_replace(db, request, splitter))
+        return await self.db.run(lambda db: facts.would_replace(db, request, splitter))
 
     async def replaced_by(self, suggestion: Suggestion) -> tuple[str, ...]:
         """Return the preferences that remembering a suggestion would replace."""
@@ -276,9 +242,9 @@ class MemoryService:
         """Replace the corrections of an approved draft; there are none once its approval is undone."""
 
         def put(db: MemoryDb) -> None:
-            erase_corrections(db, draft)
+            facts.erase_corrections(db, draft)
             for correction in corrections:
-                add_correction(db, correction)
+                facts.add_correction(db, correction)
 
         await self._in_transaction(put)
 
@@ -286,7 +252,7 @@ class MemoryService:
         """Return the correction with this id; None if it is the id of something else."""
         source, _, item = identity.partition(":")
         is_one = source == MemorySource.CORRECTION
-        return await self.db.run(lambda db: read_correction(db.database, item)) if is_one else None
+        return await self.db.run(lambda db: facts.read_correction(db.database, item)) if is_one else None
 
     async def text_to_correct(self, identity: str, shown: str) -> str:
         """Return the text of a memory to edit in a correction, from the text that is shown.
@@ -310,15 +276,15 @@ class MemoryService:
         held = await self.correction(identity)
         original = _without_prefix(original, memory)
         correction = (
-            replace(held, id=new_id(), corrected=corrected, created_at=time.time())
+            replace(held, id=facts.new_id(), corrected=corrected, created_at=time.time())
             if held
             else Correction(
-                id=new_id(),
-                field=WHOLE_MEMORY,
+                id=facts.new_id(),
+                field=facts.WHOLE_MEMORY,
                 original=original or memory.content,
                 corrected=corrected,
                 input=query,
-                task_type=MEMORY_SEARCH,
+                task_type=facts.MEMORY_SEARCH,
                 created_at=time.time(),
                 sensitive=memory.sensitive,
                 item=memory.id,
@@ -327,9 +293,9 @@ class MemoryService:
         splitter = await self._splitter()
 
         def replace_both(db: MemoryDb) -> None:
-            replace_correction(db, correction, held.id if held else "")
+            facts.replace_correction(db, correction, held.id if held else "")
             if identity.startswith("memory:"):
-                replace_fact(db, memory.source_id, original, corrected, splitter, time.time())
+                facts.replace_fact(db, memory.source_id, original, corrected, splitter, time.time())
 
         await self._in_transaction(replace_both)
         return correction
@@ -345,43 +311,44 @@ class MemoryService:
         target = await self._target(identity, user_id)
         now = time.time()
         if not for_good:
-            return await self.db.change(lambda db: forget(db, target, now, by))
-        erased = await self.db.change(lambda db: forget_for_good(db, target, now))
+            return await self.db.change(lambda db: forgetting.forget(db, target, now, by))
+        erased = await self.db.change(lambda db: forgetting.forget_for_good(db, target, now))
         await self.db.renew_backups()
         return erased
 
     async def has_session(self, session: str) -> bool:
         """Check whether a session of an agent remembered, forgot or stored anything."""
-        return await self.db.run(lambda db: has_session(db.database, session_name(session)))
+        return await self.db.run(lambda db: forgetting.has_session(db.database, session_name(session)))
 
     async def undo_session(self, session: str) -> SessionChange:
         """Undo what a session of an agent remembered, forgot and stored. What it had replaced is valid again."""
-        return await self.db.change(lambda db: undo_session(db, session_name(session), time.time()))
+        return await self.db.change(lambda db: forgetting.undo_session(db, session_name(session), time.time()))
 
     async def redo_session(self, session: str, operations: Sequence[str] = ()) -> SessionChange:
         """Redo what `undo_session` undid, unless a person changed it since.
 
         `operations` are the ids of those on notes that were redone with it, for `undo_redone`.
         """
-        return await self.db.change(lambda db: redo_session(db, session_name(session), time.time(), operations))
+        name = session_name(session)
+        return await self.db.change(lambda db: forgetting.redo_session(db, name, time.time(), operations))
 
     async def undo_redone(self, operations: Sequence[str]) -> bool:
         """Undo what was redone with any of these operations on notes. Return whether there was anything."""
-        return await self.db.change(lambda db: undo_redone(db, operations, time.time()))
+        return await self.db.change(lambda db: forgetting.undo_redone(db, operations, time.time()))
 
     async def restore(self, identity: str, *, user_id: str = ME) -> bool:
         target = await self._target(identity, user_id)
-        return await self.db.change(lambda db: forget(db, target, None))
+        return await self.db.change(lambda db: forgetting.forget(db, target, None))
 
     async def pin(self, identity: str, *, pinned: bool = True) -> bool:
         """Pin a memory, or unpin it. A pinned memory has full importance and ranks first among preferences."""
         target = await self._target(identity)
-        return await self.db.change(lambda db: pin(db, target, pinned=pinned))
+        return await self.db.change(lambda db: forgetting.pin(db, target, pinned=pinned))
 
-    async def _target(self, identity: str, user_id: str = ME) -> Target:
-        found = await self._context.read(lambda index: memory_of_passage(index, identity))
+    async def _target(self, identity: str, user_id: str = ME) -> forgetting.Target:
+        found = await self._context.read(lambda index: listing.memory_of_passage(index, identity))
         item, owner = found or (identity, user_id)
-        return await self.db.run(lambda db: find_target(db.database, item, owner))
+        return await self.db.run(lambda db: forgetting.find_target(db.database, item, owner))
 
     # Recalling
 
@@ -420,7 +387,7 @@ class MemoryService:
             self._recaller = Recaller(
                 search=self._context.searcher.search,
                 read=self._context.read,
-                preferences=lambda user: self.db.run(lambda db: procedural(db.database, user)),
+                preferences=lambda user: self.db.run(lambda db: facts.procedural(db.database, user)),
                 counter=await asyncio.to_thread(prompt_tokens),
                 min_score=self._context.config.retrieval.min_score,
                 scorer=CrossEncoderReranker(model) if model else None,

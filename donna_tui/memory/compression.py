@@ -8,15 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from donna_tui.index.database import Database
+from donna_tui.memory import conversations
 from donna_tui.memory.chat import TurnRules, title_of
-from donna_tui.memory.conversations import (
-    drop_summary,
-    find_anyones_session,
-    find_session,
-    list_sessions,
-    read_turns,
-    speakers_of,
-)
 from donna_tui.memory.database import MemoryDb
 from donna_tui.memory.facts import Fact, add_facts, new_id
 from donna_tui.memory.scores import salience
@@ -87,15 +80,16 @@ def _sentences(turn: Turn) -> list[_Sentence]:
 
 def due(database: Database, threshold: int, user_id: str = ME) -> list[SessionRow]:
     """Return the oldest half of `threshold` sessions without a summary, if there are more than `threshold` of them."""
-    open_ones = [session for session in list_sessions(database, user_id) if not session.summary and session.turns]
+    sessions = conversations.list_sessions(database, user_id)
+    open_ones = [session for session in sessions if not session.summary and session.turns]
     return open_ones[: threshold // 2] if len(open_ones) > threshold else []
 
 
 def material(db: MemoryDb, session: SessionRow, rules: TurnRules, user_id: str = ME) -> Material:
-    key = find_session(db.database, session.name, user_id)
+    key = conversations.find_session(db.database, session.name, user_id)
     assert key is not None
-    turns = tuple(read_turns(db.database, key))
-    title = title_of(session, speakers_of(db.database, key))
+    turns = tuple(conversations.read_turns(db.database, key))
+    title = title_of(session, conversations.speakers_of(db.database, key))
     return Material(key, session, title, tuple(filter(rules.counts, turns)), frozenset(turn.number for turn in turns))
 
 
@@ -105,7 +99,7 @@ def compress(db: MemoryDb, found: Material, summary: str, user_id: str = ME) -> 
     Return None if turns were added or forgotten after the material was read.
     """
     with db.change():
-        if found.numbers != {turn.number for turn in read_turns(db.database, found.key)}:
+        if found.numbers != {turn.number for turn in conversations.read_turns(db.database, found.key)}:
             return None
         fact = Fact(
             id=new_id(),
@@ -129,8 +123,8 @@ def expand(db: MemoryDb, name: str, now: float, user_id: str = ME) -> bool:
 
     Raises DonnaError (`missing`) if there is no such session.
     """
-    key = find_anyones_session(db.database, name, user_id)
+    key = conversations.find_anyones_session(db.database, name, user_id)
     if key is None:
         raise DonnaError(Reason.MISSING, f"there is no conversation {name}", hint="donna chat list shows them")
     with db.change():
-        return drop_summary(db, key, now)
+        return conversations.drop_summary(db, key, now)

@@ -8,31 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from donna_tui.index.database import Database
-from donna_tui.memory.conversations import (
-    drop_summary,
-    erase_turns,
-    find_anyones_session,
-    find_session,
-    link,
-    mark_turns,
-    pin_turns,
-    redo_turns_of,
-    release,
-    summaries_of,
-    undo_turns_of,
-)
+from donna_tui.memory import conversations, facts
 from donna_tui.memory.database import MemoryDb, erasure_mark, finish_erasures, undone
-from donna_tui.memory.facts import (
-    corrections_of_fact,
-    erase,
-    forget_session,
-    forgotten_by,
-    mark,
-    mark_forgotten,
-    may_return,
-    read_fact,
-    remember_session,
-)
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import SessionChange
 from donna_tui.types.search import ME, MemorySource
@@ -80,7 +57,7 @@ def _find(database: Database, source: str, item: str, user_id: str) -> Target | 
             return Target(kind, item)
     if source not in ("", MemorySource.CHAT):
         return None
-    find = find_anyones_session if user_id == ME else find_session
+    find = conversations.find_anyones_session if user_id == ME else conversations.find_session
     run = _RUN.fullmatch(item)
     if run and (session := find(database, run[1], user_id)):
         return Target(MemorySource.CHAT, item, session, int(run[2]), int(run[3]))
@@ -104,10 +81,10 @@ def forget(db: MemoryDb, target: Target, now: float | None, by: str = "") -> boo
         elif now is None:
             changed = _restore(db, target)
         else:
-            release(db, target.item)
-            changed = mark_forgotten(db, target.source, target.item, now, by)
+            conversations.release(db, target.item)
+            changed = facts.mark_forgotten(db, target.source, target.item, now, by)
         for identity in corrections if changed else ():
-            mark_forgotten(db, MemorySource.CORRECTION, identity, now, by)
+            facts.mark_forgotten(db, MemorySource.CORRECTION, identity, now, by)
         return changed
 
 
@@ -116,7 +93,7 @@ def _restore(db: MemoryDb, target: Target) -> bool:
 
     Return False if nothing changed, as for a memory that was remembered again meanwhile.
     """
-    if not may_return(db.database, target.item):
+    if not facts.may_return(db.database, target.item):
         return False
     if target.source is MemorySource.MEMORY:
         if newer := db.database.value("SELECT superseded_by FROM memories WHERE id = ?", (target.item,)):
@@ -128,15 +105,15 @@ def _restore(db: MemoryDb, target: Target) -> bool:
         )
         if db.database.value(again, (target.item,)):
             return False
-    changed = mark_forgotten(db, target.source, target.item, None)
-    link(db, target.item)
+    changed = facts.mark_forgotten(db, target.source, target.item, None)
+    conversations.link(db, target.item)
     return changed
 
 
 def _corrections_of(database: Database, target: Target) -> list[str]:
     """Return the ids of the corrections that quote a memory or turns, forgotten ones included."""
     if target.source is MemorySource.MEMORY:
-        return corrections_of_fact(database, target.item)
+        return facts.corrections_of_fact(database, target.item)
     if target.source is not MemorySource.CHAT:
         return []
     ((name, user),) = database.rows("SELECT name, user_id FROM sessions WHERE id = ?", (target.session,))
@@ -164,12 +141,12 @@ def _forgotten_together(database: Database, target: Target, corrections: Sequenc
 def _forget_turns(db: MemoryDb, target: Target, now: float | None, by: str) -> bool:
     """Forget turns with the summary that quotes them, or restore both. Call within a transaction."""
     summary = _forgotten_with(db, target) if now is None else ""
-    changed = mark_turns(db, target.session, target.first, target.last, forgotten_at=now, by=by) > 0
+    changed = conversations.mark_turns(db, target.session, target.first, target.last, forgotten_at=now, by=by) > 0
     if changed and now is not None:
-        drop_summary(db, target.session, now, by)
-    if summary and may_return(db.database, summary):
-        mark_forgotten(db, MemorySource.MEMORY, summary, None)
-        link(db, summary)
+        conversations.drop_summary(db, target.session, now, by)
+    if summary and facts.may_return(db.database, summary):
+        facts.mark_forgotten(db, MemorySource.MEMORY, summary, None)
+        conversations.link(db, summary)
     elif summary:
         # Forget it with the next forgotten turn instead, so that it returns with the last.
         db.database.run(
@@ -208,16 +185,16 @@ def undo_session(db: MemoryDb, session: str, now: float) -> SessionChange:
     """
     with db.change():
         db.database.run("DELETE FROM meta WHERE key = ?", (_REDONE + session,))
-        turns, messages = undo_turns_of(db, session, now)
-        facts, corrections = (forgotten_by(db.database, source, session) for source in ("memory", "correction"))
-        for source, items in (("memory", facts), ("correction", corrections)):
-            for item in filter(partial(may_return, db.database), items):
-                mark(db, source, item, "forgotten_at", None)
-                link(db, item)
-        forgotten = forget_session(db, session, now)
+        turns, messages = conversations.undo_turns_of(db, session, now)
+        memories, corrections = (facts.forgotten_by(db.database, each, session) for each in ("memory", "correction"))
+        for source, items in (("memory", memories), ("correction", corrections)):
+            for item in filter(partial(facts.may_return, db.database), items):
+                facts.mark(db, source, item, "forgotten_at", None)
+                conversations.link(db, item)
+        forgotten = facts.forget_session(db, session, now)
         for chat in messages:
-            drop_summary(db, chat, now, undone(session))
-        restored = _recallable(db, facts) + len(corrections) + turns
+            conversations.drop_summary(db, chat, now, undone(session))
+        restored = _recallable(db, memories) + len(corrections) + turns
     return SessionChange(forgotten, restored, sum(messages.values()))
 
 
@@ -227,17 +204,17 @@ def redo_session(db: MemoryDb, session: str, now: float, operations: Sequence[st
     `operations` are the ids of those on notes that were redone with it, for `undo_redone`.
     """
     with db.change():
-        turns, messages = redo_turns_of(db, session, now)
+        turns, messages = conversations.redo_turns_of(db, session, now)
         for chat in turns:
-            drop_summary(db, chat, now, session)
-        remembered = remember_session(db, session)
+            conversations.drop_summary(db, chat, now, session)
+        remembered = facts.remember_session(db, session)
         for item in remembered:
-            link(db, item)
+            conversations.link(db, item)
         forgotten = sum(turns.values())
         for source in ("memory", "correction"):
-            for item in forgotten_by(db.database, source, session, now=False):
-                release(db, item)
-                forgotten += mark(db, source, item, "forgotten_at", now)
+            for item in facts.forgotten_by(db.database, source, session, now=False):
+                conversations.release(db, item)
+                forgotten += facts.mark(db, source, item, "forgotten_at", now)
         change = SessionChange(forgotten, _recallable(db, remembered), sum(messages.values()))
         if operations and change != SessionChange():
             db.database.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_REDONE + session, " ".join(operations)))
@@ -253,8 +230,8 @@ def undo_redone(db: MemoryDb, operations: Sequence[str], now: float) -> bool:
     return bool(sessions)
 
 
-def _recallable(db: MemoryDb, facts: Sequence[str]) -> int:
-    found = (read_fact(db.database, fact) for fact in facts)
+def _recallable(db: MemoryDb, memories: Sequence[str]) -> int:
+    found = (facts.read_fact(db.database, fact) for fact in memories)
     return sum(fact is not None and not fact.compression_source for fact in found)
 
 
@@ -269,15 +246,15 @@ def forget_for_good(db: MemoryDb, target: Target, now: float) -> bool:
     with db.change():
         corrections = _corrections_of(db.database, target)
         if target.source is MemorySource.CHAT:
-            erased = erase_turns(db, target.session, target.first, target.last, now) > 0
-            for summary in summaries_of(db.database, target.session):
-                release(db, summary)
-                erase(db, MemorySource.MEMORY, summary)
+            erased = conversations.erase_turns(db, target.session, target.first, target.last, now) > 0
+            for summary in conversations.summaries_of(db.database, target.session):
+                conversations.release(db, summary)
+                facts.erase(db, MemorySource.MEMORY, summary)
         else:
-            release(db, target.item)
-            erased = erase(db, target.source, target.item)
+            conversations.release(db, target.item)
+            erased = facts.erase(db, target.source, target.item)
         for identity in corrections:
-            erase(db, MemorySource.CORRECTION, identity)
+            facts.erase(db, MemorySource.CORRECTION, identity)
     finish_erasures(db.database)
     return erased
 
@@ -286,5 +263,5 @@ def pin(db: MemoryDb, target: Target, *, pinned: bool) -> bool:
     """Pin a memory, so that it is recalled whatever its importance, or unpin it. Return whether it exists."""
     with db.change():
         if target.source is MemorySource.CHAT:
-            return pin_turns(db, target.session, target.first, target.last, pinned=pinned) > 0
-        return mark(db, target.source, target.item, "pinned", int(pinned))
+            return conversations.pin_turns(db, target.session, target.first, target.last, pinned=pinned) > 0
+        return facts.mark(db, target.source, target.item, "pinned", int(pinned))
