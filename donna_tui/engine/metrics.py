@@ -9,20 +9,9 @@ from typing import Any
 from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics, generate_latest
 
 from donna_tui.http.guard import Head, Limits, SmallServer, page
+from donna_tui.types import events
 from donna_tui.types.draft_events import AutowriteFailed, AutowriteSkipped, Autowritten, ModelCalled
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.events import (
-    EngineEvent,
-    EventHub,
-    IngestBatch,
-    NoteDeleted,
-    NoteEmbedded,
-    NoteFailed,
-    NoteIndexed,
-    NoteRenamed,
-    SearchDone,
-    WatchEvent,
-)
 
 SEARCH_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 CALL_SECONDS = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
@@ -60,21 +49,21 @@ class Metrics:
         )
         self._call_time = self._timer("donna_model_call_seconds", "The duration of these calls.", "alias", CALL_SECONDS)
         self._count: dict[type, Callable[[Any], None]] = {
-            SearchDone: lambda event: self._retrieval.labels(event.mode).observe(event.latency_ms / 1000),
-            IngestBatch: lambda event: self._batches.inc(),
-            NoteIndexed: self._note_indexed,
-            NoteFailed: lambda event: self._failed.labels(event.reason).inc(),
-            NoteDeleted: lambda event: self._changes.labels("deleted").inc(),
-            NoteRenamed: lambda event: self._changes.labels("renamed").inc(),
-            NoteEmbedded: self._note_embedded,
-            WatchEvent: lambda event: self._watched.labels("rescan" if event.rescan else "hint").inc(),
+            events.SearchDone: lambda event: self._retrieval.labels(event.mode).observe(event.latency_ms / 1000),
+            events.IngestBatch: lambda event: self._batches.inc(),
+            events.NoteIndexed: self._note_indexed,
+            events.NoteFailed: lambda event: self._failed.labels(event.reason).inc(),
+            events.NoteDeleted: lambda event: self._changes.labels("deleted").inc(),
+            events.NoteRenamed: lambda event: self._changes.labels("renamed").inc(),
+            events.NoteEmbedded: self._note_embedded,
+            events.WatchEvent: lambda event: self._watched.labels("rescan" if event.rescan else "hint").inc(),
             Autowritten: lambda event: self._written.labels(event.template).inc(),
             AutowriteSkipped: lambda event: self._skipped.labels(event.template).inc(),
             AutowriteFailed: lambda event: self._unwritten.labels(event.template, event.reason).inc(),
             ModelCalled: self._model_called,
         }
 
-    def __call__(self, event: EngineEvent) -> None:
+    def __call__(self, event: events.EngineEvent) -> None:
         count = self._count.get(type(event))
         if count:
             count(event)
@@ -88,12 +77,12 @@ class Metrics:
     def _timer(self, name: str, help_text: str, label: str, buckets: tuple[float, ...]) -> Histogram:
         return Histogram(name, help_text, (label,), buckets=buckets, registry=self._registry)
 
-    def _note_indexed(self, event: NoteIndexed) -> None:
+    def _note_indexed(self, event: events.NoteIndexed) -> None:
         self._indexed.labels(event.why).inc()
         if event.why in ("new", "changed"):
             self._changes.labels(event.why).inc()
 
-    def _note_embedded(self, event: NoteEmbedded) -> None:
+    def _note_embedded(self, event: events.NoteEmbedded) -> None:
         self._embedded.inc(event.computed)
         self._reused.inc(event.reused)
 
@@ -110,7 +99,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 LIMITS = Limits(connections=16, untrusted=16, per_address=16, head_seconds=5.0)
 
 
-async def serve_metrics(hub: EventHub, port: int) -> None:
+async def serve_metrics(hub: events.EventHub, port: int) -> None:
     """Count events and answer scrapes until cancelled. Raises DonnaError if the port is not available."""
     metrics = Metrics()
     unsubscribe = hub.subscribe(metrics)

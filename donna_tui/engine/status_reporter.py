@@ -13,23 +13,7 @@ from donna_tui.index.database import Database
 from donna_tui.index.readers import Readers
 from donna_tui.index.vectors import VectorIndex
 from donna_tui.ingest.problem_log import ProblemLog
-from donna_tui.types.events import (
-    ChangedElsewhere,
-    EngineEvent,
-    EngineStateChanged,
-    EventHub,
-    IndexProgress,
-    IngestBatch,
-    ModelStateChanged,
-    NoteDeleted,
-    NoteEmbedded,
-    NoteFailed,
-    NoteIndexed,
-    NoteRenamed,
-    NoteSkipped,
-    ReconcileDone,
-    WatcherStateChanged,
-)
+from donna_tui.types import events
 from donna_tui.types.status import Coverage, ModelPhase, Problem, Status
 
 if TYPE_CHECKING:
@@ -45,8 +29,8 @@ REPORT_SECONDS = 1.0
 """A command that ends within this time reports no progress."""
 
 MOVES_COUNTS = (
-    ChangedElsewhere, IngestBatch, NoteDeleted, NoteEmbedded, NoteFailed, NoteIndexed, NoteRenamed, NoteSkipped,
-    ReconcileDone,
+    events.ChangedElsewhere, events.IngestBatch, events.NoteDeleted, events.NoteEmbedded, events.NoteFailed,
+    events.NoteIndexed, events.NoteRenamed, events.NoteSkipped, events.ReconcileDone,
 )  # fmt: skip
 
 
@@ -93,23 +77,23 @@ def _counted(database: Database, vectors: VectorIndex) -> Measurement:
 class StatusReporter:
     """A listener that counts in the index with `measure` and publishes progress."""
 
-    def __init__(self, hub: EventHub, measure: Callable[[], Awaitable[Measurement]]) -> None:
+    def __init__(self, hub: events.EventHub, measure: Callable[[], Awaitable[Measurement]]) -> None:
         self._hub, self._measure = hub, measure
         self.problem_log = ProblemLog()
-        self._state = EngineStateChanged(state="starting")
-        self._model = ModelStateChanged(phase=ModelPhase.LOADING)
-        self._watcher: WatcherStateChanged | None = None
+        self._state = events.EngineStateChanged(state="starting")
+        self._model = events.ModelStateChanged(phase=ModelPhase.LOADING)
+        self._watcher: events.WatcherStateChanged | None = None
         self._latest = Measurement(Coverage(), (), 0, None, "")
         self._loop: asyncio.AbstractEventLoop | None = None
         self._moved = asyncio.Event()
         self._unsubscribe = (hub.subscribe(self.problem_log), hub.subscribe(self._listen))
 
-    def _listen(self, event: EngineEvent) -> None:
-        if isinstance(event, EngineStateChanged):
+    def _listen(self, event: events.EngineEvent) -> None:
+        if isinstance(event, events.EngineStateChanged):
             self._state = event
-        elif isinstance(event, ModelStateChanged):
+        elif isinstance(event, events.ModelStateChanged):
             self._model = event
-        elif isinstance(event, WatcherStateChanged):
+        elif isinstance(event, events.WatcherStateChanged):
             self._watcher = event
         elif isinstance(event, MOVES_COUNTS) and self._loop and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._moved.set)
@@ -129,7 +113,7 @@ class StatusReporter:
         self._latest = await self._measure()
         coverage = self._latest.coverage
         self._hub.post(
-            IndexProgress(
+            events.IndexProgress(
                 notes=coverage.notes,
                 text_done=coverage.text,
                 chunks=coverage.chunks,

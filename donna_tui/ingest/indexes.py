@@ -6,15 +6,7 @@ import asyncio
 from functools import partial
 
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.index.generations import (
-    Recipe,
-    check_integrity,
-    current_generation,
-    delete_older,
-    index_path,
-    make_current,
-    set_aside,
-)
+from donna_tui.index import generations
 from donna_tui.index.invocations import InputHash
 from donna_tui.index.readers import Readers
 from donna_tui.ingest.pipeline import IngestContext, Pipeline
@@ -60,7 +52,7 @@ class Indexes:
         `readers` are used instead of new ones if they read the opened file: they may have its vectors in memory.
         Raises DatabaseError if it cannot be opened or created for another reason.
         """
-        generation = current_generation(self._context.space.state) or 1
+        generation = generations.current_generation(self._context.space.state) or 1
         try:
             self._active = await self._open(generation)
         except DatabaseError as error:
@@ -69,7 +61,7 @@ class Indexes:
             self._report_damage(generation)
             self._active = await self._open(generation)
             readers = None
-        delete_older(self._context.space.state, generation)  # left by an interrupted swap
+        generations.delete_older(self._context.space.state, generation)  # left by an interrupted swap
         await self._build_if_needed("the chunking of notes has changed")
         if readers and readers.path == self._active.path:
             self._active.readers.close()
@@ -85,7 +77,7 @@ class Indexes:
         return pipeline
 
     def _report_damage(self, generation: int) -> None:
-        aside = set_aside(index_path(self._context.space.state, generation))
+        aside = generations.set_aside(generations.index_path(self._context.space.state, generation))
         self._hub.post(
             ProblemRaised(
                 reason=Reason.DATABASE_CORRUPT,
@@ -98,7 +90,7 @@ class Indexes:
         """Rename and rebuild the index in use if SQLite's quick check finds it damaged."""
         store = self.active.store
         try:
-            await self.active.write(lambda: check_integrity(store.database))
+            await self.active.write(lambda: generations.check_integrity(store.database))
             return
         except DatabaseError as error:
             if error.reason is not Reason.DATABASE_CORRUPT:
@@ -114,7 +106,7 @@ class Indexes:
     async def embed_with(self, service: EmbeddingService) -> None:
         """Set the model. If the active index has vectors of another one, start building a new index."""
         self._service = service
-        self._wanted = Recipe(self._wanted.chunking, service.version_tag)
+        self._wanted = generations.Recipe(self._wanted.chunking, service.version_tag)
         if self.building is None:
             await self._build_if_needed("the model has changed")
         if self.active.built.embedding in ("", service.version_tag):
@@ -137,8 +129,8 @@ class Indexes:
         await building.wait_until_idle()
         old, self._active, self.building = self.active, building, None
         await old.close()
-        make_current(self._context.space.state, building.generation)
-        delete_older(self._context.space.state, building.generation)
+        generations.make_current(self._context.space.state, building.generation)
+        generations.delete_older(self._context.space.state, building.generation)
         self._hub.post(IndexSwapped(generation=building.generation, why=self._why))
 
     def follow(self, changed: ChangedPaths) -> None:

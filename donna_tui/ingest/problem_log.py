@@ -8,15 +8,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from donna_tui.types.events import (
-    EngineEvent,
-    IngestBatch,
-    NoteEmbedded,
-    NoteIndexed,
-    ProblemCleared,
-    ProblemRaised,
-    SearchDone,
-)
+from donna_tui.types import events
 from donna_tui.types.status import Latency, Problem
 
 SAMPLES = 300
@@ -69,22 +61,22 @@ class ProblemLog:
         self.embedded = 0
         self.reused = 0
 
-    def __call__(self, event: EngineEvent) -> None:
+    def __call__(self, event: events.EngineEvent) -> None:
         with self._lock:
-            if isinstance(event, SearchDone):
+            if isinstance(event, events.SearchDone):
                 self._search.append(event.latency_ms)
-            elif isinstance(event, NoteIndexed):
+            elif isinstance(event, events.NoteIndexed):
                 self.reused += event.embedded
                 if event.found_after_ms is not None:
                     self._keyword.append(event.found_after_ms)
-            elif isinstance(event, NoteEmbedded):
+            elif isinstance(event, events.NoteEmbedded):
                 self.reused += event.reused
                 if event.found_after_ms is not None:
                     self._semantic.append(event.found_after_ms)
-            elif isinstance(event, IngestBatch):
+            elif isinstance(event, events.IngestBatch):
                 self.embedded += event.chunks
                 self._rate.add(event.chunks, int(time.monotonic()))
-            elif isinstance(event, ProblemRaised):
+            elif isinstance(event, events.ProblemRaised):
                 self._problems[event.reason, event.path] = Problem(
                     id=f"{event.reason}:{event.path}",
                     reason=event.reason,
@@ -94,7 +86,7 @@ class ProblemLog:
                     since=event.at,
                     retryable=True,
                 )
-            elif isinstance(event, ProblemCleared):
+            elif isinstance(event, events.ProblemCleared):
                 self._problems.pop((event.reason, event.path), None)
 
     @property
