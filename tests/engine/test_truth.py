@@ -72,23 +72,14 @@ async def until_true(sandbox: Sandbox, running: Running) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
-async def test_index_follows_many_files_created_at_once(sandbox: Sandbox, size: int) -> None:
+@pytest.mark.parametrize("nested", [False, True])
+async def test_index_follows_many_files_created_at_once(sandbox: Sandbox, size: int, *, nested: bool) -> None:
     sandbox.write("first.md", body("first"))
     async with open_engine(sandbox) as running:
         await running.wait_until_indexed(vectors=False)
         for number in range(size):
-            sandbox.write(f"flat/{number}.md", body(number))
-        await until_true(sandbox, running)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("size", SIZES)
-async def test_many_files_in_new_nested_folders(sandbox: Sandbox, size: int) -> None:
-    sandbox.write("first.md", body("first"))
-    async with open_engine(sandbox) as running:
-        await running.wait_until_indexed(vectors=False)
-        for number in range(size):
-            sandbox.write(f"{number % 10}/{number % 97}/{number % 7}/{number}.md", body(number))
+            folder = f"{number % 10}/{number % 97}/{number % 7}" if nested else "flat"
+            sandbox.write(f"{folder}/{number}.md", body(number))
         await until_true(sandbox, running)
 
 

@@ -109,20 +109,13 @@ async def test_a_folder_is_one_calendar(tmp_path: Path) -> None:
     assert messages_of(fetched) == ["the calendar ends or starts again in the middle of it"]
 
 
-async def test_of_a_folder_a_file_that_is_too_large_costs_only_itself(tmp_path: Path) -> None:
-    (tmp_path / "a.ics").write_bytes(calendar(event(*MAY_6, uid="a")))
-    (tmp_path / "b.ics").write_bytes(b"x" * 5_000_001)
-    fetched = await source(tmp_path).fetch(YEAR)
-    assert (ids(fetched.meetings), messages_of(fetched)) == (["a"], ["file 2 of 2 is too large; it is left out"])
-    assert not fetched.complete
-
-
-async def test_of_a_folder_a_file_that_was_deleted_meanwhile_costs_only_itself(tmp_path: Path) -> None:
+async def test_of_a_folder_a_file_that_cannot_be_read_costs_only_itself(tmp_path: Path) -> None:
     (tmp_path / "a.ics").symlink_to("deleted")
     (tmp_path / "b.ics").write_bytes(calendar(event(*MAY_6, uid="b")))
+    (tmp_path / "c.ics").write_bytes(b"x" * 5_000_001)
     fetched = await source(tmp_path).fetch(YEAR)
-    assert (ids(fetched.meetings), messages_of(fetched)) == (["b"], ["file 1 of 2 cannot be read; it is left out"])
-    assert not fetched.complete
+    problems = ["file 1 of 3 cannot be read; it is left out", "file 3 of 3 is too large; it is left out"]
+    assert (ids(fetched.meetings), messages_of(fetched), fetched.complete) == (["b"], problems, False)
 
 
 async def test_an_empty_folder_is_an_empty_calendar(tmp_path: Path) -> None:

@@ -310,13 +310,10 @@ async def test_the_user_agrees_in_the_browser(harness: TokensHarness) -> None:
     assert (harness.kept()["refresh_token"], harness.kept()["access_token"]) == ("r9", "t9")
 
 
-async def test_denied_consent_keeps_the_stored_token(harness: TokensHarness) -> None:
-    with pytest.raises(DonnaError, match="denied, by Google or by you"):
-        await consent(harness, Google(), lambda asked: f"error=access_denied&state={asked['state'][0]}")
-    assert harness.kept()["refresh_token"] == "r1"
-
-
-async def test_access_that_is_not_permanent_is_refused(harness: TokensHarness) -> None:
-    with pytest.raises(DonnaError, match="no permanent access"):
-        await consent(harness, Google(), lambda asked: f"code=c1&state={asked['state'][0]}")
+@pytest.mark.parametrize(
+    ("given", "why"), [("error=access_denied", "denied, by Google or by you"), ("code=c1", "no permanent access")]
+)
+async def test_refused_consent_keeps_the_stored_token(harness: TokensHarness, given: str, why: str) -> None:
+    with pytest.raises(DonnaError, match=why):
+        await consent(harness, Google(), lambda asked: f"{given}&state={asked['state'][0]}")
     assert harness.kept()["refresh_token"] == "r1"

@@ -172,23 +172,22 @@ def test_a_window_too_small_for_any_context_is_refused() -> None:
         chunks_of("words", max_tokens=31)
 
 
-def test_the_context_is_before_the_passage() -> None:
-    assert embedding_text("Trip", ("Plan", "Food"), "bread") == "Trip › Plan › Food\nbread"
-    assert embedding_text("", (), "bread") == "bread"
-    assert embedding_text("Trip", (), "bread") == "Trip\nbread"
-
-
-def test_the_title_is_not_repeated() -> None:
-    assert embedding_text("Trip", ("trip", "Food"), "bread") == "trip › Food\nbread"
-
-
-@pytest.mark.parametrize("text", ["## Food\n\nbread", "Food\n----\nbread"])
-def test_the_heading_of_the_passage_is_not_repeated(text: str) -> None:
-    assert embedding_text("Trip", ("Plan", "Food"), text) == "Trip › Plan › Food\nbread"
-
-
-def test_a_passage_of_a_heading_alone_is_its_context() -> None:
-    assert embedding_text("Trip", ("Plan",), "# Plan") == "Trip › Plan"
+@pytest.mark.parametrize(
+    ("title", "headings", "text", "embedded"),
+    [
+        ("Trip", ("Plan", "Food"), "bread", "Trip › Plan › Food\nbread"),
+        ("", (), "bread", "bread"),
+        ("Trip", (), "bread", "Trip\nbread"),
+        ("Trip", ("trip", "Food"), "bread", "trip › Food\nbread"),
+        ("Trip", ("Plan", "Food"), "## Food\n\nbread", "Trip › Plan › Food\nbread"),
+        ("Trip", ("Plan", "Food"), "Food\n----\nbread", "Trip › Plan › Food\nbread"),
+        ("Trip", ("Plan",), "# Plan", "Trip › Plan"),
+    ],
+)
+def test_the_context_is_before_the_passage_and_repeats_nothing(
+    title: str, headings: tuple[str, ...], text: str, embedded: str
+) -> None:
+    assert embedding_text(title, headings, text) == embedded
 
 
 def test_a_long_context_loses_its_middle_first() -> None:

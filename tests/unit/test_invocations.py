@@ -57,7 +57,10 @@ def test_public_text_has_a_plain_hash_and_sensitive_text_a_keyed_one() -> None:
     assert len({keyed, plain, other("a PIN 1234", sensitive=True)}) == 3
 
 
-def test_a_space_keeps_its_key(tmp_path: Path) -> None:
+@pytest.mark.parametrize("stored", [None, b"short"])
+def test_a_space_keeps_its_key_and_replaces_a_damaged_one(tmp_path: Path, stored: bytes | None) -> None:
+    if stored is not None:
+        (tmp_path / "log.key").write_bytes(stored)
     key = load_key(tmp_path)
     assert len(key) == 32
     assert load_key(tmp_path) == key
@@ -68,11 +71,3 @@ def test_two_spaces_have_two_keys(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
     assert load_key(tmp_path / "one") != load_key(tmp_path / "two")
-
-
-def test_a_damaged_key_is_replaced(tmp_path: Path) -> None:
-    (tmp_path / "log.key").write_bytes(b"short")
-    key = load_key(tmp_path)
-    assert len(key) == 32
-    assert load_key(tmp_path) == key
-    assert (tmp_path / "log.key").stat().st_mode & 0o777 == 0o600

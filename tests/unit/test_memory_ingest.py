@@ -54,29 +54,19 @@ def sentence(words: int, first: str = "Word") -> str:
     return " ".join([first, *["word"] * (words - 1)]) + "."
 
 
-def test_paragraphs_of_fitting_length_are_pieces() -> None:
-    text = f"{sentence(60)}\n\n{sentence(70)}"
-    assert [len(piece.split()) for piece in pieces(text)] == [60, 70]
-
-
-def test_a_paragraph_that_is_too_long_is_cut_at_sentences() -> None:
-    text = " ".join(sentence(110) for _ in range(4))
-    assert [len(piece.split()) for piece in pieces(text)] == [110, 110, 110, 110]
-
-
-def test_short_neighbours_are_merged_until_they_are_long_enough() -> None:
-    text = "\n\n".join(sentence(20) for _ in range(6))
-    assert [len(piece.split()) for piece in pieces(text)] == [60, 60]
-
-
-def test_short_last_paragraph_is_merged_with_the_previous_piece() -> None:
-    text = f"{sentence(60)}\n\n{sentence(20)}"
-    assert [len(piece.split()) for piece in pieces(text)] == [80]
-
-
-def test_a_short_piece_between_two_full_ones_stays() -> None:
-    text = "\n\n".join((sentence(290), sentence(20), sentence(290)))
-    assert [len(piece.split()) for piece in pieces(text)] == [290, 20, 290]
+@pytest.mark.parametrize(
+    ("separator", "sentences", "lengths"),
+    [
+        pytest.param("\n\n", [60, 70], [60, 70], id="paragraphs of fitting length are pieces"),
+        pytest.param(" ", [110] * 4, [110] * 4, id="a paragraph that is too long is cut at sentences"),
+        pytest.param("\n\n", [20] * 6, [60, 60], id="short neighbours are merged until they are long enough"),
+        pytest.param("\n\n", [60, 20], [80], id="a short last paragraph is merged with the previous piece"),
+        pytest.param("\n\n", [290, 20, 290], [290, 20, 290], id="a short piece between two full ones stays"),
+    ],
+)
+def test_paragraphs_become_pieces_of_fitting_length(separator: str, sentences: list[int], lengths: list[int]) -> None:
+    text = separator.join(map(sentence, sentences))
+    assert [len(piece.split()) for piece in pieces(text)] == lengths
 
 
 def test_a_sentence_ends_only_before_a_capital() -> None:
