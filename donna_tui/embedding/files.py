@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import os
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -186,14 +185,6 @@ def sha256_of(file: Path) -> str:
             return digest.hexdigest()
     except OSError as error:
         raise _damaged(file.name) from error
-
-
-def fsync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def folder_sha256(folder: Path) -> str:

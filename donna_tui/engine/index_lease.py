@@ -16,6 +16,7 @@ from donna_tui.engine.space_context import SpaceContext
 from donna_tui.index.generations import current_generation, index_path
 from donna_tui.index.migrations import is_current
 from donna_tui.index.readers import Readers
+from donna_tui.platform.paths import modified_ns
 from donna_tui.platform.spaces import SpaceLock
 from donna_tui.types.errors import DatabaseError, Reason, SpaceError
 from donna_tui.types.events import ChangedElsewhere, EngineStateChanged, ProblemCleared
@@ -152,7 +153,7 @@ class IndexLease:
     def _look_for_changes(self) -> None:
         """Post an event if a database of the space was written to since the last call."""
         databases = [*self._state.glob("*.db"), *self._state.glob("*.db-wal")]
-        last_change = max(map(_modified, databases), default=0)
+        last_change = max(map(modified_ns, databases), default=0)
         if self._last_change < last_change:
             if self._last_change:
                 self._hub.post(ChangedElsewhere())
@@ -219,11 +220,3 @@ class IndexLease:
         readers, self._readers = self._readers, None
         if readers:
             await asyncio.to_thread(readers.close)
-
-
-def _modified(file: Path) -> int:
-    """Return the modification time in nanoseconds, or 0 if the file was deleted meanwhile."""
-    try:
-        return file.stat().st_mtime_ns
-    except OSError:
-        return 0

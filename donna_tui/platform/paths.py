@@ -91,6 +91,23 @@ def private_text(file: Path, most_bytes: int) -> str:
         os.close(descriptor)
 
 
+def fsync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def modified_ns(file: Path) -> int:
+    """Return the modification time of a file in nanoseconds; 0 if it was deleted meanwhile."""
+    try:
+        return file.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
 def expanded(path: Path) -> Path:
     """Expand a leading `~`; as in a shell, that of an unknown user is kept."""
     try:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from donna_tui.platform.paths import private_folder
+from donna_tui.platform.paths import modified_ns, private_folder
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.types.notes import Edit
 from donna_tui.vault.write.durable import remove_durably, write_durably
@@ -91,22 +91,19 @@ class EditDrafts:
         file = folder / _plain_name(edit.path)
         try:
             private_folder(self._folder)
-            private_folder(folder)
             write_durably(folder / _BEGUN, json.dumps({**asdict(edit), "owner": os.getpid()}))
             file.touch(mode=0o600)
             file.write_bytes(edit.text.encode("utf-8"))
         except OSError as error:
             message = f"a copy for the editor cannot be created ({error.strerror})"
             raise VaultWriteError(Reason.IO_ERROR, message, hint=f"check the free space in {self._folder}") from error
-        except VaultWriteError:
-            raise
         except DonnaError as error:
             raise VaultWriteError(error.reason, error.message, hint=error.hint) from error
         return file
 
     def copies(self) -> list[EditorCopy]:
         """Return all files opened in editors and not dropped, oldest first."""
-        return sorted(self._copies(), key=lambda copy: _changed(copy.file))
+        return sorted(self._copies(), key=lambda copy: modified_ns(copy.file))
 
     def _copies(self, path: str = "") -> Iterator[EditorCopy]:
         pattern = f"{_hash(path)}-*" if path else "*-*"
@@ -139,13 +136,6 @@ def _text(file: Path) -> str | None:
         return edited_text(file)
     except VaultWriteError:
         return None
-
-
-def _changed(file: Path) -> int:
-    try:
-        return file.stat().st_mtime_ns
-    except OSError:
-        return 0
 
 
 def _runs(process: int) -> bool:

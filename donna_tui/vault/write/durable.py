@@ -8,7 +8,7 @@ import os
 from functools import partial
 from pathlib import Path
 
-from donna_tui.platform.paths import private_folder
+from donna_tui.platform.paths import fsync, private_folder
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -35,7 +35,7 @@ def write_durably(path: Path, text: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         pending.replace(path)
-        _sync(path.parent)
+        fsync(path.parent)
     except OSError as error:
         with contextlib.suppress(OSError):
             pending.unlink()
@@ -48,12 +48,4 @@ def remove_durably(path: Path) -> None:
     """Remove a file. Errors are ignored: the caller tolerates a file that remains."""
     with contextlib.suppress(OSError):
         path.unlink()
-        _sync(path.parent)
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        fsync(path.parent)
