@@ -177,9 +177,8 @@ _MAILTO = "mailto:"
 def invited(organiser: Any, attendees: Iterable[Any]) -> tuple[Attendee, ...]:
     """Return the people of an event from the addresses of `icalendar`, organiser first, without rooms."""
     addresses = [address for address in (organiser, *attendees) if address is not None]
-    return distinct(
-        _person(address) for address in addresses if str(_parameter(address, "CUTYPE")).upper() not in _RESOURCES
-    )
+    people = (address for address in addresses if str(_parameter(address, "CUTYPE")).upper() not in _RESOURCES)
+    return distinct(map(_person, people))
 
 
 def distinct(people: Iterable[Attendee]) -> tuple[Attendee, ...]:

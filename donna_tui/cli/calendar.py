@@ -56,19 +56,12 @@ def calendar_add(
             raise DonnaError(error.reason, error.message, hint="choose another --name") from error
         raise
     count = len(fetched.meetings)
-    meetings = plural(count, "meeting")
-    data = {
-        "id": config.name,
-        "kind": config.kind,
-        "place": _place(config),
-        "meetings": count,
-        "file": str(user_file()),
-    }
+    row = {"id": config.name, "kind": config.kind, "place": _place(config), "meetings": count, "file": str(user_file())}
     lines = [
-        f"Added {config.name}: {meetings} in the last month and the next two.",
+        f"Added {config.name}: {plural(count, 'meeting')} in the last month and the next two.",
         f"    A running app finds it at its next check of the calendars. The setting is in {user_file()}.",
     ]
-    emit(data, lines, as_json=as_json)
+    emit(row, lines, as_json=as_json)
 
 
 @app.command("list")

@@ -242,10 +242,8 @@ def chat_suggestions(
     async def work(engine: Engine) -> list[tuple[Suggestion, tuple[str, ...]]]:
         """Return suggestions, each with the preferences that it would replace, or the one that was answered."""
         service = engine.memory
-        found = [
-            (suggestion, await service.replaced_by(suggestion))
-            for suggestion in await service.suggestions(limit=MAX_SUGGESTIONS)
-        ]
+        suggestions = await service.suggestions(limit=MAX_SUGGESTIONS)
+        found = [(suggestion, await service.replaced_by(suggestion)) for suggestion in suggestions]
         if not accept and not dismiss:
             return found
         answered = await service.answer_suggestion(accept or dismiss, accepted=bool(accept))

@@ -102,11 +102,8 @@ def backfill(
             return [await engine.memory.backfill(source_type) for source_type in wanted]
 
     rows = run_with_engine(open_session(space), "donna backfill", work)
-    emit(
-        {"count": len(rows), "sources": [{"id": row.source, **asdict(row)} for row in rows]},
-        map(_backfill_line, rows),
-        as_json=as_json,
-    )
+    sources = [{"id": row.source, **asdict(row)} for row in rows]
+    emit({"count": len(rows), "sources": sources}, map(_backfill_line, rows), as_json=as_json)
     if any(row.state == "failed" for row in rows):
         raise SystemExit(ExitCode.FAILED)
 

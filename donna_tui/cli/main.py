@@ -85,9 +85,8 @@ class Commands(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         own = copy(import_module(COMMANDS[cmd_name].module, __package__).app)
-        own.registered_commands = [
-            command for command in own.registered_commands if command.name == cmd_name
-        ] or own.registered_commands
+        named = [command for command in own.registered_commands if command.name == cmd_name]
+        own.registered_commands = named or own.registered_commands
         return get_command(own)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

@@ -271,9 +271,8 @@ class AgentsConfig(Block):
 def _merged(base: B, own: B) -> B:
     """Replace the settings of a block by those that are set in another one."""
     overrides = {name: (getattr(base, name), getattr(own, name)) for name in own.model_fields_set}
-    return base.model_copy(
-        update={name: _merged(old, new) if isinstance(new, Block) else new for name, (old, new) in overrides.items()}
-    )
+    update = {name: _merged(old, new) if isinstance(new, Block) else new for name, (old, new) in overrides.items()}
+    return base.model_copy(update=update)
 
 
 def _with_name(template: Path | None, agent: str) -> Path | None:

@@ -48,9 +48,7 @@ class CalendarService:
         )
         notes = await self.notes_of([meeting for meeting in found if key_of(meeting) not in known])
         now = datetime.datetime.fromtimestamp(self._context.clock(), datetime.UTC)
-        rows = (
-            meeting_row(meeting, known.get(key_of(meeting)), notes.get(key_of(meeting), ""), now) for meeting in found
-        )
+        rows = (meeting_row(each, known.get(key_of(each)), notes.get(key_of(each), ""), now) for each in found)
         return tuple(replace(row, unwanted=self._why_no_draft(row.meeting, without_notes)) for row in rows)
 
     async def notes_of(self, meetings: Sequence[Meeting]) -> dict[str, str]:

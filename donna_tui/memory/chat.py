@@ -41,9 +41,8 @@ class TurnRules:
     def counts(self, turn: Turn) -> bool:
         if turn.role not in self._roles or not turn.text.strip():
             return False
-        return len(turn.text.strip()) >= self._least or any(
-            word.casefold() in self._verbs for word in _WORD.findall(turn.text)
-        )
+        is_long = len(turn.text.strip()) >= self._least
+        return is_long or any(word.casefold() in self._verbs for word in _WORD.findall(turn.text))
 
 
 class ChatSource:

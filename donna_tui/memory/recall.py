@@ -67,9 +67,7 @@ def rerank(
             for each in memories
             if each.source is MemorySource.CHAT and _is_question((_sentences(each.content) or [""])[-1])
         }
-        scores = [
-            blend(memory, named, now, asked.get((memory.session_id, memory.start_line), 0.0)) for memory in memories
-        ]
+        scores = [blend(each, named, now, asked.get((each.session_id, each.start_line), 0.0)) for each in memories]
     rescored = [replace(memory, score=float(score)) for memory, score in zip(memories, scores, strict=True)]
     return sorted(rescored, key=lambda memory: -memory.score), note
 

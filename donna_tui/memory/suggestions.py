@@ -72,12 +72,11 @@ def list_suggestions(database: Database, limit: int, user_id: str = ME) -> list[
     )
     found: dict[str, Suggestion] = {}
     for identity, text, session, number, at, sensitive in rows:
-        known = same_fact(database, user_id, text, MemoryType.PROCEDURAL, sensitive=bool(sensitive))
+        private = bool(sensitive)
+        known = same_fact(database, user_id, text, MemoryType.PROCEDURAL, sensitive=private)
         if len(found) < limit and not known:
-            found.setdefault(
-                text,
-                Suggestion(id=str(identity), text=text, session=session, turn=number, at=at, sensitive=bool(sensitive)),
-            )
+            new = Suggestion(id=str(identity), text=text, session=session, turn=number, at=at, sensitive=private)
+            found.setdefault(text, new)
     return list(found.values())
 
 
@@ -86,9 +85,8 @@ def answer_suggestion(db: MemoryDb, identity: str, state: str, user_id: str = ME
 
     Return None if there is no such suggestion.
     """
-    found = next(
-        (suggestion for suggestion in list_suggestions(db.database, 1_000, user_id) if suggestion.id == identity), None
-    )
+    suggestions = list_suggestions(db.database, 1_000, user_id)
+    found = next((suggestion for suggestion in suggestions if suggestion.id == identity), None)
     if found is None:
         return None
     db.database.run(

@@ -21,6 +21,9 @@ from donna_tui.platform.spaces import Space, SpaceLock, agent_space, known_space
 from donna_tui.types.errors import DonnaError, ModelError, Reason
 from donna_tui.types.status import Coverage, Problem
 
+_PROBLEM = ("id", "reason", "path", "message", "hint")
+"""The fields of a problem in the output of commands."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpaceReport:
@@ -50,16 +53,7 @@ class SpaceReport:
             "embedding_version": self.embedding,
             "vector_engine": self.vector_engine,
             "watcher": self.watcher,
-            "problems": [
-                {
-                    "id": problem.id,
-                    "reason": problem.reason,
-                    "path": problem.path,
-                    "message": problem.message,
-                    "hint": problem.hint,
-                }
-                for problem in self.problems
-            ],
+            "problems": [{name: getattr(problem, name) for name in _PROBLEM} for problem in self.problems],
             "files": [
                 {"id": path, "path": path, "state": state, "reason": reason, "message": message}
                 for path, state, reason, message in self.unindexed

@@ -190,11 +190,7 @@ class _CheckedTransport(httpx2.AsyncBaseTransport):
         addresses = await self._addresses(url)
         if any(address.is_loopback for address in addresses):
             raise _refused(f"the name {url.host} resolves to this machine", "write localhost if that is what you mean")
-        usable = [
-            address
-            for address in addresses
-            if not (address.is_link_local or address.is_multicast or address.is_unspecified)
-        ]
+        usable = [each for each in addresses if not (each.is_link_local or each.is_multicast or each.is_unspecified)]
         if not usable:
             raise _refused(f"{url.host} is not the address of a server", "check its address")
         return usable

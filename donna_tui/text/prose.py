@@ -107,9 +107,8 @@ class _Scanner:
         """Return the column after the markers of the open containers that continue in this line, and their number."""
         column = 0
         if self._is_blank(column):
-            return column, next(
-                (at for at, each in enumerate(self._containers) if each is _QUOTE), len(self._containers)
-            )
+            quote = next((at for at, each in enumerate(self._containers) if each is _QUOTE), len(self._containers))
+            return column, quote
         for count, container in enumerate(self._containers):
             after = self._indented(column)
             if container is _QUOTE:
@@ -190,10 +189,8 @@ class _Scanner:
 
     def _is_comment(self, at: int) -> bool:
         """Check whether a comment begins at column `at` and continues on the next line."""
-        mark = self._shown[at : at + 4]
-        return (mark == "<!--" and "-->" not in self._shown[at + 2 :]) or (
-            mark[:2] == "%%" and "%%" not in self._shown[at + 2 :]
-        )
+        mark, rest = self._shown[at : at + 4], self._shown[at + 2 :]
+        return (mark == "<!--" and "-->" not in rest) or (mark[:2] == "%%" and "%%" not in rest)
 
     def _comments_of(self, start: int, *, is_block: bool = False) -> Iterator[Span]:
         """Add the comments of the line from `start` on. The paragraph ends at one that continues on the next line.

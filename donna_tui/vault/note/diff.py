@@ -85,10 +85,8 @@ def diff_changes(changes: Sequence[Change], *, context: int = 3) -> tuple[FileDi
     moved: list[FileDiff] = []
     paired: list[Change] = []
     for change in added:
-        source = next((candidate for candidate in removed if candidate.before == change.after), None)
-        source = source or next(
-            (candidate for candidate in removed if is_one or _name(candidate) == _name(change)), None
-        )
+        source = next((each for each in removed if each.before == change.after), None)
+        source = source or next((each for each in removed if is_one or _name(each) == _name(change)), None)
         if source is None:
             continue
         diff = diff_bytes(change.path, source.before, change.after, context=context)
@@ -97,10 +95,7 @@ def diff_changes(changes: Sequence[Change], *, context: int = 3) -> tuple[FileDi
             paired += (source, change)
             removed.remove(source)
     others = (change for change in changes if change not in paired)
-    return (
-        *moved,
-        *(diff_bytes(candidate.path, candidate.before, candidate.after, context=context) for candidate in others),
-    )
+    return (*moved, *(diff_bytes(each.path, each.before, each.after, context=context) for each in others))
 
 
 def _name(change: Change) -> str:

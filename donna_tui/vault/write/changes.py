@@ -163,11 +163,8 @@ class Operation:
 
 def whole_sessions(redoable: Sequence[Operation], steps: int) -> set[str]:
     """Return the sessions of agents of which nothing is left to redo after so many steps."""
-    return (
-        {operation.session for operation in redoable[:steps]}
-        - {operation.session for operation in redoable[steps:]}
-        - {""}
-    )
+    redone, left = ({operation.session for operation in part} for part in (redoable[:steps], redoable[steps:]))
+    return redone - left - {""}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
