@@ -460,18 +460,8 @@ def correction_document(correction: Correction, splitter: TextSplitter) -> tuple
             "task_type": correction.task_type,
         },
     )
-    return document, [
-        Chunk(
-            index=0,
-            heading_path=(),
-            text=document.text,
-            start=0,
-            end=len(document.text),
-            start_line=1,
-            end_line=1,
-            token_count=len(splitter.counter.spans(document.text)),
-        )
-    ]
+    tokens = len(splitter.counter.spans(document.text))
+    return document, [Chunk(0, (), document.text, 0, len(document.text), start_line=1, end_line=1, token_count=tokens)]
 
 
 def correction_text(correction: Correction, counter: TokenCounter, most_tokens: int) -> str:

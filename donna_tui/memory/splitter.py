@@ -31,17 +31,9 @@ class TextSplitter:
         return chunk_semantic(text, self.counter, least=min(MIN_PIECE_TOKENS, room), most=room)
 
     def chunks(self, document: Document, heading_path: tuple[str, ...], line_at: Callable[[int], int]) -> list[Chunk]:
-        title = embedded_title(document)
-        return [
-            Chunk(
-                index=index,
-                heading_path=heading_path,
-                text=document.text[low:high],
-                start=low,
-                end=high,
-                start_line=line_at(low),
-                end_line=line_at(high - 1),
-                token_count=len(self.counter.spans(document.text[low:high])),
-            )
-            for index, (low, high) in enumerate(self.spans(document.text, title, heading_path))
-        ]
+        chunks: list[Chunk] = []
+        for low, high in self.spans(document.text, embedded_title(document), heading_path):
+            text, where = document.text[low:high], (low, high, line_at(low), line_at(high - 1))
+            tokens = len(self.counter.spans(text))
+            chunks.append(Chunk(len(chunks), heading_path, text, *where, token_count=tokens))
+        return chunks

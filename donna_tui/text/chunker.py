@@ -237,18 +237,8 @@ def chunk_markdown(
             if not _TEXT.search(text, fresh, high):  # only a heading or the delimiter row of a table, or repeated text
                 continue
             fresh = max(body, high)
-            chunks.append(
-                Chunk(
-                    index=len(chunks),
-                    heading_path=path,
-                    text=text[low:high],
-                    start=low,
-                    end=high,
-                    start_line=line_of(lines, low),
-                    end_line=line_of(lines, high - 1),
-                    token_count=tokens,
-                )
-            )
+            where = (low, high, line_of(lines, low), line_of(lines, high - 1))
+            chunks.append(Chunk(len(chunks), path, text[low:high], *where, token_count=tokens))
     return chunks
 
 
