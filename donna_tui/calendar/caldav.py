@@ -94,10 +94,8 @@ class _Forwarder:
         """Send a request, repeating it with digest authentication if the server requires it."""
         url = self.server.join(frame["url"])
         if origin(url) != origin(self.server):
-            raise failed(
-                f"{self.server.host} redirects to {url.host}, which Donna does not follow",
-                hint="if that is right, set url in calendars to the new address",
-            )
+            hint = "if that is right, set url in calendars to the new address"
+            raise failed(f"{self.server.host} redirects to {url.host}, which Donna does not follow", hint=hint)
         request = Request(
             method=frame["method"],
             url=str(url),

@@ -94,10 +94,8 @@ class Tokens:
             ) from error
 
     def _not_connected(self) -> CalendarError:
-        return failed(
-            f"Donna has no access to {self.config.name} yet",
-            hint=f"donna meetings connect {json.dumps(self.config.name, ensure_ascii=False)}",
-        )
+        hint = f"donna meetings connect {json.dumps(self.config.name, ensure_ascii=False)}"
+        return failed(f"Donna has no access to {self.config.name} yet", hint=hint)
 
     async def request_tokens(self, client: httpx2.AsyncClient, form: dict[str, str]) -> dict[str, Any]:
         """Post a form to the token server; return `access_token`, `expires_at` and possibly a `refresh_token`.
@@ -136,10 +134,8 @@ def oauth_client(config: CalendarConfig) -> OAuthClient:
     try:
         return OAuthClient.model_validate(data.get("installed", data))
     except ValidationError:  # its message would contain the secret
-        raise failed(
-            f"{config.client_file} is not the file of an OAuth client",
-            hint="create one of the type “desktop app” at Google, and download its JSON file",
-        ) from None
+        hint = "create one of the type “desktop app” at Google, and download its JSON file"
+        raise failed(f"{config.client_file} is not the file of an OAuth client", hint=hint) from None
 
 
 def _object(text: str, file: Path) -> dict[str, Any]:

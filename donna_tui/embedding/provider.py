@@ -106,11 +106,9 @@ def check_vectors(matrix: Matrix, count: int, dim: int) -> Matrix:
 
 
 def too_long(tokens: int, max_tokens: int) -> ModelError:
-    return ModelError(
-        Reason.EMBEDDING_FAILED,
-        f"A passage has {tokens} tokens, but the model reads at most {max_tokens}.",
-        hint="Lower embedding.max_tokens so that notes are cut into shorter passages.",
-    )
+    message = f"A passage has {tokens} tokens, but the model reads at most {max_tokens}."
+    hint = "Lower embedding.max_tokens so that notes are cut into shorter passages."
+    return ModelError(Reason.EMBEDDING_FAILED, message, hint=hint)
 
 
 def _refused(what: str) -> ModelError:

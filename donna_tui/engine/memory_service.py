@@ -231,9 +231,8 @@ class MemoryService:
         state = ACCEPTED if accepted else DISMISSED
         found = await self._in_transaction(lambda db: answer_suggestion(db, identity, state))
         if found is None:
-            raise DonnaError(
-                Reason.MISSING, f"there is no suggestion {identity}", hint="donna chat suggestions lists them"
-            )
+            message = f"there is no suggestion {identity}"
+            raise DonnaError(Reason.MISSING, message, hint="donna chat suggestions lists them")
         if accepted:
             await self.remember(found.text, memory_type_hint=MemoryType.PROCEDURAL, sensitive=found.sensitive)
         return found

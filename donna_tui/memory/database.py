@@ -459,11 +459,9 @@ def _restore(path: Path) -> str:
     """Replace a damaged memory by the newest good backup. Raises DatabaseError if there is none."""
     backup = next(filter(_is_sound, backups(path.parent)), None)
     if backup is None:
-        raise DatabaseError(
-            Reason.DATABASE_CORRUPT,
-            f"the memory {path.name} is damaged, and there is no backup of it",
-            hint=f"nothing was changed; the file is in {path.parent}",
-        )
+        message = f"the memory {path.name} is damaged, and there is no backup of it"
+        hint = f"nothing was changed; the file is in {path.parent}"
+        raise DatabaseError(Reason.DATABASE_CORRUPT, message, hint=hint)
     set_aside(path)
     copy = path.with_name(f"{path.name}.new")
     copy.write_bytes(backup.read_bytes())

@@ -294,11 +294,8 @@ def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
     members = archive.infolist()
     found = [member for member in members if any(map(PurePosixPath(member.filename).match, CONVERSATIONS))]
     if not found:
-        raise _unreadable(
-            path,
-            "the archive contains no conversations.json",
-            hint="unpack it, and import the file with the conversations",
-        )
+        hint = "unpack it, and import the file with the conversations"
+        raise _unreadable(path, "the archive contains no conversations.json", hint=hint)
     if any(member.flag_bits & _ENCRYPTED for member in found):
         raise _unreadable(path, "the archive is protected with a password")
     return sorted(found, key=lambda member: member.filename)
