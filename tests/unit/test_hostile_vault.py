@@ -126,10 +126,6 @@ def _headings(note: VaultNote) -> set[str]:
     return {heading for section in split_sections(note.text, note.body_start) for heading in section.heading_path}
 
 
-def test_conflict_markers_are_no_heading(hostile: Hostile) -> None:
-    assert _headings(hostile.notes["structure/git conflict.md"]) == {"G"}
-
-
 def test_titles_of_hostile_notes_match_the_manifest(hostile: Hostile) -> None:
     for note, wanted in hostile.checks("title"):
         assert note.title == wanted, note.path
@@ -156,7 +152,3 @@ def test_twins_in_other_forms_are_two_notes(hostile: Hostile) -> None:
     assert len(names) == 2
     assert "names/Note.md" in hostile.listed
     assert "names/note.md" in hostile.listed
-
-
-def test_reading_hostile_notes_executes_nothing(hostile: Hostile) -> None:
-    assert not list(Path.cwd().glob("*pwned*"))
