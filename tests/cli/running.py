@@ -68,14 +68,6 @@ class Donna:
         return Ran(ran.returncode, out, err)
 
 
-def write(root: Path, path: str, text: str | bytes) -> Path:
-    """Write a note."""
-    file = root / path
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return file
-
-
 def git(folder: Path, *words: str) -> str:
     return subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True).stdout
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import Donna, write
+from tests.cli.running import Donna
+from tests.git_vaults import write
 
 
 @pytest.fixture

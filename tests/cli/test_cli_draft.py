@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.running import Donna, Ran, commit_all, git, write
+from tests.cli.running import Donna, Ran, commit_all, git
+from tests.git_vaults import write
 from tests.terminal import PATIENCE_SECONDS, python_in_terminal
 
 DAY = "2024-01-17"

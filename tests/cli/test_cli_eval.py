@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.cli.running import Donna, write
+from tests.cli.running import Donna
+from tests.git_vaults import write
 
 
 def test_eval_generates_questions_from_a_vault(donna: Donna, vault: Path) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from donna_tui.platform.spaces import SpaceLock
-from tests.cli.running import Donna, write
+from tests.cli.running import Donna
+from tests.git_vaults import write
 
 
 def index_files(donna: Donna) -> list[Path]:

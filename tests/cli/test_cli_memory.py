@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import Donna, write
+from tests.cli.running import Donna
+from tests.git_vaults import write
 from tests.unit.memory_parts import chat_rows, jsonl
 
 TALK = chat_rows(

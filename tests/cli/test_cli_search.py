@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import Donna, write
+from tests.cli.running import Donna
+from tests.git_vaults import write
 
 
 def test_hits_are_printed_with_their_citations(donna: Donna, vault: Path) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import Donna, write
+from tests.cli.running import Donna
+from tests.git_vaults import write
 from tests.terminal import python_in_terminal
 
 NOWHERE = "no vault is chosen"

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.running import Donna, commit_all, git, write
+from tests.cli.running import Donna, commit_all, git
+from tests.git_vaults import write
 from tests.terminal import PATIENCE_SECONDS, python_in_terminal
 
 HELLO = "---\ntags: [a]  # kept\nroom: 007\n---\n# Hello\n\nSee [[gateway]].\n"

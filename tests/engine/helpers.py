@@ -22,6 +22,7 @@ from donna_tui.platform.paths import AppPaths
 from donna_tui.platform.spaces import Space, space_at
 from donna_tui.types.events import EngineEvent, NoteRenamed, ReconcileDone
 from donna_tui.types.search import Mode, SearchOutcome, SearchRequest
+from tests.git_vaults import write
 
 GENEROUS_SECONDS = 15.0
 EVAL_VAULT = Path(__file__).resolve().parents[3] / "shared" / "eval" / "vault_tasks" / "vault"
@@ -56,10 +57,7 @@ class Sandbox:
 
     def write(self, path: str, text: str | bytes) -> Path:
         """Write a note as another program would."""
-        file = self.root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return file
+        return write(self.root, path, text)
 
     def rows(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
         """Query the index file in use, over a separate connection."""

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 from pathlib import Path
 
 import pytest
 
 from donna_tui.types.events import NoteIndexed, ProblemRaised
 from tests.engine.helpers import eventually, hide_model, new_sandbox, open_engine, quick_config
+from tests.model_server import free_port
 
 
 @pytest.fixture
 def port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        number: int = taken.getsockname()[1]
-        return number
+    return free_port()
 
 
 async def scrape(port: int) -> str:

@@ -20,6 +20,7 @@ from donna_tui.search.citations import citation
 from donna_tui.types.errors import VaultReadError
 from donna_tui.types.search import Hit, SearchOutcome, SearchRequest
 from tests.engine.helpers import hide_model, new_sandbox
+from tests.git_vaults import write
 from tests.tui.driving import hit
 
 OTTER = "# Otters\n\nThe otter sleeps on its back.\n\n## Food\n\nAn otter eats sea urchins.\n"
@@ -33,9 +34,7 @@ class Home:
         self._folder, self._paths = folder, paths
 
     def write(self, space: str, path: str, text: str) -> None:
-        file = self._folder / space / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
+        write(self._folder / space, path, text)
 
     def remove(self, space: str, path: str) -> None:
         (self._folder / space / path).unlink()

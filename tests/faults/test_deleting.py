@@ -20,9 +20,7 @@ LINKS = {
 
 def test_links_to_a_deleted_note_are_counted_unlinked_and_restored(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
-    for path, data in {**LINKS, NOTE: b"# Garden\n"}.items():
-        (vault / path).parent.mkdir(parents=True, exist_ok=True)
-        (vault / path).write_bytes(data)
+    fill(vault, {**LINKS, NOTE: b"# Garden\n"})
     writer = new_writer(vault, tmp_path / "state")
     writer.init_if_missing()
     plan = writer.planner.delete(NOTE, expected=any_version, links=True)

@@ -11,7 +11,7 @@ import pytest
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.write.writer import VaultWriter
 from tests.git_layouts import Sandbox, new_sandbox, own, worktree
-from tests.git_vaults import NOTES, User, new_writer, tree_of
+from tests.git_vaults import NOTES, User, fill, new_writer, tree_of
 
 
 def refused(writer: VaultWriter) -> VaultWriteError:
@@ -186,9 +186,7 @@ def test_the_repository_of_another_folder_is_not_used(base: Path, pointing: Call
     user = User(base / "home")
     theirs = user.repository(base / "theirs")
     vault = base / "v"
-    for path in NOTES:
-        (vault / path).parent.mkdir(parents=True, exist_ok=True)
-        (vault / path).write_text("from elsewhere\n")
+    fill(vault, dict.fromkeys(NOTES, "from elsewhere\n"))
     pointing(user, base, vault)
     before = user.git(theirs, "for-each-ref"), user.git(theirs, "count-objects", "-v")
     refused(new_writer(vault, base / "state"))

@@ -23,7 +23,7 @@ from donna_tui.vault.include import GlobSet
 from donna_tui.vault.write.protocol import Step
 from donna_tui.vault.write.rules import WriteRules
 from donna_tui.vault.write.writer import OnWritten, VaultWriter
-from tests.git_vaults import in_memory, new_folder
+from tests.git_vaults import in_memory, new_folder, write
 
 Notes = dict[str, bytes]
 
@@ -101,9 +101,7 @@ class Sandbox:
         ).stdout
 
     def put(self, path: str, data: bytes) -> None:
-        target = self.vault / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(data)
+        write(self.vault, path, data)
 
     def notes(self) -> Notes:
         """Return every file of the vault, temporary ones included, except those that an editor is renaming."""

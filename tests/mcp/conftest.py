@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import commit_all, git, write
+from tests.cli.running import commit_all, git
 from tests.engine.helpers import Sandbox, hide_model, new_sandbox
+from tests.git_vaults import write
 from tests.mcp.serving import PRIVATE, PUBLIC, ToolHarness, open_harness
 
 

@@ -12,8 +12,8 @@ import pytest
 from donna_tui.agents.tools.catalogue import TOOLS
 from donna_tui.memory.facts import procedural
 from donna_tui.types.search import Filters, MemorySource, SearchRequest
-from tests.cli.running import write
 from tests.engine.helpers import Sandbox
+from tests.git_vaults import write
 from tests.mcp.serving import CANARY, PRIVATE, PUBLIC, ToolHarness, open_harness
 
 PATHS = sorted(PRIVATE)

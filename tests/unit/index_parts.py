@@ -53,6 +53,20 @@ def unit(values: Any) -> Vector:
     return vector / np.linalg.norm(vector)
 
 
+QUESTION: Vector = unit(np.eye(DIM)[0])
+
+
+def leaning(cosine: float, axis: int = 1) -> Vector:
+    """Return a unit vector with the given cosine to the question."""
+    return unit(cosine * np.eye(DIM)[0] + np.sqrt(1 - cosine**2) * np.eye(DIM)[axis])
+
+
+def add(store: MemoryStore, path: str, text: str, vector: Vector | None = None) -> None:
+    store.upsert(note(path, text))
+    if vector is not None:
+        store.store_vectors([(chunk.id, chunk.embed_hash, vector) for chunk in store.pending(50) if chunk.path == path])
+
+
 def open_store(path: Path, chunk: Chunker = cut, *, vec: bool = True, version: str = VERSION) -> MemoryStore:
     """Open a store on the database at `path`; with `vec` False as on a machine on which sqlite-vec does not load."""
     database = open_database(path)

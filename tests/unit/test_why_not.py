@@ -5,44 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from donna_tui.index.files import FileState, save_state
 from donna_tui.index.store import MemoryStore
-from donna_tui.index.vectors import Vector
 from donna_tui.ops.hits import why_not_fields, why_not_lines
 from donna_tui.search.hybrid import Settings
 from donna_tui.search.legs import Question, ask
 from donna_tui.search.why_not import Cause, WhyNot, why_not
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import Mode, SearchRequest
-from tests.unit.index_parts import DIM, note, open_store, unit
+from tests.unit.index_parts import QUESTION, add, leaning, note, open_store
 
 SETTINGS = Settings(min_score=0.25, max_k=20)
-QUESTION: Vector = unit(np.eye(DIM)[0])
-
-
-def leaning(cosine: float) -> Vector:
-    """Return a unit vector with the given cosine to the question."""
-    return unit(cosine * np.eye(DIM)[0] + np.sqrt(1 - cosine**2) * np.eye(DIM)[1])
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[MemoryStore]:
     made = open_store(tmp_path / "index.db")
-    add(made, "Projects/near.md", "the kestrel outage", 0.9)
-    add(made, "Projects/word.md", "kestrel nest", 0.1)
-    add(made, "Meetings/far.md", "nothing in common", 0.2)
+    add(made, "Projects/near.md", "the kestrel outage", leaning(0.9))
+    add(made, "Projects/word.md", "kestrel nest", leaning(0.1))
+    add(made, "Meetings/far.md", "nothing in common", leaning(0.2))
     yield made
     made.database.close()
-
-
-def add(store: MemoryStore, path: str, text: str, cosine: float) -> None:
-    store.upsert(note(path, text))
-    store.store_vectors(
-        [(chunk.id, chunk.embed_hash, leaning(cosine)) for chunk in store.pending(50) if chunk.path == path]
-    )
 
 
 def explained(
@@ -115,14 +100,14 @@ def test_a_note_behind_those_that_are_shown_says_its_place(store: MemoryStore) -
 
 def test_where_nothing_is_relevant_it_says_so(store: MemoryStore) -> None:
     store.delete("vault", "Projects/near.md")
-    add(store, "Projects/dim.md", "dull text " * 30, 0.3)
+    add(store, "Projects/dim.md", "dull text " * 30, leaning(0.3))
     found = explained(store, "Projects/dim.md", "albatross")
     assert (found.cause, found.rank) == (Cause.NOTHING_RELEVANT, 1)
 
 
 def test_a_note_that_others_push_out_of_the_candidates_keeps_its_ranks(store: MemoryStore) -> None:
     for number in range(120):
-        add(store, f"crowd/{number}.md", f"kestrel kestrel {number}", 0.8 - number / 1000)
+        add(store, f"crowd/{number}.md", f"kestrel kestrel {number}", leaning(0.8 - number / 1000))
     found = explained(store, "Meetings/far.md", "kestrel")
     assert (found.cause, found.vector_rank, found.keyword_rank) == (Cause.TOO_FAR, 122, None)
 
