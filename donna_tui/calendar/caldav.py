@@ -96,13 +96,8 @@ class _Forwarder:
         if origin(url) != origin(self.server):
             hint = "if that is right, set url in calendars to the new address"
             raise failed(f"{self.server.host} redirects to {url.host}, which Donna does not follow", hint=hint)
-        request = Request(
-            method=frame["method"],
-            url=str(url),
-            headers=frame["headers"],
-            content=base64.b64decode(frame["body"]),
-            auth=self.auth,
-        )
+        method, headers, content = frame["method"], frame["headers"], base64.b64decode(frame["body"])
+        request = Request(method=method, url=str(url), headers=headers, content=content, auth=self.auth)
         answer = await exchange(self.client, request)
         challenge = answer.headers.get("WWW-Authenticate", "").lower()
         if answer.status_code != 401 or not challenge.startswith("digest") or self.login is None:

@@ -153,14 +153,9 @@ class DavClient(AsyncDAVClient):
     async def _async_request(
         self, url: str, method: str = "GET", body: str | bytes = "", headers: Mapping[str, str] | None = None
     ) -> DAVResponse:
-        content = body.encode() if isinstance(body, str) else body
-        request = {
-            "method": method,
-            "url": str(url),
-            "headers": {**self.headers, **(headers or {})},
-            "body": base64.b64encode(content).decode("ascii"),
-        }
-        reply = self._parent.exchange(request)
+        content = base64.b64encode(body.encode() if isinstance(body, str) else body).decode("ascii")
+        sent = {**self.headers, **(headers or {})}
+        reply = self._parent.exchange({"method": method, "url": str(url), "headers": sent, "body": content})
         return DAVResponse(_checked(reply["status"], reply["headers"], base64.b64decode(reply["body"])), self)
 
 

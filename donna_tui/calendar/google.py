@@ -102,13 +102,9 @@ class Tokens:
 
         Raises CalendarError.
         """
-        body = {**form, **oauth_client(self.config).model_dump()}
-        request = Request(
-            method="POST",
-            url=self.token_url,
-            headers={"Content-Type": "application/x-www-form-urlencoded"},
-            content=urlencode(body).encode(),
-        )
+        content = urlencode({**form, **oauth_client(self.config).model_dump()}).encode()
+        headers = {"Content-Type": "application/x-www-form-urlencoded"}
+        request = Request(method="POST", url=self.token_url, headers=headers, content=content)
         answer = await exchange(client, request)
         if answer.status_code in (400, 401):
             raise self._not_connected()
@@ -264,12 +260,8 @@ class GoogleCalendar(CalendarSource):
 
     async def _answer(self, client: httpx2.AsyncClient, parameters: dict[str, str], token: str) -> httpx2.Response:
         address = f"{self.endpoints.api}/calendars/{quote(self.config.calendar_id, safe='')}/events"
-        request = Request(
-            method="GET",
-            url=f"{address}?{urlencode(parameters)}",
-            headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
-        )
-        return await exchange(client, request)
+        headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
+        return await exchange(client, Request(method="GET", url=f"{address}?{urlencode(parameters)}", headers=headers))
 
 
 @dataclass(slots=True)

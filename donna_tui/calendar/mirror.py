@@ -129,11 +129,8 @@ def meetings_between(database: Database, start: float, end: float) -> list[Meeti
 
     One that is in several calendars is returned once.
     """
-    meetings = _meetings(
-        database,
-        "m.start_time < ? AND (m.end_time > ? OR (m.start_time >= ? AND m.end_time = m.start_time))",
-        (end, start, start),
-    )
+    overlaps = "m.start_time < ? AND (m.end_time > ? OR (m.start_time >= ? AND m.end_time = m.start_time))"
+    meetings = _meetings(database, overlaps, (end, start, start))
     unique = {meeting.event_id: meeting for meeting in reversed(meetings)}
     return sorted(unique.values(), key=lambda meeting: (meeting.start, meeting.end, meeting.title, meeting.event_id))
 

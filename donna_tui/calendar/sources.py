@@ -97,12 +97,8 @@ class IcsUrl(CalendarSource):
 
     async def fetch(self, window: Window) -> Fetched:
         login = login_of(self.config)
-        request = Request(
-            method="GET",
-            url=self.config.url,
-            headers={"Accept": "text/calendar"},
-            auth=httpx2.BasicAuth(login.username, login.password) if login else None,
-        )
+        auth = httpx2.BasicAuth(login.username, login.password) if login else None
+        request = Request(method="GET", url=self.config.url, headers={"Accept": "text/calendar"}, auth=auth)
         async with calendar_client(FILE_BYTES) as client:
             answer = accepted(await exchange(client, request))
         return await read_ics(answer.content, self.name, window, self.zone)

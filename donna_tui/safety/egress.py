@@ -222,22 +222,16 @@ def _check_leaving(url: httpx2.URL) -> None:
     if sensitivity is None:
         raise _refused(f"it is not declared whether what is sent to {url.host} is private", None)
     if sensitivity is not Sensitivity.PUBLIC:
-        raise _refused(
-            f"private text would be sent to {url.host}", "private notes are sent only to a model on this machine"
-        )
+        hint = "private notes are sent only to a model on this machine"
+        raise _refused(f"private text would be sent to {url.host}", hint)
 
 
 def _addressed(request: httpx2.Request, address: Address) -> httpx2.Request:
     """Copy the request with an address instead of a name; its headers and its certificate remain those of the name."""
     named = address_of(request.url.host) is None
     extensions = {**request.extensions, "sni_hostname": request.url.host} if named else request.extensions
-    return httpx2.Request(
-        request.method,
-        request.url.copy_with(host=str(address)),
-        headers=request.headers,
-        stream=request.stream,
-        extensions=extensions,
-    )
+    method, url = request.method, request.url.copy_with(host=str(address))
+    return httpx2.Request(method, url, headers=request.headers, stream=request.stream, extensions=extensions)
 
 
 def _check_redirect(url: httpx2.URL, response: httpx2.Response, any_origin: bool) -> None:
