@@ -252,11 +252,8 @@ def chat_suggestions(
     found = run_with_engine(open_session(space), "donna chat suggestions", work)
     done = "accepted" if accept else "dismissed" if dismiss else ""
     rows = [{**asdict(each), "replaces": replaced} for each, replaced in found]
-    emit(
-        {"count": len(found), "suggestions": rows, "answered": done},
-        (line for each, replaced in found for line in _suggestion_lines(each, replaced, done)),
-        as_json=as_json,
-    )
+    lines = (line for each, replaced in found for line in _suggestion_lines(each, replaced, done))
+    emit({"count": len(found), "suggestions": rows, "answered": done}, lines, as_json=as_json)
     require_found(found, "no suggestions")
 
 

@@ -42,11 +42,8 @@ def path(space: SpaceOption = None, as_json: AsJson = False) -> None:
         for name, place in _places(_root_if_known(space))
     ]
     width = max(len(str(place["id"])) for place in places)
-    emit(
-        {"places": places},
-        (f"{place['id']:<{width}}  {place['path']}{'' if place['exists'] else '  (missing)'}" for place in places),
-        as_json=as_json,
-    )
+    lines = (f"{each['id']:<{width}}  {each['path']}{'' if each['exists'] else '  (missing)'}" for each in places)
+    emit({"places": places}, lines, as_json=as_json)
 
 
 @app.command("schema")

@@ -183,11 +183,8 @@ async def _serve(session: Session, options: ServerOptions, wire: Wire | None) ->
     if task:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     async with engine_for(session, WHAT, watch=True) as engine:  # it may have to keep the index up to date
-        service = Dispatcher(
-            lambda client: _context_of(engine, session, options, client),
-            Sessions(Quota(options.quota), alone=wire is not None),
-            options.write,
-        )
+        sessions = Sessions(Quota(options.quota), alone=wire is not None)
+        service = Dispatcher(lambda client: _context_of(engine, session, options, client), sessions, options.write)
         if wire:
             from donna_tui.agents.stdio import serve_stdio
 

@@ -51,11 +51,8 @@ def meetings_list(
     first = named_day(start) if start else datetime.datetime.now(zone).date()
     span = [beginning(day, zone).timestamp() for day in (first, days_later(first, days))]
     meetings, calendars = run(_meetings(open_session(space), span[0], span[1], zone))
-    emit(
-        {"count": len(meetings), "meetings": [meeting_fields(meeting, zone) for meeting in meetings]},
-        [_line(meeting, zone) for meeting in meetings],
-        as_json=as_json,
-    )
+    fields = [meeting_fields(meeting, zone) for meeting in meetings]
+    emit({"count": len(meetings), "meetings": fields}, (_line(each, zone) for each in meetings), as_json=as_json)
     for calendar in calendars:
         if calendar.problem:
             print_message(f"donna: {calendar.name}: {calendar.problem}")

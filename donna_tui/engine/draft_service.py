@@ -246,13 +246,8 @@ class DraftService:
         """Render the note of a meeting as it would be written now, without writing it and without a language model."""
         run = await self._skills.run_for(await self._calendar.meeting(event_id))
         text, rest = await self._skills.writer.preview(run)
-        return Preview(
-            target=run.effective_path,
-            text=text,
-            evidence=rest.passages,
-            claims=claims_of(text, rest.statements),
-            remarks=rest.remarks,
-        )
+        target, claims = run.effective_path, claims_of(text, rest.statements)
+        return Preview(target=target, text=text, evidence=rest.passages, claims=claims, remarks=rest.remarks)
 
     async def write_now(self, event_id: str) -> DraftRow:
         """Write the draft of a meeting now, whether or not it has ended. Raises DonnaError if it was cancelled."""

@@ -147,11 +147,8 @@ def _unique(names: Iterable[str]) -> list[str]:
 
 
 def _in_space(space: str, outcome: SearchOutcome) -> SearchOutcome:
-    return replace(
-        outcome,
-        hits=tuple(replace(hit, space=space) for hit in outcome.hits),
-        near_misses=tuple(replace(hit, space=space) for hit in outcome.near_misses),
-    )
+    hits, near = (tuple(replace(hit, space=space) for hit in each) for each in (outcome.hits, outcome.near_misses))
+    return replace(outcome, hits=hits, near_misses=near)
 
 
 def _merged(own: SearchOutcome, outcomes: list[SearchOutcome], unreadable: list[str]) -> SearchOutcome:

@@ -228,10 +228,8 @@ class MemoryStore:
                     (each, hashed, self.version),
                 )
             ]
-            self.database.run_many(
-                "INSERT OR IGNORE INTO embeddings VALUES (?, ?)",
-                [(hashed, packed(vector)) for _, hashed, vector in alive],
-            )
+            rows = [(hashed, packed(vector)) for _, hashed, vector in alive]
+            self.database.run_many("INSERT OR IGNORE INTO embeddings VALUES (?, ?)", rows)
             self._stamp([each for each, _, _ in alive])
 
     def mark_failed(self, ids: Sequence[int]) -> None:

@@ -78,13 +78,9 @@ class Indexes:
 
     def _report_damage(self, generation: int) -> None:
         aside = generations.set_aside(generations.index_path(self._context.space.state, generation))
-        self._hub.post(
-            ProblemRaised(
-                reason=Reason.DATABASE_CORRUPT,
-                message=f"the index was damaged; it was set aside as {aside.name} and is rebuilt from your notes",
-                hint="no note was changed; delete the damaged file when you no longer want it",
-            )
-        )
+        message = f"the index was damaged; it was set aside as {aside.name} and is rebuilt from your notes"
+        hint = "no note was changed; delete the damaged file when you no longer want it"
+        self._hub.post(ProblemRaised(reason=Reason.DATABASE_CORRUPT, message=message, hint=hint))
 
     async def replace_if_damaged(self) -> None:
         """Rename and rebuild the index in use if SQLite's quick check finds it damaged."""

@@ -63,13 +63,9 @@ class DbThread:
             self._db = open_db(self._folder)
             expire_sessions(self._db, time.time() - EXPIRY_SECONDS)
             if self._db.restored:
-                self._hub.post(
-                    ProblemRaised(
-                        reason=Reason.DATABASE_CORRUPT,
-                        message=f"the memory was damaged; its backup {self._db.restored} was restored",
-                        hint="what was remembered since may be missing; the damaged file is next to it",
-                    )
-                )
+                message = f"the memory was damaged; its backup {self._db.restored} was restored"
+                hint = "what was remembered since may be missing; the damaged file is next to it"
+                self._hub.post(ProblemRaised(reason=Reason.DATABASE_CORRUPT, message=message, hint=hint))
         return self._db
 
 

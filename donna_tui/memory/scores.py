@@ -246,10 +246,8 @@ def read_centroid(database: Database, user_id: str, dim: int) -> Centroid:
 
 
 def _save(database: Database, user_id: str, centroid: Centroid) -> None:
-    database.run(
-        "INSERT OR REPLACE INTO memory_centroids VALUES (?, ?, ?)",
-        (user_id, centroid.count, centroid.total.astype("<i8").tobytes()),
-    )
+    total = centroid.total.astype("<i8").tobytes()
+    database.run("INSERT OR REPLACE INTO memory_centroids VALUES (?, ?, ?)", (user_id, centroid.count, total))
 
 
 def finish_deletions(database: Database) -> None:

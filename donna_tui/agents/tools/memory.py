@@ -82,12 +82,9 @@ def _turn(args: schemas.ChatTurn, session: str, title: str, number: int) -> NewT
 
 
 async def memory_list(context: ToolContext, args: schemas.MemoryListArgs) -> schemas.MemoryListOutput:
-    wanted = MemoryFilter(
-        types=args.types,
-        sources=tuple(map(MemorySource, args.sources)) or LISTED,
-        text=readable(args.text),
-        sensitive=None if context.access.sensitive else False,
-    )
+    sources = tuple(map(MemorySource, args.sources)) or LISTED
+    sensitive = None if context.access.sensitive else False
+    wanted = MemoryFilter(types=args.types, sources=sources, text=readable(args.text), sensitive=sensitive)
     service = context.engine.memory
     memories = await service.memories(wanted, limit=args.limit, skip=args.offset)
     return schemas.MemoryListOutput(memories=memories, count=len(memories), total=await service.count(wanted))
@@ -196,18 +193,13 @@ async def remember(context: ToolContext, args: schemas.RememberArgs) -> schemas.
             )
         if all(memory.at < began for memory in remembered):
             session.quota.give_back()
-    return schemas.RememberOutput(
-        remembered=len(remembered),
-        ids=tuple(memory.id for memory in remembered),
-        session=session.id,
-        writes_left=session.quota.left,
-    )
+    ids = tuple(memory.id for memory in remembered)
+    return schemas.RememberOutput(remembered=len(ids), ids=ids, session=session.id, writes_left=session.quota.left)
 
 
 async def memory_search(context: ToolContext, args: schemas.SearchArgs) -> schemas.SearchOutput:
-    filters = Filters(
-        sources=args.sources, path_prefix=readable(args.folder), sensitive=None if context.access.sensitive else False
-    )
+    sensitive = None if context.access.sensitive else False
+    filters = Filters(sources=args.sources, path_prefix=readable(args.folder), sensitive=sensitive)
     request = SearchRequest(
         text=readable(args.query),
         k=args.max_results or context.results,
