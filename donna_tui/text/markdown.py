@@ -191,9 +191,6 @@ class _Scanner:
         if _is_rule(content):
             self._interrupt()
             return True
-        return self._list_item(content, after)
-
-    def _list_item(self, content: str, after: int) -> bool:
         marker = _ITEM.match(content)
         if not marker:
             return False
@@ -212,17 +209,12 @@ class _Scanner:
 
 
 _OPENERS: dict[str, Callable[[_Scanner, str, int], bool]] = {
-    "`": _Scanner._fence,
-    "~": _Scanner._fence,
+    **dict.fromkeys("`~", _Scanner._fence),
+    **dict.fromkeys("-*_+0123456789", _Scanner._rule_or_item),
     "<": _Scanner._html,
     ">": _Scanner._quote,
     "%": _Scanner._comment,
     "$": _Scanner._formula,
-    "-": _Scanner._rule_or_item,
-    "*": _Scanner._rule_or_item,
-    "_": _Scanner._rule_or_item,
-    "+": _Scanner._list_item,
-    **dict.fromkeys("0123456789", _Scanner._list_item),
 }
 
 
@@ -245,7 +237,7 @@ def _columns(space: str, column: int = 0) -> int:
 
 def _is_rule(content: str) -> bool:
     marks = content.replace(" ", "").replace("\t", "")
-    return len(marks) >= 3 and not marks.strip(content[0])
+    return len(marks) >= 3 and content[0] in "-*_" and not marks.strip(content[0])
 
 
 HEADING_CHARS = 500
