@@ -82,21 +82,9 @@ LARGEST_SETTINGS = 100_000
 
 _TOKEN = re.compile(r"\[([^\]]*)\]|YYYY|YY|MMMM|MMM|MM|M|DD|D|dddd|ddd|HH|H|hh|mm|ss|A|a|WW")
 _PATTERNS = {
-    "YYYY": "%Y",
-    "YY": "%y",
-    "MMMM": "%B",
-    "MMM": "%b",
-    "MM": "%m",
-    "DD": "%d",
-    "dddd": "%A",
-    "ddd": "%a",
-    "HH": "%H",
-    "hh": "%I",
-    "mm": "%M",
-    "ss": "%S",
-    "A": "%p",
-    "WW": "%V",
-}
+    "YYYY": "%Y", "YY": "%y", "MMMM": "%B", "MMM": "%b", "MM": "%m", "WW": "%V", "DD": "%d", "dddd": "%A", "ddd": "%a",
+    "HH": "%H", "hh": "%I", "mm": "%M", "ss": "%S", "A": "%p",
+}  # fmt: skip
 _RUN = re.compile(r"\[[^\]]*\]|(([A-Za-z])\2*)")
 _DATE_TOKENS = frozenset({"YYYY", "YY", "MMMM", "MMM", "MM", "M", "DD", "D", "dddd", "ddd", "WW"})
 
