@@ -75,9 +75,9 @@ class Following:
         if not everything and version == fetched_version and 0 <= now - at < FRESH_SECONDS:
             return
         self._fetches[source.name] = now, version
-        began = time.perf_counter()
+        began, window = time.perf_counter(), window_around(now)
         try:
-            fetched = await fetch_from(source, window_around(now))
+            fetched = await fetch_from(source, window)
         except DonnaError as error:
             if source not in self._sources:  # it was removed or changed meanwhile
                 return
@@ -88,9 +88,7 @@ class Following:
             return
         if source not in self._sources:
             return
-        stored = await self._db_thread.run(
-            lambda db: store(db, source.name, source.kind, window_around(now), fetched, now)
-        )
+        stored = await self._db_thread.run(lambda db: store(db, source.name, source.kind, window, fetched, now))
         self._hub.post(
             CalendarFetched(
                 calendar=source.name,

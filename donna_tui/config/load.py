@@ -238,11 +238,8 @@ def _with_space(base: Values, space: Values) -> Values:
     for identifier, layer_value in space.items():
         match SETTINGS[identifier].from_space:
             case None:
-                raise invalid(
-                    layer_value.origin,
-                    f"a file in the vault may not set {identifier}",
-                    hint="Set it in your own file; `donna config path` names it.",
-                )
+                hint = "Set it in your own file; `donna config path` names it."
+                raise invalid(layer_value.origin, f"a file in the vault may not set {identifier}", hint=hint)
             case FromSpace.REPLACE:
                 merged[identifier] = layer_value
             case FromSpace.APPEND:
