@@ -114,20 +114,16 @@ class ActivityPane(Vertical):
     def on_show(self) -> None:
         self._draw()
 
-    def go_back(self) -> bool:
-        """Restore the layout, close the filter, then follow the log. Return False if there is nothing to leave."""
+    def go_back(self) -> None:
+        """Restore the layout, close the filter, or follow the log."""
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
-            return True
-        if self.has_class("-filtering"):
+        elif self.has_class("-filtering"):
             self.log_filter.clear()
             self.remove_class("-filtering")
             self.event_log.focus()
-            return True
-        if not self.event_log.following:
+        elif not self.event_log.following:
             self.event_log.follow()
-            return True
-        return False
 
     def on_resize(self) -> None:
         """Show one part at a time if there is no room for all."""
@@ -186,8 +182,7 @@ class ActivityPane(Vertical):
         self.add_class("-filtering")
         self.log_filter.focus_input()
 
-    def action_search_focus(self) -> None:
-        self.action_activity_filter()
+    action_search_focus = action_activity_filter
 
     def action_activity_retry(self) -> None:
         problem = self.problems.selected

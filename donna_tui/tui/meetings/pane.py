@@ -87,14 +87,11 @@ class MeetingsPane(PartsPane):
             calendar=not self.has_class("-empty"),
         )
 
-    def go_back(self) -> bool:
+    def go_back(self) -> None:
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
         elif self._is_at("text"):
             self.show_part("list")
-        else:
-            return False
-        return True
 
     def jump_targets(self) -> Iterable[JumpTarget]:
         return visible_targets((self.rows,), (self.card.view,))

@@ -130,7 +130,7 @@ class MemoryPane(PartsPane):
             filtered=self._list_filter.is_active,
         )
 
-    def go_back(self) -> bool:
+    def go_back(self) -> None:
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
         elif self.screen.focused is self.words:
@@ -145,9 +145,6 @@ class MemoryPane(PartsPane):
             self.show_part("list")
         elif self._list_filter.is_active:
             self.action_memory_all()
-        else:
-            return False
-        return True
 
     def show_part(self, place: str) -> None:
         if place == "text" and not self._is_at("text"):

@@ -140,7 +140,7 @@ class ReviewPane(PartsPane):
             no_redo=self._no_redo,
         )
 
-    def go_back(self) -> bool:
+    def go_back(self) -> None:
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
         elif self.screen.focused is self.passage:
@@ -155,9 +155,6 @@ class ReviewPane(PartsPane):
             self.reload()
         elif self._everything:
             self.action_review_everything()
-        else:
-            return False
-        return True
 
     def jump_targets(self) -> Iterable[JumpTarget]:
         return visible_targets((self.rows, self.passages, self.text), (self._part("draft"), self.passage))

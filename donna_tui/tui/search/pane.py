@@ -292,7 +292,7 @@ class SearchPane(BlankColumn):
         self.bar.input.focus()
         self.bar.input.action_select_all()
 
-    def go_back(self) -> bool:
+    def go_back(self) -> None:
         if self.has_class("-zoomed"):
             self._zoom(on=False)
         elif self.question.like is not None:
@@ -302,9 +302,6 @@ class SearchPane(BlankColumn):
             self._run_question(replace(self.question, near_misses=False))
         elif self.screen.focused is not self._list:
             self._list.focus()
-        else:
-            return False
-        return True
 
     def jump_targets(self) -> Iterable[JumpTarget]:
         for widget in (self.bar.input, *([self.preview.view] if self.results.rows else [])):

@@ -91,8 +91,8 @@ class Pane(Protocol):
     def focus_first(self) -> None:
         """Focus the initial part."""
 
-    def go_back(self) -> bool:
-        """Leave the current level. Return False at the outermost one."""
+    def go_back(self) -> None:
+        """Leave the current level, unless it is the outermost one."""
 
 
 class MainScreen(Screen[None], inherit_bindings=False):

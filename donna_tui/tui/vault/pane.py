@@ -119,7 +119,7 @@ class VaultPane(PartsPane):
             conflict=row is not None and row.note is not None and NoteState.CONFLICT in row.note.states,
         )
 
-    def go_back(self) -> bool:
+    def go_back(self) -> None:
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
         elif self.screen.focused is self.filter or (
@@ -133,9 +133,6 @@ class VaultPane(PartsPane):
         elif not self._is_at("tree") and not self.has_class("-empty"):
             self.remove_class("-diffing")
             self.show_part("tree")
-        else:
-            return False
-        return True
 
     def jump_targets(self) -> Iterable[JumpTarget]:
         detail = self.detail

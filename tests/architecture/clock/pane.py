@@ -31,8 +31,8 @@ class ClockPane(Static, can_focus=True):
     def focus_first(self) -> None:
         self.focus()
 
-    def go_back(self) -> bool:
-        return False
+    def go_back(self) -> None:
+        pass
 
     def action_clock_tick(self) -> None:
         self._ticks += 1
