@@ -67,11 +67,7 @@ class ListFilter:
 
     def __str__(self) -> str:
         text = clean_line(self.text.strip())
-        parts = (
-            _SOURCES[self.source] if self.source else "",
-            self.age,
-            f"with “{text}”" if text else "",
-        )
+        parts = (_SOURCES[self.source] if self.source else "", self.age, f"with “{text}”" if text else "")
         return " · ".join(filter(None, parts))
 
 

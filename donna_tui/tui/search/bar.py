@@ -53,10 +53,7 @@ class SearchBar(Horizontal):
         hint = f"  {self._switch_key} switch note" if self._switch_key else ""
         yield Static(Content("❯"), id="search-prompt")
         yield SearchInput(
-            placeholder=f"Search your notes{hint}",
-            compact=True,
-            select_on_focus=False,
-            highlighter=MarkedWords(),
+            placeholder=f"Search your notes{hint}", compact=True, select_on_focus=False, highlighter=MarkedWords()
         )
         yield Static(id="search-facts")
 

@@ -87,10 +87,7 @@ class SearchRunner:
     """
 
     def __init__(
-        self,
-        owner: Widget,
-        answered: Callable[[SearchOutcome, bool], None],
-        failed: Callable[[DonnaError], None],
+        self, owner: Widget, answered: Callable[[SearchOutcome, bool], None], failed: Callable[[DonnaError], None]
     ) -> None:
         self.question = Question()
         self._owner = owner

@@ -19,7 +19,7 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.action import Action, ActionState, Pane
 from donna_tui.tui.lib.actions import ACTIONS, active_contexts, title_here
 from donna_tui.tui.lib.humanize import count, estimate, milliseconds, percent, plural
-from donna_tui.tui.lib.inputs import bar, fitting
+from donna_tui.tui.lib.inputs import ProgressBar, bar, fitting
 from donna_tui.tui.lib.keymap import DEFAULT_KEYS, Keys, shown_key
 from donna_tui.tui.lib.messages import ChooseSpace, GoTo
 from donna_tui.tui.lib.panes import PANES
@@ -269,13 +269,7 @@ def _length(fitting: list[Fact]) -> int:
 class StatusStrip(Widget):
     """Show the newest `Status`, or that the vault is being opened."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "strip--strong",
-        "strip--warning",
-        "bar--semantic",
-        "bar--keyword",
-        "bar--rest",
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"strip--strong", "strip--warning"} | ProgressBar.COMPONENT_CLASSES
 
     status: reactive[Status | None] = reactive[Status | None](None)
     trouble: reactive[str] = reactive("")
