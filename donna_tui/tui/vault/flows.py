@@ -88,30 +88,25 @@ class VaultFlows(PlanFlow):
     async def commit(self, paths: tuple[str, ...]) -> Outcome | None:
         return await self._adopted(partial(self._backend.notes.plan_outside, paths), "Nothing was changed.")
 
+    @retried("created")
     async def begin_history(self) -> None:
         """Create a repository if the user agrees; the notes as they are become its first commit."""
-        try:
-            if await self.creates_repository():
-                self._report("Created. Your notes as they are now are its first commit.")
-        except DonnaError as error:
-            if await self._refused(error, undone="created"):
-                await self.begin_history()
+        if await self.creates_repository():
+            self._report("Created. Your notes as they are now are its first commit.")
 
+    @retried("committed")
     async def _adopted(self, make: Callable[[], Awaitable[Plan]], as_it_was: str) -> Outcome | None:
         """Commit the version on disk. The user has just saved it, so no diff is shown."""
-        while True:
-            try:
-                plan = await make()
-                if plan.changes:
-                    return await self._carry_out(plan)
-                self._report(as_it_was)
-                return None
-            except DonnaError as error:
-                if error.reason is Reason.MISSING:
-                    self._report("The note is no longer there; nothing was committed.")
-                    return None
-                if not await self._refused(error, undone="committed"):
-                    return None
+        try:
+            plan = await make()
+            if plan.changes:
+                return await self._carry_out(plan)
+            self._report(as_it_was)
+        except DonnaError as error:
+            if error.reason is not Reason.MISSING:
+                raise
+            self._report("The note is no longer there; nothing was committed.")
+        return None
 
     async def _before_editing(self, path: str) -> tuple[Version | None, str]:
         """Commit the current version of a note. Return it, else the reason of a failure.
@@ -200,15 +195,12 @@ class VaultFlows(PlanFlow):
 
         Raises DonnaError for one that is, so that another path is asked for.
         """
-        while True:
-            try:
-                return await do(path)
-            except DonnaError as error:
-                is_about_path = error.reason is Reason.CONFLICT and getattr(error, "path", "") in ("", path)
-                if is_about_path or error.reason not in TRANSIENT:
-                    raise
-                if not await self._refused(error, undone=undone):
-                    return None
+
+        def is_about_path(error: DonnaError) -> bool:
+            is_conflict = error.reason is Reason.CONFLICT and getattr(error, "path", "") in ("", path)
+            return is_conflict or error.reason not in TRANSIENT
+
+        return await self._retrying(partial(do, path), undone, is_about_path)
 
     async def _created(self, path: str, template: str) -> Outcome | None:
         """Write a new note without a diff, and open it in the editor. Raises DonnaError."""
@@ -548,7 +540,7 @@ class VaultFlows(PlanFlow):
         """Open an edit on this screen, or a copy of it in the editor; return its text, or None if the user cancels."""
         if here:
             return await self._prompt(EditScreen(edit, line, self._keys, self._store))
-        copy = await self._begin_copy(edit)
+        copy = await self._retrying(partial(self._backend.notes.begin_edit, edit))
         if copy is None:
             return None
         await self._programs.edit(copy, line)
@@ -557,15 +549,7 @@ class VaultFlows(PlanFlow):
         )
         if self._has_window(copy, line) and not await self._agrees(window, "continue"):
             return None
-        return await self._edited_text(copy)
-
-    @retried("written")
-    async def _begin_copy(self, edit: Edit) -> Path | None:
-        return await self._backend.notes.begin_edit(edit)
-
-    @retried("written")
-    async def _edited_text(self, copy: Path) -> str | None:
-        return await self._backend.notes.edited_text(copy)
+        return await self._retrying(partial(self._backend.notes.edited_text, copy))
 
     def _has_window(self, file: Path, line: int) -> bool:
         """Check whether the editor has its own window, so that its command returns immediately."""

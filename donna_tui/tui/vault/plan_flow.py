@@ -39,20 +39,12 @@ Flow = Callable[Concatenate[F, P], Coroutine[None, None, T | None]]
 
 
 def retried(undone: str) -> Callable[[Flow[F, P, T]], Flow[F, P, T]]:
-    """Show a refusal to the user instead of raising DonnaError, and run the flow again if the user chooses to retry.
-
-    `undone` is what was not done, for the title: `Not deleted`.
-    """
+    """Run a flow as `PlanFlow._retrying` does."""
 
     def decorate(flow: Flow[F, P, T]) -> Flow[F, P, T]:
         @wraps(flow)
         async def run(flows: F, /, *args: P.args, **kwargs: P.kwargs) -> T | None:
-            while True:
-                try:
-                    return await flow(flows, *args, **kwargs)
-                except DonnaError as error:
-                    if not await flows._refused(error, undone=undone):
-                        return None
+            return await flows._retrying(partial(flow, flows, *args, **kwargs), undone)
 
         return run
 
@@ -66,6 +58,25 @@ class PlanFlow:
         self._pane = pane
         self._keys = keys
         self._backend = backend
+
+    async def _retrying(
+        self,
+        do: Callable[[], Awaitable[T | None]],
+        undone: str = "written",
+        raises: Callable[[DonnaError], bool] = lambda error: False,
+    ) -> T | None:
+        """Show a refusal to the user instead of raising DonnaError, and run `do` again if the user chooses to retry.
+
+        `undone` is what was not done, for the title: `Not deleted`. Errors for which `raises` is true are raised.
+        """
+        while True:
+            try:
+                return await do()
+            except DonnaError as error:
+                if raises(error):
+                    raise
+                if not await self._refused(error, undone=undone):
+                    return None
 
     async def _planned(self, make: Callable[[], Awaitable[Plan]], remarks: tuple[str, ...] = ()) -> Outcome | None:
         plan = await make()
