@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 from collections.abc import Iterable
 from dataclasses import replace
@@ -11,7 +12,6 @@ from textual import work
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.getters import query_one
-from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -57,7 +57,6 @@ class MeetingsPane(PartsPane):
         self._agenda = wording.Agenda(wording.local_day(time()))
         self._being_written: set[str] = set()
         self._selects_next = ""
-        self._reading: Timer | None = None
 
     def compose(self) -> ComposeResult:
         with Panel("Meetings", id="agenda-part"):
@@ -243,16 +242,12 @@ class MeetingsPane(PartsPane):
             )
             self.card.show_meeting(row, wording.day_title(row.meeting.day, wording.local_day(time())), state)
         self.post_message(ActionsChanged())
-        if self._reading is not None:
-            self._reading.stop()
-        self._reading = self.set_timer(PAUSE, self._read_selected)
-
-    def _read_selected(self) -> None:
-        if self.selected is not None:
-            self._read(self.selected)
+        if row is not None:
+            self._read(row)
 
     @work(group="read", exclusive=True)
     async def _read(self, row: MeetingRow) -> None:
+        await asyncio.sleep(PAUSE)
         try:
             await self._show_note(row)
         except DonnaError as error:
