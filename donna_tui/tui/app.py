@@ -25,7 +25,7 @@ from donna_tui.tui.lib.bindings import textual_keymap
 from donna_tui.tui.lib.dialogs import showing_errors
 from donna_tui.tui.lib.error_messages import error_text
 from donna_tui.tui.lib.external import External, ExternalPrograms
-from donna_tui.tui.lib.keymap import DEFAULT_KEYMAP, Keymap
+from donna_tui.tui.lib.keymap import DEFAULT_KEYMAP, Keymap, use_keys
 from donna_tui.tui.lib.messages import ChooseSpace
 from donna_tui.tui.shell.main import MainScreen
 from donna_tui.tui.themes import DARK, OWN_THEMES, fills, tones
@@ -217,7 +217,8 @@ class DonnaApp(App[None], inherit_bindings=False):
             self._main.cover_footer()
 
     def on_load(self) -> None:
-        """Set the theme before any widget exists: a later change restyles all of them."""
+        """Set keys and theme before any widget exists: a later change of the theme restyles all of them."""
+        use_keys(self._chosen_keymap.keys)
         self.theme = self._wanted_theme if self._wanted_theme in self.available_themes else DARK.name
 
     def pick_theme(self, name: str) -> None:
@@ -329,7 +330,7 @@ class DonnaApp(App[None], inherit_bindings=False):
     async def _show_main(self, space: str) -> None:
         while self._main in self.screen_stack:
             await self.pop_screen()
-        self._main = MainScreen(self._chosen_keymap, self._programs, space, self._first_notes)
+        self._main = MainScreen(self._programs, space, self._first_notes)
         self._first_notes = ()
         await self.push_screen(self._main)
 

@@ -18,7 +18,7 @@ from donna_tui import tui
 from donna_tui.tui.app import DonnaApp
 from donna_tui.tui.lib.action import ACTIVE_IN, ActionState
 from donna_tui.tui.lib.actions import ACTIONS, active_contexts
-from donna_tui.tui.lib.keymap import DEFAULT_KEYS, is_printable, key_name, keys_table
+from donna_tui.tui.lib.keymap import is_printable, key_name, keys_table
 from donna_tui.tui.lib.panes import PANES
 from donna_tui.tui.memory.dialogs import ForgetScreen, SuggestionScreen
 from donna_tui.tui.shell.bars import footer_actions
@@ -95,21 +95,21 @@ def test_nearest_context_comes_first() -> None:
 
 
 def test_the_footer_shows_only_keys_that_work_while_typing() -> None:
-    shown = footer_actions(ActionState(typing=True, selected=True), DEFAULT_KEYS, room=200)
+    shown = footer_actions(ActionState(typing=True, selected=True), room=200)
     assert shown
     assert all(len(key) > 1 or not key.isascii() for _, key in shown)
 
 
 @pytest.mark.parametrize("room", [10, 40, 80, 120, 300])
 def test_the_footer_fits_and_always_ends_with_the_way_to_all_keys(room: int) -> None:
-    shown = footer_actions(ActionState(selected=True), DEFAULT_KEYS, room=room)
+    shown = footer_actions(ActionState(selected=True), room=room)
     assert len(shown) <= 8
     assert shown[-1][0].id == "app.keys"
     assert len(shown) == 1 or sum(len(key) + 1 + len(action.title) + 2 for action, key in shown) <= room
 
 
 def test_the_key_list_has_three_sections_and_gives_the_reason_for_what_is_not_possible() -> None:
-    choices = list(key_choices(ActionState(running=True), DEFAULT_KEYS))
+    choices = list(key_choices(ActionState(running=True)))
     assert list(dict.fromkeys(choice.section for choice in choices)) == [
         "Here",
         "Everywhere",
@@ -120,8 +120,8 @@ def test_the_key_list_has_three_sections_and_gives_the_reason_for_what_is_not_po
 
 
 def test_the_palette_lists_every_action_once_with_where_it_works_and_other_themes() -> None:
-    choices = {choice.value: choice for choice in palette_choices(ActionState(), DEFAULT_KEYS, "donna-dark")}
-    values = [choice.value for choice in palette_choices(ActionState(), DEFAULT_KEYS, "donna-dark")]
+    choices = {choice.value: choice for choice in palette_choices(ActionState(), "donna-dark")}
+    values = [choice.value for choice in palette_choices(ActionState(), "donna-dark")]
     assert len(values) == len(choices)
     assert "search.filter" in values
     assert {value.removeprefix("elsewhere:") for value in values if not value.startswith("theme:")} == set(ACTIONS)
@@ -154,19 +154,19 @@ async def test_a_disabled_action_says_why() -> None:
 
 @pytest.mark.parametrize("typed", ["q", "wq", "x", ":q"])
 def test_palette_finds_quit_for_vi_quit_commands(typed: str) -> None:
-    palette = Palette(ActionState(), DEFAULT_KEYS, "donna-dark")
+    palette = Palette(ActionState(), "donna-dark")
     assert [choice.value for choice, _ in palette.found(typed)] == ["app.quit"]
     assert len(palette.found("se")) > 1
 
 
 @pytest.mark.parametrize("typed", ["/suspend", ":suspend", "/ suspend"])
 def test_a_command_may_begin_as_in_other_programs(typed: str) -> None:
-    palette = Palette(ActionState(), DEFAULT_KEYS, "donna-dark")
+    palette = Palette(ActionState(), "donna-dark")
     assert palette.found(typed)[0][0].value == "app.suspend"
 
 
 def test_of_actions_of_the_same_name_the_one_that_works_here_is_first() -> None:
-    palette = Palette(ActionState(pane="search"), DEFAULT_KEYS, "donna-dark")
+    palette = Palette(ActionState(pane="search"), "donna-dark")
     assert palette.found("undo")[0][0].value == "search.undo"
     assert palette.found("discard edit")[0][0].value == "elsewhere:vault.discard"
 

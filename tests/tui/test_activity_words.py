@@ -12,7 +12,6 @@ from donna_tui.tui.lib.action import ActionState
 from donna_tui.tui.lib.actions import ACTIONS, title_here
 from donna_tui.tui.lib.event_messages import describe
 from donna_tui.tui.lib.humanize import next_try
-from donna_tui.tui.lib.keymap import DEFAULT_KEYS
 from donna_tui.tui.shell.bars import footer_actions, strip_content
 from donna_tui.types.events import CHANGED, ReconcileDone, SearchDone
 from donna_tui.types.memory_events import VaultWritten
@@ -79,6 +78,6 @@ def test_the_footer_says_what_a_slash_does_here() -> None:
     assert title_here(focus, ActionState(pane="activity")) == "filter"
     shown = [
         title_here(action, ActionState(pane="activity"))
-        for action, _ in footer_actions(ActionState(pane="activity"), DEFAULT_KEYS, 200)
+        for action, _ in footer_actions(ActionState(pane="activity"), 200)
     ]
     assert shown.count("filter") == 1

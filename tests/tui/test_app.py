@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import subprocess
 import sys
+from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 
@@ -24,7 +25,7 @@ from donna_tui.tui.app import DonnaApp
 from donna_tui.tui.lib.action import Pane
 from donna_tui.tui.lib.edit_dialog import CorrectScreen
 from donna_tui.tui.lib.jump import LABELS, JumpOverlay, JumpTarget, labelled
-from donna_tui.tui.lib.keymap import DEFAULT_KEYS
+from donna_tui.tui.lib.keymap import DEFAULT_KEYS, use_keys
 from donna_tui.tui.shell.commands import KeyList
 from donna_tui.tui.shell.main import MainScreen
 from donna_tui.tui.shell.windows import HelpScreen, help_text
@@ -246,8 +247,9 @@ async def test_leaving_stops_reading_before_widgets_are_removed() -> None:
 
 @pytest.mark.parametrize("pane", ["search", "activity"])
 def test_help_names_the_keys_in_force(pane: Pane) -> None:
-    keys = {**DEFAULT_KEYS, "search.near": ("f7",), "activity.retry": ("f8",)}
-    text = help_text(pane, keys)
+    context = copy_context()
+    context.run(use_keys, {**DEFAULT_KEYS, "search.near": ("f7",), "activity.retry": ("f8",)})
+    text = context.run(help_text, pane)
     assert "{" not in text
     assert ("`f7`" if pane == "search" else "`f8`") in text
 
@@ -531,7 +533,7 @@ async def test_a_key_for_a_dialog_that_opens_meanwhile_waits_for_its_widgets() -
         donna.main.pane_is_shown.clear()
         donna.app.post_message(events.Key("escape", None))
         await asyncio.sleep(0.05)
-        donna.app.push_screen(Slow("a.md", "Redis is fast.", "", DEFAULT_KEYS))
+        donna.app.push_screen(Slow("a.md", "Redis is fast.", ""))
         donna.main.pane_is_shown.set()
         await donna.until(lambda: donna.app.screen is donna.main, "the dialog is closed")
         check(donna, "escape before the dialog had its text")
@@ -539,7 +541,7 @@ async def test_a_key_for_a_dialog_that_opens_meanwhile_waits_for_its_widgets() -
 
 async def test_a_dialog_that_is_closed_before_it_has_its_widgets_just_closes() -> None:
     async with driving(scenarios.normal()) as donna:
-        dialog = CorrectScreen("a.md", "Redis is fast.", "", DEFAULT_KEYS)
+        dialog = CorrectScreen("a.md", "Redis is fast.", "")
         donna.app.push_screen(dialog)
         assert not dialog.is_mounted
         await donna.app.run_action("leave", dialog)

@@ -33,7 +33,6 @@ from donna_tui.tui.lib.event_messages import Tone
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import count, moment, next_try
 from donna_tui.tui.lib.inputs import SectionTabs
-from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.lines import CursorView
 from donna_tui.tui.lib.messages import ActionsChanged, EngineEvents, StatusChanged
 from donna_tui.types.errors import DonnaError, Reason
@@ -57,7 +56,7 @@ class ActivityPane(Vertical):
     problems = query_one("#problems", ProblemList)
     sections = query_one("#sections", SectionTabs)
 
-    def __init__(self, programs: ExternalPrograms, keys: Keys) -> None:
+    def __init__(self, programs: ExternalPrograms) -> None:
         super().__init__(id="activity", classes="-log -calm -unknown")
         self._backend: Backend | None = None
         self._status: Status | None = None

@@ -23,7 +23,6 @@ from donna_tui.tui.lib.actions import ACTIONS
 from donna_tui.tui.lib.bindings import action_binding
 from donna_tui.tui.lib.error_messages import Refusal, error_text
 from donna_tui.tui.lib.inputs import Item, KeyLine, LineInput
-from donna_tui.tui.lib.keymap import Keys, key_name
 from donna_tui.tui.lib.styled import TEXT_CLASSES
 from donna_tui.types.errors import DonnaError
 
@@ -132,9 +131,8 @@ class Dialog(Modal[T], Generic[T]):
         action_binding("app.quit", "app.leave"),
     ]
 
-    def __init__(self, keys: Keys) -> None:
+    def __init__(self) -> None:
         super().__init__(classes="dialog")
-        self._keys = keys
 
     async def action_run(self, action_id: str) -> None:
         """Run an action of the registry; list actions apply to the focused widget."""
@@ -143,9 +141,6 @@ class Dialog(Modal[T], Generic[T]):
             await self.app.run_action(action.method.removeprefix("action_"), self)
             return
         await run_list_action(self, action)
-
-    def shown(self, action_id: str) -> str:
-        return key_name(self._keys[action_id][0])
 
 
 P = ParamSpec("P")
@@ -176,8 +171,8 @@ def one_dialog(
 class TextDialog(Dialog[T], Generic[T]):
     """A dialog of sanitised texts above the keys that answer. `texts` are pairs of a CSS class and a text."""
 
-    def __init__(self, keys: Keys, title: str, texts: Sequence[tuple[str, str]], *items: Item) -> None:
-        super().__init__(keys)
+    def __init__(self, title: str, texts: Sequence[tuple[str, str]], *items: Item) -> None:
+        super().__init__()
         self._title = title
         self._texts = texts
         self._items = items
@@ -187,7 +182,7 @@ class TextDialog(Dialog[T], Generic[T]):
             box.border_title = Content(self._title)
             for name, text in self._texts:
                 yield Static(Content(text), classes=name)
-            yield KeyLine(self._keys, *self._items)
+            yield KeyLine(*self._items)
 
 
 class RefusalScreen(TextDialog[bool]):
@@ -198,11 +193,11 @@ class RefusalScreen(TextDialog[bool]):
         Binding("q,space", "leave", show=False),
     ]
 
-    def __init__(self, refusal: Refusal, keys: Keys, *, does: str = "", leaves: str = "") -> None:
+    def __init__(self, refusal: Refusal, *, does: str = "", leaves: str = "") -> None:
         shown = (("refusal-what", refusal.what), ("refusal-path", refusal.path))
         texts = [*(each for each in shown if each[1]), ("refusal-step", refusal.step)]
         leaves = leaves or ("cancel" if does else "close")
-        super().__init__(keys, refusal.title, texts, *([("↵", does)] if does else []), ("esc", leaves))
+        super().__init__(refusal.title, texts, *([("↵", does)] if does else []), ("esc", leaves))
         self._has_remedy = bool(does)
 
     def action_answer(self) -> None:
@@ -214,8 +209,8 @@ class LinePrompt(Dialog[str]):
 
     field = query_one(LineInput)
 
-    def __init__(self, title: str, does: str, keys: Keys, *, placeholder: str, hint_for: Callable[[str], str]) -> None:
-        super().__init__(keys)
+    def __init__(self, title: str, does: str, *, placeholder: str, hint_for: Callable[[str], str]) -> None:
+        super().__init__()
         self._title = title
         self._does = does
         self._placeholder = placeholder
@@ -226,7 +221,7 @@ class LinePrompt(Dialog[str]):
             box.border_title = Content(self._title)
             yield LineInput(placeholder=self._placeholder, compact=True)
             yield Static(Content(self._hint_for("")), id="prompt-hint")
-            yield KeyLine(self._keys, ("↵", self._does), ("esc", "cancel"))
+            yield KeyLine(("↵", self._does), ("esc", "cancel"))
 
     def on_mount(self) -> None:
         self.field.focus()

@@ -22,6 +22,7 @@ from donna_tui.tui.lib.bindings import action_binding
 from donna_tui.tui.lib.dialogs import Dialog
 from donna_tui.tui.lib.humanize import count, plural
 from donna_tui.tui.lib.inputs import Item, KeyLine
+from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import LineView
 from donna_tui.vault.note.diff import WHOLE, DiffLine, FileDiff, Hunk, LineKind, as_unified, diff_changes
 from donna_tui.vault.write.changes import Change
@@ -339,9 +340,8 @@ class DiffDialog(Dialog[T]):
             self.dismiss(answer)
             return
         self._has_warned = True
-        again = self.shown(action_id)
         self.query_one(KeyLine).set_text(
-            f"This discards your edit for good. Press {again} again to discard it, esc to keep it."
+            f"This discards your edit for good. Press {shown_key(action_id)} again to discard it, esc to keep it."
         )
 
     def action_plan_layout(self) -> None:

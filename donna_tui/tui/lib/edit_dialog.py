@@ -20,7 +20,6 @@ from donna_tui.safety.terminal import clean, clean_line, without_hidden
 from donna_tui.tui.lib.bindings import action_binding
 from donna_tui.tui.lib.dialogs import Dialog
 from donna_tui.tui.lib.inputs import KeyLine
-from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.terminal import Unsaved
 from donna_tui.types.notes import Edit
 from donna_tui.vault.note.read import parse_frontmatter
@@ -80,8 +79,8 @@ class EditScreen(Dialog[str]):
 
     field = query_one(NoteField)
 
-    def __init__(self, edit: Edit, line: int, keys: Keys, save: Callable[[Edit], Awaitable[None]]) -> None:
-        super().__init__(keys)
+    def __init__(self, edit: Edit, line: int, save: Callable[[Edit], Awaitable[None]]) -> None:
+        super().__init__()
         self._edit = edit
         self._line = line
         self._save = save
@@ -93,7 +92,7 @@ class EditScreen(Dialog[str]):
             yield NoteField(
                 self._edit.text, soft_wrap=True, tab_behavior="indent", show_line_numbers=True, compact=True
             )
-            yield KeyLine(self._keys, ("esc", "show the diff"), ("ctrl+z", "undo typing"))
+            yield KeyLine(("esc", "show the diff"), ("ctrl+z", "undo typing"))
 
     def on_mount(self) -> None:
         self.field.focus()
@@ -132,8 +131,8 @@ class CorrectScreen(Dialog[str]):
 
     field = query_one(NoteField)
 
-    def __init__(self, citation: str, text: str, becomes: str, keys: Keys, typed: str = "") -> None:
-        super().__init__(keys)
+    def __init__(self, citation: str, text: str, becomes: str, typed: str = "") -> None:
+        super().__init__()
         self._citation = citation
         self._text = clean(text)
         self._typed = typed or self._text
@@ -146,7 +145,7 @@ class CorrectScreen(Dialog[str]):
             yield Static(Content(self._citation), classes="refusal-path")
             yield NoteField(self._typed, soft_wrap=True, compact=True)
             yield Static(Content(self._becomes), classes="refusal-step")
-            yield KeyLine(self._keys, ("f2", "save the correction"), ("esc", "cancel"), ("ctrl+z", "undo typing"))
+            yield KeyLine(("f2", "save the correction"), ("esc", "cancel"), ("ctrl+z", "undo typing"))
 
     def on_mount(self) -> None:
         self.field.focus()

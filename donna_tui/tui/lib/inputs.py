@@ -19,8 +19,9 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.lib.actions import ACTIONS
 from donna_tui.tui.lib.error_messages import sentence
-from donna_tui.tui.lib.keymap import DEFAULT_KEYS, Keys, anywhere_key, shown_key
+from donna_tui.tui.lib.keymap import anywhere_key, shown_key
 from donna_tui.types.errors import DonnaError
 
 
@@ -107,9 +108,9 @@ def fitting(items: Iterable[Item], width: int, gap: int) -> Iterator[Item]:
 class KeyLine(Widget):
     """Items in order of importance, as many as fit. A sentence can replace them."""
 
-    def __init__(self, keys: Keys, *items: Item) -> None:
+    def __init__(self, *items: Item) -> None:
         super().__init__(classes="key-line")
-        self.items = tuple((shown_key(keys[name]) if name in keys else name, does) for name, does in items)
+        self.items = tuple((shown_key(name) if name in ACTIONS else name, does) for name, does in items)
         """The displayed keys and their effects."""
         self._words = ""
 
@@ -150,20 +151,17 @@ def error_notice(error: DonnaError, *actions: Item) -> NoticeText:
 class Notice(Static, can_focus=True):
     """Show `NoticeText`. It takes the focus like the list that it replaces, so that letters are keys here too."""
 
-    def __init__(self, *, keys: Keys = DEFAULT_KEYS, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self._keys = keys
-        self.words = NoticeText("")
+    words = NoticeText("")
 
     def set_text(self, words: NoticeText) -> None:
         """Replace the text. The notice fills its container, so no new layout is needed."""
         if words != self.words:
             self.words = words
-            self.update(notice_content(words, self._keys), layout=False)
+            self.update(notice_content(words), layout=False)
 
 
-def notice_content(words: NoticeText, keys: Keys) -> Content:
-    helps = (*words.examples, *((anywhere_key(keys[action]), does) for action, does in words.actions))
+def notice_content(words: NoticeText) -> Content:
+    helps = (*words.examples, *((anywhere_key(action), does) for action, does in words.actions))
     parts = [
         Content.styled(words.title, "bold $text-error" if words.is_error else "bold"),
         *([Content.styled(words.text, "$text-muted")] if words.text else []),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,9 @@ Keys = Mapping[str, tuple[str, ...]]
 """Action id → keys, in Textual's names; the first one is displayed."""
 
 DEFAULT_KEYS: Keys = {action.id: action.keys for action in ACTIONS.values()}
+
+_IN_USE: ContextVar[Keys] = ContextVar("keys", default=DEFAULT_KEYS)
+"""The keys of the running app. All of its tasks inherit them, as they inherit the app in Textual."""
 
 _NAMES = {
     "enter": "↵", "escape": "esc", "up": "↑", "down": "↓", "left": "←", "right": "→", "pageup": "pgup",
@@ -53,14 +57,24 @@ def is_printable(key: str) -> bool:
     return len(key) == 1 or key in ("space", "comma")
 
 
-def shown_key(keys: tuple[str, ...], *, typing: bool = False) -> str:
-    """Return the first key that works now, formatted for display; empty if none does."""
-    return next((key_name(key) for key in keys if not (typing and is_printable(key))), "")
+def use_keys(keys: Keys) -> None:
+    """Set the keys of the app that runs in this context."""
+    _IN_USE.set(keys)
 
 
-def anywhere_key(keys: tuple[str, ...]) -> str:
-    """Return a key that also works in a text input, if there is one."""
-    return shown_key(keys, typing=True) or shown_key(keys)
+def keys_of(action_id: str) -> tuple[str, ...]:
+    """Return the keys of an action in this app."""
+    return _IN_USE.get()[action_id]
+
+
+def shown_key(action_id: str, *, typing: bool = False) -> str:
+    """Return the first key of an action that works now, formatted for display; empty if none does."""
+    return next((key_name(key) for key in keys_of(action_id) if not (typing and is_printable(key))), "")
+
+
+def anywhere_key(action_id: str) -> str:
+    """Return a key of an action that also works in a text input, if there is one."""
+    return shown_key(action_id, typing=True) or shown_key(action_id)
 
 
 def keys_table(keys: Keys = DEFAULT_KEYS) -> list[KeyRow]:

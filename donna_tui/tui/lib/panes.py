@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class PaneEntry:
     """A pane: its name, which is also the context of its actions, and the class that is imported on first use.
 
-    The class is created with the external programs and the keys. Its package may have a `help.md`, and `styles/` a
+    The class is created with the external programs. Its package may have a `help.md`, and `styles/` a
     style sheet of this name. `has_input` adds the context `<name>.input`, whose keys act while the user types.
     """
 

@@ -16,7 +16,6 @@ from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.error_messages import refusal_of
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.inputs import Notice, NoticeText, error_notice
-from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.lines import CursorView
 from donna_tui.types.errors import DonnaError, Reason
 
@@ -51,10 +50,9 @@ class PartsPane(Horizontal):
     reload_delay: ClassVar[float] = 0.3
     """Seconds after an event until the list is read again, so that many events cause one read."""
 
-    def __init__(self, name: str, programs: ExternalPrograms, keys: Keys) -> None:
+    def __init__(self, name: str, programs: ExternalPrograms) -> None:
         super().__init__(id=name, classes=f"-on-{self.parts[0]} -empty")
         self._programs = programs
-        self._keys = keys
         self._backend: Backend | None = None
         self._no_undo = self._no_redo = ""
         self._steps_error: DonnaError | None = None

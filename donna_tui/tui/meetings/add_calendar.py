@@ -15,7 +15,6 @@ from textual.widgets import Input, Static
 from donna_tui.tui.lib.dialogs import Dialog
 from donna_tui.tui.lib.error_messages import error_text
 from donna_tui.tui.lib.inputs import KeyLine, LineInput, show_label
-from donna_tui.tui.lib.keymap import Keys
 from donna_tui.types.drafts import CalendarRow
 from donna_tui.types.errors import DonnaError, Reason
 
@@ -46,8 +45,8 @@ class AddCalendar(Dialog[CalendarRow]):
         Binding("shift+tab,up", "other_field(-1)", show=False, priority=True),
     ]
 
-    def __init__(self, add: Add, keys: Keys) -> None:
-        super().__init__(keys)
+    def __init__(self, add: Add) -> None:
+        super().__init__()
         self._add = add
         self._is_reading = False
 
@@ -60,7 +59,7 @@ class AddCalendar(Dialog[CalendarRow]):
                         yield Static(Content(label), classes="field-label")
                         yield LineInput(placeholder=placeholder, compact=True, password=name == PASSWORD)
                         yield Static(classes="field-hint")
-            yield KeyLine(self._keys, ("↵", "follow it"), ("tab", "other field"), ("esc", "cancel"))
+            yield KeyLine(("↵", "follow it"), ("tab", "other field"), ("esc", "cancel"))
 
     def on_mount(self) -> None:
         self._show_hint()

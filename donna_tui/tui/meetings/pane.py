@@ -25,7 +25,7 @@ from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import one_line, plural
 from donna_tui.tui.lib.inputs import Notice, NoticeText, show_label
 from donna_tui.tui.lib.jump import JumpTarget, visible_targets
-from donna_tui.tui.lib.keymap import Keys, shown_key
+from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.messages import ActionsChanged, EngineEvents, OpenDraft, OpenNote
 from donna_tui.tui.lib.parts_pane import PartsPane, why_no_list
@@ -52,8 +52,8 @@ class MeetingsPane(PartsPane):
     BINDINGS = bindings("meetings")
     parts = places = ("list", "text")
 
-    def __init__(self, programs: ExternalPrograms, keys: Keys) -> None:
-        super().__init__("meetings", programs, keys)
+    def __init__(self, programs: ExternalPrograms) -> None:
+        super().__init__("meetings", programs)
         self._agenda = wording.Agenda(wording.local_day(time()))
         self._being_written: set[str] = set()
         self._selects_next = ""
@@ -62,7 +62,7 @@ class MeetingsPane(PartsPane):
         with Panel("Meetings", id="agenda-part"):
             yield Static(id="agenda-head")
             yield MeetingList(id="agenda")
-            yield Notice(keys=self._keys, id="meetings-notice")
+            yield Notice(id="meetings-notice")
             yield Static(id="calendar-problems")
             yield Static(id="calendars")
         yield MeetingCard("Meeting", id="meeting-card")
@@ -81,8 +81,8 @@ class MeetingsPane(PartsPane):
         return replace(
             base,
             meeting=row is not None,
-            no_note=wording.why_no_note(row, self._keys),
-            no_draft_now=wording.why_no_draft_now(row, self._keys, being_written=being_written),
+            no_note=wording.why_no_note(row),
+            no_draft_now=wording.why_no_draft_now(row, being_written=being_written),
             calendar=not self.has_class("-empty"),
         )
 
@@ -181,8 +181,7 @@ class MeetingsPane(PartsPane):
         with showing_errors(self):
             await self.backend.calendar.want_notes(row.meeting.event_id, wanted=wanted)
             what = "this series" if row.meeting.series_id else "this meeting"
-            key = shown_key(self._keys["meetings.never"])
-            off = f"No more drafts of {what}. {key} turns them back on."
+            off = f"No more drafts of {what}. {shown_key('meetings.never')} turns them back on."
             self.notify(f"Drafts of {what} are no longer turned off." if wanted else off, timeout=5, markup=False)
             self.reload()
 
@@ -197,13 +196,13 @@ class MeetingsPane(PartsPane):
             with showing_errors(self):
                 row = await self.backend.drafts.write_now(event_id)
                 if lacks_repository(row):
-                    flows = DraftFlows(self, self._keys, self.backend)
+                    flows = DraftFlows(self, self.backend)
                     if not await flows.creates_repository():
                         return
                     for each in await flows.without_repository():
                         again = await self.backend.drafts.regenerate(each.id)
                         row = again if again.id == row.id else row
-                key = shown_key(self._keys["meetings.open"])
+                key = shown_key("meetings.open")
                 failed = sentence(row.detail) if row.detail else ""
                 self.notify(failed or f"The draft is waiting. {key} opens it.", timeout=5, markup=False)
         finally:
@@ -215,7 +214,7 @@ class MeetingsPane(PartsPane):
     async def action_meetings_add(self) -> None:
         from donna_tui.tui.meetings.add_calendar import AddCalendar
 
-        row = await self.app.push_screen_wait(AddCalendar(self.backend.calendar.add_calendar, self._keys))
+        row = await self.app.push_screen_wait(AddCalendar(self.backend.calendar.add_calendar))
         if row is not None:
             held = plural(row.meetings, "meeting")
             message = f"Following {one_line(row.name)}: {held} from a month ago to two months ahead."
@@ -237,9 +236,7 @@ class MeetingsPane(PartsPane):
             self.card.show_meeting(None, "", "")
             self.card.show_text("", "")
         else:
-            state = wording.state_text(
-                row, self._keys, time(), being_written=row.meeting.event_id in self._being_written
-            )
+            state = wording.state_text(row, time(), being_written=row.meeting.event_id in self._being_written)
             self.card.show_meeting(row, wording.day_title(row.meeting.day, wording.local_day(time())), state)
         self.post_message(ActionsChanged())
         if row is not None:
@@ -275,7 +272,7 @@ class MeetingsPane(PartsPane):
         self._hide_notice(self.rows)
         style = "$text-accent" if agenda.first <= today < wording.local_day(agenda.bounds[1]) else "$text-muted"
         self.query_one("#agenda-head", Static).update(Content.styled(agenda.title(today), style))
-        key = shown_key(self._keys["meetings.span"])
+        key = shown_key("meetings.span")
         empty = "No meetings in this week." if agenda.is_week else f"No meetings on this day. {key} shows the week."
         self.rows.empty_text = empty
         days = {row.meeting.day for row in meetings} if agenda.is_week else set()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from donna_tui.tui.lib.error_messages import lowered, sentence
 from donna_tui.tui.lib.humanize import moment, one_line, plural
 from donna_tui.tui.lib.inputs import NoticeText
-from donna_tui.tui.lib.keymap import Keys, shown_key
+from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.types.drafts import CalendarRow, MeetingRow, MeetingState
 
 LOADING = NoticeText("Loading your meetings …", is_loading=True)
@@ -104,29 +104,28 @@ def calendars_line(calendars: Iterable[CalendarRow]) -> tuple[str, str]:
     return f"{names}{more}{when}", problems
 
 
-def state_text(row: MeetingRow, keys: Keys, now: float, *, being_written: bool) -> str:
+def state_text(row: MeetingRow, now: float, *, being_written: bool) -> str:
     if being_written:
         return "Its draft is being written …"
     if row.unwanted and row.state in (MeetingState.COMING, MeetingState.NOW, MeetingState.ENDED, MeetingState.DUE):
-        write = shown_key(keys["meetings.write"])
+        write = shown_key("meetings.write")
         return f"No draft is written automatically: {lowered(row.unwanted)} {write} writes one anyway."
     if row.meeting.cancelled and row.state is not MeetingState.CANCELLED:
-        return " ".join(filter(None, (sentence(one_line(row.detail)) or "It was cancelled.", _key_hint(row, keys))))
+        return " ".join(filter(None, (sentence(one_line(row.detail)) or "It was cancelled.", _key_hint(row))))
     is_brief = row.state is MeetingState.DRAFTED and row.meeting.end.timestamp() > now
     parts = [
         _BRIEF_TEXT if is_brief else _STATE_TEXTS[row.state],
         sentence(one_line(row.detail)) if row.detail else "",
-        _key_hint(row, keys),
+        _key_hint(row),
     ]
     return " ".join(filter(None, parts))
 
 
-def _key_hint(row: MeetingRow, keys: Keys) -> str:
-    opens, write = (shown_key(keys[name]) for name in ("meetings.open", "meetings.write"))
+def _key_hint(row: MeetingRow) -> str:
     if row.state in (MeetingState.DRAFTED, MeetingState.WRITTEN):
-        return f"{opens} opens it."
+        return f"{shown_key('meetings.open')} opens it."
     if row.state in (MeetingState.FAILED, MeetingState.ENDED):
-        return f"{write} writes the draft now."
+        return f"{shown_key('meetings.write')} writes the draft now."
     return ""
 
 
@@ -134,20 +133,20 @@ def is_in_review(row: MeetingRow) -> bool:
     return bool(row.draft) and row.state in (MeetingState.DRAFTED, MeetingState.FAILED)
 
 
-def why_no_note(row: MeetingRow | None, keys: Keys) -> str:
+def why_no_note(row: MeetingRow | None) -> str:
     if row is None or row.path or is_in_review(row):
         return ""
     if row.state is MeetingState.CANCELLED:
         return "It was cancelled: it has no note."
-    return f"It has no draft or note yet. {shown_key(keys['meetings.write'])} writes the draft now."
+    return f"It has no draft or note yet. {shown_key('meetings.write')} writes the draft now."
 
 
-def why_no_draft_now(row: MeetingRow | None, keys: Keys, *, being_written: bool) -> str:
+def why_no_draft_now(row: MeetingRow | None, *, being_written: bool) -> str:
     if being_written:
         return "Its draft is being written."
     if row is not None and row.state in (MeetingState.DRAFTED, MeetingState.WRITTEN):
         what = "Its draft exists" if row.state is MeetingState.DRAFTED else "Its note is written"
-        return f"{what} already. {shown_key(keys['meetings.open'])} opens it."
+        return f"{what} already. {shown_key('meetings.open')} opens it."
     return "It was cancelled." if row is not None and row.state is MeetingState.CANCELLED else ""
 
 

@@ -15,7 +15,7 @@ from donna_tui.tui.lib.dialogs import TextDialog
 from donna_tui.tui.lib.error_messages import error_text
 from donna_tui.tui.lib.humanize import day
 from donna_tui.tui.lib.inputs import show_label
-from donna_tui.tui.lib.keymap import Keys
+from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.memory import Suggestion
 
@@ -28,10 +28,10 @@ class ForgetScreen(TextDialog[bool]):
 
     BINDINGS = bindings("forget")
 
-    def __init__(self, words: str, citation: str, means: str, keys: Keys) -> None:
+    def __init__(self, words: str, citation: str, means: str) -> None:
         texts = (("forget-words", words), ("refusal-path", citation), ("refusal-step", means))
         items = (("forget.apply", "forget"), ("esc", "cancel"), ("forget.for-good", "for good"))
-        super().__init__(keys, "Forget this?", texts, *items)
+        super().__init__("Forget this?", texts, *items)
         self._warned = False
 
     def action_forget_apply(self) -> None:
@@ -42,10 +42,9 @@ class ForgetScreen(TextDialog[bool]):
             self.dismiss(True)
             return
         self._warned = True
-        key = self.shown("forget.for-good")
         words = (
             "This erases its text from Donna's memory, from summaries of its session and from the backups. "
-            f"This cannot be undone. Press {key} again to erase it, esc to cancel."
+            f"This cannot be undone. Press {shown_key('forget.for-good')} again to erase it, esc to cancel."
         )
         self.query_one(".refusal-step", Static).update(Content.styled(words, "$text-warning"))
 
@@ -55,10 +54,10 @@ class SuggestionScreen(TextDialog[int]):
 
     BINDINGS = bindings("suggestion")
 
-    def __init__(self, memory: MemoryService, suggestions: Sequence[Suggestion], keys: Keys) -> None:
+    def __init__(self, memory: MemoryService, suggestions: Sequence[Suggestion]) -> None:
         texts = (("refusal-what", ""), ("refusal-path", ""), ("refusal-step", ""))
         answers = (("suggestion.accept", "remember"), ("suggestion.dismiss", "dismiss"), ("suggestion.skip", "skip"))
-        super().__init__(keys, "", texts, *answers, ("esc", "close"))
+        super().__init__("", texts, *answers, ("esc", "close"))
         self._memory = memory
         self._left = list(suggestions)
         self._total = len(suggestions)

@@ -27,7 +27,7 @@ from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import one_line, plural
 from donna_tui.tui.lib.inputs import Notice, NoticeText, show_label
 from donna_tui.tui.lib.jump import JumpTarget, visible_targets
-from donna_tui.tui.lib.keymap import Keys, shown_key
+from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.messages import ActionsChanged, EditNote, EngineEvents, StatusChanged
 from donna_tui.tui.lib.parts_pane import PartsPane, why_no_list
@@ -72,8 +72,8 @@ class MemoryPane(PartsPane):
     reload_delay = 0.4
     words = query_one("#memory-words", MemoryInput)
 
-    def __init__(self, programs: ExternalPrograms, keys: Keys) -> None:
-        super().__init__("memory", programs, keys)
+    def __init__(self, programs: ExternalPrograms) -> None:
+        super().__init__("memory", programs)
         self._forgotten: list[MemoryChunk] = []
         self._retained: dict[int, MemoryChunk] = {}
         self._suggestions: tuple[Suggestion, ...] = ()
@@ -93,11 +93,11 @@ class MemoryPane(PartsPane):
                     yield Static(Content("/"), id="memory-prompt")
                     yield MemoryInput(placeholder="words in memories", compact=True, id="memory-words")
                 yield MemoryList(id="memories")
-                yield Notice(keys=self._keys, id="memory-notice")
+                yield Notice(id="memory-notice")
                 yield Static(id="memory-suggestion")
                 yield Static(id="memory-note")
             yield MemoryCard("Memory", id="memory-card")
-        yield RecallPanel(self._keys, id="recall")
+        yield RecallPanel(id="recall")
 
     def on_mount(self) -> None:
         self.words.focus_after = lambda: self._part("list")
@@ -270,7 +270,7 @@ class MemoryPane(PartsPane):
 
     def action_memory_bring_back(self) -> None:
         if self._last_change == "stored":
-            key = shown_key(self._keys["memory.forget"])
+            key = shown_key("memory.forget")
             self.notify(f"To undo it, select what you stored and forget it: {key}.", timeout=6, markup=False)
         elif self._forgotten and self._last_change != "written":
             self._restore(self._forgotten[-1])
@@ -301,7 +301,7 @@ class MemoryPane(PartsPane):
     async def action_memory_remember(self) -> None:
         examples = "I prefer short answers · The server is called cassius"
         stored = "It is stored on this machine, found in search, and recalled where it fits."
-        window = LinePrompt("Remember", "remember it", self._keys, placeholder=examples, hint_for=lambda _: stored)
+        window = LinePrompt("Remember", "remember it", placeholder=examples, hint_for=lambda _: stored)
         text = await self.app.push_screen_wait(window)
         if text is None:
             return
@@ -309,7 +309,7 @@ class MemoryPane(PartsPane):
             for held, _ in await self.backend.memory.would_replace(text):
                 what = f"“{one_line(text)}” replaces “{one_line(held.content)}”."
                 refusal = Refusal("Replace it?", what, "")
-                if not await self.app.push_screen_wait(RefusalScreen(refusal, self._keys, does="replace it")):
+                if not await self.app.push_screen_wait(RefusalScreen(refusal, does="replace it")):
                     return
             await self.backend.memory.remember(text)
             self._last_change = "stored"
@@ -343,7 +343,6 @@ class MemoryPane(PartsPane):
         stored = await correct(
             self.app,
             self.backend.memory,
-            self._keys,
             identity=memory.id,
             text=own_text(memory),
             citation=citation_of(memory),
@@ -360,7 +359,7 @@ class MemoryPane(PartsPane):
         if memory is None:
             return
         citation, means = wording.forget_effect(memory)
-        window = ForgetScreen(one_line(own_text(memory)), citation, means, self._keys)
+        window = ForgetScreen(one_line(own_text(memory)), citation, means)
         for_good = await self.app.push_screen_wait(window)
         if for_good is None:
             return
@@ -373,8 +372,7 @@ class MemoryPane(PartsPane):
                 self._forgotten.append(replace(memory, forgotten=True))
                 places = self.rows.places_of(memory.id)
                 self._retained |= {place: replace(each, forgotten=True) for place, each in places.items()}
-                key = shown_key(self._keys["memory.bring-back"])
-                self.notify(f"Forgotten. {key} restores it.", timeout=4, markup=False)
+                self.notify(f"Forgotten. {shown_key('memory.bring-back')} restores it.", timeout=4, markup=False)
             self.rows.mark(memory.id, forgotten=True)
             self.recall.mark(memory.id, forgotten=True)
             self.reload_soon()
@@ -391,7 +389,7 @@ class MemoryPane(PartsPane):
 
     @one_dialog("suggestions")
     async def action_memory_suggestions(self) -> None:
-        window = SuggestionScreen(self.backend.memory, self._suggestions, self._keys)
+        window = SuggestionScreen(self.backend.memory, self._suggestions)
         remembered = await self.app.push_screen_wait(window)
         if remembered:
             self.notify(f"{plural(remembered, 'preference')} remembered.", timeout=4, markup=False)
@@ -432,8 +430,7 @@ class MemoryPane(PartsPane):
             return
         retained = {place: each for place, each in self._retained.items() if each.id in still_missing}
         self._report(total, bool(retained))
-        offer = wording.suggestion_line(self._suggestions, shown_key(self._keys["memory.suggestions"]))
-        show_label(self.query_one("#memory-suggestion", Static), offer)
+        show_label(self.query_one("#memory-suggestion", Static), wording.suggestion_line(self._suggestions))
         self.rows.show(total, found, retained)
         self._follow()
 
@@ -461,8 +458,7 @@ class MemoryPane(PartsPane):
             self._show_notice(wording.NOTHING_YET)
             return
         self._hide_notice(self.rows)
-        key = shown_key(self._keys["memory.all"])
-        self.rows.empty_text = f"No memories match: {self._list_filter}. {key} lists everything."
+        self.rows.empty_text = f"No memories match: {self._list_filter}. {shown_key('memory.all')} lists everything."
         self._show_head(wording.list_head(self._list_filter, total))
 
     def _show_head(self, words: str) -> None:

@@ -23,7 +23,6 @@ from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import make_panel
 from donna_tui.tui.lib.humanize import count, plural
 from donna_tui.tui.lib.inputs import LineInput, Notice, NoticeText
-from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.lines import ItemList, RowList
 from donna_tui.tui.lib.parts_pane import why_no_list
 from donna_tui.tui.memory.list import marked, omitted_line, packed_line, separator_line
@@ -210,10 +209,9 @@ class RecallPanel(Vertical):
     class Changed(Message):
         """Posted when there is another answer, or another row is selected."""
 
-    def __init__(self, keys: Keys, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes="-empty")
         make_panel(self, "Recall")
-        self._keys = keys
         self.query_text = ""
         self.result: RecallResult | None = None
         """The result of the last recall; None for an empty question."""
@@ -228,7 +226,7 @@ class RecallPanel(Vertical):
             yield MemoryInput(placeholder="Ask what is remembered", compact=True, select_on_focus=False)
         yield BudgetBar(id="recall-budget")
         yield RecallList(id="recall-rows")
-        yield Notice(keys=self._keys, id="recall-notice")
+        yield Notice(id="recall-notice")
         yield Static(id="recall-facts")
 
     def on_mount(self) -> None:

@@ -11,6 +11,7 @@ from textual.content import Content
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.humanize import count, percent, plural
 from donna_tui.tui.lib.inputs import NoticeText
+from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.memory.card import citation_of, note_of
 from donna_tui.tui.memory.list import is_open
 from donna_tui.types.memory import EXTRA_SOURCES, MemoryChunk, MemoryFilter, RecallResult, Suggestion
@@ -101,13 +102,13 @@ def list_head(list_filter: ListFilter, total: int) -> str:
     return f"{shown} · {list_filter}" if list_filter.is_active else f"{shown}, newest first"
 
 
-def suggestion_line(suggestions: Sequence[Suggestion], key: str) -> Content:
+def suggestion_line(suggestions: Sequence[Suggestion]) -> Content:
     """Show the latest open suggestion, the number of others, and the key that answers them."""
     if not suggestions:
         return Content()
     first, more = clean_line(suggestions[0].text), len(suggestions) - 1
     return Content.assemble(
-        (f"{key} ", "$accent"),
+        (f"{shown_key('memory.suggestions')} ", "$accent"),
         ("Remember ", "$text-muted"),
         f"“{first[:80]}{'…' if len(first) > 80 else ''}”",
         (f" and {more} more?" if more else "?", "$text-muted"),

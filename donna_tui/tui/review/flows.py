@@ -19,7 +19,7 @@ from donna_tui.tui.lib.dialogs import Dialog
 from donna_tui.tui.lib.error_messages import Refusal, refusal_of, sentence
 from donna_tui.tui.lib.humanize import one_line, plural
 from donna_tui.tui.lib.inputs import KeyLine
-from donna_tui.tui.lib.keymap import Keys
+from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import ItemList, row_of
 from donna_tui.tui.lib.messages import ActionsChanged
 from donna_tui.tui.review.lists import title_of
@@ -94,8 +94,8 @@ class ApproveAll(Dialog[bool]):
         Binding("space", "skip", show=False),
     ]
 
-    def __init__(self, planned: tuple[Planned, ...], approve: Approve, keys: Keys) -> None:
-        super().__init__(keys)
+    def __init__(self, planned: tuple[Planned, ...], approve: Approve) -> None:
+        super().__init__()
         self.rows = PlannedList(planned, id="all-rows")
         self._approve = approve
         self._began = self._is_under_way = False
@@ -105,7 +105,7 @@ class ApproveAll(Dialog[bool]):
             box.border_title = Content("Approve all")
             yield Static(classes="plan-lead", id="all-lead")
             yield self.rows
-            yield KeyLine(self._keys, ("plan.apply", "approve them"), ("space", "exclude one"), ("esc", "cancel"))
+            yield KeyLine(("plan.apply", "approve them"), ("space", "exclude one"), ("esc", "cancel"))
 
     def on_mount(self) -> None:
         self._report()
@@ -146,7 +146,7 @@ class ApproveAll(Dialog[bool]):
         finally:
             self._is_under_way = False
         line = self.query_one(KeyLine)
-        line.items = ((self.shown("plan.apply"), "close"),)
+        line.items = ((shown_key("plan.apply"), "close"),)
         line.set_text("")
         self.post_message(ActionsChanged())
 
@@ -241,7 +241,7 @@ class DraftFlows(PlanFlow):
                 planned.append(Planned(row, None, error=plan))
             else:
                 planned.append(Planned(row, plan, len(without[row.id])))
-        await self._prompt(ApproveAll(tuple(planned), service.approve_all, self._keys))
+        await self._prompt(ApproveAll(tuple(planned), service.approve_all))
 
     async def _without(self, row: DraftRow, excluded: Collection[Part]) -> frozenset[int]:
         """Return the numbers of the excluded parts in the present version of a draft."""

@@ -30,7 +30,7 @@ from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import one_line
 from donna_tui.tui.lib.inputs import Notice, NoticeText
 from donna_tui.tui.lib.jump import JumpTarget, visible_targets
-from donna_tui.tui.lib.keymap import Keys, shown_key
+from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.links import FollowLink, LinkFollowed
 from donna_tui.tui.lib.messages import ActionsChanged, EditNote, EngineEvents
@@ -81,8 +81,8 @@ class ReviewPane(PartsPane):
     places = (*parts, "passage")
     within: ClassVar[Mapping[str, str]] = {"passage": "evidence"}
 
-    def __init__(self, programs: ExternalPrograms, keys: Keys) -> None:
-        super().__init__("review", programs, keys)
+    def __init__(self, programs: ExternalPrograms) -> None:
+        super().__init__("review", programs)
         self.vault_flows: VaultFlows | None = None
         """The flows of the Vault screen, so that both share unsaved edits."""
         self._draft: Draft | None = None
@@ -108,7 +108,7 @@ class ReviewPane(PartsPane):
                 yield Static(id="evidence-head")
                 yield EvidenceList(id="evidence")
                 yield PassageView(id="evidence-text")
-        yield Notice(keys=self._keys, id="review-notice")
+        yield Notice(id="review-notice")
 
     def on_mount(self) -> None:
         self._show_notice(wording.LOADING)
@@ -130,7 +130,7 @@ class ReviewPane(PartsPane):
             draft=row is not None,
             has_question=self.has_question,
             to_approve=any(each.state is DraftState.WAITING for each in self.rows.items),
-            no_approve=composing or wording.why_no_approval(row, self._keys),
+            no_approve=composing or wording.why_no_approval(row),
             no_hunk=decided or self._why_no_hunk(),
             no_edit=self._why_no_edit_now(base),
             no_edit_here=composing or self._why_no_note(),
@@ -235,8 +235,7 @@ class ReviewPane(PartsPane):
 
     def _why_no_hunk(self) -> str:
         if self.has_class("-diffing"):
-            key = shown_key(self._keys["review.diff"])
-            return f"Parts are excluded in the text, not in the diff: {key} shows it."
+            return f"Parts are excluded in the text, not in the diff: {shown_key('review.diff')} shows it."
         if self.draft is None:
             return "It has no text."
         return "" if self.text.hunk is not None else "This line is not a part that can be excluded."
@@ -325,7 +324,7 @@ class ReviewPane(PartsPane):
 
     @property
     def _draft_flows(self) -> DraftFlows:
-        return DraftFlows(self, self._keys, self.backend)
+        return DraftFlows(self, self.backend)
 
     @one_dialog("decide")
     async def _decide(self, flow: Callable[[], Awaitable[Outcome | None]]) -> None:
@@ -337,10 +336,9 @@ class ReviewPane(PartsPane):
         line = max(1, self.text.line_number)
         with showing_errors(self):
             note = await self.backend.notes.read_note(row.path)
-            own_editor = shown_key(self._keys["vault.edit"])
-            objection = why_no_write(note, f"In the Vault, {own_editor}")
+            objection = why_no_write(note, f"In the Vault, {shown_key('vault.edit')}")
             if here and not objection:
-                objection = why_not_here(note, shown_key(self._keys["review.edit"]))
+                objection = why_not_here(note, shown_key("review.edit"))
             if objection:
                 self.notify(objection, timeout=6, markup=False)
             elif self.vault_flows is not None:
@@ -442,7 +440,7 @@ class ReviewPane(PartsPane):
         row = self.selected
         if row is None or self._backend is None or self.has_class("-empty"):
             self._without_text("")
-        elif objection := wording.why_no_text(row, self._keys):
+        elif objection := wording.why_no_text(row):
             self._without_text(objection)
         else:
             self._read(row)

@@ -12,7 +12,7 @@ from donna_tui.text.lines import each_line
 from donna_tui.tui.lib.error_messages import lowered, sentence
 from donna_tui.tui.lib.humanize import age, moment, one_line, plural, short_line, short_root
 from donna_tui.tui.lib.inputs import NoticeText
-from donna_tui.tui.lib.keymap import Keys, shown_key
+from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.review.lists import kind_of, title_of, when_of
 from donna_tui.types.drafts import Draft, DraftRow, DraftState, Evidence
 from donna_tui.types.errors import Reason
@@ -47,14 +47,13 @@ _WHY_DECIDED = {
 _TONES = {DraftState.FAILED: "$text-error", DraftState.GONE: "$text-warning", DraftState.APPROVED: "$text-success"}
 
 
-def why_no_text(row: DraftRow, keys: Keys) -> str:
+def why_no_text(row: DraftRow) -> str:
     """Return the notice in place of a missing text of a draft; empty if it may have one."""
     if row.state is DraftState.FAILED and not row.path:
         if lacks_repository(row):
-            create = shown_key(keys["review.open"])
+            create = shown_key("review.open")
             return f"It could not be written: {sentence(row.detail)} {create} asks whether to create one."
-        again = shown_key(keys["review.regenerate"])
-        return f"It could not be written: {sentence(row.detail)} {again} tries again."
+        return f"It could not be written: {sentence(row.detail)} {shown_key('review.regenerate')} tries again."
     if row.state in (DraftState.GONE, DraftState.REJECTED) or not row.path:
         return sentence(row.detail) or _WHY_DECIDED.get(row.state, "It has no text.")
     return ""
@@ -89,11 +88,11 @@ def why_none_today(skill: str, row: DraftRow | None) -> str:
     return f"{title_of(row)}: {lowered(why)}{note}"
 
 
-def why_no_approval(row: DraftRow | None, keys: Keys) -> str:
+def why_no_approval(row: DraftRow | None) -> str:
     if row is None or row.state is DraftState.WAITING:
         return ""
     if row.state is DraftState.FAILED:
-        return f"It could not be written. {shown_key(keys['review.regenerate'])} tries again."
+        return f"It could not be written. {shown_key('review.regenerate')} tries again."
     return _WHY_DECIDED[row.state]
 
 

@@ -11,7 +11,6 @@ from textual.app import App
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.dialogs import DetailScreen, Facts
 from donna_tui.tui.lib.error_messages import error_text, sentence
-from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.picker import Choice, Picker
 from donna_tui.tui.search.wording import Scope
 from donna_tui.types.errors import DonnaError
@@ -109,7 +108,6 @@ def correction_effect(source: MemorySource) -> str:
 async def correct(
     app: App[Any],
     service: MemoryService,
-    keys: Keys,
     *,
     identity: str,
     text: str,
@@ -125,7 +123,7 @@ async def correct(
     with suppress(DonnaError):
         text = await service.text_to_correct(identity, text)
     typed = ""
-    while (right := await app.push_screen_wait(CorrectScreen(citation, text, becomes, keys, typed))) is not None:
+    while (right := await app.push_screen_wait(CorrectScreen(citation, text, becomes, typed))) is not None:
         try:
             await service.correct(identity, right, query=query, original=text)
         except DonnaError as error:

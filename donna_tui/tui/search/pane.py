@@ -28,7 +28,7 @@ from donna_tui.tui.lib.dialogs import one_dialog, showing_errors
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.inputs import NoticeText, error_notice, notice_content, show_label
 from donna_tui.tui.lib.jump import JumpTarget
-from donna_tui.tui.lib.keymap import Keys, shown_key
+from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import CursorView
 from donna_tui.tui.lib.links import FollowLink
 from donna_tui.tui.lib.messages import (
@@ -194,11 +194,10 @@ class SearchPane(BlankColumn):
     body = query_one("#search-body", BlankRow)
     start = query_one(StartPage)
 
-    def __init__(self, programs: ExternalPrograms, keys: Keys, first_notes: tuple[NameMatch, ...] = ()) -> None:
+    def __init__(self, programs: ExternalPrograms, first_notes: tuple[NameMatch, ...] = ()) -> None:
         super().__init__(id="search")
         self._first_notes = first_notes
         self._programs = programs
-        self._keys = keys
         self._runner = SearchRunner(self, self._answered, self._failed)
         self._backend: Backend | None = None
         self._status: Status | None = None
@@ -214,7 +213,7 @@ class SearchPane(BlankColumn):
         self._returns_to = ""
 
     def compose(self) -> ComposeResult:
-        yield SearchBar(shown_key(self._keys["app.switch"], typing=True))
+        yield SearchBar(shown_key("app.switch", typing=True))
         with BlankRow(id="search-body"):
             with Panel("Results", id="search-list"):
                 yield ResultList(id="results")
@@ -447,7 +446,6 @@ class SearchPane(BlankColumn):
         await correct(
             self.app,
             self._backend.memory,
-            self._keys,
             identity=f"{hit.source_type}:{hit.path}",
             text=hit.content,
             citation=clean_line(citation(hit)),
@@ -678,8 +676,7 @@ class SearchPane(BlankColumn):
             self._draw(outcome, keep=True)
         else:
             self._waiting = outcome
-            key = shown_key(self._keys["search.refresh"], typing=self._is_typing)
-            self._note(f"There are newer results; {key} shows them.")
+            self._note(f"There are newer results; {shown_key('search.refresh', typing=self._is_typing)} shows them.")
 
     def _rows_of(self, outcome: SearchOutcome) -> tuple[ResultRow, ...]:
         return rows_of(outcome, near_misses=self.question.near_misses, unfolded=self._unfolded)
@@ -714,7 +711,7 @@ class SearchPane(BlankColumn):
 
     def _show_notice(self, words: NoticeText) -> None:
         """Show a notice without changing the layout around it: laying out the screen while typing takes 20 ms."""
-        self.results.show_notice(notice_content(words, self._keys))
+        self.results.show_notice(notice_content(words))
         self._title("")
         self._note("")
         self.remove_class("-zoomed")

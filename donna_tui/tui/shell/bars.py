@@ -20,7 +20,7 @@ from donna_tui.tui.lib.action import Action, ActionState, Pane
 from donna_tui.tui.lib.actions import ACTIONS, active_contexts, title_here
 from donna_tui.tui.lib.humanize import count, estimate, milliseconds, percent, plural
 from donna_tui.tui.lib.inputs import ProgressBar, bar, fitting
-from donna_tui.tui.lib.keymap import DEFAULT_KEYS, Keys, shown_key
+from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.messages import ChooseSpace, GoTo
 from donna_tui.tui.lib.panes import PANES
 from donna_tui.types.status import Coverage, ModelPhase, Status
@@ -58,16 +58,15 @@ class SpaceName(Static):
 class HeaderBar(Horizontal):
     active: reactive[Pane] = reactive[Pane]("search")
 
-    def __init__(self, space: str, keys: Keys) -> None:
+    def __init__(self, space: str) -> None:
         super().__init__(id="header")
         self._space = space
-        self._keys = keys
 
     def compose(self) -> ComposeResult:
         yield Static(Content("Donna"), id="brand")
         yield SpaceName(self._space_name(), id="space")
         for entry in PANES.values():
-            yield Tab(entry.name, shown_key(self._keys[entry.action]))
+            yield Tab(entry.name, shown_key(entry.action))
 
     def name_space(self, space: str) -> None:
         if space != self._space:
@@ -103,12 +102,12 @@ _GAP = 2
 _ALWAYS_LAST = ("app.keys", "app.help")
 
 
-def footer_actions(state: ActionState, keys: Keys, room: int) -> list[tuple[Action, str]]:
+def footer_actions(state: ActionState, room: int) -> list[tuple[Action, str]]:
     """Return as many actions as fit, with their keys, nearest context first; the key list is always last."""
     contexts = active_contexts(state)
     there = _differing((action for action in ACTIONS.values() if action.footer and action.context in contexts), state)
     shown = [action for action in there if not (action.hides and action.why_not(state))]
-    usable = [(action, key) for action in shown if (key := shown_key(keys[action.id], typing=state.typing))]
+    usable = [(action, key) for action in shown if (key := shown_key(action.id, typing=state.typing))]
     last = [item for item in usable if item[0].id in _ALWAYS_LAST][:1]
     left = room - sum(_width(item, state) for item in last)
     first: list[tuple[Action, str]] = []
@@ -130,9 +129,8 @@ class FooterBar(Widget):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"footer--key", "footer--title", "footer--off"}
     auto_links = False  # no other colour under the mouse
 
-    def __init__(self, keys: Keys = DEFAULT_KEYS) -> None:
+    def __init__(self) -> None:
         super().__init__(id="footer")
-        self._keys = keys
         self._state = ActionState()
         self._covered_by: tuple[tuple[str, str], ...] = ()
 
@@ -153,7 +151,7 @@ class FooterBar(Widget):
                 for key, does in fitting(self._covered_by, self.content_size.width, _GAP)
             )
             return Content(" " * _GAP).join(items)
-        fitting_actions = footer_actions(self._state, self._keys, self.content_size.width + _GAP)
+        fitting_actions = footer_actions(self._state, self.content_size.width + _GAP)
         return Content(" " * _GAP).join(self._item(action, key) for action, key in fitting_actions)
 
     def _item(self, action: Action, key: str) -> Content:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from donna_tui.text.fuzzy import Match
 from donna_tui.tui.lib.action import ACTIVE_IN, Action, ActionState, Context, Pane
 from donna_tui.tui.lib.actions import ACTIONS, TAKES_FROM, active_contexts, title_here
-from donna_tui.tui.lib.keymap import Keys, key_name, key_names
+from donna_tui.tui.lib.keymap import key_names, keys_of, shown_key
 from donna_tui.tui.lib.panes import PANES
 from donna_tui.tui.lib.picker import Choice, Picker
 from donna_tui.tui.themes import THEME_NAMES
@@ -31,9 +31,9 @@ class Palette(Picker[str]):
     `theme:` and a name. The commands that exit vi exit Donna, which saves unsaved edits.
     """
 
-    def __init__(self, state: ActionState, keys: Keys, theme: str) -> None:
+    def __init__(self, state: ActionState, theme: str) -> None:
         super().__init__(
-            "Actions", palette_choices(state, keys, theme), placeholder="name of an action", mark_width=_KEY_WIDTH
+            "Actions", palette_choices(state, theme), placeholder="name of an action", mark_width=_KEY_WIDTH
         )
 
     def found(self, query: str) -> list[tuple[Choice[str], Match]]:
@@ -47,8 +47,8 @@ class Palette(Picker[str]):
 class KeyList(Picker[str]):
     """The keys that work here, in three sections; picking one runs its action."""
 
-    def __init__(self, state: ActionState, keys: Keys) -> None:
-        super().__init__("Keys", key_choices(state, keys), placeholder="a key or what it does", mark_width=_KEY_WIDTH)
+    def __init__(self, state: ActionState) -> None:
+        super().__init__("Keys", key_choices(state), placeholder="a key or what it does", mark_width=_KEY_WIDTH)
 
 
 def _order(found: tuple[Choice[str], Match]) -> float:
@@ -57,14 +57,14 @@ def _order(found: tuple[Choice[str], Match]) -> float:
     return -match.score - _WORKS_HERE * (not choice.value.startswith(ELSEWHERE))
 
 
-def palette_choices(state: ActionState, keys: Keys, theme: str) -> Iterator[Choice[str]]:
+def palette_choices(state: ActionState, theme: str) -> Iterator[Choice[str]]:
     """Return every action as `noun: title` with its key, those that work here first; then the other themes.
 
     Picking an action of another screen only shows that screen, because its target is not visible yet.
     """
     here = (*active_contexts(state), state.pane)
     for action in sorted(ACTIONS.values(), key=lambda action: _rank(action, here)):
-        mark, title = key_name(keys[action.id][0]), f"{action.group}: {action.title}"
+        mark, title = shown_key(action.id), f"{action.group}: {action.title}"
         if action.context in here:
             yield _choice(action, state, title=title, mark=mark)
             continue
@@ -81,13 +81,13 @@ def palette_choices(state: ActionState, keys: Keys, theme: str) -> Iterator[Choi
             yield Choice(value=f"{THEME}{name}", title=f"theme: {name}", note="Change the theme.")
 
 
-def key_choices(state: ActionState, keys: Keys) -> Iterator[Choice[str]]:
+def key_choices(state: ActionState) -> Iterator[Choice[str]]:
     """Return every action whose keys work here, with all of its keys."""
     active = active_contexts(state)
     for section, contexts in _SECTIONS:
         for action in ACTIONS.values():
             if action.context in contexts and action.context in active:
-                mark = key_names(_keys_left(action, keys, active)[:2])
+                mark = key_names(_keys_left(action, active)[:2])
                 yield _choice(action, state, title=title_here(action, state), mark=mark, section=section)
 
 
@@ -108,11 +108,11 @@ def _rank(action: Action, here: tuple[Context, ...]) -> int:
     return {"global": 1, "list": 2}.get(action.context, 0)
 
 
-def _keys_left(action: Action, keys: Keys, active: tuple[Context, ...]) -> tuple[str, ...]:
+def _keys_left(action: Action, active: tuple[Context, ...]) -> tuple[str, ...]:
     """Return the keys of an action, without those that another action takes here."""
     takers = (name for name, loser in TAKES_FROM.items() if loser == action.id and ACTIONS[name].context in active)
-    taken = {key for name in takers for key in keys[name]}
-    return tuple(key for key in keys[action.id] if key not in taken)
+    taken = {key for name in takers for key in keys_of(name)}
+    return tuple(key for key in keys_of(action.id) if key not in taken)
 
 
 def _choice(action: Action, state: ActionState, *, title: str, mark: str, section: str = "") -> Choice[str]:

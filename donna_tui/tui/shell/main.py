@@ -32,7 +32,7 @@ from donna_tui.tui.lib.error_messages import Refusal, error_text
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import plural
 from donna_tui.tui.lib.jump import HasJumpTargets, JumpOverlay, JumpTarget
-from donna_tui.tui.lib.keymap import Keymap, Keys, anywhere_key, shown_key
+from donna_tui.tui.lib.keymap import anywhere_key, shown_key
 from donna_tui.tui.lib.links import FollowLink, LinkRef
 from donna_tui.tui.lib.messages import (
     ActionsChanged,
@@ -110,12 +110,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
     search = query_one(SearchPane)
     switcher = query_one("#panes", BlankSwitcher)
 
-    def __init__(
-        self, keymap: Keymap, programs: ExternalPrograms, space: str, first_notes: tuple[NameMatch, ...] = ()
-    ) -> None:
+    def __init__(self, programs: ExternalPrograms, space: str, first_notes: tuple[NameMatch, ...] = ()) -> None:
         super().__init__(id="main")
         self._first_notes = first_notes
-        self._keymap = keymap
         self._programs = programs
         self._space = space
         self._bridges: tuple[EngineBridge, ...] = ()
@@ -135,11 +132,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def compose(self) -> ComposeResult:
         self.add_class(*self._breakpoints(self.app.size), update=False)
-        yield HeaderBar(self._space, self._keymap.keys)
+        yield HeaderBar(self._space)
         with BlankSwitcher(initial="search", id="panes"):
-            yield SearchPane(self._programs, self._keymap.keys, self._first_notes)
+            yield SearchPane(self._programs, self._first_notes)
         yield StatusStrip(len(self._first_notes), id="strip")
-        yield FooterBar(self._keymap.keys)
+        yield FooterBar()
         yield Static(Content(f"Donna needs {_SMALLEST[0]} × {_SMALLEST[1]} characters."), id="too-small")
 
     def _breakpoints(self, size: Size) -> Iterator[str]:
@@ -225,7 +222,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 await asyncio.to_thread(import_lazy_panes)
                 if self._backend is not None:
                     await asyncio.to_thread(self._backend.warm_up)
-                for pane in lazy_panes(self._programs, self._keymap.keys, self.app.stylesheet):
+                for pane in lazy_panes(self._programs, self.app.stylesheet):
                     if self._is_leaving:
                         return
                     await self.switcher.add_content(pane)
@@ -246,9 +243,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             return False
         self._warned_of = (action_id, waiting)
         others = f" and {plural(len(waiting) - 1, 'other note')}" if len(waiting) > 1 else ""
-        key = shown_key(self._keymap.keys[action_id], typing=True)
         what = f"Your edit of {clean_line(waiting[0])}{others} is unsaved, and cannot be saved to disk."
-        message = f"{what} Press {key} again to quit without it."
+        message = f"{what} Press {shown_key(action_id, typing=True)} again to quit without it."
         self.notify(message, severity="warning", timeout=8, markup=False)
         return True
 
@@ -438,7 +434,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             await self._show_note(found.path, found.line)
         elif found.path:
             refusal = Refusal("No such note", "The note of this link does not exist.", "", clean_line(found.path))
-            if await self.app.push_screen_wait(RefusalScreen(refusal, self._keymap.keys, does="create it")):
+            if await self.app.push_screen_wait(RefusalScreen(refusal, does="create it")):
                 await self._show_completed("vault")
                 self._vault.create(found.path)
 
@@ -490,7 +486,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_app_palette(self) -> None:
         from donna_tui.tui.shell.commands import Palette
 
-        self.app.push_screen(Palette(self.state(), self._keymap.keys, self.app.theme), self._picked)
+        self.app.push_screen(Palette(self.state(), self.app.theme), self._picked)
 
     def action_app_theme(self) -> None:
         from donna_tui.tui.shell.windows import ThemePicker
@@ -504,7 +500,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     async def action_app_model(self) -> None:
         from donna_tui.tui.shell.windows import DOWNLOAD
 
-        screen = RefusalScreen(DOWNLOAD, self._keymap.keys, does="download", leaves="not now")
+        screen = RefusalScreen(DOWNLOAD, does="download", leaves="not now")
         if not await self.app.push_screen_wait(screen):
             return
         try:
@@ -515,12 +511,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def action_app_keys(self) -> None:
         from donna_tui.tui.shell.commands import KeyList
 
-        self.app.push_screen(KeyList(self.state(), self._keymap.keys), self._picked)
+        self.app.push_screen(KeyList(self.state()), self._picked)
 
     def action_app_help(self) -> None:
         from donna_tui.tui.shell.windows import HelpScreen
 
-        self.app.push_screen(HelpScreen(self.header.active, self._keymap.keys))
+        self.app.push_screen(HelpScreen(self.header.active))
 
     def action_app_space(self) -> None:
         self.post_message(ChooseSpace())
@@ -537,7 +533,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if selected:
             self._programs.copy(selected, "The selected text")
         else:
-            self.notify(f"{anywhere_key(self._keymap.keys['app.quit'])} quits.", timeout=3, markup=False)
+            self.notify(f"{anywhere_key('app.quit')} quits.", timeout=3, markup=False)
 
     @property
     def _vault(self) -> VaultPane:
@@ -601,8 +597,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         pane = pane_of(action)
         if pane is not None:
             self.show_pane(pane)
-            keys = self._keymap.keys[action.id]
-            key = shown_key(keys, typing=isinstance(self.focused, Input)) or f"esc, then {shown_key(keys)}"
+            here = shown_key(action.id, typing=isinstance(self.focused, Input))
+            key = here or f"esc, then {shown_key(action.id)}"
             self.notify(f"{key} does it here: {action.help}", timeout=5, markup=False)
 
     def _jump_targets(self) -> Iterator[JumpTarget]:
@@ -634,10 +630,10 @@ def import_lazy_panes() -> None:
         import_module(entry.module)
 
 
-def lazy_panes(programs: ExternalPrograms, keys: Keys, styles: Stylesheet) -> Iterator[Widget]:
+def lazy_panes(programs: ExternalPrograms, styles: Stylesheet) -> Iterator[Widget]:
     """Create the other panes lazily, one by one; the style sheet of each is loaded first."""
     for entry in islice(PANES.values(), 1, None):
         with contextlib.suppress(FileNotFoundError):
             styles.read(style_sheet(entry.name))
-        widget: Widget = getattr(import_module(entry.module), entry.widget)(programs, keys)
+        widget: Widget = getattr(import_module(entry.module), entry.widget)(programs)
         yield widget

@@ -18,7 +18,7 @@ from donna_tui.tui.lib.action import Pane
 from donna_tui.tui.lib.dialogs import Dialog
 from donna_tui.tui.lib.error_messages import Refusal
 from donna_tui.tui.lib.inputs import ValueOption
-from donna_tui.tui.lib.keymap import Keys, shown_key
+from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.panes import PANES
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.lib.picker import Choice, Picker
@@ -27,10 +27,10 @@ from donna_tui.tui.themes import THEME_NAMES
 _KEY = re.compile(r"\{([a-z_.-]+)\}")
 
 
-def help_text(pane: Pane, keys: Keys) -> str:
+def help_text(pane: Pane) -> str:
     page = files(PANES[pane].module.rpartition(".")[0]).joinpath("help.md")
     text = page.read_text(encoding="utf-8") if page.is_file() else ""
-    return _KEY.sub(lambda found: shown_key(keys[found[1]]) or "no key", text)
+    return _KEY.sub(lambda found: shown_key(found[1]) or "no key", text)
 
 
 class HelpScreen(Dialog[None]):
@@ -38,8 +38,8 @@ class HelpScreen(Dialog[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1,q,enter", "dismiss", show=False)]
 
-    def __init__(self, pane: Pane, keys: Keys) -> None:
-        super().__init__(keys)
+    def __init__(self, pane: Pane) -> None:
+        super().__init__()
         self._pane = pane
 
     def compose(self) -> ComposeResult:
@@ -54,7 +54,7 @@ class HelpScreen(Dialog[None]):
 
     def on_mount(self) -> None:
         view = self.query_one(PassageView)
-        view.show(help_text(self._pane, self._keys))
+        view.show(help_text(self._pane))
         view.focus()
 
 

@@ -24,7 +24,6 @@ from donna_tui.tui.lib.diff import VIEW_KEYS, DiffDialog, DiffRow, DiffRows, Dif
 from donna_tui.tui.lib.error_messages import Refusal
 from donna_tui.tui.lib.humanize import plural
 from donna_tui.tui.lib.inputs import KeyLine
-from donna_tui.tui.lib.keymap import Keys
 from donna_tui.types.notes import Edit
 from donna_tui.vault.conflicts import Conflict, Keep
 from donna_tui.vault.write.changes import Change, Clash
@@ -187,13 +186,12 @@ class ThreeWayScreen(Dialog[ConflictChoice]):
         refusal: Refusal,
         summary: tuple[str, ...],
         clashes: tuple[Clash, ...],
-        keys: Keys,
         *,
         can_merge: bool,
         can_resolve: bool,
         others: int = 0,
     ) -> None:
-        super().__init__(keys)
+        super().__init__()
         self._refusal = refusal
         self._others = others
         self._summary = summary
@@ -210,7 +208,7 @@ class ThreeWayScreen(Dialog[ConflictChoice]):
             yield Static(Content(self._step()), classes="plan-remarks")
             merge = [("conflict.merge", "undo what does not overlap")] if self._can_merge else []
             resolve = [("conflict.mine", "overwrite"), ("conflict.both", "edit both")] if self._can_resolve else []
-            yield KeyLine(self._keys, *merge, *resolve, ("esc", "cancel"))
+            yield KeyLine(*merge, *resolve, ("esc", "cancel"))
 
     def on_mount(self) -> None:
         self.query_one(ThreeWayView).focus()
@@ -244,8 +242,8 @@ class ConflictScreen(DiffDialog[ConflictChoice]):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("conflict")
 
-    def __init__(self, edit: Edit, theirs: str | None, merge: Merge, keys: Keys) -> None:
-        super().__init__(keys)
+    def __init__(self, edit: Edit, theirs: str | None, merge: Merge) -> None:
+        super().__init__()
         self._edit = edit
         self._theirs = theirs
         self._merge = merge
@@ -309,7 +307,7 @@ class ConflictScreen(DiffDialog[ConflictChoice]):
         ways = [("conflict.mine", "overwrite"), ("conflict.reload", "take theirs"), ("conflict.both", "edit both")]
         ways = ways if self._theirs is not None else [("conflict.reload", "discard mine")]
         later = ("esc", "later")
-        return KeyLine(self._keys, *merge, *ways, ("conflict.copy", copy), later, *VIEW_KEYS)
+        return KeyLine(*merge, *ways, ("conflict.copy", copy), later, *VIEW_KEYS)
 
 
 def _line_numbers(first: int, last: int) -> str:
@@ -326,8 +324,8 @@ class ConflictCopyDialog(Dialog[Keep]):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("resolve")
 
-    def __init__(self, conflict: Conflict, keys: Keys) -> None:
-        super().__init__(keys)
+    def __init__(self, conflict: Conflict) -> None:
+        super().__init__()
         self._conflict = conflict
 
     def compose(self) -> ComposeResult:
@@ -373,4 +371,4 @@ class ConflictCopyDialog(Dialog[Keep]):
         mine = "delete the copy" if is_deleted else "keep the note"
         both = [] if is_deleted else [("resolve.both", "both")]
         theirs = "make it the note" if is_deleted else "keep the copy"
-        return KeyLine(self._keys, ("resolve.mine", mine), ("resolve.theirs", theirs), *both, ("esc", "cancel"))
+        return KeyLine(("resolve.mine", mine), ("resolve.theirs", theirs), *both, ("esc", "cancel"))

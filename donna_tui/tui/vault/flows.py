@@ -21,7 +21,6 @@ from donna_tui.tui.lib.edit_dialog import EditScreen
 from donna_tui.tui.lib.error_messages import Refusal, error_text, lowered, refusal_of
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import moment, plural
-from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.picker import Choice, Picker
 from donna_tui.tui.vault.conflict_dialogs import ConflictChoice, ConflictCopyDialog, ConflictScreen, ThreeWayScreen
 from donna_tui.tui.vault.plan_dialog import Answer, FolderPrompt, PathPrompt, Proposal
@@ -58,8 +57,8 @@ _USUAL = {"date": "YYYY-MM-DD", "time": "HH:mm"}
 class VaultFlows(PlanFlow):
     """The operations of a pane that change a vault. Each must run in a worker; it returns its outcome, or None."""
 
-    def __init__(self, pane: Widget, programs: ExternalPrograms, keys: Keys, backend: Backend) -> None:
-        super().__init__(pane, keys, backend)
+    def __init__(self, pane: Widget, programs: ExternalPrograms, backend: Backend) -> None:
+        super().__init__(pane, backend)
         self._programs = programs
         self.edits = UnsavedEdits(backend)
         self._edits_without_history = False
@@ -182,7 +181,7 @@ class VaultFlows(PlanFlow):
     ) -> T | None:
         """Ask for a path until `do` accepts it. Return None if the user cancels, or leaves it as it was `before`."""
         while True:
-            new_path = await self._prompt(window(path, self._keys, problem=problem))
+            new_path = await self._prompt(window(path, problem=problem))
             if new_path is None or new_path == before:
                 return None
             try:
@@ -228,7 +227,7 @@ class VaultFlows(PlanFlow):
             return f"It is added to {TASKS_NOTE}{deadline}."
 
         text = await self._prompt(
-            LinePrompt("Add a task", "add it", self._keys, placeholder="call the bank due tomorrow", hint_for=hint_for)
+            LinePrompt("Add a task", "add it", placeholder="call the bank due tomorrow", hint_for=hint_for)
         )
         if text is None:
             return None
@@ -356,7 +355,7 @@ class VaultFlows(PlanFlow):
     async def resolve_copy(self, path: str) -> Outcome | None:
         notes = self._backend.notes
         conflict = await notes.conflict(path)
-        keep = await self._prompt(ConflictCopyDialog(conflict, self._keys))
+        keep = await self._prompt(ConflictCopyDialog(conflict))
         return await self._planned(partial(notes.plan_resolution, conflict, keep)) if keep is not None else None
 
     @retried("undone")
@@ -427,7 +426,7 @@ class VaultFlows(PlanFlow):
             return edit if await self._refused(error) else None
         theirs = await self._now(edit.path)
         merge = merge_texts(edit.base, edit.text, theirs.text if theirs is not None else "")
-        screen = ConflictScreen(edit, theirs.text if theirs is not None else None, merge, self._keys)
+        screen = ConflictScreen(edit, theirs.text if theirs is not None else None, merge)
         choice = await self._prompt(screen)
         if choice is None:
             return None
@@ -509,7 +508,6 @@ class VaultFlows(PlanFlow):
             refusal_of(error),
             tuple(map(_summary_line, operations)),
             clashes,
-            self._keys,
             can_merge=merged is not None,
             can_resolve=only is not None and _texts(only.found, only.wanted) is not None,
             others=others,
@@ -539,7 +537,7 @@ class VaultFlows(PlanFlow):
     async def _edited(self, edit: Edit, line: int, *, here: bool) -> str | None:
         """Open an edit on this screen, or a copy of it in the editor; return its text, or None if the user cancels."""
         if here:
-            return await self._prompt(EditScreen(edit, line, self._keys, self._store))
+            return await self._prompt(EditScreen(edit, line, self._store))
         copy = await self._retrying(partial(self._backend.notes.begin_edit, edit))
         if copy is None:
             return None

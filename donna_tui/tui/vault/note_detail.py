@@ -35,7 +35,7 @@ from donna_tui.tui.lib.parts_pane import MAX_WAIT_SECONDS
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.vault.lists import BlameList, HistoryList, LinkList
 from donna_tui.tui.vault.tree import TreeRow
-from donna_tui.tui.vault.wording import AS_RECORDED, PICK_CHANGE, author_of, note_head, why_special
+from donna_tui.tui.vault.wording import AS_RECORDED, PICK_CHANGE, author_of, gone_with_edit, note_head, why_special
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.notes import BlameLine, NoteLinks, NoteState, NoteText
 from donna_tui.vault.note.read import parse_frontmatter
@@ -259,8 +259,6 @@ class NoteDetail(Container):
     _has_failed = False
     no_history = ""
     """Why there is no history to read; empty if there is one."""
-    gone_with_edit = ""
-    """The message about a note that no longer exists, but has an unsaved edit."""
 
     def compose(self) -> ComposeResult:
         with Panel("Note", id="detail-middle"):
@@ -420,7 +418,7 @@ class NoteDetail(Container):
             refusal = self._failed(error)
             said = why_special(row, None)
             is_gone = error.reason is Reason.MISSING and self._has_unsaved_edit
-            words = (self.gone_with_edit,) if is_gone else (refusal.what, refusal.step)
+            words = (gone_with_edit(),) if is_gone else (refusal.what, refusal.step)
             self.text.show_note("\n\n".join(each for each in words if each != said))
         else:
             self._note = note

@@ -26,7 +26,7 @@ from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import count, plural
 from donna_tui.tui.lib.inputs import LineInput, Notice, NoticeText
 from donna_tui.tui.lib.jump import JumpTarget, visible_targets
-from donna_tui.tui.lib.keymap import Keys, shown_key
+from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.messages import ActionsChanged, EngineEvents
 from donna_tui.tui.lib.parts_pane import PartsPane, why_no_list
@@ -61,8 +61,8 @@ class VaultPane(PartsPane):
     parts = ("tree", "note", "diff")
     filter = query_one(TreeFilter)
 
-    def __init__(self, programs: ExternalPrograms, keys: Keys) -> None:
-        super().__init__("vault", programs, keys)
+    def __init__(self, programs: ExternalPrograms) -> None:
+        super().__init__("vault", programs)
         self.vault_flows: VaultFlows | None = None
         """The flows that change this vault, once it is open."""
         self._drops = ""
@@ -79,17 +79,15 @@ class VaultPane(PartsPane):
             yield NoteTree(id="tree")
             yield Static(id="tree-foot")
         yield NoteDetail(id="detail")
-        yield Notice(keys=self._keys, id="vault-notice")
+        yield Notice(id="vault-notice")
 
     def on_mount(self) -> None:
         self.filter.focus_after = self._filtered_tree
-        edit, discard = (shown_key(self._keys[action]) for action in ("vault.edit-here", "vault.discard"))
-        self.detail.gone_with_edit = wording.gone_with_edit(edit, discard)
         self._show_notice(wording.LOADING)
 
     def connect(self, backend: Backend) -> None:
         self._backend = backend
-        self.vault_flows = VaultFlows(self, self._programs, self._keys, backend)
+        self.vault_flows = VaultFlows(self, self._programs, backend)
         self.detail.connect(backend)
         self._load_unsaved_edits(self.vault_flows.edits)
         self.reload()
@@ -101,7 +99,7 @@ class VaultPane(PartsPane):
 
     def action_state(self, base: ActionState) -> ActionState:
         row, note = self.note_tree.selected, self.note
-        own_editor = shown_key(self._keys["vault.edit"])
+        own_editor = shown_key("vault.edit")
         is_folder = row is not None and row.is_folder
         return replace(
             base,
@@ -325,7 +323,7 @@ class VaultPane(PartsPane):
         self.follow()
         self._arrive()
         await self._read_steps(backend)
-        no_history = wording.no_history(self._steps_error, shown_key(self._keys["vault.commit"]))
+        no_history = wording.no_history(self._steps_error)
         if no_history != self.detail.no_history:
             self.detail.no_history = no_history
             self.detail.reload()
@@ -346,10 +344,8 @@ class VaultPane(PartsPane):
             await edits.find()
         if edits.paths:
             others = f" and {plural(len(edits.paths) - 1, 'other note')}" if len(edits.paths) > 1 else ""
-            edit, discard = (shown_key(self._keys[action]) for action in ("vault.edit-here", "vault.discard"))
             what = f"There is an unsaved edit of {clean_line(edits.paths[0])}{others}."
-            message = f"{what} In the Vault, {edit} continues it, and {discard} discards it."
-            self.notify(message, timeout=8, markup=False)
+            self.notify(f"{what} In the Vault, {wording.keys_of_edit()}.", timeout=8, markup=False)
             self.reload()
 
     def follow(self) -> None:
@@ -483,7 +479,7 @@ class VaultPane(PartsPane):
         elif note is not None:
             self._change(partial(self._flows.move, note, tree.notes, self._remarks))
         else:
-            self.notify(self.detail.gone_with_edit, timeout=6, markup=False)
+            self.notify(wording.gone_with_edit(), timeout=6, markup=False)
 
     def action_vault_delete(self) -> None:
         tree, note = self.note_tree, self.detail.note
@@ -495,7 +491,7 @@ class VaultPane(PartsPane):
         elif note is not None:
             self._change(partial(self._flows.delete, note, self._remarks))
         else:
-            self.notify(self.detail.gone_with_edit, timeout=6, markup=False)
+            self.notify(wording.gone_with_edit(), timeout=6, markup=False)
 
     def action_vault_new_folder(self) -> None:
         self._change_folder(partial(self._flows.new_folder, self._folder, self.note_tree.folders))
@@ -525,7 +521,7 @@ class VaultPane(PartsPane):
 
     def _undo_one(self, operation: Operation) -> None:
         is_undone = self.detail.history.is_undone(operation)
-        redo = "" if self._no_redo else shown_key(self._keys["vault.redo"])
+        redo = "" if self._no_redo else shown_key("vault.redo")
         if refusal := wording.why_no_undo(operation, is_undone=is_undone, redo=redo):
             self.notify(refusal, timeout=6, markup=False)
         else:
@@ -540,8 +536,7 @@ class VaultPane(PartsPane):
             return
         if self._drops != row.path:
             self._drops = row.path
-            key = shown_key(self._keys["vault.discard"])
-            message = f"This discards your edit for good. Press {key} again to discard it."
+            message = f"This discards your edit for good. Press {shown_key('vault.discard')} again to discard it."
             self.notify(message, severity="warning", timeout=6, markup=False)
             return
         self._drops = ""

@@ -22,7 +22,6 @@ from donna_tui.tui.lib.diff import VIEW_KEYS, DiffDialog, DiffView
 from donna_tui.tui.lib.error_messages import sentence
 from donna_tui.tui.lib.humanize import count, plural
 from donna_tui.tui.lib.inputs import KeyLine, LineInput
-from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.picker import Choice, Picker
 from donna_tui.tui.vault.wording import KIND_WORDS, plan_title
 from donna_tui.types.errors import DonnaError
@@ -67,8 +66,8 @@ class PlanScreen(DiffDialog[Answer]):
 
     BINDINGS = bindings("plan")
 
-    def __init__(self, proposal: Proposal, keys: Keys) -> None:
-        super().__init__(keys)
+    def __init__(self, proposal: Proposal) -> None:
+        super().__init__()
         self._proposal = proposal
         self._remarks = (*proposal.remarks, *proposal.plan.remarks)
         self._is_redone = proposal.plan.kind is OperationKind.REDO
@@ -133,7 +132,7 @@ class PlanScreen(DiffDialog[Answer]):
         unlink = [("plan.unlink", "unlink them")] if proposal.plan.broken_links else []
         does = proposal.does or KIND_WORDS[proposal.plan.kind].does
         leave = "keep for later" if proposal.can_discard else "cancel"
-        return KeyLine(self._keys, ("plan.apply", does), ("esc", leave), *unlink, *steps, *drop, *VIEW_KEYS)
+        return KeyLine(("plan.apply", does), ("esc", leave), *unlink, *steps, *drop, *VIEW_KEYS)
 
 
 def counted(diffs: tuple[FileDiff, ...], *, is_undone: bool = False) -> Content:
@@ -167,14 +166,13 @@ class PathPrompt(Dialog[str]):
         self,
         title: str,
         path: str,
-        keys: Keys,
         *,
         problem: str,
         taken: frozenset[str],
         check: Callable[[str], Awaitable[str]],
         is_folder: bool = False,
     ) -> None:
-        super().__init__(keys)
+        super().__init__()
         self._check = check
         self._is_folder = is_folder
         self._title = title
@@ -188,7 +186,7 @@ class PathPrompt(Dialog[str]):
             placeholder = "Folder/Name of the folder" if self._is_folder else "Folder/Name of the note"
             yield LineInput(self._path, placeholder=placeholder, compact=True, select_on_focus=False)
             yield Static(id="prompt-hint")
-            yield KeyLine(self._keys, ("↵", "continue"), ("esc", "cancel"))
+            yield KeyLine(("↵", "continue"), ("esc", "cancel"))
 
     def on_mount(self) -> None:
         self.field.focus()

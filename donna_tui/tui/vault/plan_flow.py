@@ -16,7 +16,7 @@ from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.dialogs import RefusalScreen
 from donna_tui.tui.lib.error_messages import Refusal, refusal_of
 from donna_tui.tui.lib.humanize import count, short_root
-from donna_tui.tui.lib.keymap import Keys, shown_key
+from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.terminal import Unsaved
 from donna_tui.tui.vault.plan_dialog import Answer, PlanScreen, Proposal
 from donna_tui.tui.vault.wording import done_words
@@ -54,9 +54,8 @@ def retried(undone: str) -> Callable[[Flow[F, P, T]], Flow[F, P, T]]:
 class PlanFlow:
     """Base of the operations that change a vault from a pane. Its methods must run in a worker."""
 
-    def __init__(self, pane: Widget, keys: Keys, backend: Backend) -> None:
+    def __init__(self, pane: Widget, backend: Backend) -> None:
         self._pane = pane
-        self._keys = keys
         self._backend = backend
 
     async def _retrying(
@@ -119,7 +118,7 @@ class PlanFlow:
         """Report the change, its size and the undo key in one line, and for a private note the place of its history."""
         diffs = await asyncio.to_thread(diff_changes, plan.changes)
         key, does = ("vault.redo", "redo") if plan.kind is OperationKind.UNDO else ("vault.undo", "undo")
-        parts = [done_words(plan), line_changes(diffs), f"{shown_key(self._keys[key])} {does}"]
+        parts = [done_words(plan), line_changes(diffs), f"{shown_key(key)} {does}"]
         private = "Private, so only Donna's own record has it, not git." if outcome.record_only else ""
         self._report("\n".join(filter(None, (" · ".join(filter(None, parts)), private))))
 
@@ -143,7 +142,7 @@ class PlanFlow:
         return agreed
 
     async def _confirm(self, proposal: Proposal) -> Answer | None:
-        return await self._prompt(PlanScreen(proposal, self._keys))
+        return await self._prompt(PlanScreen(proposal))
 
     async def _offer(
         self, proposal: Proposal, do: Callable[[Plan], Awaitable[Outcome]] | None = None
@@ -160,7 +159,7 @@ class PlanFlow:
 
     async def _agrees(self, refusal: Refusal, does: str, *, leaves: str = "") -> bool:
         """Show a refusal or a question. Return True if the user chooses what enter `does`."""
-        agreed = await self._prompt(RefusalScreen(refusal, self._keys, does=does, leaves=leaves))
+        agreed = await self._prompt(RefusalScreen(refusal, does=does, leaves=leaves))
         return bool(agreed)
 
     async def _prompt(self, screen: Screen[T | None]) -> T | None:

@@ -13,6 +13,7 @@ from donna_tui.tui.lib.error_messages import refusal_of, sentence
 from donna_tui.tui.lib.event_messages import DECIDED
 from donna_tui.tui.lib.humanize import local, moment, plural, size
 from donna_tui.tui.lib.inputs import NoticeText
+from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.vault.tree import STATES, TreeRow, states_of
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.notes import NoteRow, NoteState, NoteText
@@ -141,11 +142,12 @@ AS_RECORDED = "This note has no changes since the last commit."
 PICK_CHANGE = "Select a change in the history to see what it did."
 
 
-def no_history(error: DonnaError | None, key: str) -> str:
-    """Explain why the history cannot be read; empty without an error. `key` creates a missing repository."""
+def no_history(error: DonnaError | None) -> str:
+    """Explain why the history cannot be read; empty without an error."""
     if error is None:
         return ""
     if error.reason is Reason.NO_REPOSITORY:
+        key = shown_key("vault.commit")
         return f"This vault is not in a git repository yet, so it has no history. {key} creates one."
     refusal = refusal_of(error)
     return f"{refusal.what} {refusal.step}"
@@ -207,10 +209,13 @@ def why_no_move(note: NoteText | None, key: str) -> str:
     return f"{sentence(note.refusal)} {key} opens the file itself." if note.refusal else ""
 
 
-def gone_with_edit(edit: str, discard: str) -> str:
-    """Describe a note that no longer exists, but has an unsaved edit; the keys continue and discard it."""
-    keys = f"{edit} continues it, and {discard} discards it"
-    return f"This note no longer exists. Your unsaved edit of it is kept: {keys}."
+def gone_with_edit() -> str:
+    """Describe a note that no longer exists, but has an unsaved edit."""
+    return f"This note no longer exists. Your unsaved edit of it is kept: {keys_of_edit()}."
+
+
+def keys_of_edit() -> str:
+    return f"{shown_key('vault.edit-here')} continues it, and {shown_key('vault.discard')} discards it"
 
 
 def why_not_here(note: NoteText | None, key: str) -> str:

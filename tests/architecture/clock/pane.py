@@ -8,14 +8,13 @@ from donna_tui.tui.lib.action import ActionState
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.external import ExternalPrograms
-from donna_tui.tui.lib.keymap import Keys
 from donna_tui.types.errors import DonnaError
 
 
 class ClockPane(Static, can_focus=True):
     BINDINGS = bindings("clock")
 
-    def __init__(self, outside: ExternalPrograms, keys: Keys) -> None:
+    def __init__(self, outside: ExternalPrograms) -> None:
         super().__init__("0 ticks", id="clock")
         self._ticks = 0
 
