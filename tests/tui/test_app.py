@@ -25,8 +25,8 @@ from donna_tui.tui.app import DonnaApp
 from donna_tui.tui.lib.action import Pane
 from donna_tui.tui.lib.edit_dialog import CorrectScreen
 from donna_tui.tui.lib.jump import LABELS, JumpOverlay, JumpTarget, labelled
-from donna_tui.tui.lib.keymap import DEFAULT_KEYS, use_keys
-from donna_tui.tui.shell.commands import KeyList
+from donna_tui.tui.lib.keymap import DEFAULT_KEYS, load_keymap, use_keys
+from donna_tui.tui.shell.commands import KeyList, Palette
 from donna_tui.tui.shell.main import MainScreen
 from donna_tui.tui.shell.windows import HelpScreen, help_text
 from donna_tui.tui.themes import OWN_THEMES, THEME_NAMES
@@ -252,6 +252,20 @@ def test_help_names_the_keys_in_force(pane: Pane) -> None:
     text = context.run(help_text, pane)
     assert "{" not in text
     assert ("`f7`" if pane == "search" else "`f8`") in text
+
+
+async def test_footer_notices_palette_and_messages_name_the_keys_in_force() -> None:
+    own = {"search.mode": ["f8"], "app.quit": ["f12"], "vault.new": ["f10"]}
+    nothing = FakeBackend(scenarios.AT_REST, answers=outcome)
+    async with driving(nothing, keymap=load_keymap(own=own)) as donna:
+        await donna.search_for("zebra")
+        assert "f8   " in donna.screen_text()
+        await donna.press("ctrl+c")
+        assert "f12 quits." in notices(donna.app)
+        palette = await donna.window(Palette, "ctrl+p")
+        assert {choice.title: choice.mark for choice in palette.choices}["vault: new"] == "f10"
+        await donna.press("escape", "alt+2")
+        await donna.until(lambda: "f10 new" in donna.screen_text(), "the footer of the Vault is shown")
 
 
 async def test_no_cursor_blinks() -> None:
