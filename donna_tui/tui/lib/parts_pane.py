@@ -57,6 +57,7 @@ class PartsPane(Horizontal):
         self._no_undo = self._no_redo = ""
         self._steps_error: DonnaError | None = None
         self._timer: Timer | None = None
+        self._is_stale = True
 
     @property
     def backend(self) -> Backend:
@@ -110,6 +111,10 @@ class PartsPane(Horizontal):
         """Focus a place, and show its part on narrow screens."""
         self._set_part(self.within.get(place, place))
         self.screen.set_focus(self._part(place))
+
+    def on_show(self) -> None:
+        if self._is_stale:
+            self.reload()
 
     def reload(self) -> None:
         raise NotImplementedError

@@ -142,9 +142,6 @@ class MeetingsPane(PartsPane):
     def selected(self) -> MeetingRow | None:
         return None if self.has_class("-empty") else self.rows.selected
 
-    def on_show(self) -> None:
-        self.reload()
-
     def reload(self) -> None:
         """Reload the list; while hidden, once it is shown."""
         if self._backend is not None and self.display:

@@ -81,7 +81,6 @@ class MemoryPane(PartsPane):
         """The flows of the Vault screen."""
         self._last_change: LastChange = ""
         self._list_filter = wording.ListFilter()
-        self._is_stale = True
         self._filling: Timer | None = None
         self._opened_from = "list"
 
@@ -394,10 +393,6 @@ class MemoryPane(PartsPane):
         if remembered:
             self.notify(f"{plural(remembered, 'preference')} remembered.", timeout=4, markup=False)
         self.reload_soon()
-
-    def on_show(self) -> None:
-        if self._is_stale:
-            self.reload()
 
     def on_memory_list_rows_missing(self, event: MemoryList.RowsMissing) -> None:
         event.stop()

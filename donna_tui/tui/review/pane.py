@@ -393,9 +393,6 @@ class ReviewPane(PartsPane):
             else:
                 self.notify(wording.why_none_today(skill, row), timeout=6, markup=False)
 
-    def on_show(self) -> None:
-        self.reload()
-
     def on_engine_events(self, event: EngineEvents) -> None:
         """Schedule reading the queue after it or a note in it has changed, or the vault is missing or back."""
         if any(map(self._is_about_drafts, event.events)):

@@ -66,7 +66,6 @@ class VaultPane(PartsPane):
         self.vault_flows: VaultFlows | None = None
         """The flows that change this vault, once it is open."""
         self._drops = ""
-        self._is_stale = True
         self._to_select = ""
         self._pending_line: tuple[str, int] | None = None
         self._is_opening = False
@@ -298,10 +297,6 @@ class VaultPane(PartsPane):
         if self._backend is not None and not self._is_stale:
             self._to_select = show or self._to_select
             self._load(self._backend)
-
-    def on_show(self) -> None:
-        if self._is_stale:
-            self.reload()
 
     @work(group="load", exclusive=True)
     async def _load(self, backend: Backend) -> None:
