@@ -205,12 +205,15 @@ class RefusalScreen(TextDialog[bool]):
 
 
 class LinePrompt(Dialog[str]):
-    """An input; enter returns its text. `hint_for` describes the effect below it."""
+    """An input with a text in it; enter returns the text. `hint_for` describes its effect below it."""
 
     field = query_one(LineInput)
 
-    def __init__(self, title: str, does: str, *, placeholder: str, hint_for: Callable[[str], str]) -> None:
+    def __init__(
+        self, title: str, does: str, *, placeholder: str, hint_for: Callable[[str], str], text: str = ""
+    ) -> None:
         super().__init__()
+        self._text = text
         self._title = title
         self._does = does
         self._placeholder = placeholder
@@ -219,7 +222,7 @@ class LinePrompt(Dialog[str]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="prompt-box") as box:
             box.border_title = Content(self._title)
-            yield LineInput(placeholder=self._placeholder, compact=True)
+            yield LineInput(self._text, placeholder=self._placeholder, compact=True, select_on_focus=False)
             yield Static(Content(self._hint_for("")), id="prompt-hint")
             yield KeyLine(("↵", self._does), ("esc", "cancel"))
 
@@ -228,14 +231,24 @@ class LinePrompt(Dialog[str]):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        self._show_hint(self._hint_for(event.value))
+        self._typed(event.value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        if event.value.strip():
-            self.dismiss(event.value.strip())
+        answer = self._answer(event.value)
+        if objection := self._objection(answer):
+            self._show_hint(objection, "$text-warning")
         else:
-            self._show_hint("Type something first.", "$text-warning")
+            self.dismiss(answer)
+
+    def _typed(self, text: str) -> None:
+        self._show_hint(self._hint_for(text))
+
+    def _answer(self, typed: str) -> str:
+        return typed.strip()
+
+    def _objection(self, answer: str) -> str:
+        return "" if answer else "Type something first."
 
     def _show_hint(self, words: str, style: str = "$text-muted") -> None:
         self.query_one("#prompt-hint", Static).update(Content.styled(words, style))

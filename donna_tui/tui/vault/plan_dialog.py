@@ -11,17 +11,16 @@ from textual import work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.getters import query_one
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.fuzzy import Match
 from donna_tui.tui.lib.bindings import bindings
-from donna_tui.tui.lib.dialogs import Dialog
+from donna_tui.tui.lib.dialogs import LinePrompt
 from donna_tui.tui.lib.diff import VIEW_KEYS, DiffDialog, DiffView
 from donna_tui.tui.lib.error_messages import sentence
 from donna_tui.tui.lib.humanize import count, plural
-from donna_tui.tui.lib.inputs import KeyLine, LineInput
+from donna_tui.tui.lib.inputs import KeyLine
 from donna_tui.tui.lib.picker import Choice, Picker
 from donna_tui.tui.vault.wording import KIND_WORDS, plan_title
 from donna_tui.types.errors import DonnaError
@@ -154,13 +153,11 @@ def _lines(texts: Iterable[str], most: int) -> Content:
 ENDING = ".md"
 
 
-class PathPrompt(Dialog[str]):
+class PathPrompt(LinePrompt):
     """An input with a path in it; enter answers with it, ending added. With `is_folder` it is the path of a folder.
 
     `check` returns why a path cannot be used, empty if it can. Its result is shown before enter applies the path.
     """
-
-    field = query_one(LineInput)
 
     def __init__(
         self,
@@ -172,45 +169,25 @@ class PathPrompt(Dialog[str]):
         check: Callable[[str], Awaitable[str]],
         is_folder: bool = False,
     ) -> None:
-        super().__init__()
+        self._what = "folder" if is_folder else "note"
+        placeholder = f"Folder/Name of the {self._what}"
+        super().__init__(title, "continue", placeholder=placeholder, hint_for=lambda _: "", text=path)
         self._check = check
-        self._is_folder = is_folder
-        self._title = title
-        self._path = path
         self._problem = problem
         self._taken = taken
 
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="prompt-box") as box:
-            box.border_title = Content(self._title)
-            placeholder = "Folder/Name of the folder" if self._is_folder else "Folder/Name of the note"
-            yield LineInput(self._path, placeholder=placeholder, compact=True, select_on_focus=False)
-            yield Static(id="prompt-hint")
-            yield KeyLine(("↵", "continue"), ("esc", "cancel"))
-
     def on_mount(self) -> None:
-        self.field.focus()
-        self.field.cursor_position = len(self._path.removesuffix(ENDING))
-        self._show_hint(self._problem)
+        self.field.cursor_position = len(self._text.removesuffix(ENDING))
+        self._show_problem(self._problem)
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        event.stop()
-        if event.value == self._path:
+    def _typed(self, text: str) -> None:
+        if text == self._text:
             return
-        path = self._answer(event.value)
-        objection = self._objection(path)
-        self._show_hint(objection)
+        path = self._answer(text)
+        objection = self._objection(path) if path else ""
+        self._show_problem(objection)
         if path and not objection:
             self._examine(path)
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        path = self._answer(event.value)
-        objection = self._objection(path)
-        if path and not objection:
-            self.dismiss(path)
-        else:
-            self._show_hint(objection or "Type a name.")
 
     @work(group="examine", exclusive=True)
     async def _examine(self, path: str) -> None:
@@ -219,22 +196,21 @@ class PathPrompt(Dialog[str]):
         except DonnaError as error:
             problem = error.message
         if path == self._answer(self.field.value):
-            self._show_hint(sentence(problem), path)
+            self._show_problem(sentence(problem), path)
 
     def _answer(self, typed: str) -> str:
-        if typed == self._path and not typed.endswith("/"):
+        if typed == self._text and not typed.endswith("/"):
             return typed  # it may be the name of an existing note in another form of Unicode
-        return typed.strip().strip("/") if self._is_folder else note_path(typed)
+        return typed.strip().strip("/") if self._what == "folder" else note_path(typed)
 
-    def _objection(self, path: str) -> str:
-        if path in self._taken:
-            return f"There is a {'folder' if self._is_folder else 'note'} {clean_line(path)} already."
-        return ""
+    def _objection(self, answer: str) -> str:
+        if answer in self._taken:
+            return f"There is a {self._what} {clean_line(answer)} already."
+        return "" if answer else "Type a name."
 
-    def _show_hint(self, problem: str, path: str = "") -> None:
+    def _show_problem(self, problem: str, path: str = "") -> None:
         becomes = f"It will be called {clean_line(path)}" if path and path != self.field.value else ""
-        words = Content.styled(problem or becomes, "$text-warning" if problem else "$text-muted")
-        self.query_one("#prompt-hint", Static).update(words)
+        self._show_hint(problem or becomes, "$text-warning" if problem else "$text-muted")
 
 
 def note_path(typed: str) -> str:
