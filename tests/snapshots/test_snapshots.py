@@ -22,7 +22,7 @@ from donna_tui.tui.shell.first_run import FirstRun
 from donna_tui.tui.shell.spaces import SpacePicker
 from donna_tui.types.memory import TaskRow
 from tests.tui import hostile, scenarios
-from tests.tui.driving import DESKTOP, LATER, Driver
+from tests.tui.driving import DESKTOP, LATER, Driver, marked_rows
 from tests.tui.fake_backend import FakeBackend
 from tests.tui.quiet import LONGEST, until_quiet
 
@@ -90,7 +90,7 @@ async def searched(driver: Driver) -> None:
     search = driver.search
     await driver.until(lambda: search._outcome is not None or "in use" in driver.screen_text(), "it is answered")
     if search.results.rows:
-        await driver.until(lambda: search.preview.view.marked_rows, "the passage is shown")
+        await driver.until(lambda: marked_rows(search.preview.view), "the passage is shown")
 
 
 async def waiting(driver: Driver) -> None:

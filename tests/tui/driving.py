@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 
 from donna_tui.tui.app import DonnaApp
 from donna_tui.tui.lib.external import External
+from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.meetings.pane import MeetingsPane
 from donna_tui.tui.memory.pane import MemoryPane
 from donna_tui.tui.review.pane import ReviewPane
@@ -206,6 +207,11 @@ def outcome(request: SearchRequest, *names: str, **fields: Any) -> SearchOutcome
     """Return an answer with a hit for each name."""
     hits = tuple(hit(name) for name in names)
     return SearchOutcome(request=request, mode=request.mode, hits=hits, searched_notes=9, latency_ms=4.0, **fields)
+
+
+def marked_rows(view: PassageView) -> list[str]:
+    """Return the rows of the passage that a view marks, as plain text."""
+    return [content.plain for content, lines in view._rows if view._is_marked(lines)]
 
 
 def screen_text(app: DonnaApp) -> str:

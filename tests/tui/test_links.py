@@ -10,7 +10,7 @@ from donna_tui.tui.lib.places import NotePlace, Places, QuestionPlace
 from donna_tui.tui.search.wording import Question
 from donna_tui.types.search import SearchOutcome, SearchRequest
 from tests.tui import scenarios
-from tests.tui.driving import Driver, driving, hit, notices
+from tests.tui.driving import Driver, driving, hit, marked_rows, notices
 from tests.tui.fake_backend import FakeBackend, new_passage
 from tests.tui.fake_vault import FakeVault
 from tests.tui.sample_vault import NOW
@@ -92,7 +92,7 @@ async def test_a_single_visible_link_is_followed_at_once_and_a_block_is_scrolled
     async with driving(backend(), note="Garden/Block.md") as donna:
         await donna.press("enter", "enter")
         await at(donna, "Garden/List.md", 125)
-        assert donna.vault.detail.text.marked_rows == ["The end, see Plants#Beans. "]
+        assert marked_rows(donna.vault.detail.text) == ["The end, see Plants#Beans. "]
         assert "The end, see" in donna.screen_text()
 
 

@@ -20,7 +20,7 @@ from donna_tui.types.memory import MemoryChunk, MemoryType, Omitted, OmittedReas
 from donna_tui.types.memory_events import MemoryRemembered
 from donna_tui.types.search import MemorySource
 from tests.tui import hostile, scenarios
-from tests.tui.driving import Driver, driving, hit, notices, outcome, row_with
+from tests.tui.driving import Driver, driving, hit, marked_rows, notices, outcome, row_with
 from tests.tui.fake_backend import FakeBackend, new_passage
 from tests.tui.memory_scenarios import LIKED, REDIS, RUNBOOK, many, memory
 
@@ -678,7 +678,7 @@ async def test_enter_reads_a_chat_around_its_turns_and_escape_goes_back() -> Non
         await on(donna, REDIS)
         await donna.press("enter")
         await donna.until(lambda: "Noor: before" in donna.screen_text(), "the turns around are shown")
-        assert donna.memory.card.view.marked_rows == ["assistant: The failover"]
+        assert marked_rows(donna.memory.card.view) == ["assistant: The failover"]
         await donna.press("escape")
         await donna.rest()
         assert donna.memory.rows.has_focus

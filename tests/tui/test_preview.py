@@ -16,7 +16,7 @@ from donna_tui.tui.lib.passage_view import wrapped
 from donna_tui.tui.search.preview import backlinks, heading
 from donna_tui.types.errors import Reason, VaultReadError
 from tests.tui import hostile, scenarios
-from tests.tui.driving import driving, hit, outcome
+from tests.tui.driving import driving, hit, marked_rows, outcome
 from tests.tui.fake_backend import FakeBackend, new_passage
 
 
@@ -218,10 +218,10 @@ async def shown(text: str, mark: tuple[int, int], **fields: object) -> tuple[str
         await donna.search_for("one")
         found = hit("one", start_line=mark[0], end_line=mark[1])
         donna.search.preview.follow(found)
-        await donna.until(lambda: donna.search.preview.view.marked_rows, "the passage is shown")
+        await donna.until(lambda: marked_rows(donna.search.preview.view), "the passage is shown")
         await donna.pilot.pause()
         view = donna.search.preview.view
-        return donna.screen_text(), view.marked_rows, view.scroll_offset.y
+        return donna.screen_text(), marked_rows(view), view.scroll_offset.y
 
 
 @pytest.mark.slow
@@ -263,11 +263,11 @@ async def test_another_section_is_shown_without_laying_out_the_screen() -> None:
         await donna.search_for("one")
         view = donna.search.preview.view
         donna.search.preview.follow(hit("one", start_line=20, end_line=21))
-        await donna.until(lambda: view.marked_rows == ["line 10", "line 11"], "the first is shown")
+        await donna.until(lambda: marked_rows(view) == ["line 10", "line 11"], "the first is shown")
         await donna.rest()
         donna.app.screen.screen_layout_refresh_signal.subscribe(donna.app.screen, laid_out.append)
         donna.search.preview.follow(hit("two", start_line=200, end_line=201))
-        await donna.until(lambda: view.marked_rows == ["line 190", "line 191"], "the second is shown")
+        await donna.until(lambda: marked_rows(view) == ["line 190", "line 191"], "the second is shown")
         await donna.rest()
         assert "line 191" in donna.screen_text()
         assert (view.virtual_size.height, view.vertical_scrollbar.window_virtual_size) == (300, 300)
@@ -285,7 +285,7 @@ async def test_the_best_sentence_is_scrolled_into_view_and_its_words_are_marked(
         await donna.search_for("one")
         snippet = LateSnippet(text, ("walrus certificate",))
         donna.search.preview.follow(hit("one", start_line=30, end_line=190, snippet=snippet))
-        await donna.until(lambda: donna.search.preview.view.marked_rows, "the passage is shown")
+        await donna.until(lambda: marked_rows(donna.search.preview.view), "the passage is shown")
         await donna.pilot.pause()
         view = donna.search.preview.view
         assert "walrus certificate was renewed" in donna.screen_text()

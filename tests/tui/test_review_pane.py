@@ -22,7 +22,7 @@ from donna_tui.types.events import EngineStateChanged
 from donna_tui.types.memory_events import VaultWritten
 from tests.tui import draft_scenarios, scenarios
 from tests.tui.draft_scenarios import DONE, FAILED, REVIEW, SYNC, SYNC_PATH, SYNC_TARGET, backend_in
-from tests.tui.driving import Driver, assert_clean, driving, notices, row_with
+from tests.tui.driving import Driver, assert_clean, driving, marked_rows, notices, row_with
 from tests.tui.fake_backend import FakeBackend, new_passage
 
 SMALL, LARGE = (80, 24), (160, 48)
@@ -353,7 +353,7 @@ async def test_enter_on_a_passage_shows_its_section_and_escape_goes_back_step_by
     async with driving(backend, at="review") as donna:
         await donna.press("enter", "enter", "enter")
         await donna.until(lambda: "The whole section." in donna.screen_text(), "the section is shown")
-        assert donna.review.passage.marked_rows[0] == "Cache"
+        assert marked_rows(donna.review.passage)[0] == "Cache"
         await donna.press("escape")
         assert "The whole section." not in donna.screen_text()
         assert donna.app.focused is donna.review.passages

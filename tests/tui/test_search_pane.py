@@ -17,7 +17,7 @@ from donna_tui.types.events import ModelStateChanged, NoteIndexed, StageTimes
 from donna_tui.types.search import FilterProblem, SearchOutcome, SearchRequest
 from donna_tui.types.status import ModelPhase
 from tests.tui import scenarios
-from tests.tui.driving import driving, hit, notices, outcome
+from tests.tui.driving import driving, hit, marked_rows, notices, outcome
 from tests.tui.fake_backend import FakeBackend
 
 
@@ -35,8 +35,8 @@ async def test_results_appear_while_typing_and_the_preview_follows() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.search_for("redis failover")
         assert donna.paths[0] == "Projects/gateway/decisions.md"
-        await donna.until(lambda: donna.search.preview.view.marked_rows, "the passage is marked")
-        assert "We moved off Redis" in "\n".join(donna.search.preview.view.marked_rows)
+        await donna.until(lambda: marked_rows(donna.search.preview.view), "the passage is marked")
+        assert "We moved off Redis" in "\n".join(marked_rows(donna.search.preview.view))
         assert donna.search.bar.input.has_focus
 
 

@@ -17,7 +17,7 @@ from donna_tui.types.events import EngineStateChanged, NoteDeleted, NoteIndexed,
 from donna_tui.types.notes import Edit
 from donna_tui.vault.write.changes import OperationKind, Outcome
 from tests.tui import scenarios
-from tests.tui.driving import Driver, driving, notices
+from tests.tui.driving import Driver, driving, marked_rows, notices
 from tests.tui.fake_backend import FakeBackend
 from tests.tui.vault_scenarios import DECISIONS, DRAFT, GARDEN, JOURNAL, PRIYA, RUNBOOK, SYNC
 
@@ -257,7 +257,7 @@ async def test_sections_are_walked_and_marked() -> None:
         assert text.section.heading_path == ("Gateway",)
         await donna.press("]", "]")
         assert text.section.heading_path[-1] == "Cache"
-        assert any("Cache" in row for row in text.marked_rows)
+        assert any("Cache" in row for row in marked_rows(text))
         await donna.press("[")
         assert text.section.heading_path[-1] == "Decisions"
         assert text.line == 5

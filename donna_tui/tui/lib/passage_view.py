@@ -68,11 +68,6 @@ class PassageView(ScrollKeys):
         _laid_out(text, self._text_width)
 
     @property
-    def marked_rows(self) -> list[str]:
-        """Return the rows of the passage, as plain text."""
-        return [content.plain for content, lines in self._rows if self._is_marked(lines)]
-
-    @property
     def top_line(self) -> int:
         """Return the line of `text`, counted from 0, in the first visible row."""
         top = self.scroll_offset.y
