@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -424,6 +425,22 @@ async def test_approving_shows_exactly_what_it_does_and_nothing_happens_before_e
         await donna.rest()
         assert backend.called("approve") == []
         assert SYNC_PATH in backend.vault.files
+
+
+@pytest.mark.slow
+async def test_undo_works_as_soon_as_the_vault_is_open_on_a_screen_that_was_asked_for_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    backend = backend_in("normal")
+    backend.gates.hold("start")
+    monkeypatch.setattr(backend, "at_best", asyncio.Event().wait)  # as while the model is loaded
+    async with driving(backend, connected=False) as donna:
+        await donna.press("escape", "3")
+        await donna.until(lambda: donna.main.header.active == "review", "it is shown")
+        backend.gates.release("start")
+        await donna.until(lambda: donna.review.draft, "the drafts are shown")
+        assert donna.review.vault_flows is not None
+        assert donna.memory.vault_flows is donna.review.vault_flows is donna.vault.vault_flows
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.containers import Horizontal
 from textual.getters import query_one
@@ -18,6 +18,9 @@ from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.inputs import Notice, NoticeText, error_notice
 from donna_tui.tui.lib.lines import CursorView
 from donna_tui.types.errors import DonnaError, Reason
+
+if TYPE_CHECKING:
+    from donna_tui.tui.vault.flows import VaultFlows
 
 MAX_WAIT_SECONDS = 1.0
 """Seconds that a key waits for what its action needs to know."""
@@ -47,6 +50,9 @@ class PartsPane(Horizontal):
 
     notice = query_one(Notice)
 
+    vault_flows: VaultFlows | None = None
+    """The flows that change notes, once the vault is open. All screens share them, and so the unsaved edits."""
+
     reload_delay: ClassVar[float] = 0.3
     """Seconds after an event until the list is read again, so that many events cause one read."""
 
@@ -64,6 +70,12 @@ class PartsPane(Horizontal):
         """Return the backend, for what is only possible once the vault is open."""
         assert self._backend is not None
         return self._backend
+
+    @property
+    def flows(self) -> VaultFlows:
+        """Return the flows, for actions that are only possible once the vault is open."""
+        assert self.vault_flows is not None
+        return self.vault_flows
 
     def cannot_open(self, error: DonnaError) -> None:
         self._show_notice(error_notice(error))

@@ -37,7 +37,6 @@ from donna_tui.tui.memory.dialogs import ForgetScreen, SuggestionScreen
 from donna_tui.tui.memory.list import PAGE, MemoryList, own_text
 from donna_tui.tui.memory.recall_panel import MemoryInput, RecallPanel
 from donna_tui.tui.search.dialogs import correct, correction_effect
-from donna_tui.tui.vault.flows import VaultFlows
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.events import ChangedElsewhere, IndexSwapped, NoteDeleted, NoteEmbedded
 from donna_tui.types.memory import MemoryChunk, Suggestion
@@ -77,8 +76,6 @@ class MemoryPane(PartsPane):
         self._forgotten: list[MemoryChunk] = []
         self._retained: dict[int, MemoryChunk] = {}
         self._suggestions: tuple[Suggestion, ...] = ()
-        self.vault_flows: VaultFlows | None = None
-        """The flows of the Vault screen."""
         self._last_change: LastChange = ""
         self._list_filter = wording.ListFilter()
         self._filling: Timer | None = None
@@ -273,21 +270,19 @@ class MemoryPane(PartsPane):
             self.notify(f"To undo it, select what you stored and forget it: {key}.", timeout=6, markup=False)
         elif self._forgotten and self._last_change != "written":
             self._restore(self._forgotten[-1])
-        elif self.vault_flows is not None:
-            self._change(partial(self.vault_flows.step_back, OperationKind.UNDO))
+        else:
+            self._change(partial(self.flows.step_back, OperationKind.UNDO))
 
     def action_memory_redo(self) -> None:
-        if self.vault_flows is not None:
-            self._change(partial(self.vault_flows.step_back, OperationKind.REDO))
+        self._change(partial(self.flows.step_back, OperationKind.REDO))
 
     def action_memory_add_task(self) -> None:
-        if self.vault_flows is not None:
-            self._change(self.vault_flows.add_task)
+        self._change(self.flows.add_task)
 
     def action_memory_tick(self) -> None:
         memory = self.selected
-        if memory is not None and self.vault_flows is not None:
-            self._change(partial(self.vault_flows.tick, note_of(memory), memory.source_id.rpartition("#")[2]))
+        if memory is not None:
+            self._change(partial(self.flows.tick, note_of(memory), memory.source_id.rpartition("#")[2]))
 
     @one_dialog("change")
     async def _change(self, flow: Callable[[], Awaitable[Outcome | None]]) -> None:

@@ -40,7 +40,6 @@ from donna_tui.tui.review import wording
 from donna_tui.tui.review.draft_text import DraftText
 from donna_tui.tui.review.flows import DraftFlows
 from donna_tui.tui.review.lists import DraftList, EvidenceList, citation_text
-from donna_tui.tui.vault.flows import VaultFlows
 from donna_tui.tui.vault.wording import why_no_write, why_not_here
 from donna_tui.types.drafts import Draft, DraftRow, DraftState
 from donna_tui.types.errors import DonnaError
@@ -83,8 +82,6 @@ class ReviewPane(PartsPane):
 
     def __init__(self, programs: ExternalPrograms) -> None:
         super().__init__("review", programs)
-        self.vault_flows: VaultFlows | None = None
-        """The flows of the Vault screen, so that both share unsaved edits."""
         self._draft: Draft | None = None
         self._excluded: dict[str, frozenset[wording.Part]] = {}
         """The excluded parts by the id of their draft."""
@@ -289,12 +286,10 @@ class ReviewPane(PartsPane):
         self._decide(partial(self._draft_flows.approve_all, waiting, self._excluded))
 
     def action_review_undo(self) -> None:
-        if self.vault_flows is not None:
-            self._decide(partial(self.vault_flows.step_back, OperationKind.UNDO))
+        self._decide(partial(self.flows.step_back, OperationKind.UNDO))
 
     def action_review_redo(self) -> None:
-        if self.vault_flows is not None:
-            self._decide(partial(self.vault_flows.step_back, OperationKind.REDO))
+        self._decide(partial(self.flows.step_back, OperationKind.REDO))
 
     async def action_review_edit(self) -> None:
         passage = self.passages.selected
@@ -341,8 +336,8 @@ class ReviewPane(PartsPane):
                 objection = why_not_here(note, shown_key("review.edit"))
             if objection:
                 self.notify(objection, timeout=6, markup=False)
-            elif self.vault_flows is not None:
-                await self.vault_flows.edit_text(note, line, here=here)
+            else:
+                await self.flows.edit_text(note, line, here=here)
                 self.reload()
 
     @work(group="compose")

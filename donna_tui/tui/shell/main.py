@@ -62,7 +62,6 @@ if TYPE_CHECKING:
     from donna_tui.tui.app import DonnaApp
     from donna_tui.tui.bridge import EngineBridge
     from donna_tui.tui.meetings.pane import MeetingsPane
-    from donna_tui.tui.memory.pane import MemoryPane
     from donna_tui.tui.review.pane import ReviewPane
     from donna_tui.tui.vault.pane import VaultPane
     from donna_tui.types.notes import Destination
@@ -177,6 +176,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def connect(self, backend: Backend) -> None:
         self._backend = backend
         self._greet(lambda pane: pane.connect(backend))
+        self._share_flows()
         self.run_worker(self._complete_after_answer(backend), group="panes")
         self.post_message(StatusChanged(backend.status()))
 
@@ -233,8 +233,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
                     bridge.serve(self._panes[1:])
                 self.is_complete = True
                 self.search.completed()
-            memory = cast("MemoryPane", self.switcher.get_child_by_id("memory"))
-            self._review.vault_flows = memory.vault_flows = self._vault.vault_flows
+                self._share_flows()
+
+    def _share_flows(self) -> None:
+        for pane in self._panes if self.is_complete else ():
+            if isinstance(pane, PartsPane):
+                pane.vault_flows = self._vault.vault_flows
 
     def holds_back(self, action_id: str = "app.quit") -> bool:
         """Check whether leaving this space now would lose an edit. A second call after the warning returns False."""

@@ -63,8 +63,6 @@ class VaultPane(PartsPane):
 
     def __init__(self, programs: ExternalPrograms) -> None:
         super().__init__("vault", programs)
-        self.vault_flows: VaultFlows | None = None
-        """The flows that change this vault, once it is open."""
         self._drops = ""
         self._to_select = ""
         self._pending_line: tuple[str, int] | None = None
@@ -434,14 +432,14 @@ class VaultPane(PartsPane):
         """Open a note itself in the editor, at a line (1-based), and commit what was saved."""
         with showing_errors(self, lambda error: sentence(error.message)):
             file = self.backend.absolute_path(path)
-            self._change(partial(self._flows.edit, path, file, line))
+            self._change(partial(self.flows.edit, path, file, line))
 
     def action_vault_commit(self) -> None:
         paths = wording.outside_paths(self.note_tree.selected, self.note_tree.notes)
         if self._lacks_repository:
-            self._change(self._flows.begin_history)
+            self._change(self.flows.begin_history)
         elif paths:
-            self._change(partial(self._flows.commit, paths))
+            self._change(partial(self.flows.commit, paths))
 
     def action_vault_edit_copy(self) -> None:
         self._edit_text(here=False)
@@ -451,28 +449,27 @@ class VaultPane(PartsPane):
 
     def _edit_text(self, *, here: bool) -> None:
         if self.note is not None:
-            flow = self._flows.edit_text
+            flow = self.flows.edit_text
             self._change(partial(flow, self.note, self.detail.text.line, self._remarks, here=here))
 
     def action_vault_new(self) -> None:
-        self._change(partial(self._flows.new, self._folder, self.note_tree.notes))
+        self._change(partial(self.flows.new, self._folder, self.note_tree.notes))
 
     def create(self, path: str, template: str = "") -> None:
         """Create a note at a path, from the template at another path if one is given."""
-        if self.vault_flows is not None:
-            self._change(partial(self.vault_flows.create, path, self.note_tree.notes, template))
+        self._change(partial(self.flows.create, path, self.note_tree.notes, template))
 
     def action_vault_move(self) -> None:
         tree, note = self.note_tree, self.detail.note
         row = tree.selected
         if tree.marked:
-            self._change(partial(self._flows.move_all, tree.marked, tree.folders))
+            self._change(partial(self.flows.move_all, tree.marked, tree.folders))
         elif row is not None and row.is_folder and row.notes:
-            self._change(partial(self._flows.move_folder, row.path, tree.folders))
+            self._change(partial(self.flows.move_folder, row.path, tree.folders))
         elif row is not None and row.is_folder:
-            self._change_folder(partial(self._flows.rename_empty, row.path, tree.folders))
+            self._change_folder(partial(self.flows.rename_empty, row.path, tree.folders))
         elif note is not None:
-            self._change(partial(self._flows.move, note, tree.notes, self._remarks))
+            self._change(partial(self.flows.move, note, tree.notes, self._remarks))
         else:
             self.notify(wording.gone_with_edit(), timeout=6, markup=False)
 
@@ -480,16 +477,16 @@ class VaultPane(PartsPane):
         tree, note = self.note_tree, self.detail.note
         row = tree.selected
         if tree.marked or (row is not None and row.is_folder and row.notes):
-            self._change(partial(self._flows.delete_all, tree.marked or ((row.path,) if row is not None else ())))
+            self._change(partial(self.flows.delete_all, tree.marked or ((row.path,) if row is not None else ())))
         elif row is not None and row.is_folder:
-            self._change_folder(partial(self._flows.remove_empty, row.path))
+            self._change_folder(partial(self.flows.remove_empty, row.path))
         elif note is not None:
-            self._change(partial(self._flows.delete, note, self._remarks))
+            self._change(partial(self.flows.delete, note, self._remarks))
         else:
             self.notify(wording.gone_with_edit(), timeout=6, markup=False)
 
     def action_vault_new_folder(self) -> None:
-        self._change_folder(partial(self._flows.new_folder, self._folder, self.note_tree.folders))
+        self._change_folder(partial(self.flows.new_folder, self._folder, self.note_tree.folders))
 
     @one_dialog("change")
     async def _change_folder(self, flow: Callable[[], Awaitable[str]]) -> None:
@@ -503,7 +500,7 @@ class VaultPane(PartsPane):
     def action_vault_resolve(self) -> None:
         row = self.note_tree.selected
         if row is not None:
-            self._change(partial(self._flows.resolve_copy, row.path))
+            self._change(partial(self.flows.resolve_copy, row.path))
 
     def action_vault_undo(self) -> None:
         operation = self.detail.selected_operation
@@ -512,7 +509,7 @@ class VaultPane(PartsPane):
         elif self.detail.has_selected_change:
             self.notify("This change was not made with Donna: only git can revert it.", timeout=6, markup=False)
         else:
-            self._change(partial(self._flows.step_back, OperationKind.UNDO))
+            self._change(partial(self.flows.step_back, OperationKind.UNDO))
 
     def _undo_one(self, operation: Operation) -> None:
         is_undone = self.detail.history.is_undone(operation)
@@ -520,10 +517,10 @@ class VaultPane(PartsPane):
         if refusal := wording.why_no_undo(operation, is_undone=is_undone, redo=redo):
             self.notify(refusal, timeout=6, markup=False)
         else:
-            self._change(partial(self._flows.undo_one, operation))
+            self._change(partial(self.flows.undo_one, operation))
 
     def action_vault_redo(self) -> None:
-        self._change(partial(self._flows.step_back, OperationKind.REDO))
+        self._change(partial(self.flows.step_back, OperationKind.REDO))
 
     def action_vault_discard(self) -> None:
         row = self.note_tree.selected
@@ -539,7 +536,7 @@ class VaultPane(PartsPane):
 
     @one_dialog("discard")
     async def _discard(self, path: str) -> None:
-        await self._flows.drop(path)
+        await self.flows.drop(path)
         self.app.clear_notifications()  # which ask for the key once more
         self.reload()
         self.follow()
@@ -560,11 +557,6 @@ class VaultPane(PartsPane):
     @property
     def _remarks(self) -> tuple[str, ...]:
         return wording.outside_remark(self.note_tree.selected)
-
-    @property
-    def _flows(self) -> VaultFlows:
-        assert self.vault_flows is not None  # no action that changes a note is possible before
-        return self.vault_flows
 
 
 def _new_place(outcome: Outcome | None, selected: str) -> str:
