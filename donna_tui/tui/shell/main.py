@@ -425,22 +425,19 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @one_dialog("follow")
     async def on_follow_link(self, event: FollowLink) -> None:
-        try:
+        with showing_errors(self):
             found = await _destination(self.backend, event.path, event.ref)
-        except DonnaError as error:
-            self.notify(error_text(error), severity="error", timeout=8, markup=False)
-            return
-        if found.url:
-            await self._programs.open_page(found.url)
-        if found.problem:
-            self.notify(clean_line(found.problem), severity="warning", timeout=5, markup=False)
-        if found.path and found.exists:
-            await self._show_note(found.path, found.line)
-        elif found.path:
-            refusal = Refusal("No such note", "The note of this link does not exist.", "", clean_line(found.path))
-            if await self.app.push_screen_wait(RefusalScreen(refusal, does="create it")):
-                await self._show_completed("vault")
-                self._vault.create(found.path)
+            if found.url:
+                await self._programs.open_page(found.url)
+            if found.problem:
+                self.notify(clean_line(found.problem), severity="warning", timeout=5, markup=False)
+            if found.path and found.exists:
+                await self._show_note(found.path, found.line)
+            elif found.path:
+                refusal = Refusal("No such note", "The note of this link does not exist.", "", clean_line(found.path))
+                if await self.app.push_screen_wait(RefusalScreen(refusal, does="create it")):
+                    await self._show_completed("vault")
+                    self._vault.create(found.path)
 
     async def _show_note(self, path: str, line: int) -> None:
         """Show a note in the Vault, and add the current place to the navigation history."""
