@@ -129,7 +129,7 @@ def latency_figures(status: Status) -> list[Figure]:
 
 
 def engine_figures(status: Status) -> list[Figure]:
-    model = clean_line(status.model) or _MODEL_SHORT[status.model_phase]
+    model = clean_line(status.model) or _MODEL[status.model_phase][1]
     watcher = WATCHER.get(status.watcher, clean_line(status.watcher))
     degraded = status.watcher != "native"
     return [
@@ -166,7 +166,7 @@ def _progress(status: Status) -> str:
     if status.model_phase is ModelPhase.READY:
         parts.append(f"{percent(status.coverage.vectors, status.coverage.notes)} by semantic search")
     else:
-        parts.append(_MODEL_WORDS[status.model_phase])
+        parts.append(" ".join(_MODEL[status.model_phase]))
     if status.seconds_left is not None:
         parts.append(f"{estimate(status.seconds_left)} left")
     return ", ".join(parts)
@@ -179,22 +179,18 @@ def _found(status: Status) -> str:
 
 def _keyword_only(status: Status) -> str:
     ready = status.model_phase is ModelPhase.READY
-    return "" if ready else f" by keyword; {_MODEL_WORDS[status.model_phase]}"
+    return "" if ready else f" by keyword; {' '.join(_MODEL[status.model_phase])}"
 
 
-_MODEL_WORDS = {
-    ModelPhase.MISSING: "semantic search is not installed",
-    ModelPhase.PREPARING: "the model is being prepared",
-    ModelPhase.LOADING: "the model is being loaded",
-    ModelPhase.FAILED: "the model failed",
+_MODEL = {
+    ModelPhase.MISSING: ("semantic search is", "not installed"),
+    ModelPhase.PREPARING: ("the model is", "being prepared"),
+    ModelPhase.LOADING: ("the model is", "being loaded"),
+    ModelPhase.READY: ("the model is", "ready"),
+    ModelPhase.FAILED: ("the model", "failed"),
 }
-_MODEL_SHORT = {
-    ModelPhase.MISSING: "not installed",
-    ModelPhase.PREPARING: "being prepared",
-    ModelPhase.LOADING: "being loaded",
-    ModelPhase.READY: "ready",
-    ModelPhase.FAILED: "failed",
-}
+"""The state of the model as a sentence; its second part is enough beside the word “Model”."""
+
 _STATES = {
     "starting": (Tone.QUIET, "Opening the vault"),
     "paused": (Tone.WARNING, "Paused"),
