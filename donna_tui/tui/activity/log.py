@@ -190,9 +190,6 @@ class LogFilter(Horizontal):
     def on_mount(self) -> None:
         self.choice.can_focus = False
 
-    def focus_input(self) -> None:
-        self.field.focus()
-
     def clear(self) -> None:
         with self.field.prevent(Input.Changed):
             self.field.value = ""

@@ -179,7 +179,7 @@ class ActivityPane(Vertical):
         self.sections.chosen = 0
         self.remove_class("-on-problems")
         self.add_class("-filtering")
-        self.log_filter.focus_input()
+        self.log_filter.field.focus()
 
     action_search_focus = action_activity_filter
 

@@ -14,6 +14,7 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import make_panel
 from donna_tui.tui.lib.inputs import LineInput, set_label
+from donna_tui.tui.lib.keymap import shown_key
 
 _BETWEEN = " · "
 _DIGITS = 3
@@ -22,8 +23,7 @@ _DIGITS = 3
 class MarkedWords(Highlighter):
     """Underline filters that are invalid or match nothing."""
 
-    def __init__(self) -> None:
-        self.words: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
     def highlight(self, text: Text) -> None:
         """Underline the words; called by Textual each time the input is drawn."""
@@ -44,13 +44,13 @@ class SearchBar(Horizontal):
     input = query_one(SearchInput)
     facts = query_one("#search-facts", Static)
 
-    def __init__(self, switch_key: str) -> None:
+    def __init__(self) -> None:
         super().__init__()
         make_panel(self, "Search")
-        self._switch_key = switch_key
 
     def compose(self) -> ComposeResult:
-        hint = f"  {self._switch_key} switch note" if self._switch_key else ""
+        key = shown_key("app.switch", typing=True)
+        hint = f"  {key} switch note" if key else ""
         yield Static(Content("❯"), id="search-prompt")
         yield SearchInput(
             placeholder=f"Search your notes{hint}", compact=True, select_on_focus=False, highlighter=MarkedWords()

@@ -213,12 +213,12 @@ class SearchPane(BlankColumn):
         self._returns_to = ""
 
     def compose(self) -> ComposeResult:
-        yield SearchBar(shown_key("app.switch", typing=True))
+        yield SearchBar()
         with BlankRow(id="search-body"):
             with Panel("Results", id="search-list"):
                 yield ResultList(id="results")
                 yield Static(id="search-note")
-            yield Preview(id="preview")
+            yield Preview("Note", id="preview")
         start = StartPage(self._first_notes)
         start.display = False
         yield start

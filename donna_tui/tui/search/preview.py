@@ -70,16 +70,14 @@ class Preview(Panel):
     view = query_one("#preview-text", PassageView)
     foot = query_one("#preview-foot", FittedLine)
 
+    _backend: Backend | None = None
+    _hit: Hit | None = None
+    _timer: Timer | None = None
+
     def compose(self) -> ComposeResult:
         yield FittedLine(id="preview-head")
         yield PassageView(id="preview-text")
         yield FittedLine(id="preview-foot")
-
-    def __init__(self, *, id: str) -> None:  # noqa: A002
-        super().__init__("Note", id=id)
-        self._backend: Backend | None = None
-        self._hit: Hit | None = None
-        self._timer: Timer | None = None
 
     def jump_targets(self) -> Iterator[JumpTarget]:
         yield from self.view.jump_targets()

@@ -37,14 +37,15 @@ class Tab(Static):
     waiting: reactive[int] = reactive(0, layout=True)
     is_short: reactive[bool] = reactive(False, layout=True)
 
-    def __init__(self, pane: Pane, key: str) -> None:
+    def __init__(self, pane: Pane) -> None:
         super().__init__(id=f"tab-{pane}", classes="tab")
         self.pane = pane
-        self._key = key
 
     def render(self) -> Content:
-        name = "" if self.is_short and not self.has_class("-active") else f" {PANES[self.pane].title}"
-        return Content.assemble((self._key, "$text-disabled"), name, (counted(self.waiting), "$text-accent"))
+        entry = PANES[self.pane]
+        name = "" if self.is_short and not self.has_class("-active") else f" {entry.title}"
+        key = shown_key(entry.action)
+        return Content.assemble((key, "$text-disabled"), name, (counted(self.waiting), "$text-accent"))
 
     def on_click(self) -> None:
         self.post_message(GoTo(self.pane))
@@ -65,8 +66,7 @@ class HeaderBar(Horizontal):
     def compose(self) -> ComposeResult:
         yield Static(Content("Donna"), id="brand")
         yield SpaceName(self._space_name(), id="space")
-        for entry in PANES.values():
-            yield Tab(entry.name, shown_key(entry.action))
+        yield from map(Tab, PANES)
 
     def name_space(self, space: str) -> None:
         if space != self._space:
@@ -129,10 +129,8 @@ class FooterBar(Widget):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"footer--key", "footer--title", "footer--off"}
     auto_links = False  # no other colour under the mouse
 
-    def __init__(self) -> None:
-        super().__init__(id="footer")
-        self._state = ActionState()
-        self._covered_by: tuple[tuple[str, str], ...] = ()
+    _state = ActionState()
+    _covered_by: tuple[tuple[str, str], ...] = ()
 
     def show(self, state: ActionState) -> None:
         if state != self._state:

@@ -135,7 +135,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         with BlankSwitcher(initial="search", id="panes"):
             yield SearchPane(self._programs, self._first_notes)
         yield StatusStrip(len(self._first_notes), id="strip")
-        yield FooterBar()
+        yield FooterBar(id="footer")
         yield Static(Content(f"Donna needs {_SMALLEST[0]} × {_SMALLEST[1]} characters."), id="too-small")
 
     def _breakpoints(self, size: Size) -> Iterator[str]:
