@@ -74,12 +74,9 @@ def diff_rows(diffs: Iterable[FileDiff], layout: DiffLayout) -> list[DiffRow]:
 
 
 def file_title(diff: FileDiff) -> Content:
+    name = Content.styled(clean_line(diff.path), "strong")
     if diff.old_path:
-        name = Content.assemble(
-            (clean_line(diff.old_path), "muted"), (" → ", "quiet"), (clean_line(diff.path), "strong")
-        )
-    else:
-        name = Content.styled(clean_line(diff.path), "strong")
+        name = Content.assemble((clean_line(diff.old_path), "muted"), (" → ", "quiet"), name)
     fate = "" if diff.before_exists == diff.after_exists else ("  new note" if diff.after_exists else "  deleted")
     removed = (f"  −{count(diff.removed)}", "removed-mark") if diff.removed else ""
     added = (f"  +{count(diff.added)}", "added-mark") if diff.added else ""
@@ -340,9 +337,8 @@ class DiffDialog(Dialog[T]):
             self.dismiss(answer)
             return
         self._has_warned = True
-        self.query_one(KeyLine).set_text(
-            f"This discards your edit for good. Press {shown_key(action_id)} again to discard it, esc to keep it."
-        )
+        words = f"Press {shown_key(action_id)} again to discard it, esc to keep it."
+        self.query_one(KeyLine).set_text(f"This discards your edit for good. {words}")
 
     def action_plan_layout(self) -> None:
         self.view.toggle_layout()

@@ -88,9 +88,8 @@ class External:
         program = self._editor()
         name = PurePath(program[0]).name.removesuffix(".exe")
         arguments, has_window = _EDITORS.get(name, (("{path}",), False))
-        return Command(
-            (*program, *(part.format(path=path, line=line) for part in arguments)), in_terminal=not has_window
-        )
+        argv = (*program, *(part.format(path=path, line=line) for part in arguments))
+        return Command(argv, in_terminal=not has_window)
 
     def open(self, uri: str) -> Command:
         return Command((*self._opener(), uri), in_terminal=False)

@@ -144,9 +144,8 @@ class Picker(ListDialog[T], Generic[T]):
                 options.append(Option(Content.styled(section, "$text-disabled bold"), disabled=True))
             options.append(ValueOption(self._row(choice, match.places), choice))
         self.options.set_options(options)
-        self.options.highlighted = next(
-            (place for place, option in enumerate(options) if isinstance(option, ValueOption)), None
-        )
+        places = (place for place, option in enumerate(options) if isinstance(option, ValueOption))
+        self.options.highlighted = next(places, None)
         if found:
             self._show_more()
         else:

@@ -173,9 +173,8 @@ class RecallList(ItemList[RecallRow]):
 def rows_of(result: RecallResult) -> tuple[RecallRow, ...]:
     if not result.memories and not result.cut:
         return ()
-    packed = (
-        f"In the prompt: {plural(len(result.memories), 'memory', 'memories')}" if result.memories else "Nothing fits"
-    )
+    number = plural(len(result.memories), "memory", "memories")
+    packed = f"In the prompt: {number}" if result.memories else "Nothing fits"
     cut: tuple[RecallRow, ...] = (f"Left out: {count(len(result.cut))}", *result.cut) if result.cut else ()
     return (packed, *result.memories, *cut)
 

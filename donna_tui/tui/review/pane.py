@@ -488,9 +488,8 @@ class ReviewPane(PartsPane):
         draft = self.draft
         own = wording.evidence_of(draft, self.text.line_number) if draft is not None else ()
         whole = draft.evidence if draft is not None else ()
-        self.query_one("#evidence-head", Static).update(
-            Content.styled(wording.evidence_head(len(own), len(whole)) if draft is not None else "", "$text-muted")
-        )
+        words = wording.evidence_head(len(own), len(whole)) if draft is not None else ""
+        self.query_one("#evidence-head", Static).update(Content.styled(words, "$text-muted"))
         self.passages.empty_text = "Nothing was found to base it on." if draft is not None else ""
         self.passages.show(own or whole)
 

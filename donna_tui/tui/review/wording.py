@@ -205,9 +205,8 @@ def change_of(draft: Draft, left_out: frozenset[int], plan: Plan | None = None) 
     """Return the change from the existing note to the approved draft; with a plan, as planned."""
     before = draft.before.encode("utf-8", "surrogatepass") if draft.before is not None else None
     target = draft.row.target or draft.row.path
-    planned = (
-        next((change.after for change in plan.changes if change.path == target), None) if plan is not None else None
-    )
+    changes = plan.changes if plan is not None else ()
+    planned = next((change.after for change in changes if change.path == target), None)
     after = planned if planned is not None else without_hunks(draft.text, left_out).encode("utf-8", "surrogatepass")
     return Change(path=target, before=before, after=after)
 

@@ -651,9 +651,8 @@ class SearchPane(BlankColumn):
 
         request = self.question.request()
         if not path:
-            chosen = await self.app.push_screen_wait(
-                Switcher(backend.names, title="Which note is not found?", creates=False)
-            )
+            switcher = Switcher(backend.names, title="Which note is not found?", creates=False)
+            chosen = await self.app.push_screen_wait(switcher)
             if not isinstance(chosen, SwitchTo):
                 return
             path = chosen.path

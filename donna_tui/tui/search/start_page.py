@@ -272,25 +272,22 @@ def _recent(notes: Iterable[NameMatch], now: float) -> tuple[StartLine, ...]:
 
 
 def _tried(example: str, *, with_syntax: bool) -> tuple[StartLine, ...]:
-    searches = (
-        StartLine(Content.styled(f"“{clean_line(example)}”", "$text-accent"), opens=partial(RepeatSearch, example)),
-    )
+    question = Content.styled(f"“{clean_line(example)}”", "$text-accent")
+    searches = [StartLine(question, opens=partial(RepeatSearch, example))] if example else []
     width = max(len(name) for name, _ in SYNTAX)
     syntax = (
         StartLine(Content.assemble((name.ljust(width), "$text-muted"), (f"  {does}", "$text-disabled")))
         for name, does in SYNTAX
     )
-    return (*(searches if example else ()), *(syntax if with_syntax else ()))
+    return (*searches, *(syntax if with_syntax else ()))
 
 
 def _upcoming(facts: StartFacts, now: float) -> tuple[StartLine, ...]:
     """Format the number of waiting drafts, the next meetings, and the due tasks."""
     today = datetime.datetime.fromtimestamp(now).astimezone().date()
-    waiting = StartLine(
-        Content.styled(f"{plural(facts.drafts, 'draft')} to review", "$text-accent"), opens=partial(GoTo, "review")
-    )
+    drafts = Content.styled(f"{plural(facts.drafts, 'draft')} to review", "$text-accent")
     return (
-        *([waiting] if facts.drafts else []),
+        *([StartLine(drafts, opens=partial(GoTo, "review"))] if facts.drafts else []),
         *(_meeting(row, today) for row in facts.meetings),
         *(_task(task, today) for task in facts.tasks),
     )

@@ -226,9 +226,8 @@ class VaultFlows(PlanFlow):
             deadline = f", due {due}" if due else unread or ". “due friday” at its end is the deadline"
             return f"It is added to {TASKS_NOTE}{deadline}."
 
-        text = await self._prompt(
-            LinePrompt("Add a task", "add it", placeholder="call the bank due tomorrow", hint_for=hint_for)
-        )
+        prompt = LinePrompt("Add a task", "add it", placeholder="call the bank due tomorrow", hint_for=hint_for)
+        text = await self._prompt(prompt)
         if text is None:
             return None
         title, due = task_typed(text, today)
@@ -542,9 +541,8 @@ class VaultFlows(PlanFlow):
         if copy is None:
             return None
         await self._programs.edit(copy, line)
-        window = _in_window(
-            f"A copy of {clean_line(edit.path)}", "Save and close it there, then continue here to see the diff."
-        )
+        step = "Save and close it there, then continue here to see the diff."
+        window = _in_window(f"A copy of {clean_line(edit.path)}", step)
         if self._has_window(copy, line) and not await self._agrees(window, "continue"):
             return None
         return await self._retrying(partial(self._backend.notes.edited_text, copy))

@@ -42,9 +42,8 @@ class BlameList(ItemList[BlameLine]):
         same = selected is not None and selected.commit == line.commit
         number = Content.styled(f"{line.line:>4}  ", "accent" if same else "quiet")
         text = Content.styled(clean_line(line.text[:_LONGEST]), "plain" if same else "muted")
-        return Content.assemble(origin.truncate(room, ellipsis=True, pad=True), number, text).truncate(
-            width, ellipsis=True
-        )
+        whole = Content.assemble(origin.truncate(room, ellipsis=True, pad=True), number, text)
+        return whole.truncate(width, ellipsis=True)
 
     def _origin(self, line: BlameLine) -> Content:
         if not line.commit:
