@@ -64,6 +64,7 @@ class Picker(ListDialog[T], Generic[T]):
     """Choices in sections, filtered while typing. Enter or a click picks, escape closes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", show=False)]
+    footer_keys = (("↵", "choose"), ("↑↓", "select"), ("pgup pgdn", "a page"), ("esc", "cancel"))
 
     def __init__(self, title: str, choices: Iterable[Choice[T]], *, placeholder: str, mark_width: int = 0) -> None:
         super().__init__(classes="dialog")
@@ -78,10 +79,6 @@ class Picker(ListDialog[T], Generic[T]):
             yield LineInput(placeholder=self._placeholder, compact=True)
             yield OptionRows(markup=False, compact=True)
             yield Static(classes="picker-objection")
-
-    @property
-    def footer_keys(self) -> tuple[tuple[str, str], ...]:
-        return ("↵", "choose"), ("↑↓", "select"), ("pgup pgdn", "a page"), ("esc", "cancel")
 
     def on_mount(self) -> None:
         self.options.can_focus = False

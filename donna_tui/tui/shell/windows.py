@@ -37,6 +37,7 @@ class HelpScreen(Dialog[None]):
     """The help of one pane; escape or a click outside closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1,q,enter", "dismiss", show=False)]
+    footer_keys = (("↑↓", "scroll"), ("pgup pgdn", "a page"), ("g G", "beginning, end"), ("esc", "close"))
 
     def __init__(self, pane: Pane) -> None:
         super().__init__()
@@ -47,10 +48,6 @@ class HelpScreen(Dialog[None]):
             box.border_title = Content(PANES[self._pane].title)
             box.border_subtitle = Content("esc close")
             yield PassageView()
-
-    @property
-    def footer_keys(self) -> tuple[tuple[str, str], ...]:
-        return ("↑↓", "scroll"), ("pgup pgdn", "a page"), ("g G", "beginning, end"), ("esc", "close")
 
     def on_mount(self) -> None:
         view = self.query_one(PassageView)
