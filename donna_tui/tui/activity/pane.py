@@ -14,15 +14,7 @@ from textual.getters import query_one
 from textual.widgets import Input, OptionList
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.tui.activity.figures import (
-    FigureTable,
-    Overview,
-    ProblemList,
-    coverage_figures,
-    engine_figures,
-    latency_figures,
-    problem_of,
-)
+from donna_tui.tui.activity import figures
 from donna_tui.tui.activity.log import EventLog, LogFilter
 from donna_tui.tui.lib.action import ActionState
 from donna_tui.tui.lib.backend import Backend
@@ -50,10 +42,10 @@ class ActivityPane(Vertical):
     BINDINGS = bindings("activity")
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"tone--{tone}" for tone in Tone} | {"tone--title"}
 
-    overview = query_one(Overview)
+    overview = query_one(figures.Overview)
     log_filter = query_one(LogFilter)
     event_log = query_one("#log", EventLog)
-    problems = query_one("#problems", ProblemList)
+    problems = query_one("#problems", figures.ProblemList)
     sections = query_one("#sections", SectionTabs)
 
     def __init__(self, programs: ExternalPrograms) -> None:
@@ -64,16 +56,16 @@ class ActivityPane(Vertical):
     def compose(self) -> ComposeResult:
         yield SectionTabs(id="sections")
         with Horizontal(id="band"):
-            yield Overview(id="overview", classes="part")
+            yield figures.Overview(id="overview", classes="part")
             with VerticalScroll(id="coverage", classes="part figures", can_focus=False):
-                yield FigureTable(id="coverage-figures")
+                yield figures.FigureTable(id="coverage-figures")
             with VerticalScroll(id="facts", classes="part figures", can_focus=False):
-                yield FigureTable(id="latency-figures")
-                yield FigureTable(id="engine-figures")
+                yield figures.FigureTable(id="latency-figures")
+                yield figures.FigureTable(id="engine-figures")
         with Vertical(id="log-part", classes="part"):
             yield LogFilter(id="log-filter")
             yield EventLog(id="log")
-        yield ProblemList(id="problems", classes="part")
+        yield figures.ProblemList(id="problems", classes="part")
 
     def on_mount(self) -> None:
         self.log_filter.field.focus_after = lambda: self.event_log
@@ -147,7 +139,7 @@ class ActivityPane(Vertical):
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
-        self._open_problem(problem_of(event.option))
+        self._open_problem(figures.problem_of(event.option))
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         event.stop()
@@ -212,9 +204,9 @@ class ActivityPane(Vertical):
             return
         self.remove_class("-unknown")
         self.overview.show(status)
-        self.query_one("#coverage-figures", FigureTable).figures = tuple(coverage_figures(status))
-        self.query_one("#latency-figures", FigureTable).figures = tuple(latency_figures(status))
-        self.query_one("#engine-figures", FigureTable).figures = tuple(engine_figures(status))
+        self.query_one("#coverage-figures", figures.FigureTable).figures = tuple(figures.coverage_figures(status))
+        self.query_one("#latency-figures", figures.FigureTable).figures = tuple(figures.latency_figures(status))
+        self.query_one("#engine-figures", figures.FigureTable).figures = tuple(figures.engine_figures(status))
         self.problems.show(status.problems)
         self.set_class(not status.problems, "-calm")
         self._show_log()

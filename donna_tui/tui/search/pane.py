@@ -20,6 +20,7 @@ from textual.worker import Worker, WorkerError
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import citation, citation_link
+from donna_tui.tui.lib import messages
 from donna_tui.tui.lib.action import ActionState
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
@@ -31,39 +32,13 @@ from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import CursorView
 from donna_tui.tui.lib.links import FollowLink
-from donna_tui.tui.lib.messages import (
-    ActionsChanged,
-    EditNote,
-    EngineEvents,
-    OpenNote,
-    RememberPlace,
-    StatusChanged,
-    StepBack,
-)
 from donna_tui.tui.lib.parts_pane import MAX_WAIT_SECONDS
 from donna_tui.tui.lib.places import QuestionPlace
+from donna_tui.tui.search import wording
 from donna_tui.tui.search.bar import SearchBar
 from donna_tui.tui.search.preview import Preview
 from donna_tui.tui.search.results import ResultList, ResultRow
 from donna_tui.tui.search.start_page import RepeatSearch, StartPage, start_facts
-from donna_tui.tui.search.wording import (
-    PAGE,
-    Question,
-    changes_answers,
-    changes_start,
-    empty_start_text,
-    failed,
-    has_more,
-    is_at_same_place,
-    list_title,
-    makes_semantic,
-    note_of,
-    note_of_hit,
-    nothing_found,
-    number_found,
-    rows_of,
-    with_more,
-)
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.search import Hit, MemorySource, NameMatch, SearchOutcome
 from donna_tui.types.status import Status
@@ -89,7 +64,7 @@ class SearchRunner:
     def __init__(
         self, owner: Widget, answered: Callable[[SearchOutcome, bool], None], failed: Callable[[DonnaError], None]
     ) -> None:
-        self.question = Question()
+        self.question = wording.Question()
         self._owner = owner
         self._answered = answered
         self._failed = failed
@@ -110,7 +85,7 @@ class SearchRunner:
         between two searches is over.
         """
         self._number += 1
-        self.question = replace(self.question, text=text, like=None, most=PAGE)
+        self.question = replace(self.question, text=text, like=None, most=wording.PAGE)
         if (wait := self._wait) > 0 and not self._is_scheduled:
             self._owner.set_timer(wait, self._run_typed)
         self._is_scheduled = True
@@ -126,7 +101,7 @@ class SearchRunner:
     def _wait(self) -> float:
         return self._last_run + TYPING_GAP - monotonic()
 
-    def run(self, question: Question) -> None:
+    def run(self, question: wording.Question) -> None:
         """Run a question now. An empty question cancels the previous one."""
         self._number += 1
         self._last_run = monotonic()
@@ -204,7 +179,7 @@ class SearchPane(BlankColumn):
         self._outcome: SearchOutcome | None = None
         self._waiting: SearchOutcome | None = None
         self._unfolded: set[tuple[str, str]] = set()
-        self._longer: Question | None = None
+        self._longer: wording.Question | None = None
         self._questions: tuple[str, ...] = ()
         self._recalled: int | None = None
         self._is_complete = False
@@ -228,7 +203,7 @@ class SearchPane(BlankColumn):
         self._begin()
 
     @property
-    def question(self) -> Question:
+    def question(self) -> wording.Question:
         return self._runner.question
 
     @property
@@ -342,7 +317,7 @@ class SearchPane(BlankColumn):
         if event.hit is not None and self.results.selected_index == len(self.results.rows) - 1:
             self._load_more()
         self.preview.follow(event.hit)
-        self.post_message(ActionsChanged())
+        self.post_message(messages.ActionsChanged())
 
     def on_descendant_focus(self) -> None:
         if self.screen.focused in (self.results, self.preview.view):
@@ -362,17 +337,17 @@ class SearchPane(BlankColumn):
         self.bar.input.focus()
         self.save_question()
 
-    def on_status_changed(self, event: StatusChanged) -> None:
+    def on_status_changed(self, event: messages.StatusChanged) -> None:
         self._set_status(event.status)
 
-    def on_engine_events(self, event: EngineEvents) -> None:
+    def on_engine_events(self, event: messages.EngineEvents) -> None:
         """Refresh after changes of the index; immediately when the model becomes ready and no result is selected."""
-        if self._refreshing is None and any(map(changes_start, event.events)):
+        if self._refreshing is None and any(map(wording.changes_start, event.events)):
             self._refreshing = self.set_timer(REFRESH_SECONDS, self._refresh_start_again)
         untouched = not self._is_in_list and not self.results.selected_index
-        if untouched and any(map(makes_semantic, event.events)):
+        if untouched and any(map(wording.makes_semantic, event.events)):
             self._run_question(self.question)
-        elif any(changes_answers(posted) for posted in event.events):
+        elif any(wording.changes_answers(posted) for posted in event.events):
             self._runner.refresh_soon()
             self.preview.changed(event.events)
 
@@ -387,11 +362,11 @@ class SearchPane(BlankColumn):
     def action_search_show(self) -> None:
         if self.selected is None:
             return
-        note = note_of_hit(self.selected)
+        note = wording.note_of_hit(self.selected)
         if not note:
             self.notify("No note contains this passage.", severity="warning", timeout=4, markup=False)
         elif not self._refuses_elsewhere(self.selected, "see it in its Vault"):
-            self.post_message(OpenNote(note, self.selected.start_line))
+            self.post_message(messages.OpenNote(note, self.selected.start_line))
 
     def on_follow_link(self, event: FollowLink) -> None:
         """Block links of another space, which can only be followed there."""
@@ -402,12 +377,12 @@ class SearchPane(BlankColumn):
         """Open the selected note in the editor; zoom in on a passage that is in no note."""
         if self.selected is None or self._backend is None:
             return
-        note = note_of_hit(self.selected)
+        note = wording.note_of_hit(self.selected)
         if not note:
             self._zoom(on=True)
             return
         if not self._is_elsewhere(self.selected):
-            self.post_message(EditNote(note, self.selected.start_line))
+            self.post_message(messages.EditNote(note, self.selected.start_line))
             return
         with showing_errors(self):
             path = self._backend.absolute_path(note, self.selected.space)
@@ -416,7 +391,7 @@ class SearchPane(BlankColumn):
     async def action_search_obsidian(self) -> None:
         if self.selected is None or self._backend is None:
             return
-        note = note_of_hit(self.selected)
+        note = wording.note_of_hit(self.selected)
         if not note:
             self.notify("No note contains this passage.", severity="warning", timeout=4, markup=False)
             return
@@ -426,7 +401,7 @@ class SearchPane(BlankColumn):
     def action_search_copy_link(self) -> None:
         if self.selected is None:
             return
-        note = note_of_hit(self.selected)
+        note = wording.note_of_hit(self.selected)
         if note and not self._is_elsewhere(self.selected):
             self._programs.copy(citation_link(replace(self.selected, path=note)), "The link to this section")
         else:
@@ -549,19 +524,19 @@ class SearchPane(BlankColumn):
     def _load_more(self) -> None:
         """Load another page of the same question, if there is one and it is not being loaded."""
         asked = self.question
-        if self._outcome is not None and asked != self._longer and has_more(self._outcome):
-            self._longer = replace(asked, most=asked.most + PAGE)
+        if self._outcome is not None and asked != self._longer and wording.has_more(self._outcome):
+            self._longer = replace(asked, most=asked.most + wording.PAGE)
             self._run_question(self._longer)
 
     def action_search_more(self) -> None:
-        self.post_message(RememberPlace(self.place))
+        self.post_message(messages.RememberPlace(self.place))
         self._run_question(replace(self.question, like=self.selected, near_misses=False))
 
     def action_search_undo(self) -> None:
-        self.post_message(StepBack())
+        self.post_message(messages.StepBack())
 
     def action_search_redo(self) -> None:
-        self.post_message(StepBack(redo=True))
+        self.post_message(messages.StepBack(redo=True))
 
     def action_search_near(self) -> None:
         outcome, question = self._outcome, self.question
@@ -613,7 +588,7 @@ class SearchPane(BlankColumn):
 
     def _begin(self) -> None:
         """Show the start page, or a notice of why it would be empty."""
-        words = None if self._is_listed_already else empty_start_text(self._status)
+        words = None if self._is_listed_already else wording.empty_start_text(self._status)
         self._clear(words or NoticeText(""))
         self._show_start(on=words is None)
         if words is None:
@@ -659,7 +634,7 @@ class SearchPane(BlankColumn):
         with showing_errors(self):
             self.app.push_screen(explanation_screen(await backend.why_not(path, request), request.text))
 
-    def _run_question(self, question: Question) -> None:
+    def _run_question(self, question: wording.Question) -> None:
         self._runner.run(question)
         self._show_bar()
 
@@ -667,35 +642,35 @@ class SearchPane(BlankColumn):
         is_longer = self._longer == self.question
         self._longer = None
         if asked and is_longer and self._outcome is not None:
-            self._draw(with_more(self._outcome, outcome), keep=True)
+            self._draw(wording.with_more(self._outcome, outcome), keep=True)
         elif asked:
             returns_to, self._returns_to = self._returns_to, ""
             self._draw(outcome, keep=self._is_in_list, select=returns_to)
-        elif is_at_same_place(self.results.rows, self.results.selected_index, self._rows_of(outcome)):
+        elif wording.is_at_same_place(self.results.rows, self.results.selected_index, self._rows_of(outcome)):
             self._draw(outcome, keep=True)
         else:
             self._waiting = outcome
             self._note(f"There are newer results; {shown_key('search.refresh', typing=self._is_typing)} shows them.")
 
     def _rows_of(self, outcome: SearchOutcome) -> tuple[ResultRow, ...]:
-        return rows_of(outcome, near_misses=self.question.near_misses, unfolded=self._unfolded)
+        return wording.rows_of(outcome, near_misses=self.question.near_misses, unfolded=self._unfolded)
 
     def _failed(self, error: DonnaError) -> None:
         self._show_start(on=False)
         self._outcome = None
-        self._clear(failed(error))
+        self._clear(wording.failed(error))
 
     def _draw(self, outcome: SearchOutcome, *, keep: bool, select: str = "") -> None:
         self._outcome, self._waiting = outcome, None
         self._show_start(on=False)
         rows = self._rows_of(outcome)
         if not rows:
-            self._clear(nothing_found(self.question, outcome, self._status))
+            self._clear(wording.nothing_found(self.question, outcome, self._status))
             return
         kept = self.selected.chunk_id if keep and self.selected is not None else ""
         self.call_after_refresh(self._show_bar)
-        self._title(list_title(self.question, outcome))
-        self._note(note_of(outcome))
+        self._title(wording.list_title(self.question, outcome))
+        self._note(wording.note_of(outcome))
         self.results.show(rows, keep=select or kept)
 
     def _clear(self, words: NoticeText) -> None:
@@ -715,7 +690,7 @@ class SearchPane(BlankColumn):
         self._note("")
         self.remove_class("-zoomed")
         self._show_bar()
-        self.post_message(ActionsChanged())
+        self.post_message(messages.ActionsChanged())
 
     def _title(self, text: str) -> None:
         name_panel(self.query_one("#search-list", Panel), text or "Results")
@@ -724,7 +699,7 @@ class SearchPane(BlankColumn):
         show_label(self.query_one("#search-note", Static), Content(text), layout=False)
 
     def _show_bar(self) -> None:
-        found = None if self._outcome is None or self.question.is_empty else number_found(self._outcome)
+        found = None if self._outcome is None or self.question.is_empty else wording.number_found(self._outcome)
         self.bar.state(self.question.mode, str(self.question.scope), found)
         self.bar.mark(tuple(each.text for each in self._outcome.filter_problems) if self._outcome else ())
 
@@ -734,7 +709,7 @@ class SearchPane(BlankColumn):
         self._status = status
         if not self.question.is_empty:
             return
-        if self.start.display and (self._is_listed_already or empty_start_text(status) is None):
+        if self.start.display and (self._is_listed_already or wording.empty_start_text(status) is None):
             self.start.show(self.start.facts, status, time())
         else:
             self._begin()

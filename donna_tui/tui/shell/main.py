@@ -21,6 +21,7 @@ from textual.widgets import Input, Static
 
 from donna_tui.platform.paths import style_sheet
 from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.lib import messages
 from donna_tui.tui.lib.action import Action, ActionState
 from donna_tui.tui.lib.action import Pane as PaneName
 from donna_tui.tui.lib.actions import ACTIONS
@@ -34,18 +35,6 @@ from donna_tui.tui.lib.humanize import plural
 from donna_tui.tui.lib.jump import HasJumpTargets, JumpOverlay, JumpTarget
 from donna_tui.tui.lib.keymap import anywhere_key, shown_key
 from donna_tui.tui.lib.links import FollowLink, LinkRef
-from donna_tui.tui.lib.messages import (
-    ActionsChanged,
-    ChooseSpace,
-    EditNote,
-    GoTo,
-    OpenDraft,
-    OpenMeeting,
-    OpenNote,
-    RememberPlace,
-    StatusChanged,
-    StepBack,
-)
 from donna_tui.tui.lib.panes import PANES
 from donna_tui.tui.lib.parts_pane import PartsPane
 from donna_tui.tui.lib.places import NotePlace, Place, Places, QuestionPlace, ScreenPlace
@@ -178,7 +167,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._greet(lambda pane: pane.connect(backend))
         self._share_flows()
         self.run_worker(self._complete_after_answer(backend), group="panes")
-        self.post_message(StatusChanged(backend.status()))
+        self.post_message(messages.StatusChanged(backend.status()))
 
     def disconnect(self) -> None:
         for bridge in self._bridges:
@@ -299,45 +288,45 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if self.is_mounted:
             self.footer.show(self.state())
 
-    def on_status_changed(self, event: StatusChanged) -> None:
+    def on_status_changed(self, event: messages.StatusChanged) -> None:
         self.strip.status = event.status
         self.header.name_space(event.status.space)
         self.refresh_footer()
 
-    def on_actions_changed(self, event: ActionsChanged) -> None:
+    def on_actions_changed(self, event: messages.ActionsChanged) -> None:
         event.stop()
         self.refresh_footer()
 
     def on_review_pane_counted(self, event: ReviewPane.Counted) -> None:
         self.header.report_waiting("review", event.waiting)
 
-    def on_open_draft(self, event: OpenDraft) -> None:
+    def on_open_draft(self, event: messages.OpenDraft) -> None:
         self.show_pane("review")
         self._review.reload(event.identity)
 
     @work(group="panes")
-    async def on_open_note(self, event: OpenNote) -> None:
+    async def on_open_note(self, event: messages.OpenNote) -> None:
         await self._show_note(event.path, event.line)
 
     @work(group="panes")
-    async def on_open_meeting(self, event: OpenMeeting) -> None:
+    async def on_open_meeting(self, event: messages.OpenMeeting) -> None:
         if await self._show_completed("meetings"):
             cast("MeetingsPane", self.pane).select_meeting(event.identity, event.day)
 
-    def on_go_to(self, event: GoTo) -> None:
+    def on_go_to(self, event: messages.GoTo) -> None:
         self.show_pane(event.pane)
 
-    def on_remember_place(self, event: RememberPlace) -> None:
+    def on_remember_place(self, event: messages.RememberPlace) -> None:
         self._places.push_back(event.place)
 
     @work(group="panes")
-    async def on_step_back(self, event: StepBack) -> None:
+    async def on_step_back(self, event: messages.StepBack) -> None:
         """Undo or redo from a screen that shows no notes."""
         await self.complete()
         if self.is_complete:
             (self._vault.action_vault_redo if event.redo else self._vault.action_vault_undo)()
 
-    async def on_edit_note(self, event: EditNote) -> None:
+    async def on_edit_note(self, event: messages.EditNote) -> None:
         await self._edit(event.path, event.line)
 
     def on_descendant_focus(self) -> None:
@@ -520,7 +509,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.app.push_screen(HelpScreen(self.header.active))
 
     def action_app_space(self) -> None:
-        self.post_message(ChooseSpace())
+        self.post_message(messages.ChooseSpace())
 
     def action_app_suspend(self) -> None:
         self.app.action_suspend_process()
