@@ -28,11 +28,11 @@ from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.messages import ActionsChanged, EngineEvents, OpenDraft, OpenNote
-from donna_tui.tui.lib.parts_pane import PartsPane, why_no_list
 from donna_tui.tui.meetings import wording
 from donna_tui.tui.meetings.list import MeetingCard, MeetingList
 from donna_tui.tui.review.flows import DraftFlows
 from donna_tui.tui.review.wording import lacks_repository
+from donna_tui.tui.vault.parts_pane import PartsPane, why_no_list
 from donna_tui.types.drafts import OFF_FOR_MEETING, OFF_FOR_SERIES, MeetingRow, MeetingState
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.memory_events import VaultWritten

@@ -30,13 +30,13 @@ from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.messages import ActionsChanged, EditNote, EngineEvents, StatusChanged
-from donna_tui.tui.lib.parts_pane import PartsPane, why_no_list
 from donna_tui.tui.memory import wording
 from donna_tui.tui.memory.card import MemoryCard, citation_of, note_of
 from donna_tui.tui.memory.dialogs import ForgetScreen, SuggestionScreen
 from donna_tui.tui.memory.list import PAGE, MemoryList, own_text
 from donna_tui.tui.memory.recall_panel import MemoryInput, RecallPanel
 from donna_tui.tui.search.dialogs import correct, correction_effect
+from donna_tui.tui.vault.parts_pane import PartsPane, why_no_list
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.events import ChangedElsewhere, IndexSwapped, NoteDeleted, NoteEmbedded
 from donna_tui.types.memory import MemoryChunk, Suggestion

@@ -24,9 +24,9 @@ from donna_tui.tui.lib.containers import make_panel
 from donna_tui.tui.lib.humanize import count, plural
 from donna_tui.tui.lib.inputs import LineInput, Notice, NoticeText
 from donna_tui.tui.lib.lines import ItemList, RowList
-from donna_tui.tui.lib.parts_pane import why_no_list
 from donna_tui.tui.memory.list import marked, omitted_line, packed_line, separator_line
 from donna_tui.tui.memory.wording import LOADING, NO_QUESTION, nothing_recalled, recall_facts
+from donna_tui.tui.vault.parts_pane import why_no_list
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.memory import MemoryChunk, Omitted, RecallResult
 

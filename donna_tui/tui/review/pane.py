@@ -34,12 +34,12 @@ from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.links import FollowLink, LinkFollowed
 from donna_tui.tui.lib.messages import ActionsChanged, EditNote, EngineEvents
-from donna_tui.tui.lib.parts_pane import PartsPane, why_no_list
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.review import wording
 from donna_tui.tui.review.draft_text import DraftText
 from donna_tui.tui.review.flows import DraftFlows
 from donna_tui.tui.review.lists import DraftList, EvidenceList, citation_text
+from donna_tui.tui.vault.parts_pane import PartsPane, why_no_list
 from donna_tui.tui.vault.wording import why_no_write, why_not_here
 from donna_tui.types.drafts import Draft, DraftRow, DraftState
 from donna_tui.types.errors import DonnaError

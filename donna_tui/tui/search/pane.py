@@ -32,13 +32,13 @@ from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import CursorView
 from donna_tui.tui.lib.links import FollowLink
-from donna_tui.tui.lib.parts_pane import MAX_WAIT_SECONDS
 from donna_tui.tui.lib.places import QuestionPlace
 from donna_tui.tui.search import wording
 from donna_tui.tui.search.bar import SearchBar
 from donna_tui.tui.search.preview import Preview
 from donna_tui.tui.search.results import ResultList, ResultRow
 from donna_tui.tui.search.start_page import RepeatSearch, StartPage, start_facts
+from donna_tui.tui.vault.parts_pane import MAX_WAIT_SECONDS
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.search import Hit, MemorySource, NameMatch, SearchOutcome
 from donna_tui.types.status import Status

@@ -36,12 +36,12 @@ from donna_tui.tui.lib.jump import HasJumpTargets, JumpOverlay, JumpTarget
 from donna_tui.tui.lib.keymap import anywhere_key, shown_key
 from donna_tui.tui.lib.links import FollowLink, LinkRef
 from donna_tui.tui.lib.panes import PANES
-from donna_tui.tui.lib.parts_pane import PartsPane
 from donna_tui.tui.lib.places import NotePlace, Place, Places, QuestionPlace, ScreenPlace
 from donna_tui.tui.lib.styled import TEXT_CLASSES
 from donna_tui.tui.search.pane import SearchPane
 from donna_tui.tui.shell.bars import FooterBar, HeaderBar, StatusStrip, Tab, no_model_to_get
 from donna_tui.tui.terminal import Unsaved
+from donna_tui.tui.vault.parts_pane import PartsPane
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import NameMatch
 

@@ -31,9 +31,9 @@ from donna_tui.tui.lib.humanize import count, moment
 from donna_tui.tui.lib.inputs import SectionTabs, show_label
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.links import FollowLink, LinkFollowed
-from donna_tui.tui.lib.parts_pane import MAX_WAIT_SECONDS
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.vault.lists import BlameList, HistoryList, LinkList
+from donna_tui.tui.vault.parts_pane import MAX_WAIT_SECONDS
 from donna_tui.tui.vault.tree import TreeRow
 from donna_tui.tui.vault.wording import AS_RECORDED, PICK_CHANGE, author_of, gone_with_edit, note_head, why_special
 from donna_tui.types.errors import DonnaError, Reason

@@ -29,10 +29,10 @@ from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.messages import ActionsChanged, EngineEvents
-from donna_tui.tui.lib.parts_pane import PartsPane, why_no_list
 from donna_tui.tui.vault import wording
 from donna_tui.tui.vault.flows import VaultFlows
 from donna_tui.tui.vault.note_detail import TABS, NoteDetail, Tab
+from donna_tui.tui.vault.parts_pane import PartsPane, why_no_list
 from donna_tui.tui.vault.plan_flow import UnsavedEdits
 from donna_tui.tui.vault.tree import NoteTree, TreeRow
 from donna_tui.types import events

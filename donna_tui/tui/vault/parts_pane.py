@@ -1,4 +1,4 @@
-"""The base of the screens that consist of parts, of which narrow terminals show one at a time."""
+"""The base of the screens of parts, of which narrow terminals show one at a time. They share the flows of the vault."""
 
 from __future__ import annotations
 
