@@ -18,7 +18,8 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from tests.cli.running import REPOSITORY, Donna, write
+from tests.cli.running import REPOSITORY, Donna
+from tests.git_vaults import write
 from tests.mcp.serving import payload_of
 from tests.terminal import python_in_terminal
 
