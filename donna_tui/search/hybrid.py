@@ -252,7 +252,7 @@ def _rank(passages: Passages, question: Question, legs: Legs, listed: Collection
     if _asks_only_for_section(question.query):
         ranked = lifted(ranked, dict.fromkeys(listed, 1.0), 1.0)  # above all others
     else:
-        ranked = lifted(ranked, _by_section(ranked, listed), SECTION_WEIGHT)
+        ranked = lifted(ranked, _by_section(passages, question, ranked, listed), SECTION_WEIGHT)
     return lifted(ranked, _by_user(passages, question, [each for each, at in places.items() if at.is_turn]))
 
 
@@ -299,12 +299,26 @@ def _asks_only_for_section(query: Query) -> bool:
     return bool(query.terms) and len(asking_words(query)) == len(query.terms)
 
 
-def _by_section(ranked: Sequence[Ranked], listed: Collection[int]) -> dict[int, float]:
+def _by_section(
+    passages: Passages, question: Question, ranked: Sequence[Ranked], listed: Collection[int]
+) -> dict[int, float]:
     """Return the leads of the passages that list what the question asks for. They are in proportion to the passages'
-    scores, since such a list about another subject answers nothing.
+    scores, and to the share of the other words of the question that they contain, relative to the largest, since such a
+    list about another subject or person answers nothing. Words that only the properties of the note have, such as the
+    attendees, count half.
     """
     best = (ranked[0].rank_score if ranked else 0.0) or 1.0
-    return {one.id: one.rank_score / best for one in ranked if one.id in listed}
+    content = query_content(question.query, partial=False)
+    held = {
+        each: content.coverage(row.whole) + content.coverage(f"{row.path} {row.heading_path} {row.content}")
+        for each, row in passages.rows(list(listed)).items()
+    }
+    most = max(held.values(), default=0.0)
+    return {
+        one.id: one.rank_score / best * (held.get(one.id, 0.0) / most if most else 1.0)
+        for one in ranked
+        if one.id in listed
+    }
 
 
 def _by_user(passages: Passages, question: Question, turns: Sequence[int]) -> dict[int, float]:

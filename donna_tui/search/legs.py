@@ -15,7 +15,7 @@ from donna_tui.index.scope import is_one_note
 from donna_tui.index.vectors import Vector, VectorIndex, stored_vectors
 from donna_tui.search.names import Named, has_unknown_word, named_by
 from donna_tui.search.query import STOP_WORDS, Query, latest_of, parse_query, without_joined
-from donna_tui.search.ranking import TOP_CANDIDATES, query_content
+from donna_tui.search.ranking import TOP_CANDIDATES, asking_words, query_content
 from donna_tui.search.snippets import stem
 from donna_tui.text.words import is_one_character, other_article, other_spellings
 from donna_tui.types.search import Filters, Mode, SearchRequest
@@ -191,20 +191,24 @@ def matches(
 ) -> list[KeywordMatch]:
     """Return the keyword matches; without any word to search for, the newest notes that match the filters."""
     if question.query.terms:
-        terms = _terms(database, question.query, half_typed=half_typed)
+        terms = _terms(database, question, half_typed=half_typed)
         return search_words(database, terms, question.scope, limit, run_parallel)
     return newest(database, question.scope, limit) if question.narrows or question.query.without else []
 
 
-def _terms(database: Database, query: Query, *, half_typed: bool) -> list[str]:
+def _terms(database: Database, question: Question, *, half_typed: bool) -> list[str]:
     """Return the FTS5 expressions to search for, with the completions of a half-typed last word and of single
-    characters of scripts without spaces.
+    characters of scripts without spaces. The words by which a hybrid search asks for a section of minutes are left out,
+    unless there are no others, since they are in few of the passages that answer.
     """
+    query = question.query
     begun = {quoted(word): word for word in query.terms if is_one_character(word)}
     if half_typed:
         begun[quoted(query.begun)] = query.begun
+    asking = {quoted(word) for word in asking_words(query)} if question.mode == "hybrid" else set[str]()
+    wanted = [literal for literal in query.literals if literal not in asking] or query.literals
     words = words_of(query.filters)
-    return [begun_word(database, begun[literal], words) if literal in begun else literal for literal in query.literals]
+    return [begun_word(database, begun[literal], words) if literal in begun else literal for literal in wanted]
 
 
 def is_half_typed(database: Database, question: Question) -> bool:

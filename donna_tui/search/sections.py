@@ -80,7 +80,7 @@ TASKS = Section(
         rf"|{_ALL}((?:{_OPEN})\s+(?:{_OWN}|action items))(?:\s+[^\W\d]\w*){{1,3}}\W*\Z"
         r"|\bwhat(?:['’]s| is| was) (still (?:open|to (?:be done|do)))\b"
         rf"|\b(?:what|which|welche)\s+({_TODO})\s+(?:are|is|sind|were)(?:\s+(still|noch))?\s+(left|offen|{_OPEN})\b"
-        rf"|\A\W*(?:\w+\s+){{0,2}}(?:\w+['’]s?|my|our|all|meine|unsere|alle)\s+({_OWN})\W*\Z"
+        rf"|\A\W*(?:\w+\s+){{0,2}}(?:\w+['’]s?|my|our|all|meine|unsere|alle)\s+((?:(?:{_OPEN})\s+)?(?:{_OWN}))\W*\Z"
         rf"|{_ALL}({_OWN})\s+(?:for|of|from|für|von)\b|\A\W*(?:\w+\s+){{1,3}}(action items?|next steps?)\W*\Z"
         r"|\bwhat\s+(?:do|does|did)\b.{0,40}\b((?:have|need) to do)"
         r"(?:\W*\Z|\s+(?:this|next|today|tomorrow|before|by)\b)"

@@ -165,6 +165,7 @@ def test_the_latest_note_of_a_series_is_first(store: MemoryStore, text: str, fir
         ("did Globex agree then", "Notes", ()),
         ("which decision tree does Globex use", "Notes", ()),
         ("which tasks does Globex agree to", "Notes", ()),
+        ("Globex's open tasks", "Boxes", ("open", "tasks")),
         ("how to open tasks of Globex", "Notes", ()),
         ("a query for open tasks of Globex", "Notes", ()),
     ],
@@ -193,6 +194,16 @@ def test_a_list_of_decisions_about_another_subject_stays_behind(store: MemorySto
     add(store, "Globex.md", "# Globex\n\n## Decisions\n\n- Two pumps are leased", leaning(0.85))
     add(store, "Initech.md", "# Initech\n\nThe cover sheet of a report is green now.", leaning(0.9, 2))
     assert paths(asked(store, "what did we decide about the cover sheet")) == ["Initech.md", "Globex.md"]
+
+
+@pytest.mark.parametrize("text", ["open tasks of Bo", "tasks for Bo", "Bo's open tasks", "what does Bo have to do"])
+def test_the_tasks_of_a_person_are_before_those_of_others(store: MemoryStore, text: str) -> None:
+    add(store, "Tasks.md", "- [ ] Open a bank account", leaning(0.8))
+    met = note("Retro.md", "## Tasks\n\n- [ ] Buy milk (Ana)", metadata={"frontmatter": {"attendees": ["Ana", "Bo"]}})
+    store.upsert(met)
+    store.store_vectors([(each.id, each.embed_hash, leaning(0.7, 2)) for each in store.pending(50)])
+    add(store, "Board.md", "## Next steps\n\n- [ ] Send the plan (Bo)", leaning(0.6, 3))
+    assert paths(asked(store, text))[0] == "Board.md"
 
 
 @pytest.mark.parametrize("text", ["what did we decide?", "What was agreed?", "what did we decide,"])
