@@ -19,7 +19,7 @@ from donna_tui.search.ranking import stems_of
 from donna_tui.search.sections import DECISION_LABEL, DECISIONS_HEADING, TASK_LABEL, TASKS_HEADING
 from donna_tui.text.dates import GERMAN_MONTHS, MONTH, WEEKDAYS
 from donna_tui.text.lines import line_of, line_starts, split_lines
-from donna_tui.text.markdown import CUE, VOICE, Section, split_sections
+from donna_tui.text.markdown import CUE, EMBEDDED_IMAGE, VOICE, Section, split_sections
 from donna_tui.text.prose import HIDDEN, hidden, prose, without_comments
 from donna_tui.text.sentences import sentence_spans
 from donna_tui.types.drafts import Claim
@@ -168,8 +168,8 @@ _WHOLE = re.compile(r"\S.*", re.DOTALL)
 _STATEMENT = re.compile(r"\S.*(?:(?<![.!?;:])\n[ \t]*[a-zß-ÿ].*)*")
 """A line, with those that continue it in lower case."""
 
-_LEFT_OUT = re.compile(r"~~.*?~~|\[\^[^\]\s]{1,80}\]", re.DOTALL)
-"""Struck-through text and references to footnotes."""
+_LEFT_OUT = re.compile(rf"~~.*?~~|\[\^[^\]\s]{{1,80}}\]|(?i:{EMBEDDED_IMAGE})", re.DOTALL)
+"""Struck-through text, references to footnotes and embedded images."""
 
 _DROPPED = re.compile(
     r"\W{0,9}~~[^~]+~~\W{0,9}(?:done|finished|cancell?ed|dropped|obsolete|(?:not|no longer) needed|erledigt|fertig"
@@ -327,7 +327,7 @@ def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Bloc
 
 
 def _without_left_out(text: str) -> str:
-    """Hide struck-through text and references to footnotes."""
+    """Hide struck-through text, references to footnotes and embedded images."""
     return _LEFT_OUT.sub(lambda match: hidden(match[0]), text)
 
 

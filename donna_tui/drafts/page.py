@@ -10,7 +10,7 @@ from typing import Any, Literal
 from donna_tui.drafts.drafters import EXTRACTIVE, Answer, Statement, Task, all_statements
 from donna_tui.drafts.people import ACTOR
 from donna_tui.drafts.queue import ID_KEY, Rest
-from donna_tui.drafts.text import inline, link_to, wikilink, words_only
+from donna_tui.drafts.text import inline, link_to, source_named, wikilink, words_only
 from donna_tui.types.drafts import Evidence
 from donna_tui.vault.note.read import DRAFT_KEY
 
@@ -136,4 +136,4 @@ def _cite(passage: Evidence) -> str:
         return link_to(passage.path)
     if passage.source_type == "task":
         return wikilink(passage.path.partition("#")[0], "task")
-    return inline(f"{passage.source_type} {passage.title}", 80)
+    return source_named(passage.source_type, passage.title)

@@ -135,6 +135,12 @@ def link_to(path: str) -> str:
     return wikilink(path, path.rpartition("/")[2].removesuffix(".md"))
 
 
+def source_named(source: str, title: str) -> str:
+    """Return how a source other than a note is named: `chat Trips, 8 May 2023`; without a title `chat, 8 May 2023`."""
+    named = title.removeprefix("Chat") if source == "chat" and re.match(r"Chat(?:,|$)", title) else f" {title}"
+    return inline(f"{source}{named}", 80)
+
+
 def can_be_linked(name: str) -> bool:
     """Check whether a wikilink can contain this name unchanged."""
     return bool(name.strip()) and not re.search(r"[\[\]|#^\\/:*?\"<>\n\r]", name) and not name.startswith(".")

@@ -341,7 +341,8 @@ _CODE = r"(?<![\\`])(?P<ticks>`+)(?P<text>(?:[^`\n]|\n(?!\n))+)(?P=ticks)(?!`)"
 IMAGE_SIZE = r"\|\d+(?:x\d+)?"
 """The size of an embedded image, where a link has its text, as a pattern."""
 
-_IMAGE = rf"(?<![ \t])[ \t]*!\[\[[^\[\]|\n]*\.(?:{IMAGES})(?:#[^\[\]|\n]*)?(?:\\?{IMAGE_SIZE})?\]\]"
+EMBEDDED_IMAGE = rf"(?<![ \t])[ \t]*!\[\[[^\[\]|\n]*\.(?:{IMAGES})(?:#[^\[\]|\n]*)?(?:\\?{IMAGE_SIZE})?\]\]"
+"""An embedded image, with the space before it, as a pattern."""
 
 
 def _literal(code: str) -> str:
@@ -398,7 +399,7 @@ _RULES: tuple[tuple[frozenset[str], re.Pattern[str], str | Callable[[re.Match[st
         ("|", r"(?<![ \t])[ \t]*(?<!\\)\|[ \t]*\n", " · ", 0),
         ("|", r"(?<![ \t])[ \t]*(?<!\\)\|[ \t]*\Z", "", 0),
         ("`", _CODE, _code, 0),
-        ("!", _IMAGE, "", re.IGNORECASE),
+        ("!", EMBEDDED_IMAGE, "", re.IGNORECASE),
         ("]", r"\A(?:(?:[^\[\]\n]*\|)?([^\[\]\n]*)\]\]|([^\[\]\n]*)\]\([^()\s]*\))", r"\1\2", 0),
         ("[", r"!?\[\[[^\[\]|\n]*\|([^\[\]\n]+)\]\]", r"\1", 0),
         ("[", r"!?\[\[#?\^?([^\[\]\n]+)\]\]", r"\1", 0),

@@ -46,7 +46,7 @@ def assert_one_whole_draft(base: Path, user: User) -> str:
     front = parse_frontmatter(text)
     assert (front.problem, front.data["idempotency_key"], front.data["donna_draft"]) == ("", KEY, True)
     assert text.count("- Promise of answer") == 1
-    assert text.endswith("(chat Chat)\n")
+    assert text.endswith("(chat)\n")
     assert user.git(vault, "status", "--porcelain") == ""
     assert user.git(vault, "log", "--format=%s", "--", PATH).splitlines() == [f"Draft {PATH}"]
     db = open_db(base / "memory")

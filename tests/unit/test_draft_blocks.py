@@ -110,6 +110,11 @@ def test_what_was_struck_out_and_comments_and_footnotes_are_not_quoted() -> None
     assert not any(block.is_open_box for block in blocks_of(text))
 
 
+def test_the_name_of_an_embedded_image_is_not_quoted() -> None:
+    text = "- The roof is dry ![[roof.JPG|300]]\n- ![[plan.png]]\n- As in ![[Plan]]\n\nAll of it holds ![[a.webp]] since May.\n"
+    assert [block.text for block in blocks_of(text)] == ["The roof is dry", "As in Plan", "All of it holds since May."]
+
+
 def test_a_remark_on_struck_out_text_is_not_quoted() -> None:
     text = "- ~~Book a band~~ Done by Bo ^band\n- [ ] ~~Call Bo~~ (erledigt von Ana)\n- ~~3 May~~ 10 May: launch\n- [ ] ~~Tea~~ Buy milk\n"
     text += "- [ ] ~~Order a cake~~ cancelled, order fruit instead\n- ~~Dienstag~~ fertig bis Freitag mit dem Bericht\n"

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from donna_tui.drafts.text import LONGEST_LINE, can_be_linked, inline, slug, wikilink, words_only
+from donna_tui.drafts.text import LONGEST_LINE, can_be_linked, inline, slug, source_named, wikilink, words_only
 
 PIECES = st.sampled_from(
     [
@@ -100,6 +100,19 @@ def test_slug_is_always_a_valid_file_name(text: str) -> None:
 @given(st.text(alphabet="日本語の会議é", min_size=1, max_size=300))
 def test_a_name_of_wide_letters_is_cut_at_a_letter(text: str) -> None:
     assert len(slug(text, otherwise="x", longest=250).encode()) <= 200
+
+
+@pytest.mark.parametrize(
+    ("source", "title", "named"),
+    [
+        ("chat", "Chat, 8 May 2023", "chat, 8 May 2023"),
+        ("chat", "Chat", "chat"),
+        ("chat", "Chatting, 8 May 2023", "chat Chatting, 8 May 2023"),
+        ("memory", "Chat", "memory Chat"),
+    ],
+)
+def test_a_chat_without_a_title_is_named_once(source: str, title: str, named: str) -> None:
+    assert source_named(source, title) == named
 
 
 @given(HOSTILE)

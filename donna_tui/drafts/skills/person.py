@@ -25,7 +25,7 @@ from donna_tui.drafts.skills.cadence import (
     read_notes,
     task_lines,
 )
-from donna_tui.drafts.text import can_be_linked, inline, iso_week, words_only
+from donna_tui.drafts.text import can_be_linked, inline, iso_week, source_named, words_only
 from donna_tui.index.database import Database
 from donna_tui.index.documents import link_key
 from donna_tui.search.query import STOP_WORDS
@@ -170,7 +170,7 @@ async def _gather(gatherer: Gatherer, name: str, day: datetime.date) -> Context:
     chats = await gatherer.own_chats(name, limits.chat)
     for passage in material.passages.add_hits([hit for hit in chats if names.are_in(hit.content)]):
         material.for_model.append(passage)
-        text, where = passage.text, inline(f"chat {passage.title}", 80)
+        text, where = passage.text, source_named("chat", passage.title)
         sentences = (words_only(material.fixed(bare(text[start:end]))) for start, end in sentence_spans(text))
         for sentence in sentences:
             if names.are_in(sentence) and not _PRONOUN.match(sentence) and not is_greeting(sentence):
