@@ -390,7 +390,9 @@ def _chosen_notes(
         chosen, most = [each for each in listed if _is_decided(blocks[each])], min(most, MAX_SENTENCES)
     elif bullets:
         parents = {block.parent for block in blocks}
-        chosen = [each for each in bullets if _is_meaningful(blocks, each, is_parent=each in parents)]
+        chosen = [
+            each for each in bullets if _is_meaningful(blocks, each, is_parent=each in parents, is_daily=is_daily)
+        ]
         chosen += [each for each in prose if is_daily or _is_decided(blocks[each])]
     else:
         chosen, most = prose, min(most, MAX_SENTENCES)
@@ -430,8 +432,10 @@ def _is_decided(block: Block) -> bool:
     return bool(_STRICT_OUTCOME.search(block.text)) and not _MAYBE.search(block.text)
 
 
-def _is_meaningful(blocks: Sequence[Block], number: int, *, is_parent: bool) -> bool:
-    """Check whether a bullet is meaningful alone: more than the name of a topic, or the beginning of a list."""
+def _is_meaningful(blocks: Sequence[Block], number: int, *, is_parent: bool, is_daily: bool) -> bool:
+    """Check whether a bullet is meaningful alone: more than the name of a topic, or the beginning of a list. The day
+    that “today” names is clear in a daily note.
+    """
     block = blocks[number]
     if block.text.endswith(":") or (is_parent and _OPENS.search(block.text)):
         return False
@@ -439,7 +443,7 @@ def _is_meaningful(blocks: Sequence[Block], number: int, *, is_parent: bool) -> 
         return True
     if is_parent and not _OUTCOME.search(block.text):
         return False
-    if _STALE.search(block.text):
+    if _STALE.search(block.text) and not is_daily:
         return False
     if _REFERENCE.search(block.text):  # most such lines are the title of an issue
         return bool(_OUTCOME.search(block.text)) and len(stems_of(_REFERENCE.sub("", block.text))) >= MIN_STEMS

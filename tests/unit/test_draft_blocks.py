@@ -852,6 +852,15 @@ def test_sentences_of_a_daily_note_are_quoted_beside_bullets_however_many_they_a
     assert quoted(text).notes == ()
 
 
+def test_only_a_daily_note_is_quoted_with_today_and_tomorrow() -> None:
+    text = "## Notes\n- Costs were low today\n- The pump runs until tomorrow\n"
+    assert texts(points_of(blocks_of(text), is_daily=True).notes) == [
+        "Costs were low today",
+        "The pump runs until tomorrow",
+    ]
+    assert quoted(text).notes == ()
+
+
 def test_of_many_topics_those_that_were_talked_about_most_are_listed() -> None:
     speech = "\n\n".join(f"ABC: We talked about the number {number} for a long time." for number in range(15))
     reports = "".join(f"## Report {number}\n\nABC: Nothing new.\n\nABC: Thanks.\n\n" for number in range(12))
