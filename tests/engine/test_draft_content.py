@@ -131,6 +131,14 @@ async def test_open_checkbox_is_carried_over_without_duplicating_its_task(tmp_pa
         assert sorted(task.title for task in await here.engine.memory.tasks()) == before
 
 
+async def test_a_sub_task_that_is_still_open_is_listed_after_its_parent(tmp_path: Path) -> None:
+    text = f"{LAST_TIME}- [x] Return the machines\n  - [ ] send the parcel 📅 2024-01-20\n- By train\n  - [ ] buy tickets\n"
+    async with draft_engine(tmp_path, notes={LAST: text}) as here:
+        row = await here.write(meeting())
+        listed = [line.partition(" ([[")[0] for line in section(here.text(row.path), "Still open from last time")]
+        assert listed[2:] == ["- Return the machines › send the parcel, due 2024-01-20", "- buy tickets"]
+
+
 async def test_a_task_that_a_daily_note_has_as_done_is_no_longer_open(tmp_path: Path) -> None:
     daily = "Daily/2024-01-12.md"
     last = (
