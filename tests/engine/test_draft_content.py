@@ -1130,3 +1130,17 @@ async def test_previous_note_without_content_is_only_linked(tmp_path: Path) -> N
         assert section(here.text(NOTE), "Last time") == [
             "[[Meetings/2024-01-10-gateway-team|2024-01-10-gateway-team]], 10 January 2024"
         ]
+async def test_a_name_of_people_who_have_a_page_is_no_other_person(tmp_path: Path) -> None:
+    pages = {f"People/{name}.md": "mine\n" for name in ("Ana Lima", "Ana Roth", "Ben Lima")} | {"People/Lima.md": ""}
+    text = "- Ana Lima leads the team\n- Ana Roth sings\n- Lima is a city\n- Ben is in Rome\n"
+    async with draft_engine(tmp_path, notes={f"Daily/{recently()}.md": text, **pages}) as here:
+        new = partial(here.engine.drafts.write_new, "person_profile", datetime.date.today())
+        for name, full in (("Ana", "“Ana Lima” or “Ana Roth”"), ("ben", "“Ben Lima”")):
+            with pytest.raises(DonnaError) as caught:
+                await new(person=name)
+            assert caught.value.reason is Reason.USAGE
+            assert caught.value.message == f"“{name}” has no page: give the full name, such as {full}"
+        (lima,) = await new(person="Lima")
+        assert lima.draft
+
+

@@ -93,13 +93,23 @@ def may_be_written(client: VaultClient, name: str) -> bool:
 
 
 def named_person(client: VaultClient, name: str) -> str:
-    """Return the person whose page was requested. Raises DonnaError if the page was written by the user."""
+    """Return the person whose page was requested.
+
+    Raises DonnaError if the page was written by the user, and for a word without a page that is the first name or
+    surname of others who have one.
+    """
     plain = words_only(name, 80)
     if not can_be_linked(plain):
         raise DonnaError(Reason.USAGE, f"“{plain}” cannot be the name of a note")
     same = [page for page in page_names(client) if person_key(page) == person_key(plain)]
     other = pages_by_name(client).get(untitled(plain).casefold(), plain)
     known = min(same, key=lambda page: (page.casefold() != plain.casefold(), page), default=other)
+    if known not in page_names(client):
+        like = [page for page in page_names(client) if person_key(plain) in person_key(page).split()]
+        if like:
+            named = " or ".join(f"“{page}”" for page in sorted(like)[:3])
+            hint = f"if it is somebody else, create an empty {page_of(plain)} first"
+            raise DonnaError(Reason.USAGE, f"“{plain}” has no page: give the full name, such as {named}", hint=hint)
     if not may_be_written(client, known):
         message = f"{page_of(known)} was written by you: Donna does not change it"
         raise DonnaError(Reason.CONFLICT, message, hint="only pages that Donna wrote or that are empty are drafted")
