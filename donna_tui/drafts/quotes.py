@@ -261,10 +261,15 @@ def points_of(blocks: Sequence[Block], agenda: Sequence[str] = (), *, is_daily: 
 def was_cancelled(read: Read) -> bool:
     """Check whether a meeting did not take place by its name or its status, or because its note says nothing else."""
     status = str(read.note.front.get("status") or "")
-    if any(map(_CANCELLED_NAME.search, (status, PurePosixPath(read.note.path).stem))):
+    if any(map(says_cancelled, (status, PurePosixPath(read.note.path).stem))):
         return True
     said = [block for block in read.blocks if block.box or is_quotable(block)]
     return len(said) == 1 and bool(_CANCELLED.fullmatch(said[0].text))
+
+
+def says_cancelled(name: str) -> bool:
+    """Check whether the status or the name of a note says that what it is about was cancelled."""
+    return bool(_CANCELLED_NAME.search(name))
 
 
 def outcome_of(blocks: Sequence[Block]) -> tuple[Block, ...]:

@@ -859,6 +859,53 @@ async def test_a_task_that_was_done_in_another_note_is_not_carried_over(tmp_path
         ]
 
 
+async def test_a_task_whose_deadline_was_moved_in_its_series_is_listed_once(tmp_path: Path) -> None:
+    notes = {
+        "Board/2024-01-02 Board.md": "- [ ] Order ten pumps 📅 2024-01-09\n- [ ] Ask Ben 🔁 every week 📅 2024-01-09\n",
+        "Board/2024-01-09 Board.md": "- [ ] Order ten pumps 📅 2024-01-23\n- [ ] Ask Ben 🔁 every week 📅 2024-01-16\n",
+        "Sales/2024-01-09 Sales.md": "- [ ] Order ten pumps 📅 2024-01-16\n",
+    }
+    async with draft_engine(tmp_path, notes=notes) as here:
+        (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
+        text = here.text(result.path)
+        assert section(text, "Carried over") == [
+            "- Ask Ben, due 2024-01-09 ([[Board/2024-01-02 Board|2024-01-02 Board]])",
+            "- Ask Ben, due 2024-01-16 ([[Board/2024-01-09 Board|2024-01-09 Board]])",
+            "- Order ten pumps, due 2024-01-16 ([[Sales/2024-01-09 Sales|2024-01-09 Sales]])",
+        ]
+        assert section(text, "Next week") == [
+            "- Order ten pumps, due 2024-01-23 ([[Board/2024-01-09 Board|2024-01-09 Board]])"
+        ]
+
+
+async def test_a_task_that_was_done_in_two_notes_on_one_day_is_listed_once(tmp_path: Path) -> None:
+    notes = {
+        "Daily/2024-01-17.md": "- [x] Send the offer ✅ 2024-01-17\n- [x] Buy milk ✅ 2024-01-17\n",
+        "Board/2024-01-16 Board.md": "- [x] Send the offer 📅 2024-01-19 ✅ 2024-01-17\n",
+        **{f"Projects/{name}.md": "- [x] Send the invoice ✅ 2024-01-17\n" for name in ("Acme", "Globex")},
+    }
+    async with draft_engine(tmp_path, notes=notes) as here:
+        (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
+        done = [line.partition(" (")[0] for line in section(here.text(result.path), "Done")]
+        assert sorted(done) == ["- Buy milk", "- Send the invoice", "- Send the invoice", "- Send the offer"]
+
+
+async def test_an_open_task_of_a_cancelled_project_is_marked(tmp_path: Path) -> None:
+    boxes = "- [ ] Pay the deposit 📅 2024-01-19\n- [x] Choose a hut ✅ 2024-01-16\n"
+    notes = {
+        "Projects/Skiing.md": f"---\nstatus: Cancelled\n---\n{boxes}",
+        "Projects/Hiking.md": "---\nstatus: active\n---\n- [ ] Buy boots 📅 2024-01-19\n",
+    }
+    async with draft_engine(tmp_path, notes=notes) as here:
+        (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
+        text = here.text(result.path)
+        assert section(text, "Carried over") == [
+            "- Buy boots, due 2024-01-19 ([[Projects/Hiking|Hiking]])",
+            "- Pay the deposit, due 2024-01-19 ([[Projects/Skiing|Skiing]], cancelled)",
+        ]
+        assert section(text, "Done") == ["- Choose a hut ([[Projects/Skiing|Skiing]])"]
+
+
 async def test_a_review_lists_a_sub_task_after_its_parent(tmp_path: Path) -> None:
     text = (
         "- [ ] **Report** 📅 2024-01-19\n  - [ ] send it\n- [x] Invoice ✅ 2024-01-17\n  - [x] send it ✅ 2024-01-16\n"
@@ -1113,6 +1160,20 @@ async def test_a_profile_is_found_by_an_alias_and_has_what_is_said_of_it(tmp_pat
         assert "sings" not in written
 
 
+async def test_a_name_of_people_who_have_a_page_is_no_other_person(tmp_path: Path) -> None:
+    pages = {f"People/{name}.md": "mine\n" for name in ("Ana Lima", "Ana Roth", "Ben Lima")} | {"People/Lima.md": ""}
+    text = "- Ana Lima leads the team\n- Ana Roth sings\n- Lima is a city\n- Ben is in Rome\n"
+    async with draft_engine(tmp_path, notes={f"Daily/{recently()}.md": text, **pages}) as here:
+        new = partial(here.engine.drafts.write_new, "person_profile", datetime.date.today())
+        for name, full in (("Ana", "“Ana Lima” or “Ana Roth”"), ("ben", "“Ben Lima”")):
+            with pytest.raises(DonnaError) as caught:
+                await new(person=name)
+            assert caught.value.reason is Reason.USAGE
+            assert caught.value.message == f"“{name}” has no page: give the full name, such as {full}"
+        (lima,) = await new(person="Lima")
+        assert lima.draft
+
+
 async def test_a_name_that_no_note_has_in_full_has_no_profile(tmp_path: Path) -> None:
     text = "- Nobody called support\n- Ana Lima leads the team\n- Ana likes tea\n"
     async with draft_engine(tmp_path, notes={f"Daily/{recently()}.md": text}) as here:
@@ -1130,17 +1191,3 @@ async def test_previous_note_without_content_is_only_linked(tmp_path: Path) -> N
         assert section(here.text(NOTE), "Last time") == [
             "[[Meetings/2024-01-10-gateway-team|2024-01-10-gateway-team]], 10 January 2024"
         ]
-async def test_a_name_of_people_who_have_a_page_is_no_other_person(tmp_path: Path) -> None:
-    pages = {f"People/{name}.md": "mine\n" for name in ("Ana Lima", "Ana Roth", "Ben Lima")} | {"People/Lima.md": ""}
-    text = "- Ana Lima leads the team\n- Ana Roth sings\n- Lima is a city\n- Ben is in Rome\n"
-    async with draft_engine(tmp_path, notes={f"Daily/{recently()}.md": text, **pages}) as here:
-        new = partial(here.engine.drafts.write_new, "person_profile", datetime.date.today())
-        for name, full in (("Ana", "“Ana Lima” or “Ana Roth”"), ("ben", "“Ben Lima”")):
-            with pytest.raises(DonnaError) as caught:
-                await new(person=name)
-            assert caught.value.reason is Reason.USAGE
-            assert caught.value.message == f"“{name}” has no page: give the full name, such as {full}"
-        (lima,) = await new(person="Lima")
-        assert lima.draft
-
-

@@ -20,7 +20,7 @@ from donna_tui.drafts.blocks import Block, Role, bare, is_generic, is_quotable
 from donna_tui.drafts.drafters import Answer, Corrected, Task, correcting
 from donna_tui.drafts.page import Context
 from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, paths_of_keys
-from donna_tui.drafts.quotes import LONG_PAST, outcome_of, points_of, was_cancelled
+from donna_tui.drafts.quotes import LONG_PAST, outcome_of, points_of, says_cancelled, was_cancelled
 from donna_tui.drafts.quotes import Read as ReadNote
 from donna_tui.drafts.series import (
     Gatherer,
@@ -311,7 +311,7 @@ async def done_in(span: Span, most: int, material: Material) -> list[dict[str, s
     done = [task for task in await known_tasks(material.gatherer) if task.status == "done"]
     undated = [task for task in done if not task.done]
     ticked = await asyncio.to_thread(_ticked, material.gatherer, span, undated)
-    return task_lines([task for task in done if span.holds(task.done) or task.id in ticked], most, material)
+    return await task_lines([task for task in done if span.holds(task.done) or task.id in ticked], most, material)
 
 
 def _ticked(gatherer: Gatherer, span: Span, tasks: Sequence[TaskRow]) -> set[str]:
@@ -369,7 +369,7 @@ async def open_in(span: Span, most: int, material: Material) -> list[dict[str, s
         return (is_here or long_past <= task.due <= last) and not (days[task.note] and days[task.note] > last)
 
     wanted = [task for task in tasks if task.is_open and task.id not in done_later and is_of_span(task)]
-    return task_lines(wanted, most, material)
+    return await task_lines(wanted, most, material)
 
 
 async def due_in_week_after(
@@ -386,7 +386,7 @@ async def due_in_week_after(
         for task in due
         if task.id not in done and days[task.note] <= last and (task_key(_titled(task)), task.due) not in known
     ]
-    return task_lines(sorted(wanted, key=lambda task: task.due), most, material)
+    return await task_lines(sorted(wanted, key=lambda task: task.due), most, material)
 
 
 async def known_tasks(gatherer: Gatherer) -> list[TaskRow]:
@@ -429,30 +429,35 @@ def done_in_another_note(
     the end of a span. If their own note has no day, the time between begins with the span.
 
     A box that was ticked without a date counts only if one of the two notes is named only by its day, or if both are of
-    one series. Another deadline is another task, and so is every occurrence of a recurring task.
+    one series. Another deadline is another task, and so is every occurrence of a recurring task; but if a later note of
+    the same series has the task with another deadline, open or not, the deadline was moved.
     """
     first, last = span.first.isoformat(), span.last.isoformat()
     diary = {path for path in days if _is_named_by_day(path)}
     series = {path: found for path in days if days[path] and (found := _series_of(path))[1]}
-    done: dict[str, list[TaskRow]] = {}
+    alike: dict[str, list[TaskRow]] = {}
     for task in tasks:
-        if not task.is_open:
-            done.setdefault(task_key(task.title, me), []).append(task)
+        alike.setdefault(task_key(task.title, me), []).append(task)
 
-    def is_same(task: TaskRow, other: TaskRow) -> bool:
-        if task.due != other.due and (task.recurrence or (task.due and other.due)):
+    def is_of_series(task: TaskRow, other: TaskRow) -> bool:
+        return task.note in series and series[task.note] == series.get(other.note)
+
+    def is_done(task: TaskRow, other: TaskRow) -> bool:
+        if other.is_open or (task.due != other.due and (task.recurrence or (task.due and other.due))):
             return False
         is_dated = other.done or task.note in diary or other.note in diary
-        return bool(is_dated) or (task.note in series and series[task.note] == series.get(other.note))
+        is_between = (days[task.note] or first) <= (other.done or days[other.note]) <= last
+        return is_between and (bool(is_dated) or is_of_series(task, other))
+
+    def is_moved(task: TaskRow, other: TaskRow) -> bool:
+        has_other_day = bool(task.due and other.due) and task.due != other.due and not task.recurrence
+        return has_other_day and days[task.note] < days[other.note] <= last and is_of_series(task, other)
 
     return {
         task.id
         for task in tasks
-        for other in done.get(task_key(task.title, me), ())
-        if task.is_open
-        and task.note != other.note
-        and (days[task.note] or first) <= (other.done or days[other.note]) <= last
-        and is_same(task, other)
+        for other in alike[task_key(task.title, me)]
+        if task.is_open and task.note != other.note and (is_done(task, other) or is_moved(task, other))
     }
 
 
@@ -560,20 +565,28 @@ async def will_link(paths: list[str], material: Material) -> None:
     material.private = material.private or await material.gatherer.read(lambda index: is_any_private(index, paths))
 
 
-def task_lines(tasks: Sequence[TaskRow], most: int, material: Material) -> list[dict[str, str]]:
-    """Return tasks for a template, each with a link to its note, without those that are struck through.
+async def task_lines(tasks: Sequence[TaskRow], most: int, material: Material) -> list[dict[str, str]]:
+    """Return tasks for a template, each with a link to its note, without those that are struck through. An open one of
+    a note whose status is cancelled, such as that of a project, is marked.
 
-    A task that was copied from one daily note, or one note of a series, to the next is returned once. With a deadline
-    so is one in dated notes of any folder, from an undated note if it is in one. Those after `most` are counted.
+    A task that was copied from one daily note, or one note of a series, to the next is returned once. If it was done on
+    a day, or has a deadline, so is one in dated notes of any folder, from an undated note if it is in one. Those after
+    `most` are counted.
     """
-    undated = {(task_key(task.title), task.due) for task in tasks if task.due and not day_in(task.note, {})}
+    cancelled: set[str] = await material.gatherer.read(_cancelled_notes)
+
+    def key_of(task: TaskRow) -> tuple[str, str]:
+        return task_key(task.title), task.done or task.due
+
+    undated = {key_of(task) for task in tasks if not day_in(task.note, {})}
     distinct: dict[tuple[str, str, str, object], TaskRow] = {}
     for task in tasks:
-        key, parent = (task_key(task.title), task.due), task_key(task.parent)
+        key, parent = key_of(task), task_key(task.parent)
+        _, day = key
         if not day_in(task.note, {}):
             distinct.setdefault((*key, parent, task.note), task)
-        elif key not in undated:
-            distinct.setdefault((*key, parent, "" if task.due else _series_of(task.note)), task)
+        elif not (day and key in undated):
+            distinct.setdefault((*key, parent, "" if day else _series_of(task.note)), task)
     lines = []
     wanted = [task for (words, *_), task in distinct.items() if words]
     for task in wanted[:most]:
@@ -584,8 +597,18 @@ def task_lines(tasks: Sequence[TaskRow], most: int, material: Material) -> list[
         )  # fmt: skip
         passage = material.passages.add(evidence, sensitive=task.sensitive)
         material.listed.append((words, (passage.number,)))
-        lines.append({"text": inline(words), "due": task.due, "link": link_to(task.note)})
+        mark = ", cancelled" if task.is_open and task.note in cancelled else ""
+        lines.append({"text": inline(words), "due": task.due, "link": f"{link_to(task.note)}{mark}"})
     return lines + _more(len(wanted) - most, "")
+
+
+def _cancelled_notes(index: Database) -> set[str]:
+    """Return the paths of the notes whose status says that what they are about was cancelled."""
+    rows = index.rows(
+        "SELECT source_id, json_extract(metadata_json, '$.frontmatter.status') FROM memory_documents"
+        " WHERE source_type = 'vault' AND json_extract(metadata_json, '$.frontmatter.status') IS NOT NULL"
+    )
+    return {path for path, status in rows if says_cancelled(str(status))}
 
 
 def _titled(task: TaskRow) -> str:

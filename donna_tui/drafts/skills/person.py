@@ -186,7 +186,8 @@ async def _gather(gatherer: Gatherer, name: str, day: datetime.date) -> Context:
             if names.are_in(sentence) and not _PRONOUN.match(sentence) and not is_greeting(sentence):
                 material.listed.append((sentence, (passage.number,)))
                 facts.append({"text": inline(sentence), "indent": "", "topic": "", "link": where})
-    data = {"name": inline(name), "facts": facts[: limits.vault], "tasks": task_lines(tasks, limits.task, material)}
+    lines = await task_lines(tasks, limits.task, material)
+    data = {"name": inline(name), "facts": facts[: limits.vault], "tasks": lines}
     front = {"type": "person", "name": name, "stub": None, "week": iso_week(day)}
     material.corrections = material.corrections[: limits.corrections]
     return material.context(PersonProfileAnswer, name, data, front)
