@@ -201,9 +201,13 @@ def _row(source_id: str, metadata: str, sensitive: int) -> TaskRow:
 
 
 def named_task(tasks: Sequence[TaskRow], named: str) -> TaskRow:
-    """Find a task by its id or a prefix of its hash. Raises DonnaError if none or several match."""
+    """Find a task by its id or a prefix of its hash. Raises DonnaError if none or several match.
+
+    Copies of a task in several notes have one hash: then the one that is open is meant.
+    """
     found = [task for task in tasks if named in (task.id, task.id.removeprefix("task:"))]
     found = found or [task for task in tasks if named and task.short_id.startswith(named)]
+    found = [task for task in found if task.is_open] or found
     if not found:
         raise DonnaError(Reason.MISSING, f"there is no task {named}", hint="donna task list shows the ids")
     if len(found) > 1:

@@ -303,6 +303,11 @@ def test_a_task_is_named_by_its_id_or_the_beginning_of_it(sandbox: Sandbox) -> N
     assert [row.title for row in rows] == ["Two", "One"]
     assert named_task(rows, rows[0].short_id[:6]) == rows[0]
     assert named_task(rows, rows[1].id) == rows[1]
+    follow(sandbox, "b.md", "- [x] One\n- [ ] Two\n")
+    every = list_tasks(sandbox.store.database, everything=True)
+    assert named_task(every, rows[1].short_id) == rows[1]
+    with pytest.raises(Exception, match="several tasks begin with this"):
+        named_task(every, rows[0].short_id)
     assert line_now("\n\n- [ ] Two\n", rows[0]) == 3
     with pytest.raises(Exception, match="there is no task"):
         named_task(rows, "zzz")
