@@ -316,7 +316,7 @@ class Engine:
         from donna_tui.engine.start_page import tasks_due
 
         today = datetime.date.fromtimestamp(self.context.clock())
-        return await self.context.read(lambda database: tasks_due(database, today, limit))
+        return await self.context.read(lambda database: tasks_due(database, today, limit, self.context.config.me))
 
     async def example_question(self) -> str:
         """Return a question made from a heading that a note answers; empty without one. Raises DatabaseError."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import json
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from donna_tui.index.database import Database
@@ -46,16 +48,45 @@ def latest_on_disk(client: VaultClient, limit: int) -> tuple[NameMatch, ...]:
     return tuple(NameMatch.of_file(stat.path, stat.mtime_ns / 1e9) for stat in newest)
 
 
-def tasks_due(database: Database, today: datetime.date, limit: int) -> tuple[TaskRow, ...]:
-    """Return open tasks that are due soon, earliest first, then overdue ones, latest first; copies of one once."""
+def tasks_due(database: Database, today: datetime.date, limit: int, me: Collection[str] = ()) -> tuple[TaskRow, ...]:
+    """Return open tasks that are due soon, earliest first, then overdue ones, latest first; copies of one once.
+
+    Those that another note has as done are left out, as in the drafts of reviews; `me` are the user's names.
+    """
     now, last = today.isoformat(), (today + datetime.timedelta(days=SOON_DAYS)).isoformat()
-    first = (today - datetime.timedelta(days=OVERDUE_DAYS)).isoformat()
+    first = today - datetime.timedelta(days=OVERDUE_DAYS)
+    tasks = list_tasks(database, everything=True)
+    done = _done_elsewhere(database, tasks, first, today, me)
     distinct: dict[tuple[str, str, str], TaskRow] = {}
-    for task in list_tasks(database):
-        distinct.setdefault((task.parent.casefold(), task.title.casefold(), task.due), task)
-    due = [task for task in distinct.values() if first <= task.due <= last]
+    for task in tasks:
+        if task.is_open and task.id not in done and first.isoformat() <= task.due <= last:
+            distinct.setdefault((task.parent.casefold(), task.title.casefold(), task.due), task)
+    due = distinct.values()
     soon = [task for task in due if task.due >= now]
     return (*soon, *sorted((task for task in due if task.due < now), key=lambda task: task.due, reverse=True))[:limit]
+
+
+def _done_elsewhere(
+    database: Database, tasks: Sequence[TaskRow], first: datetime.date, today: datetime.date, me: Collection[str]
+) -> set[str]:
+    """Return the ids of open tasks that another note has as done; only tasks with equal words are compared."""
+    by_title: dict[str, list[TaskRow]] = defaultdict(list)
+    for task in tasks:
+        by_title[task.title.casefold()].append(task)
+    several = [each for each in by_title.values() if len(each) > 1]
+    alike = [task for each in several if any(task.is_open for task in each) for task in each]
+    if not alike:
+        return set()
+    from donna_tui.drafts.skills.cadence import Span, done_in_another_note
+
+    days = dict.fromkeys((task.note for task in alike), "")
+    dated = database.rows(
+        "SELECT source_id, dated_at FROM memory_documents WHERE source_type = 'vault' AND user_id = ?"
+        " AND dated_at <> modified_at AND source_id IN (SELECT value FROM json_each(?))",
+        (ME, json.dumps(list(days))),
+    )
+    days |= {path: datetime.date.fromtimestamp(at).isoformat() for path, at in dated}
+    return done_in_another_note(alike, days, Span(first, today), me)
 
 
 async def answered_question(

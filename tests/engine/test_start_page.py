@@ -47,6 +47,18 @@ async def test_the_start_page_of_an_indexed_vault(sandbox: Sandbox) -> None:
         assert await running.engine.example_question() == "what about clearing one by hand in jams"
 
 
+async def test_the_start_page_lists_no_task_that_another_note_has_as_done(sandbox: Sandbox) -> None:
+    boxes = "".join(f"- [ ] {words} 📅 {due(1)}\n" for words in ("Call Bo", "Pay the rent", "Write to Ana"))
+    sandbox.write(f"Daily/{due(-2)}.md", boxes)
+    sandbox.write(f"Daily/{due(-1)}.md", "- [x] call Bo\n")
+    sandbox.write(f"Daily/{due(-3)}.md", "- [x] Pay the rent\n")
+    sandbox.write("Letters.md", f"- [x] Write to Ana 📅 {due(2)} ✅ {due(-1)}\n")
+    async with open_engine(sandbox, watch=False, semantic=False, clock=clock) as running:
+        await running.engine.sync()
+        tasks = await running.engine.tasks_due(10)
+        assert [each.title for each in tasks if each.due == due(1)] == ["Pay the rent", "Write to Ana"]
+
+
 async def test_recent_notes_are_listed_before_they_are_indexed(sandbox: Sandbox) -> None:
     async with open_engine(sandbox, watch=False, semantic=False, clock=clock) as running:
         recent = await running.engine.recent_notes(3)
