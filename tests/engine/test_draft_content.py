@@ -846,12 +846,16 @@ async def test_a_task_that_was_done_in_another_note_is_not_carried_over(tmp_path
         "Projects/Plan.md": "- [ ] Send the plan 📅 2024-01-19\n",
         **{f"Projects/{name}.md": "- [ ] Send the invoice 📅 2024-01-19\n" for name in ("Acme", "Globex")},
         "Meetings/2024-01-16 Ana.md": "- [x] Follow up\n",
+        "Meetings/Firmware/2024-01-09 Controller.md": "- [ ] Measure it 📅 2024-01-11\n- [ ] Weigh it 📅 2024-01-10\n",
+        "Meetings/Firmware/2024-01-16 Firmware.md": "- [x] Weigh it\n",
+        "Other/2024-01-16 Firmware.md": "- [x] Measure it\n",
         "Meetings/2024-01-15 Ben.md": "- [ ] Follow up\n",
     }
     async with draft_engine(tmp_path, notes=notes) as here:
         (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
         assert section(here.text(result.path), "Carried over") == [
             "- Pay the fee, due 2024-01-10 ([[Daily/2024-01-10|2024-01-10]])",
+            "- Measure it, due 2024-01-11 ([[Meetings/Firmware/2024-01-09 Controller|2024-01-09 Controller]])",
             "- Send the invoice, due 2024-01-19 ([[Projects/Acme|Acme]])",
             "- Send the invoice, due 2024-01-19 ([[Projects/Globex|Globex]])",
             "- Send the plan, due 2024-01-19 ([[Projects/Plan|Plan]])",
@@ -880,7 +884,8 @@ async def test_a_task_whose_deadline_was_moved_in_its_series_is_listed_once(tmp_
 
 async def test_a_task_that_was_done_in_two_notes_on_one_day_is_listed_once(tmp_path: Path) -> None:
     notes = {
-        "Daily/2024-01-17.md": "- [x] Send the offer ✅ 2024-01-17\n- [x] Buy milk ✅ 2024-01-17\n",
+        "Daily/2024-01-17.md": "- [x] Send the offer ✅ 2024-01-17\n- [x] Buy milk\n",
+        "Shop/2024-01-16 Shop.md": "- [x] Buy milk ✅ 2024-01-17\n",
         "Board/2024-01-16 Board.md": "- [x] Send the offer 📅 2024-01-19 ✅ 2024-01-17\n",
         **{f"Projects/{name}.md": "- [x] Send the invoice ✅ 2024-01-17\n" for name in ("Acme", "Globex")},
     }

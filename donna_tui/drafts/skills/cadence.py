@@ -429,8 +429,9 @@ def done_in_another_note(
     the end of a span. If their own note has no day, the time between begins with the span.
 
     A box that was ticked without a date counts only if one of the two notes is named only by its day, or if both are of
-    one series. Another deadline is another task, and so is every occurrence of a recurring task; but if a later note of
-    the same series has the task with another deadline, open or not, the deadline was moved.
+    one series: their names differ only in the date, or both are in a folder with the name of one of them, such as that
+    of a meeting that was renamed. Another deadline is another task, and so is every occurrence of a recurring task; but
+    if a later note of the same series has the task with another deadline, open or not, the deadline was moved.
     """
     first, last = span.first.isoformat(), span.last.isoformat()
     diary = {path for path in days if _is_named_by_day(path)}
@@ -440,7 +441,11 @@ def done_in_another_note(
         alike.setdefault(task_key(task.title, me), []).append(task)
 
     def is_of_series(task: TaskRow, other: TaskRow) -> bool:
-        return task.note in series and series[task.note] == series.get(other.note)
+        both = {series[each.note] for each in (task, other) if each.note in series}
+        is_renamed = len({folder for folder, _ in both}) == 1 and any(
+            title_key(folder.name) - _WEEKDAYS == title for folder, title in both
+        )
+        return task.note in series and other.note in series and (len(both) == 1 or is_renamed)
 
     def is_done(task: TaskRow, other: TaskRow) -> bool:
         if other.is_open or (task.due != other.due and (task.recurrence or (task.due and other.due))):
@@ -576,7 +581,8 @@ async def task_lines(tasks: Sequence[TaskRow], most: int, material: Material) ->
     cancelled: set[str] = await material.gatherer.read(_cancelled_notes)
 
     def key_of(task: TaskRow) -> tuple[str, str]:
-        return task_key(task.title), task.done or task.due
+        day = day_in(task.note, {}) if _is_named_by_day(task.note) and not task.is_open else None
+        return task_key(task.title), task.done or (day.isoformat() if day else task.due)
 
     undated = {key_of(task) for task in tasks if not day_in(task.note, {})}
     distinct: dict[tuple[str, str, str, object], TaskRow] = {}
