@@ -225,6 +225,15 @@ async def test_a_project_note_is_background(tmp_path: Path) -> None:
         assert section(text, "Open tasks") == ["- Collect dietary wishes ([[Projects/Offsite|Offsite]])"]
 
 
+async def test_a_project_that_was_cancelled_is_marked(tmp_path: Path) -> None:
+    text = "---\nstatus: cancelled\n---\n- Everybody travels by train\n- [ ] Book a hotel\n"
+    async with draft_engine(tmp_path, notes={"Projects/Offsite.md": text}) as here:
+        row = await here.write(meeting("Offsite: lessons learned"))
+        written = here.text(row.path)
+        assert section(written, "Background")[0] == "- [[Projects/Offsite|Offsite]], cancelled"
+        assert section(written, "Open tasks") == ["- Book a hotel ([[Projects/Offsite|Offsite]], cancelled)"]
+
+
 INVITATION = """Hi all,<br>
 Tagesordnung:
 1. Redis

@@ -17,7 +17,7 @@ from donna_tui.drafts.drafters import MeetingNoteAnswer
 from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import IndexedNote
 from donna_tui.drafts.people import person_links
-from donna_tui.drafts.quotes import LONG_PAST, Points, Read, open_boxes, points_of, was_cancelled
+from donna_tui.drafts.quotes import LONG_PAST, Points, Read, open_boxes, points_of, says_cancelled, was_cancelled
 from donna_tui.drafts.series import (
     OVERVIEWS,
     Earlier,
@@ -213,14 +213,16 @@ def _quoted(material: Material, notes: _Notes) -> dict[str, Any]:
             above = read.blocks[block.parent] if block.parent >= 0 else block
             parent = f"{shortened(above.text, LONGEST_TOPIC)} › " if above.box and above is not block else ""
             whole = replace(block, text=f"{parent}{block.text}{f', due {block.due}' if block.due else ''}")
-            lines += [{**line, "due": "", "link": _link(read.note)} for line in material.quote(read, [whole])]
+            link = _marked_link(read.note)
+            lines += [{**line, "due": "", "link": link} for line in material.quote(read, [whole])]
         return lines
 
     return {
         "last_time": _last_time(material, *notes.last) if notes.last else None,
         "still_open": boxes(notes.still_open),
         "background": [
-            {"link": _link(read.note), "lines": material.quote(read, blocks)} for read, blocks in notes.background
+            {"link": _marked_link(read.note), "lines": material.quote(read, blocks)}
+            for read, blocks in notes.background
         ],
         "tasks": boxes(notes.open_tasks),
         "related": [],
@@ -310,6 +312,11 @@ def _link(note: IndexedNote) -> str:
     path = PurePosixPath(note.path)
     shown = path.parent.name if path.stem.casefold() in OVERVIEWS and path.parent.name else path.stem
     return wikilink(note.path, shown)
+
+
+def _marked_link(note: IndexedNote) -> str:
+    """Return a link to a note, with a remark if its status says that what it is about was cancelled."""
+    return f"{_link(note)}{', cancelled' if says_cancelled(str(note.front.get('status') or '')) else ''}"
 
 
 def _heading_link(note: IndexedNote, path: tuple[str, ...]) -> str:
