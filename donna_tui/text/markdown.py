@@ -393,7 +393,7 @@ _RULES: tuple[tuple[frozenset[str], re.Pattern[str], str | Callable[[re.Match[st
         ("-*_=", r"^[ \t]*(?:[-*_][ \t]*){3,}$|^[ \t]*=+[ \t]*$", " ", re.MULTILINE),
         ("#", r"^[ \t]*#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$", r"\1", re.MULTILINE),
         ("[", r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[(?P<mark>[^\r\n])\][ \t]+", _box, re.MULTILINE),
-        ("-*+", r"^[ \t]*[-*+][ \t]+", "• ", re.MULTILINE),
+        ("-*+", r"^[ \t]*[-*+][ \t]+(?:>[ \t]?\[![\w-]+\][+-]?[ \t]*)?", "• ", re.MULTILINE),
         ("^", r"(?:^|[ \t]+)\^[A-Za-z0-9-]+[ \t]*$", "", re.MULTILINE),
         ("|", r"^(?:[ \t]*\|.*(?:\n|\Z))+", _table_cells, re.MULTILINE),
         ("|", r"(?<![ \t])[ \t]*(?<!\\)\|[ \t]*\n", " · ", 0),

@@ -18,6 +18,7 @@ from donna_tui.text.markdown import plain_text
         ("[text](https://x.y/(z) 'title') and [[note|alias]], [[note#part]]", "text and alias, note#part"),
         ("![[image.png|100]] ![alt|100](a.png) <https://e.org> [a][ref] b[^1]", "alt https://e.org a b"),
         ("> [!warning]- Watch out\n> the body", "Watch out the body"),
+        ("- > [!warning] Watch out\n  > the body\n- > 5 %", "• Watch out the body • > 5 %"),
         ("a<!-- hidden\nstill -->b %%also\nhidden%% c<br>d &amp; e", "a b c d & e"),
         ("| a | b |\n|:-:|---|\n| c | d |", "a · b · c · d"),
         ("| a |   |  |\n|---|---|---|\n|  |  | d |\n\nafter a || b", "a · d after a || b"),
