@@ -977,6 +977,33 @@ async def test_checkbox_without_a_date_is_dated_by_git_history(tmp_path: Path) -
         assert section(here.text(result.path), "Done") == ["- Paint the fence ([[Projects/House|House]])"]
 
 
+@pytest.mark.parametrize(("days", "done"), [(0, ["Mow", "Rake"]), (14, ["Rake"])])
+async def test_a_box_of_a_new_note_is_done_when_it_was_ticked(tmp_path: Path, days: int, done: list[str]) -> None:
+    day = datetime.date.today() - datetime.timedelta(days=days)
+    monday = day - datetime.timedelta(days=day.weekday())
+    async with draft_engine(tmp_path, notes={}) as here:
+
+        def committed(on: datetime.date, **notes: str) -> None:
+            for name, text in notes.items():
+                here.sandbox.write(f"Projects/{name}.md", text)
+            os.environ["GIT_COMMITTER_DATE"] = f"{on}T12:00:00Z"
+            try:
+                git(here.root, "add", "-A")
+                git(here.root, "-c", "user.name=u", "-c", "user.email=u@example.org", "commit", "-qm", "notes")
+            finally:
+                del os.environ["GIT_COMMITTER_DATE"]
+
+        git(here.root, "checkout", "-q", "--orphan", "again")
+        committed(monday - datetime.timedelta(days=3), House="- [x] Old thing\n")
+        committed(monday, Garden="- [x] Rake\n- [ ] Mow\n")
+        here.sandbox.write("Projects/Garden.md", "- [x] Rake\n- [x] Mow\n")
+        here.sandbox.write("Projects/Shed.md", "- [x] Not in git\n")
+        await here.indexed()
+        (result,) = await here.engine.drafts.write_new("weekly_review", day)
+        lines = section(here.text(result.path), "Done")
+        assert sorted(lines) == [f"- {each} ([[Projects/Garden|Garden]])" for each in done]
+
+
 # People
 
 ALICE = "# Rocket\n\n- Met [[People/Alice]] about the rocket\n- Bo paid for lunch\n- [[People/Alice]] likes tea\n"

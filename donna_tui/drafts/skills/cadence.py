@@ -315,13 +315,18 @@ async def done_in(span: Span, most: int, material: Material) -> list[dict[str, s
 
 
 def _ticked(gatherer: Gatherer, span: Span, tasks: Sequence[TaskRow]) -> set[str]:
-    """Return the ids of the undated tasks that were done in a span."""
+    """Return the ids of the undated tasks that were done in a span, by the last commits before it and in it.
+
+    In a span that is not over, a box may have been ticked since the last commit. A note without a day that is in git
+    only since the span began is new.
+    """
     start, end = span.bounds(gatherer.zone)
+    is_over = end < time.time()
     paths = list(dict.fromkeys(task.note for task in tasks))
     dated_in = {path for path in paths if span.holds(_own_day(gatherer.client, path, span))}
     try:
         before = gatherer.texts_at(paths, start)
-        after = gatherer.texts_at(paths, end) if end < time.time() else None
+        after = gatherer.texts_at(paths, end)
     except DonnaError:
         before = after = None
     was = {path: _done_titles(text) for path, text in (before or {}).items()}
@@ -329,10 +334,11 @@ def _ticked(gatherer: Gatherer, span: Span, tasks: Sequence[TaskRow]) -> set[str
     found = set()
     for task in tasks:
         if task.note in was:
-            is_new = task.title not in was[task.note] and (after is None or task.title in then.get(task.note, ()))
+            is_new = task.title not in was[task.note] and (not is_over or task.title in then.get(task.note, ()))
         else:
+            is_in_git = task.note in then and (not is_over or task.title in then[task.note])
             is_new = task.note in dated_in or (
-                before is not None and task.note in then and not _own_day(gatherer.client, task.note, span)
+                before is not None and is_in_git and not _own_day(gatherer.client, task.note, span)
             )
         if is_new:
             found.add(task.id)
