@@ -142,12 +142,16 @@ _WEEKDAYS = tuple(map(str.lower, WEEKDAYS))
 _SHIFTS = {"l": -1, "n": 1}
 """The offsets of “last” and “next” in weeks, months or years, in English and German, by their first letters."""
 
+_ALONE = rf"\A(?=(?:{'|'.join((*MONTHS, *GERMAN_MONTHS))})\W*\Z)"
+"""The beginning of a question that is only the name of a month."""
+
 _RELATIVE = re.compile(
     rf"\b(?:(?P<near>(?a:{'|'.join(_NEAR_DAYS)}))"
     r"|(?P<which>last|this|next|letzte[mnrs]?|diese[mnrs]?|nächste[mnrs]?)"
     r"\s+(?P<period>week|month|year|woche|monat|jahr)"
     rf"|(?P<turn>last|this|next|on)\s+(?P<weekday>(?a:{'|'.join(_WEEKDAYS)}))"
-    rf"|(?:in|during|(?P<past>last))\s+{_MONTH}(?![\w'’-])|im\s+(?P<german>{'|'.join(GERMAN_MONTHS)}))\b(?!\s+of\b)",
+    rf"|(?:(?:in|during|(?P<past>last))\s+|{_ALONE}){_MONTH}(?![\w'’-])"
+    rf"|(?:im\s+|{_ALONE})(?P<german>{'|'.join(GERMAN_MONTHS)}))\b(?!\s+of\b)",
     re.IGNORECASE,
 )
 """`(?a:` because “ſ” and “ı” are “s” and “i” in other case, but not in the names that are looked up."""
