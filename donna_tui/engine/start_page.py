@@ -6,7 +6,6 @@ import datetime
 import hashlib
 import json
 import re
-from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -56,10 +55,11 @@ def tasks_due(database: Database, today: datetime.date, limit: int, me: Collecti
     now, last = today.isoformat(), (today + datetime.timedelta(days=SOON_DAYS)).isoformat()
     first = today - datetime.timedelta(days=OVERDUE_DAYS)
     tasks = list_tasks(database, everything=True)
-    done = _done_elsewhere(database, tasks, first, today, me)
+    wanted = [task for task in tasks if task.is_open and first.isoformat() <= task.due <= last]
+    done = _done_elsewhere(database, wanted, tasks, (first, today), me)
     distinct: dict[tuple[str, str, str], TaskRow] = {}
-    for task in tasks:
-        if task.is_open and task.id not in done and first.isoformat() <= task.due <= last:
+    for task in wanted:
+        if task.id not in done:
             distinct.setdefault((task.parent.casefold(), task.title.casefold(), task.due), task)
     due = distinct.values()
     soon = [task for task in due if task.due >= now]
@@ -67,17 +67,18 @@ def tasks_due(database: Database, today: datetime.date, limit: int, me: Collecti
 
 
 def _done_elsewhere(
-    database: Database, tasks: Sequence[TaskRow], first: datetime.date, today: datetime.date, me: Collection[str]
+    database: Database,
+    wanted: Sequence[TaskRow],
+    tasks: Sequence[TaskRow],
+    span: tuple[datetime.date, datetime.date],
+    me: Collection[str],
 ) -> set[str]:
-    """Return the ids of open tasks that another note has as done; only tasks with equal words are compared."""
-    by_title: dict[str, list[TaskRow]] = defaultdict(list)
-    for task in tasks:
-        by_title[task.title.casefold()].append(task)
-    several = [each for each in by_title.values() if len(each) > 1]
-    alike = [task for each in several if any(task.is_open for task in each) for task in each]
-    if not alike:
+    """Return the ids of the `wanted` open tasks that another note has as done; only equal words are compared."""
+    titles = {task.title.casefold() for task in wanted}
+    alike = [task for task in tasks if task.title.casefold() in titles]
+    if len(alike) == len(titles):
         return set()
-    from donna_tui.drafts.skills.cadence import Span, done_in_another_note
+    from donna_tui.drafts.skills.cadence import Span, done_in_another_note  # imports the drafts, seldom needed
 
     days = dict.fromkeys((task.note for task in alike), "")
     dated = database.rows(
@@ -86,7 +87,7 @@ def _done_elsewhere(
         (ME, json.dumps(list(days))),
     )
     days |= {path: datetime.date.fromtimestamp(at).isoformat() for path, at in dated}
-    return done_in_another_note(alike, days, Span(first, today), me)
+    return done_in_another_note(alike, days, Span(*span), me)
 
 
 async def answered_question(

@@ -467,8 +467,9 @@ def done_in_another_note(
     return {
         task.id
         for task in tasks
+        if task.is_open
         for other in alike[task_key(task.title, me)]
-        if task.is_open and task.note != other.note and (is_done(task, other) or is_moved(task, other))
+        if task.note != other.note and (is_done(task, other) or is_moved(task, other))
     }
 
 
