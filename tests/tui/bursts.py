@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from textual._parser import ParseError
 from textual._xterm_parser import XTermParser
+from textual.worker import WorkerFailed
 
 from donna_tui.tui.app import DonnaApp
 from donna_tui.tui.lib.action import Pane
@@ -163,8 +164,9 @@ async def bursting(folder: Path, patch: pytest.MonkeyPatch, *, first_run: bool =
 
 def check(donna: Driver, where: str) -> None:
     """Fail with the traceback of the error that ended the app, if any."""
-    if donna.app._exception is not None:
-        raise AssertionError(where) from donna.app._exception
+    failed = donna.app._exception
+    if failed is not None:
+        raise AssertionError(where) from (failed.error if isinstance(failed, WorkerFailed) else failed)
 
 
 async def home(donna: Driver) -> MainScreen:

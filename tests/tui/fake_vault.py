@@ -206,6 +206,8 @@ class FakeVault:
 
     def conflict(self, path: str) -> Conflict:
         note = original_of(path) or path
+        if path not in self.files:
+            raise VaultWriteError(Reason.MISSING, "this conflict copy no longer exists", path=path)
         base = self.bases.get(note)
         commit = "c0ffee" * 6 if base is not None else ""
         return Conflict(
@@ -245,13 +247,13 @@ class FakeVault:
         return Plan(kind=kind, subject=kind.value, changes=self._net(kind, n), undoes=undoes, redoes=redoes)
 
     def _net(self, kind: OperationKind, n: int) -> tuple[Change, ...]:
-        """Merge the changes of undos or redos to one for each note."""
+        """Merge the changes of undos or redos to one for each note; one that was created and moved has none left."""
         changes: dict[str, Change] = {}
         for operation in self._stack(kind)[:n]:
             for change in self.steps(kind, operation):
                 before = changes[change.path].before if change.path in changes else change.before
                 changes[change.path] = Change(path=change.path, before=before, after=change.after)
-        return tuple(changes.values())
+        return tuple(change for change in changes.values() if change.before != change.after)
 
     def steps(self, kind: OperationKind, operation: Operation) -> tuple[Change, ...]:
         """Return the changes of undoing or redoing an operation."""
@@ -290,7 +292,9 @@ class FakeVault:
         return Outcome(operation=operation.id, commit=commit, kind=kind, paths=paths, etags=etags, record_only=hidden)
 
     def blame(self, path: str, first: int, last: int) -> tuple[BlameLine, ...]:
-        """Attribute every line to the newest commit of the note that contains it."""
+        """Attribute every line to the newest commit of the note that contains it; a missing note has no lines."""
+        if path not in self.files:
+            return ()
         lines = self.files[path].decode("utf-8", "replace").split("\n")[first - 1 : last]
         return tuple(self._origin(path, first + index, line) for index, line in enumerate(lines))
 
