@@ -104,7 +104,7 @@ def find_twin(root: VaultRoot, path: str, *, besides: Collection[str] = ()) -> s
     parts = check_relative(path)
     for depth, part in enumerate(parts):
         names = _names(root, parts[:depth])
-        alike = sorted(name for name in names if name != part and _folded(name) == _folded(part))
+        alike = sorted(name for name in names if name != part and folded(name) == folded(part))
         twin = next((twin for name in alike if (twin := "/".join([*parts[:depth], name])) not in besides), None)
         if twin:
             return twin
@@ -171,7 +171,7 @@ def _names(root: VaultRoot, folder: list[str]) -> list[str]:
         raise
 
 
-def _folded(name: str) -> str:
+def folded(name: str) -> str:
     """Fold a name for canonical caseless matching, Unicode 15 §3.13, D145."""
     return unicodedata.normalize("NFD", unicodedata.normalize("NFD", name).casefold())
 

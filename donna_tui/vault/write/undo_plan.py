@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -10,6 +11,7 @@ from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.operations import each_operation, stacks
 from donna_tui.vault.paths import folders_above
 from donna_tui.vault.write.changes import BlobChange, Change, Clash, Operation, OperationKind, Plan
+from donna_tui.vault.write.file_names import folded
 from donna_tui.vault.write.plan_context import PlanContext
 
 SHORTEST_ID = 6
@@ -96,12 +98,12 @@ class UndoPlanner:
         )
         ids = tuple(operation.id for operation in chosen)
         emptied = _left_over(changes, ids, history)
-        removed = {change.path for change in changed if change.after is None}
-        besides = removed | self._plan_context.vacated(emptied, removed)
+        removed = _removed(changed)
+        vacated = self._plan_context.vacated(emptied, [path for paths in removed.values() for path in paths])
         for change in changed:
             self._plan_context.rules.check(change)
             if change.before is None:
-                self._plan_context.check_free(change.path, besides=besides)
+                self._plan_context.check_free(change.path, besides=vacated.union(removed[folded(change.path)]))
         return Plan(
             kind=kind,
             subject=f"{verb}: {chosen[0].subject}" if len(chosen) == 1 else f"{verb} {len(chosen)} operations",
@@ -113,11 +115,12 @@ class UndoPlanner:
 
     def _clashes(self, changes: Sequence[Change]) -> tuple[Clash, ...]:
         """Return the notes that are not as they were; a new name may be that of a removed note, in another case."""
-        removed = [change.path for change in changes if change.after is None]
+        removed = _removed(changes)
         clashes = []
         for change in changes:
             found = self._plan_context.read(change.path)
-            if change.before is None and any(self._plan_context.is_respelled(path, change.path) for path in removed):
+            alike = removed[folded(change.path)] if change.before is None else ()
+            if any(self._plan_context.is_respelled(path, change.path) for path in alike):
                 found = None
             if found != change.before:
                 clashes.append(Clash(path=change.path, expected=change.before, found=found, wanted=change.after))
@@ -132,6 +135,15 @@ class UndoPlanner:
                 hint = "the history was rewritten; the note was not changed"
                 raise VaultWriteError(Reason.UNDO_CONFLICT, message, hint=hint, path=change.path)
         return [each.with_bytes(images) for each in net]
+
+
+def _removed(changes: Sequence[Change]) -> defaultdict[str, list[str]]:
+    """Return the notes that changes remove, by their folded paths."""
+    removed: defaultdict[str, list[str]] = defaultdict(list)
+    for change in changes:
+        if change.after is None:
+            removed[folded(change.path)].append(change.path)
+    return removed
 
 
 def _available(kind: OperationKind, history: Sequence[Operation]) -> tuple[Operation, ...]:
