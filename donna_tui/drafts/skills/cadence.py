@@ -626,7 +626,12 @@ def _cancelled_notes(index: Database) -> set[str]:
 
 def _titled(task: TaskRow) -> str:
     """Return the words of a task, those of a sub-task after its parent's."""
-    return " › ".join(filter(None, (shortened(bare(task.parent), LONGEST_TOPIC), bare(task.title))))
+    return below_parent(bare(task.parent), bare(task.title))
+
+
+def below_parent(parent: str, words: str) -> str:
+    """Return the words of a task after those of its parent, which are shortened, if it has one."""
+    return " › ".join(filter(None, (shortened(parent, LONGEST_TOPIC), words)))
 
 
 def _more(number: int, link: str) -> list[dict[str, str]]:

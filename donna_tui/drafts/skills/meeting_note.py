@@ -30,8 +30,8 @@ from donna_tui.drafts.series import (
     path_after,
     title_key,
 )
-from donna_tui.drafts.skills.cadence import LONGEST_TOPIC, Material, Span, task_key, tasks_done_elsewhere
-from donna_tui.drafts.text import inline, short_day, shortened, slug, when, wikilink, words_only
+from donna_tui.drafts.skills.cadence import Material, Span, below_parent, task_key, tasks_done_elsewhere
+from donna_tui.drafts.text import inline, short_day, slug, when, wikilink, words_only
 from donna_tui.types.drafts import Evidence, Meeting
 from donna_tui.vault.note.read import iso_date
 from donna_tui.vault.write.file_names import EVERYWHERE
@@ -211,8 +211,8 @@ def _quoted(material: Material, notes: _Notes) -> dict[str, Any]:
         lines = []
         for read, block in found:
             above = read.blocks[block.parent] if block.parent >= 0 else block
-            parent = f"{shortened(above.text, LONGEST_TOPIC)} › " if above.box and above is not block else ""
-            whole = replace(block, text=f"{parent}{block.text}{f', due {block.due}' if block.due else ''}")
+            title = below_parent(above.text if above.box and above is not block else "", block.text)
+            whole = replace(block, text=f"{title}, due {block.due}" if block.due else title)
             link = _marked_link(read.note)
             lines += [{**line, "due": "", "link": link} for line in material.quote(read, [whole])]
         return lines
