@@ -256,7 +256,7 @@ def _shown(draft: Draft) -> Iterator[str]:
     for number, line in enumerate(draft.text.splitlines(), 1):
         yield f"{hunks.get(number, ''):>4}  {line}{' ' if number in numbers else ''}{numbers.get(number, '')}"
     for passage in draft.evidence:
-        place = f"{passage.place}:{passage.start_line}"
+        place = f"{passage.cited_path}:{passage.start_line}"
         yield f"[{passage.number}] {' › '.join((passage.title, *passage.heading_path))} ({place})"
 
 

@@ -135,5 +135,5 @@ def _cite(passage: Evidence) -> str:
     if passage.source_type == "vault":
         return link_to(passage.path)
     if passage.source_type == "task":
-        return wikilink(passage.path.partition("#")[0], "task")
+        return wikilink(passage.cited_path, "task")
     return source_named(passage.source_type, passage.title)

@@ -6,7 +6,7 @@ import datetime
 from dataclasses import dataclass
 from enum import StrEnum
 
-from donna_tui.types.search import note_containing
+from donna_tui.types.search import cited_path
 
 OFF_FOR_SERIES = "Notes are turned off for this series."
 OFF_FOR_MEETING = "Notes are turned off for this meeting."
@@ -148,9 +148,8 @@ class Evidence:
     score: float | None = None
 
     @property
-    def place(self) -> str:
-        """Return the note that contains the passage, or else its path, as that of a conversation."""
-        return note_containing(self.source_type, self.path) or self.path
+    def cited_path(self) -> str:
+        return cited_path(self.source_type, self.path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,11 @@ def note_containing(source: str, path: str) -> str:
     return "" if source in (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION) else path
 
 
+def cited_path(source: str, path: str) -> str:
+    """Return the path by which a passage is cited: that of its note, or its own, such as that of a conversation."""
+    return note_containing(source, path) or path
+
+
 DRAFTS = "draft"
 """The source of notes that Donna wrote and nobody has approved: they are found only on request."""
 
@@ -143,8 +148,7 @@ class Hit:
 
     @property
     def cited_path(self) -> str:
-        """Return the path to show: a task is cited by its note, whose lines are given."""
-        return note_containing(self.source_type, self.path) or self.path
+        return cited_path(self.source_type, self.path)
 
 
 @dataclass(frozen=True, slots=True)

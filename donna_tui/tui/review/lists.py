@@ -103,7 +103,7 @@ class EvidenceList(ItemList[Evidence]):
         score = f"{passage.score:.2f}" if passage.score is not None else ""
         lines = f":{lines_of(passage)}"
         room = max(6, width - cell_len(number) - cell_len(lines) - cell_len(score) - 2)
-        where = shorten_path(one_line(passage.place), room)
+        where = shorten_path(one_line(passage.cited_path), room)
         left = Content.assemble((number, "accent"), (where, "strong"), (lines, "muted"))
         return row_of(left, Content.styled(score, "muted"), width)
 
@@ -127,5 +127,5 @@ def source_of(passage: Evidence) -> str:
 
 def citation_text(passage: Evidence) -> str:
     """Format the citation of a passage for pasting: `Projects/a.md › Decisions › Cache : 41–58`."""
-    trail = filter(None, (one_line(passage.place), trail_of(passage)))
+    trail = filter(None, (one_line(passage.cited_path), trail_of(passage)))
     return f"{' › '.join(trail)} : {lines_of(passage)}"

@@ -202,7 +202,7 @@ class ReviewPane(PartsPane):
         event.stop()
         passage, draft = self.passages.selected, self.draft
         if self._is_at("evidence") and passage is not None:
-            self.post_message(FollowLink(passage.place, event.ref))
+            self.post_message(FollowLink(passage.cited_path, event.ref))
         elif draft is not None:
             self.post_message(FollowLink(draft.row.path, event.ref))
 
