@@ -27,7 +27,9 @@ OLDEST_SAFE_SQLITE = 3_051_003
 MAX_CACHED = 16
 
 CACHED_VALUES = 2_000
-"""Number of values cached by id, 1.5 MB of vectors, above which only those that are asked for are kept."""
+"""Number of values cached by id, 1.5 MB of vectors and 4 MB of passages, above which only those that are asked for are
+kept.
+"""
 
 T = TypeVar("T")
 

@@ -295,15 +295,6 @@ def _read_places(database: Database, ids: Sequence[int]) -> dict[int, ChunkPosit
     }
 
 
-def searched_texts(database: Database, ids: Sequence[int]) -> list[str]:
-    """Return all text of some chunks, by integer key, in which the words of a question can be found, in no order."""
-    return database.column(
-        "SELECT d.search_title || ' ' || d.source_id || ' ' || c.heading_path || ' ' || c.content FROM memory_chunks c"
-        " JOIN memory_documents d ON d.id = c.document_id WHERE c.id IN (SELECT value FROM json_each(?))",
-        (json.dumps(ids),),
-    )
-
-
 def index_words(database: Database, document_id: str) -> None:
     """Add the words of a document's chunks to the keyword indexes; those of a private document to one of them only."""
     for table in _keyword_tables(database, document_id):

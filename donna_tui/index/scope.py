@@ -16,8 +16,8 @@ from donna_tui.index.filters import Scope, all_in_scope, conditions, share_in_sc
 from donna_tui.index.sampling import Range, around, span
 from donna_tui.platform.lazy import np
 
-LISTED_AT_ONCE = 10_000
-"""Maximum number of passages of a scope that are listed while the search waits, in about 2 ms."""
+LISTED_AT_ONCE = 20_000
+"""Maximum number of passages of a scope that are listed while the search waits, in about 5 ms."""
 
 LISTED_SHARE = 0.3
 """Largest share of an index for which a longer scope is listed in parallel. In wider ones the best matches suffice."""

@@ -7,15 +7,14 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import islice
-from typing import Any
 
 from donna_tui.index.database import Database
-from donna_tui.index.documents import date_words_of, number_of_notes, places_of
+from donna_tui.index.documents import number_of_notes, places_of
 from donna_tui.index.vectors import VectorIndex, cosines_to, vectors_of
 from donna_tui.search.legs import Legs, Question, both_legs, candidates_for
 from donna_tui.search.names import Named, begun_by, misspelt_by
+from donna_tui.search.passages import Passage, Passages, parsed
 from donna_tui.search.query import Query
 from donna_tui.search.ranking import (
     LEAD_WEIGHT,
@@ -148,7 +147,7 @@ def judge(passages: Passages, question: Question, settings: Settings, legs: Legs
     if leads is not None:
         ranked = lifted(ranked, leads)
         hits = list(filter(is_relevant, ranked))
-        hits = originals_first(database, hits, query_content(question.query, partial=legs.keyword.half_typed).stems)
+        hits = originals_first(passages, hits, query_content(question.query, partial=legs.keyword.half_typed).stems)
         others = [one for one in ranked if not is_relevant(one)]
     named = legs.keyword.named
     if not named and question.mode != "semantic":
@@ -208,14 +207,14 @@ def _leads(
     return None if comparison.is_of_another else dict(zip((one.id for one in found), comparison.leads, strict=False))
 
 
-def _answers(question_content: QueryContent, one: Ranked, row: _Row) -> bool:
+def _answers(question_content: QueryContent, one: Ranked, row: Passage) -> bool:
     """Return whether a passage is close enough. The names of the people in a conversation say nothing: all of its turns
     have them.
     """
     if row.source_type == MemorySource.CHAT:
         question_content = question_content.without(f"{row.names} {row.heading_path}")
     return answers(
-        question_content, one.cosine, row.searched(question_content), clear_cosine(row.content, row.source_type)
+        question_content, one.cosine, question_content.searched(row), clear_cosine(row.content, row.source_type)
     )
 
 
@@ -274,7 +273,7 @@ def _by_date(passages: Passages, question: Question, ranked: list[Ranked], *, in
         behind = ranked[0].rank_score - max((one.rank_score for one in ranked if one.id in notes), default=0.0)
         leads = dict.fromkeys(notes, 1.0 + behind / LEAD_WEIGHT)
     else:
-        leads = {each: content.date_lead(row.searched(content), row.names) for each, row in dated.items()}
+        leads = {each: content.date_lead(content.searched(row), row.names) for each, row in dated.items()}
     ranked = lifted(ranked, leads)
     if in_note:
         return ranked
@@ -332,84 +331,7 @@ def _by_user(passages: Passages, question: Question, turns: Sequence[int]) -> di
     return {each: float(row.heading_path == '["user"]') for each, row in passages.rows(turns).items()}
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    id: int
-    chunk_id: str
-    document_id: str
-    source_type: str
-    path: str
-    title: str
-    heading_path: str
-    start_line: int
-    end_line: int
-    content: str
-    uri: str
-    sensitive: int
-    metadata: str
-    dated_at: float
-    is_draft: int
-    names: str
-
-    @property
-    def about(self) -> str:
-        """Return the text that all passages of a note share: its names, its own date and its path."""
-        return f"{self.names} {self.path}"
-
-    @property
-    def whole(self) -> str:
-        """Return all text of a passage in which the words of a question can be found."""
-        return f"{self.about} {self.heading_path} {self.content}"
-
-    def searched(self, content: QueryContent) -> str:
-        """Return the text of a passage for a question. If its dates are relative, a turn has the day when it was said
-        in place of the names of its conversation, which may have begun on another day.
-        """
-        if content.relative is None or self.source_type != MemorySource.CHAT or not self.dated_at:
-            return self.whole
-        return " ".join((*date_words_of(self.dated_at), self.heading_path, self.content))
-
-
-class Passages:
-    """The passages of an index that one search needs, each loaded once."""
-
-    def __init__(self, database: Database) -> None:
-        self.database = database
-        self._loaded: dict[int, _Row] = {}
-
-    def rows(self, ids: Sequence[int]) -> dict[int, _Row]:
-        """Return passages by integer key, without those that were deleted meanwhile."""
-        if missing := [key for key in ids if key not in self._loaded]:
-            self._loaded |= _load(self.database, missing)
-        return {key: self._loaded[key] for key in ids if key in self._loaded}
-
-
-def _load(database: Database, ids: Sequence[int]) -> dict[int, _Row]:
-    """Load passages by integer key; notes without passages have the negative of their document's row as key."""
-    marks = ", ".join("?" * len(ids))
-    rows = database.rows(
-        "SELECT c.id, c.chunk_id, d.id, d.source_type, d.source_id, d.title, c.heading_path, c.start_line, c.end_line,"  # noqa: S608
-        " c.content, d.uri, d.sensitive, d.metadata_json, d.dated_at, d.is_draft, d.search_title FROM memory_chunks c"
-        f" JOIN memory_documents d ON d.id = c.document_id WHERE c.id IN ({marks})",
-        ids,
-    )
-    if empty := [key for key in ids if key < 0]:
-        rows += database.rows(
-            "SELECT -d.rowid, d.id, d.id, d.source_type, d.source_id, d.title, '[]', 1, 1, '', d.uri, d.sensitive,"
-            " d.metadata_json, d.dated_at, d.is_draft, d.search_title FROM json_each(?) asked"
-            " CROSS JOIN memory_documents d ON d.rowid = -asked.value",
-            (json.dumps(empty),),
-        )
-    return {row[0]: _Row(*row) for row in rows}
-
-
-@lru_cache(maxsize=256)
-def _parsed(text: str) -> Any:
-    """Parse JSON, for reading only: most hits are found again by the next key."""
-    return json.loads(text)
-
-
-def _hit(one: Ranked, row: _Row, terms: tuple[str, ...], named: str, *, half_typed: bool, in_note: int) -> Hit:
+def _hit(one: Ranked, row: Passage, terms: tuple[str, ...], named: str, *, half_typed: bool, in_note: int) -> Hit:
     sensitive = bool(row.sensitive)
     return Hit(
         chunk_id=row.chunk_id,
@@ -417,7 +339,7 @@ def _hit(one: Ranked, row: _Row, terms: tuple[str, ...], named: str, *, half_typ
         source_type=row.source_type,
         path=row.path,
         title=row.title,
-        heading_path=tuple(_parsed(row.heading_path)),
+        heading_path=tuple(parsed(row.heading_path)),
         start_line=row.start_line,
         end_line=row.end_line,
         content=row.content,
@@ -428,7 +350,7 @@ def _hit(one: Ranked, row: _Row, terms: tuple[str, ...], named: str, *, half_typ
         keyword_rank=one.keyword_rank,
         uri=row.uri,
         sensitive=sensitive,
-        metadata={**_parsed(row.metadata or "{}"), "sensitive": sensitive},
+        metadata={**parsed(row.metadata or "{}"), "sensitive": sensitive},
         dated_at=row.dated_at or None,
         draft=bool(row.is_draft),
         named=named,

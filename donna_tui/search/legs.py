@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from donna_tui.index.database import Database, RunParallel
-from donna_tui.index.documents import ChunkPosition, places_of, searched_texts
+from donna_tui.index.documents import ChunkPosition, places_of
 from donna_tui.index.filters import Scope, words_of
 from donna_tui.index.keyword import KeywordMatch, begun_word, holds_spelling, holds_word, newest, quoted, search_words
 from donna_tui.index.names import newest_named
 from donna_tui.index.scope import is_one_note
 from donna_tui.index.vectors import Vector, VectorIndex, stored_vectors
 from donna_tui.search.names import Named, has_unknown_word, named_by
+from donna_tui.search.passages import Passages
 from donna_tui.search.query import STOP_WORDS, Query, latest_of, parse_query, without_joined
 from donna_tui.search.ranking import TOP_CANDIDATES, asking_words, query_content
 from donna_tui.search.snippets import stem
@@ -170,7 +171,7 @@ def _best_coverage(
     that they contain together.
     """
     content, most, held = query_content(query, partial=half_typed), 0.0, set[str]()
-    texts = searched_texts(database, best)
+    texts = [row.whole for row in Passages(database).rows(best).values()]
     for text in texts:
         most = max(most, content.coverage(text))
         held |= content.held_by(text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -10,8 +9,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from donna_tui.index.database import Database
+from donna_tui.index.documents import date_words_of
 from donna_tui.platform.lazy import np
+from donna_tui.search.passages import Passage, Passages
 from donna_tui.search.query import STOP_WORDS, Query, date_pattern, other_year_pattern, without_dates, without_joined
 from donna_tui.search.sections import section_of
 from donna_tui.search.snippets import stem
@@ -71,6 +71,14 @@ class QueryContent:
         if self.dates and not self.relative:
             held, number = held + dated, number + 1
         return held / max(1, number)
+
+    def searched(self, passage: Passage) -> str:
+        """Return the text of a passage for the question. If its dates are relative, a turn has the day when it was said
+        in place of the names of its conversation, which may have begun on another day.
+        """
+        if self.relative is None or passage.source_type != MemorySource.CHAT or not passage.dated_at:
+            return passage.whole
+        return " ".join((*date_words_of(passage.dated_at), passage.heading_path, passage.content))
 
     def without(self, text: str) -> QueryContent:
         """Return the content without the words of a text, unless there are no others."""
@@ -374,17 +382,18 @@ RUN, SHORTEST = 6, 3
 """Consecutive words that a quote and its original share; a shorter original is quoted as a whole."""
 
 
-def originals_first(database: Database, hits: Sequence[Ranked], stems: Collection[str]) -> list[Ranked]:
+def originals_first(passages: Passages, hits: Sequence[Ranked], stems: Collection[str]) -> list[Ranked]:
     """Move each original to just above the first passage of a note by Donna that quotes it.
 
     Two passages that share a run of words are original and quote, unless the one by Donna contains words of the
     question that the other lacks. The order of other notes is kept, because people who repeat themselves do not quote.
     """
     top = list(hits[:QUOTES_CHECKED])
-    pairs = _quoting(database, {one.document for one in top})
+    rows = passages.rows([one.id for one in top])
+    pairs = _quoting(rows.values())
     if not pairs:
         return list(hits)
-    texts = _texts(database, [one.id for one in top if any(one.document in pair for pair in pairs)])
+    texts = {each: _WORD.findall(row.content.casefold()) for each, row in rows.items()}
     for place in range(len(top)):
         quote = top[place]
         below = [one for one in top[place + 1 :] if (quote.document, one.document) in pairs]
@@ -395,31 +404,18 @@ def originals_first(database: Database, hits: Sequence[Ranked], stems: Collectio
     return [*top, *hits[QUOTES_CHECKED:]]
 
 
-def _quoting(database: Database, documents: Collection[str]) -> set[tuple[str, str]]:
+def _quoting(rows: Iterable[Passage]) -> set[tuple[str, str]]:
     """Return pairs of documents of which the first may quote the second: Donna's notes quote those of people, and
     earlier ones by Donna.
     """
-    rows = database.rows(
-        "SELECT id, coalesce(json_extract(metadata_json, '$.frontmatter.autowritten_by'),"
-        " json_extract(metadata_json, '$.frontmatter.donna_id')) IS NOT NULL, dated_at"
-        " FROM memory_documents WHERE id IN (SELECT value FROM json_each(?)) AND source_type = 'vault'",
-        (json.dumps(sorted(documents)),),
-    )
-    by_donna = [(each, at) for each, is_donnas, at in rows if is_donnas]
+    notes = {row.document_id: row for row in rows if row.source_type == MemorySource.VAULT}
+    by_donna = {document for document, row in notes.items() if row.is_by_donna}
     return {
         (quote, other)
-        for quote, dated_at in by_donna
-        for other, is_donnas, at in rows
-        if other != quote and (not is_donnas or at < dated_at)
+        for quote in by_donna
+        for other, row in notes.items()
+        if other != quote and (other not in by_donna or row.dated_at < notes[quote].dated_at)
     }
-
-
-def _texts(database: Database, ids: Sequence[int]) -> Mapping[int, list[str]]:
-    """Return the words of some passages, in order."""
-    rows = database.rows(
-        "SELECT id, content FROM memory_chunks WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
-    )
-    return {each: _WORD.findall(content.casefold()) for each, content in rows}
 
 
 def _repeats(quote: list[str], original: list[str], stems: Collection[str]) -> bool:

@@ -11,8 +11,9 @@ from donna_tui.index.database import Database
 from donna_tui.index.files import file_state
 from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions
 from donna_tui.index.vectors import LARGEST_K, VectorIndex, cosines_of
-from donna_tui.search.hybrid import Judged, Passages, Settings, judge, least_cosine
+from donna_tui.search.hybrid import Judged, Settings, judge, least_cosine
 from donna_tui.search.legs import Question, both_legs, candidates_for, matches
+from donna_tui.search.passages import Passages
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import DRAFTS, Filters
 from donna_tui.vault.paths import check_relative

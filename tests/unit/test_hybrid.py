@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.index.database import Database
+from donna_tui.index.database import Database, RevisionCache
 from donna_tui.index.keyword import MAX_COMPLETIONS, holds_word
 from donna_tui.index.store import MemoryStore
 from donna_tui.index.vectors import Vector
-from donna_tui.search import hybrid
-from donna_tui.search.hybrid import Passages, Settings, more_like, search
+from donna_tui.search import passages
+from donna_tui.search.hybrid import Settings, more_like, search
 from donna_tui.search.legs import Legs, Question, ask, candidates_for, keyword_leg, semantic_leg
+from donna_tui.search.passages import Passage, Passages
 from donna_tui.search.query import MONTHS, parse_query
 from donna_tui.search.ranking import asking_words, query_content
 from donna_tui.search.sections import section_of
@@ -237,7 +238,7 @@ def test_a_relative_day_is_that_when_a_turn_was_said_not_that_in_its_title(
     store.upsert(note("chat:1-1", "Sold the boat.", source_type="chat", title=title, modified_at=said))
     turn = Passages(store.database).rows([1])[1]
     content = query_content(parse_query(f"what was sold {day}", now=now), partial=False)
-    assert content.date_lead(turn.searched(content), turn.names) == lead
+    assert content.date_lead(content.searched(turn), turn.names) == lead
 
 
 def test_a_note_named_after_a_relative_day_is_not_behind_the_notes_of_that_day(store: MemoryStore) -> None:
@@ -468,19 +469,27 @@ def test_legs_that_were_searched_before_return_the_same_answer(store: MemoryStor
     assert len(together.hits) == 8
 
 
-def test_no_passage_is_loaded_twice(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_passage_is_loaded_twice_until_its_note_changes(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded: list[int] = []
-    load = hybrid._load
+    load = passages._load
 
-    def spy(database: Database, ids: Sequence[int]) -> dict[int, hybrid._Row]:
+    def spy(database: Database, ids: Sequence[int]) -> dict[int, Passage]:
         loaded.extend(ids)
         return load(database, ids)
 
-    monkeypatch.setattr(hybrid, "_load", spy)
+    def beds() -> list[str]:
+        found = search(replace(store.database, cache=cache), store.vectors, question, SETTINGS)
+        return [hit.content for hit in found.hits]
+
+    monkeypatch.setattr(passages, "_load", spy)
+    cache, text = RevisionCache(), "where are my roses of October 2023"
+    question = replace(ask(SearchRequest(text=text)), vector=QUESTION)
     for number in range(20):
         add(store, f"{number}.md", f"The roses of 13 October 2023, bed {number}.", leaning(0.6))
-    assert len(paths(asked(store, "where are my roses of October 2023"))) == 8
+    assert len(beds()) == len(beds()) == 8
     assert sorted(loaded) == sorted(set(loaded))
+    add(store, "0.md", "The roses of 13 October 2023, sold.", leaning(0.6))
+    assert "The roses of 13 October 2023, sold." in beds()
 
 
 def test_what_was_deleted_after_a_leg_found_it_is_left_out(store: MemoryStore) -> None:

@@ -1,0 +1,86 @@
+"""Load the passages that a search ranks, checks and shows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from donna_tui.index.database import Database
+
+
+class Passage(NamedTuple):
+    """A passage with the columns of its document, by its integer key. The heading path and the metadata are JSON."""
+
+    id: int
+    chunk_id: str
+    document_id: str
+    source_type: str
+    path: str
+    title: str
+    heading_path: str
+    start_line: int
+    end_line: int
+    content: str
+    uri: str
+    sensitive: int
+    metadata: str
+    dated_at: float
+    is_draft: int
+    names: str
+
+    @property
+    def about(self) -> str:
+        """Return the text that all passages of a note share: its names, its own date and its path."""
+        return f"{self.names} {self.path}"
+
+    @property
+    def whole(self) -> str:
+        """Return all text of a passage in which the words of a question can be found."""
+        return f"{self.about} {self.heading_path} {self.content}"
+
+    @property
+    def is_by_donna(self) -> bool:
+        """Return whether Donna wrote the note, by its frontmatter."""
+        frontmatter = parsed(self.metadata or "{}").get("frontmatter") or {}
+        return any(frontmatter.get(key) is not None for key in ("autowritten_by", "donna_id"))
+
+
+@lru_cache(maxsize=256)
+def parsed(text: str) -> Any:
+    """Parse JSON, for reading only: most passages are found again by the next key."""
+    return json.loads(text)
+
+
+class Passages:
+    """The passages of an index that one search needs, each loaded once."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self._loaded: dict[int, Passage] = {}
+
+    def rows(self, ids: Sequence[int]) -> dict[int, Passage]:
+        """Return passages by integer key, without those that were deleted meanwhile."""
+        if missing := [key for key in ids if key not in self._loaded]:
+            self._loaded |= self.database.cached_by_id("passages", missing, _load)
+        return {key: self._loaded[key] for key in ids if key in self._loaded}
+
+
+def _load(database: Database, ids: Sequence[int]) -> dict[int, Passage]:
+    """Load passages by integer key; notes without passages have the negative of their document's row as key."""
+    marks = ", ".join("?" * len(ids))
+    rows = database.rows(
+        "SELECT c.id, c.chunk_id, d.id, d.source_type, d.source_id, d.title, c.heading_path, c.start_line, c.end_line,"  # noqa: S608
+        " c.content, d.uri, d.sensitive, d.metadata_json, d.dated_at, d.is_draft, d.search_title FROM memory_chunks c"
+        f" JOIN memory_documents d ON d.id = c.document_id WHERE c.id IN ({marks})",
+        ids,
+    )
+    if empty := [key for key in ids if key < 0]:
+        rows += database.rows(
+            "SELECT -d.rowid, d.id, d.id, d.source_type, d.source_id, d.title, '[]', 1, 1, '', d.uri, d.sensitive,"
+            " d.metadata_json, d.dated_at, d.is_draft, d.search_title FROM json_each(?) asked"
+            " CROSS JOIN memory_documents d ON d.rowid = -asked.value",
+            (json.dumps(empty),),
+        )
+    return {row[0]: Passage(*row) for row in rows}
