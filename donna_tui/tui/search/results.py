@@ -318,7 +318,7 @@ class ResultList(CursorView):
 
     def _refresh_changed(self) -> None:
         """Draw only the changed lines: while typing, many stay the same."""
-        lines, width = self._visible_lines(), self.size.width
+        lines, width = self._visible_lines(), self.scrollable_content_region.width
         changed = [Region(0, y, width, 1) for y, (new, old) in enumerate(zip_longest(lines, self._drawn)) if new != old]
         if changed:
             self.refresh(*changed)
