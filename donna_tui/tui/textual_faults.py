@@ -1,4 +1,7 @@
-"""Patch faults of Textual 8 that end or hang the app, or misdirect keys. Importing this module applies the patches."""
+"""Patch faults of Textual 8 that end, hang or delay the app, or misdirect keys.
+
+Importing this module applies the patches.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,9 @@ from textual._compositor import Compositor, CompositorMap
 from textual._xterm_parser import XTermParser
 from textual.dom import NoScreen
 from textual.drivers._writer_thread import WriterThread
+from textual.geometry import Region
 from textual.message import Message
+from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets._toast import Toast
 
@@ -99,6 +104,16 @@ def _full_map(compositor: Compositor) -> CompositorMap:
     return found
 
 
+def _renders(compositor: Compositor, crop: Region | None = None) -> Iterable[tuple[Region, Region, list[Strip]]]:
+    """Render the widgets in a part of the screen. Textual renders all whose container is partly in it: the header, the
+    footer and the bars for each letter, a quarter of the time of a frame.
+    """
+    for widget, (region, clip) in compositor.visible_widgets.items():
+        visible = region.intersection(clip)
+        if visible and (crop is None or crop.overlaps(visible)):
+            yield region, clip, widget.render_lines(visible.translate(-region.offset))
+
+
 _focus_later = Widget.focus
 
 
@@ -118,5 +133,6 @@ Toast._timeout = property(_time_left, lambda toast, seconds: None)  # type: igno
 XTermParser._parse_extended_key = _parsed_key  # type: ignore[assignment]
 XTermParser.feed = _feed_pasted  # type: ignore[assignment]
 Compositor.full_map = property(_full_map)  # type: ignore[assignment]
+Compositor._get_renders = _renders  # type: ignore[method-assign, assignment]
 WriterThread.run = _write_queued  # type: ignore[assignment]
 Widget.focus = _focus  # type: ignore[assignment]

@@ -576,6 +576,22 @@ async def test_the_place_of_a_removed_message_is_redrawn() -> None:
             assert any(region.contains_region(place) for region in compositor._dirty_regions)
 
 
+async def test_a_change_is_drawn_without_the_widgets_elsewhere() -> None:
+    """Textual renders all widgets whose container is partly in the changed part."""
+    async with driving(scenarios.normal()) as donna:
+        compositor, changed = donna.main._compositor, donna.main.query_one("#search").region
+        elsewhere = [each.region for each in donna.main.children if not each.region.overlaps(changed)]
+        rendered = [region for region, _, _ in compositor._get_renders(changed)]
+        assert elsewhere
+        assert not set(elsewhere).intersection(rendered)
+        part = compositor._render_chops(changed, lambda y: True)
+        whole = compositor._render_chops(compositor.size.region, lambda y: True)
+        for y in changed.line_range:
+            assert {x: whole[y][x] for x in part[y] if changed.contains(x, y)} == {
+                x: strip for x, strip in part[y].items() if changed.contains(x, y)
+            }
+
+
 def test_malformed_key_sequences_do_not_raise() -> None:
     """Textual raises ValueError in the thread that reads the terminal."""
     parser = XTermParser()
