@@ -201,9 +201,15 @@ SECTIONS = "---\ntags: [a]\n---\n# Log\n\nFirst.\n\n## Today\n\n- one\n\n## Late
     ("heading", "mode", "content", "expected"),
     [
         (("Log", "Today"), "append", "- more", SECTIONS.replace("- one\n", "- one\n- more\n")),
-        (("Log", "Today"), "replace", "- new", SECTIONS.replace("\n- one", "- new")),
+        (("Log", "Today"), "replace", "\n- new", SECTIONS.replace("- one", "- new")),
+        (("Log", "Today"), "append", "Note.", SECTIONS.replace("- one\n", "- one\n\nNote.\n")),
+        (("Log", "Today"), "append", "  - part", SECTIONS.replace("- one\n", "- one\n  - part\n")),
+        (("Log", "Today"), "append", "### Sub", SECTIONS.replace("- one\n", "- one\n\n### Sub\n")),
+        (("Log", "Today"), "append", "", SECTIONS),
         (("Log", "Later"), "append", "- three\n", SECTIONS + "- three\n"),
         (("Log",), "append", "Second.", SECTIONS.replace("First.\n", "First.\nSecond.\n")),
+        (("Log",), "append", "\nSecond.", SECTIONS.replace("First.\n", "First.\n\nSecond.\n")),
+        (("Log",), "append", "---", SECTIONS.replace("First.\n", "First.\n\n---\n")),
         (("Log", "Later"), "append", "- a\u2028b\x0cc", SECTIONS + "- a\u2028b\x0cc\n"),
         ((), "append", "Before.", SECTIONS.replace("# Log", "Before.\n\n# Log")),
     ],
@@ -215,6 +221,16 @@ def test_one_section_changes_and_the_rest_keeps_its_bytes(
         {"path": "x.md", "headingPath": heading, "mode": mode, "content": content, "etag": "e"}
     )
     assert with_section(SECTIONS, SECTIONS.index("# Log"), asked) == expected
+
+
+async def test_a_heading_with_hidden_characters_is_accepted_as_it_is_returned(harness: ToolHarness) -> None:
+    path = "Projects/hidden.md"
+    harness.sandbox.write(path, "## A\u200bB\n\n- one\n")
+    note = await harness.fine("vault_read", path=path)
+    (section,) = note["sections"]
+    asked = {"path": path, "headingPath": section["headingPath"], "etag": note["etag"]}
+    assert (await harness.fine("vault_section", content="- two", **asked))["changed"]
+    assert (harness.sandbox.root / path).read_text() == "## A\u200bB\n\n- one\n- two\n"
 
 
 async def test_a_section_is_changed_only_with_the_etag_that_was_read(harness: ToolHarness) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import re
+from collections.abc import Iterable
 
 from donna_tui.agents.tools import schemas
 from donna_tui.agents.tools.context import Access, Known, ToolContext, missing, public_notes
@@ -14,8 +16,8 @@ from donna_tui.index.database import Database
 from donna_tui.index.documents import draft_paths, link_key
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.executable import adds_executable
-from donna_tui.safety.terminal import clean
-from donna_tui.text.lines import each_line, line_of, line_starts
+from donna_tui.safety.terminal import clean, clean_line
+from donna_tui.text.lines import each_line, line_of, line_starts, split_lines
 from donna_tui.text.markdown import split_sections
 from donna_tui.text.plural import plural
 from donna_tui.types.drafts import Draft, DraftRow
@@ -209,21 +211,51 @@ async def vault_section(context: ToolContext, args: schemas.SectionArgs) -> sche
 
 def with_section(text: str, body_start: int, args: schemas.SectionArgs) -> str:
     """Return a text with one section changed. Raises DonnaError: `missing` without it, `usage` if it is ambiguous."""
-    wanted = tuple(args.heading_path)
-    found = [section for section in split_sections(text, body_start) if section.heading_path == wanted]
+    wanted = _as_shown(args.heading_path)
+    found = [section for section in split_sections(text, body_start) if _as_shown(section.heading_path) == wanted]
     if len(found) > 1:
         raise DonnaError(Reason.USAGE, f"the note has {len(found)} sections with that name", hint="use vault_write")
     if not found and wanted:
         raise DonnaError(Reason.MISSING, "the note has no such section", hint="vault_read returns the heading paths")
     start, end = (found[0].body_start, found[0].end) if found else (body_start, body_start)
     newline = "\r\n" if "\r\n" in text else "\n"
-    content = args.content.strip("\r\n").replace("\r\n", "\n").replace("\n", newline)
-    before, own, after = text[:start], text[start:end].rstrip(), text[end:]
-    if args.mode == "append" and own:
-        content = f"{own}{newline}{content}"
+    content = args.content.replace("\r\n", "\n").rstrip("\n").replace("\n", newline)
+    own_start = min(end, next((low for low, high, _ in each_line(text, start) if text[low:high].strip()), end))
+    own = text[own_start:end].rstrip()
+    if args.mode == "replace" or not own:
+        content = content.lstrip("\r\n")
+    elif content:
+        content = f"{own}{newline}{'' if _continues(own, content) else newline}{content}"
+    else:
+        return text
+    before, after = text[: own_start if content else start], text[end:]
     before = before if not before or before.endswith(("\n", "\r")) else f"{before}{newline}"
     gap = f"{newline}{newline}" if after else newline
     return f"{before}{content}{gap}{after}" if content else f"{before}{newline if after else ''}{after}"
+
+
+_BLOCK = re.compile(
+    r"(?P<rule>(?:[-*_][ \t]*){3,}$|=+[ \t]*$)|(?P<item>(?:[-+*]|\d{1,9}[.)])[ \t])|(?P<row>\|)|(?P<quote>>)"
+    r"|(?P<heading>#{1,6}[ \t])|(?P<fence>```|~~~)"
+)
+
+
+def _as_shown(headings: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(clean_line, headings))
+
+
+def _continues(own: str, content: str) -> bool:
+    """Return whether a text continues the last block of a section, such as a list, or says itself where it begins.
+
+    Any other text would become part of that block without an empty line between them.
+    """
+    first, last = split_lines(content)[0], [line for line in split_lines(own) if line[:1].strip()][-1:]
+    return not first[:1].strip() or _kind(first) == _kind("".join(last))
+
+
+def _kind(line: str) -> str | None:
+    match = _BLOCK.match(line)
+    return match and match.lastgroup
 
 
 async def vault_undo_last(context: ToolContext, args: schemas.UndoArgs) -> schemas.UndoOutput:

@@ -341,7 +341,8 @@ class SectionArgs(ToolArgs):
         " before the first heading.",
     )
     content: Annotated[str, Field(max_length=2_000_000)] = Field(
-        description="The text to add or to put in its place, without the heading of the section itself."
+        description="The text to add or to put in its place, without the heading of the section itself. One that begins"
+        " with an empty line is added as a new paragraph."
     )
     mode: Literal["append", "replace"] = Field(
         default="append",
