@@ -59,10 +59,12 @@ _LABELLED = re.compile(r"^\s*([^\W\d_][\w ’'/-]{1,40}):\s+\S")
 _HABIT = re.compile(
     r":\s+I (?:\w+ly |much )?(?:always|never|hate|dislike|detest|can['’]?t stand|cannot stand)\b", re.IGNORECASE
 )
-_FAVOURITE = re.compile(r"\bmy ((?:\w+ )?favou?rite (?:\w+ ){0,3}?\w+) (?:is|are|was|remains?)\b", re.IGNORECASE)
+_FAVOURITE = re.compile(
+    r"\b(?:my|(?:owner|user)['’]s) ((?:\w+ )?favou?rite (?:\w+ ){0,3}?\w+) (?:is|are|was|remains?)\b", re.IGNORECASE
+)
 _CALL_ME = re.compile(r"(?:please,? )?call me\b", re.IGNORECASE)
 _PREFERS = re.compile(
-    r"\bprefer (?P<what>[\w'’ -]{1,80}?)"
+    r"\bprefers? (?P<what>[\w'’ -]{1,80}?)"
     r"(?: (?:now|nowadays|these days|instead|to|over|than|in|with|for|when|at|on)\b|[.,;!]|$)",
     re.IGNORECASE,
 )

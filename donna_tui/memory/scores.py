@@ -55,12 +55,18 @@ INSTRUCTION = (
 )
 """Match what a person asks for once and for all: “Please call me Emmy”."""
 
+_ADVERB = r"(?:(?:really|much|strongly|usually|generally) )?"
+
 PREFERENCE = re.compile(
-    r"\bI(?:['’]d| would)? (?:(?:really|much|strongly|usually|generally) )?(?:prefer|always|never|hate|dislike|detest|"
-    r"can['’]?t stand|cannot stand|rather)\b|\bI['’]d rather\b|\bI would rather\b|\bmy (?:\w+ )?favou?rites?\b"
+    rf"\bI(?:['’]d| would)? {_ADVERB}(?:prefer|always|never|hate|dislike|detest|can['’]?t stand|cannot stand|rather)\b"
+    rf"|\b(?:owner|user) {_ADVERB}(?:prefers|hates|dislikes|detests|can['’]?t stand|cannot stand|would rather) \w"
+    r"|\bI['’]d rather\b|\bI would rather\b|\b(?:my|(?:owner|user)['’]s) (?:\w+ )?favou?rites?\b"
     rf"|{INSTRUCTION}",
     re.IGNORECASE,
 )
+"""Match what a person says, or what an agent says of its owner: “The owner prefers short answers”. What anyone else
+prefers is a fact.
+"""
 
 _NUMBER = re.compile(
     rf"\d|\b(?:{'|'.join((*WEEKDAYS, *(name for name in MONTHS if name not in ('March', 'May'))))})\b", re.IGNORECASE

@@ -146,6 +146,13 @@ def test_importance_is_three_fifths_novelty_and_two_fifths_salience() -> None:
     ("text", "kind"),
     [
         ("I prefer short answers", MemoryType.PROCEDURAL),
+        ("The owner prefers answers in British English.", MemoryType.PROCEDURAL),
+        ("User really dislikes long answers", MemoryType.PROCEDURAL),
+        ("The user's favourite editor is Helix", MemoryType.PROCEDURAL),
+        ("Anna Keller prefers meetings before noon", MemoryType.SEMANTIC),
+        ("The owner of the flat prefers cash", MemoryType.SEMANTIC),
+        ("The settings page says what the user prefers.", MemoryType.SEMANTIC),
+        ("The user always gets an error when saving", MemoryType.SEMANTIC),
         ("I am currently debugging the gateway", MemoryType.WORKING),
         ("The gateway runs on port 8080", MemoryType.SEMANTIC),
         ("My sister lives in Oslo", MemoryType.SEMANTIC),
@@ -174,6 +181,7 @@ def test_a_text_is_routed_by_the_first_rule_that_holds(text: str, kind: MemoryTy
     [
         ("My favorite colour is blue", "favourite colour"),
         ("my favourite colour is green", "favourite colour"),
+        ("The owner's favourite colour is red", "favourite colour"),
         ("Communication style: direct, technical", "communication style"),
         ("I always deploy on Fridays", "always deploy fridays"),
         ("Reminder: I always lock the door", "reminder: always lock door"),

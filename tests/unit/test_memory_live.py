@@ -173,7 +173,8 @@ def test_what_is_preferred_now_replaces_what_was_preferred_of_its_kind(db: Memor
         remember(db, RememberRequest(text), CUT, START)
     for fresh, old in (
         ("I prefer light roast now.", "I prefer dark roast."),
-        ("These days I prefer medium roast.", "I prefer light roast now."),
+        ("The owner prefers espresso roast now.", "I prefer light roast now."),
+        ("These days I prefer medium roast.", "The owner prefers espresso roast now."),
         ("Call me Emmy.", "Please call me Emma."),
     ):
         assert [held.content for held, _ in would_replace(db, RememberRequest(fresh), CUT)] == [old]

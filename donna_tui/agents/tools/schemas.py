@@ -233,8 +233,8 @@ class RememberArgs(ToolArgs):
     text: str = Field(min_length=1, max_length=20_000, description="The sentence, with names and dates in full.")
     type: MemoryType | None = Field(
         default=None,
-        description="procedural for a preference, semantic for a fact, episodic for an event, working for what is under"
-        " way; derived from the wording if omitted.",
+        description="procedural for a preference or rule of the owner, with which every recall begins; semantic for a"
+        " fact, episodic for an event, working for what is under way; derived from the wording if omitted.",
     )
     replace: bool = Field(
         default=False,
