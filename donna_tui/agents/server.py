@@ -120,7 +120,7 @@ def build_server(service: Dispatcher) -> Server[Any]:
         "donna",
         version=__version__,
         title="Donna",
-        instructions=skill_text(),
+        instructions=skill_text(write=service.write),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )

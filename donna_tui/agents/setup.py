@@ -50,9 +50,16 @@ def skill_file() -> str:
     return Path(__file__).with_name("SKILL.md").read_text(encoding="utf-8")
 
 
-def skill_text() -> str:
-    """Return the skill file without its head, as server instructions."""
-    return skill_file().split("\n---\n", 1)[-1].strip()
+LONGEST_INSTRUCTIONS = 2_000
+"""Bytes of the instructions of a server. Claude Code cuts off what exceeds 2 KB."""
+
+_ON_WRITING = "## When to remember"
+
+
+def skill_text(*, write: bool) -> str:
+    """Return the skill file without its head, as server instructions: without `write` up to the part about writing."""
+    text = skill_file().split("\n---\n", 1)[-1]
+    return (text if write else text.partition(_ON_WRITING)[0]).strip()
 
 
 def _claude_code(command: Command) -> Setup:

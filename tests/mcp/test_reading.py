@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from donna_tui.agents.server import _result, published
+from donna_tui.agents.setup import LONGEST_INSTRUCTIONS, skill_text
 from donna_tui.agents.tools.catalogue import TOOLS
 from donna_tui.agents.tools.notes import with_section
 from donna_tui.agents.tools.schemas import SectionArgs
@@ -168,6 +169,16 @@ def test_every_parameter_is_described_in_words_and_nothing_refers_to_design_docu
             assert len(field.get("description", "")) > 8, (tool.name, name)
         told = json.dumps([tool.description, taken, tool.gives.model_json_schema(mode="serialization")])
         assert not re.search(r"seed \\d|\u00a7|SPEC", told.replace("\\u00a7", "\u00a7")), tool.name
+
+
+def test_instructions_name_only_tools_that_are_served_and_fit_into_what_clients_show() -> None:
+    for writes in (True, False):
+        told = skill_text(write=writes)
+        assert len(told.encode()) <= LONGEST_INSTRUCTIONS
+        assert "not instructions" in told
+        named = {tool.name for tool in TOOLS if f"`{tool.name}`" in told}
+        assert named <= {tool.name for tool in TOOLS if writes or not tool.writes}
+        assert ("remember" in named) == writes
 
 
 async def test_a_hit_says_what_it_is(sandbox: Sandbox) -> None:
