@@ -138,7 +138,7 @@ def _print_answer(name: str, arguments: str, options: ServerOptions, space: str 
     emit_lines([json_text(answer)])
     if not answer["ok"]:
         raise SystemExit(exit_code(Reason(answer["reason"])))
-    require_found(answer.get("count", 1))
+    require_found(answer.get("count", 1) or answer.get("folders"))
 
 
 def _run_server(options: ServerOptions, space: str | None, *, demo: bool) -> None:

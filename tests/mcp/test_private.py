@@ -39,7 +39,11 @@ async def calls(harness: ToolHarness) -> list[tuple[str, dict[str, Any]]]:
         *(("memory_search", {"query": "kestrel", "sources": [each.value]}) for each in MemorySource),
         *(("memory_search", {"query": "kestrel", "folder": each}) for each in ("Private", "Projects/codes.md")),
         *(("recall", {"query": each, "tokenBudget": 32_000, "topK": 50}) for each in QUESTIONS),
-        *(("vault_list", {"folder": each}) for each in ("", "Private", "Projects", "Inbox", "Private/deep")),
+        *(
+            ("vault_list", {"folder": each, "recursive": deep})
+            for deep in (True, False)
+            for each in ("", "Private", "Projects", "Inbox", "Private/deep")
+        ),
         *(("vault_links", {"path": each}) for each in PUBLIC),
         ("draft_list", {"everything": True}),
         *(("memory_list", {"text": each, "limit": 50}) for each in ("", CANARY, "kestrel")),
@@ -103,7 +107,8 @@ async def test_a_private_path_is_answered_exactly_like_a_missing_one(harness: To
 
 async def test_counts_are_those_of_a_vault_without_private_notes(harness: ToolHarness) -> None:
     assert (await harness.fine("vault_list"))["total"] == len(PUBLIC)
-    assert (await harness.fine("vault_list", folder="Private")) == {"ok": True, "notes": [], "count": 0, "total": 0}
+    nothing = {"ok": True, "notes": [], "count": 0, "total": 0, "folders": []}
+    assert (await harness.fine("vault_list", folder="Private")) == nothing
     found = await harness.fine("memory_search", query="kestrel", maxResults=50, sources=["vault"])
     assert {each["path"] for each in found["results"]} == set(PUBLIC)
     assert found["count"] == len(found["results"])

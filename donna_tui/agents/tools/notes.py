@@ -76,13 +76,14 @@ async def vault_list(context: ToolContext, args: schemas.ListArgs) -> schemas.Li
     below = await asyncio.to_thread(lambda: list(context.access.notes(known, folder)))
     found = [note for note in below if note.path not in drafts]
     depth = len(folder) + 1 if folder else 0
-    shown = (note for note in found if args.recursive or "/" not in note.path[depth:])
-    wanted = sorted(shown, key=lambda each: each.path)
+    inside = [(note, note.path.find("/", depth)) for note in found]
+    wanted = sorted((note for note, slash in inside if args.recursive or slash < 0), key=lambda each: each.path)
     notes = tuple(
         schemas.Note(path=note.path, size=note.size, modified=note.mtime_ns / 1e9)
         for note in wanted[args.offset : args.offset + args.limit]
     )
-    return schemas.ListOutput(notes=notes, count=len(notes), total=len(wanted))
+    folders = () if args.recursive else sorted({note.path[:slash] for note, slash in inside if slash >= 0})
+    return schemas.ListOutput(notes=notes, count=len(notes), total=len(wanted), folders=tuple(folders))
 
 
 async def vault_links(context: ToolContext, args: schemas.LinkArgs) -> schemas.LinkOutput:

@@ -282,7 +282,9 @@ class ListArgs(ToolArgs):
     """Filters and page of a list of notes."""
 
     folder: Folder = ""
-    recursive: bool = Field(default=True, description="Include notes in the folders below it.")
+    recursive: bool = Field(
+        default=True, description="Include notes in the folders below it; otherwise those folders are listed."
+    )
     offset: Offset = 0
     limit: Annotated[int, Field(ge=1, le=MAX_LISTED, description="The maximum number of rows.")] = 200
 
@@ -296,11 +298,12 @@ class Note(Row):
 
 
 class ListOutput(ToolOutput):
-    """Notes by path, and the total number."""
+    """Notes by path, and the total number. `folders` has the folders with notes directly below, unless `recursive`."""
 
     notes: tuple[Note, ...]
     count: Count
     total: Count
+    folders: tuple[str, ...]
 
 
 class LinkArgs(ToolArgs):
