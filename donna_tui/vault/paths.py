@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from donna_tui.types.errors import Reason, VaultReadError
@@ -34,17 +34,26 @@ _EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 def check_relative(path: str) -> list[str]:
     """Split a vault-relative path. Raises VaultReadError if it is absolute, contains `..` or cannot exist."""
     parts = path.split("/")
-    if not path:
-        raise VaultReadError(Reason.PATH_ESCAPE, "the path is empty", hint=WITHIN)
-    if path.startswith(("/", "~/")) or "\0" in path or any(part in (".", "..") for part in parts):
-        raise VaultReadError(Reason.PATH_ESCAPE, "the path is outside the vault", hint=WITHIN)
-    if "" in parts:
-        raise VaultReadError(Reason.PATH_ESCAPE, "the path has a slash too many", hint=WITHIN)
+    if misplaced := outside(path, parts):
+        raise VaultReadError(Reason.PATH_ESCAPE, misplaced, hint=WITHIN)
     with contextlib.suppress(UnicodeEncodeError):
         if len(path.encode()) > LONGEST_PATH or any(len(part.encode()) > LONGEST_NAME for part in parts):
             raise VaultReadError(Reason.TOO_LONG, "the path is too long")
         return parts
     raise VaultReadError(Reason.NOT_TEXT, "the name is not valid UTF-8")
+
+
+def outside(path: str, parts: Sequence[str]) -> str:
+    """Return the reason why a path does not lead to a place below the vault; empty if it does."""
+    reasons = {
+        "the path is empty": not path,
+        "the path is absolute": path.startswith(("/", "~/")),
+        "the path is outside the vault": ".." in parts,
+        "the path contains a dot in place of a name": "." in parts,
+        "the path has a slash too many": "" in parts,
+        "the path contains a control character": "\0" in path,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
 
 
 def folders_above(path: str) -> list[str]:

@@ -74,7 +74,14 @@ async def test_unreadable_paths_are_refused_with_a_next_step(harness: ToolHarnes
         for path in ("Projects", "Projects/", "picture.png", "../secret.md", ".git/config"):
             answer = await harness(name, path=path)
             assert "vault_list" in answer["hint"], (name, path)
-    assert (await harness("vault_read", path="Projects/"))["message"] == "the path has a slash too many"
+    for path, message in (
+        ("Projects/", "the path has a slash too many"),
+        (str(harness.sandbox.root / "Inbox/idea.md"), "the path is absolute"),
+        ("./Inbox/idea.md", "the path contains a dot in place of a name"),
+        ("Inbox/a\0.md", "the path contains a control character"),
+    ):
+        assert (await harness("vault_read", path=path))["message"] == message
+        assert (await harness("vault_write", path=path, content="mine"))["message"] == message
     assert (await harness("vault_list", folder="../up"))["hint"]
     for path in ("Inbox/new", "../new.md", "Inbox/.new.md", "Inbox//new.md"):
         assert (await harness("vault_write", path=path, content="mine"))["hint"], path

@@ -11,7 +11,7 @@ from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
 from donna_tui.vault.client import NOTE_ENDINGS, TEMPORARY
 from donna_tui.vault.conflicts import is_conflict_copy
 from donna_tui.vault.include import GlobSet
-from donna_tui.vault.paths import LONGEST_NAME, WITHIN, VaultRoot, check_relative, refused
+from donna_tui.vault.paths import LONGEST_NAME, WITHIN, VaultRoot, check_relative, outside, refused
 
 LONGEST_TARGET = 1_024
 """Maximum bytes of a path: the smallest limit of the systems that a vault is synced to (PATH_MAX of macOS)."""
@@ -116,12 +116,10 @@ def find_twin(root: VaultRoot, path: str, *, besides: Collection[str] = ()) -> s
 def _check_below(path: str, parts: list[str]) -> None:
     if _DRIVE.match(path):
         raise _refusal(Reason.PATH_ESCAPE, path, "the path begins like a Windows drive: a letter and “:”", hint=WITHIN)
-    if not path:
-        raise _refusal(Reason.PATH_ESCAPE, path, "the path is empty", hint=WITHIN)
-    if path.startswith(("/", "~")) or any(part in (".", "..") for part in parts):
-        raise _refusal(Reason.PATH_ESCAPE, path, "the path is outside the vault", hint=WITHIN)
-    if "" in parts:
-        raise _refusal(Reason.PATH_ESCAPE, path, "the path has a slash too many", hint=WITHIN)
+    if misplaced := outside(path, parts):
+        raise _refusal(Reason.PATH_ESCAPE, path, misplaced, hint=WITHIN)
+    if path.startswith("~"):
+        raise _refusal(Reason.PATH_ESCAPE, path, "the path begins with “~”, as that of a home folder does", hint=WITHIN)
     if _UNSAFE.search(path):
         raise _refusal(Reason.PATH_ESCAPE, path, "the path contains a backslash or a control character", hint=WITHIN)
 
