@@ -70,6 +70,8 @@ async def test_unreadable_paths_are_refused_with_a_next_step(harness: ToolHarnes
     beyond = await harness.fine("memory_get", path="Inbox/idea.md", **{"from": 9})
     assert (beyond["text"], beyond["note"]) == ("", "there is no line 9: 1 line in all")
     assert (await harness.fine("memory_get", path="Inbox/idea.md"))["note"] == ""
+    harness.sandbox.write("Inbox/empty.md", "")
+    assert (await harness.fine("memory_get", path="Inbox/empty.md"))["note"] == "it is empty"
     for name in ("memory_get", "vault_read", "vault_links"):
         for path in ("Projects", "Projects/", "picture.png", "../secret.md", ".git/config"):
             answer = await harness(name, path=path)

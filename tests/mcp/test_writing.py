@@ -61,6 +61,9 @@ async def test_vault_write_requires_the_current_etag(harness: ToolHarness) -> No
         answer = await harness("vault_write", path=NOTE, content="mine\n", etag=given)
         assert (answer["ok"], answer["reason"]) == (False, "conflict")
     assert (harness.sandbox.root / NOTE).read_text() == "edited elsewhere\n"
+    answer = await harness("vault_write", path="Inbox/none.md", content="mine\n", etag=expected)
+    assert (answer["reason"], answer["hint"].partition(";")[0]) == ("missing", "omit the etag to write a new note")
+    await harness.fine("vault_write", path="Inbox/none.md", content="mine\n", etag="")
 
 
 async def test_the_same_text_is_no_operation_and_costs_nothing(harness: ToolHarness) -> None:
@@ -73,9 +76,9 @@ async def test_the_same_text_is_no_operation_and_costs_nothing(harness: ToolHarn
 @pytest.mark.parametrize("mark", ["donna: local-only", "donna_sensitive: true", "Donna: whatever"])
 async def test_an_agent_makes_no_note_private(harness: ToolHarness, mark: str) -> None:
     content = f"---\n{mark}\n---\nhidden\n"
-    assert (await harness("vault_write", path="Inbox/new.md", content=content))["reason"] == "sensitive"
-    answer = await harness("vault_write", path=NOTE, content=content, etag=await etag(harness))
-    assert answer["reason"] == "sensitive"
+    for path, version in (("Inbox/new.md", None), (NOTE, await etag(harness))):
+        answer = await harness("vault_write", path=path, content=content, etag=version)
+        assert (answer["reason"], answer["hint"]) == ("sensitive", "omit the mark from its frontmatter")
 
 
 async def test_the_quota_applies_however_many_calls_are_made_at_once(harness: ToolHarness) -> None:

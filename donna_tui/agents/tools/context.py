@@ -89,9 +89,9 @@ def public_notes(database: Database) -> Known:
     return {path: states[path] for (path,) in database.rows(sql) if path in states}
 
 
-def missing() -> VaultReadError:
+def missing(hint: str = "vault_list lists the notes") -> VaultReadError:
     """Return the error for a note that does not exist, or is invisible to this client."""
-    return VaultReadError(Reason.MISSING, "there is no such note", hint="vault_list lists the notes")
+    return VaultReadError(Reason.MISSING, "there is no such note", hint=hint)
 
 
 WRITES = 50

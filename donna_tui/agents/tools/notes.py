@@ -152,6 +152,7 @@ def _lines_of(text: str, args: schemas.GetArgs, *, path: str, title: str) -> sch
     lines = [_visible(text[low:high]) for low, high, _ in each_line(text)]
     first = min(args.from_, len(lines) + 1)
     shown = lines[first - 1 : first - 1 + args.lines]
+    beyond = f"there is no line {args.from_}: {plural(len(lines), 'line')} in all" if lines else "it is empty"
     return schemas.GetOutput(
         path=path,
         title=title,
@@ -159,7 +160,7 @@ def _lines_of(text: str, args: schemas.GetArgs, *, path: str, title: str) -> sch
         start_line=first,
         end_line=first + len(shown) - 1,
         total_lines=len(lines),
-        note="" if shown else f"there is no line {args.from_}: {plural(len(lines), 'line')} in all",
+        note="" if shown else beyond,
     )
 
 
@@ -305,6 +306,7 @@ def _planned(context: ToolContext, writer: VaultWriter, args: schemas.WriteArgs)
     if problem := parse_frontmatter(args.content).problem:
         message = f"the frontmatter of this text cannot be read: {problem}"
         raise VaultWriteError(Reason.INVALID_FRONTMATTER, message, hint="correct its YAML", path=path)
+    _check_public(writer, path, args.content.encode("utf-8", "replace"))
     try:
         plan = writer.planner.write(path, args.content, expected=has_etag(args.etag), replace=args.replace)
     except VaultWriteError as error:
@@ -326,7 +328,7 @@ def _check_version(context: ToolContext, path: str, etag: str | None) -> None:
             hint = "read it, and give the etag that you got"
             raise VaultWriteError(Reason.CONFLICT, "a note with that name already exists", hint=hint, path=path)
     elif etag is not None:
-        raise missing()
+        raise missing("omit the etag to write a new note; vault_list lists the notes")
     elif _is_taken(context, path):
         raise _not_free(path)
 
@@ -340,7 +342,8 @@ def _is_taken(context: ToolContext, path: str) -> bool:
 
 
 def _not_free(path: str) -> VaultWriteError:
-    return VaultWriteError(Reason.CONFLICT, NOT_FREE, hint="choose another name", path=path)
+    hint = "choose another name, in a folder as vault_list spells it"
+    return VaultWriteError(Reason.CONFLICT, NOT_FREE, hint=hint, path=path)
 
 
 def _check_public(writer: VaultWriter, path: str, data: bytes | None) -> None:

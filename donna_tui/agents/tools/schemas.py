@@ -213,13 +213,18 @@ class Memory(Row):
     at: IsoTime
     pinned: bool
     sensitive: bool
+
+
+class RecalledMemory(Memory):
+    """A memory and the tokens that it takes in the block."""
+
     tokens: int
 
 
 class RecallOutput(ToolOutput):
     """The memories that fit, preferences first: as a list, or with `asBlock` as one block for a prompt."""
 
-    memories: tuple[Memory, ...]
+    memories: tuple[RecalledMemory, ...]
     count: Count
     total_tokens: Count
     token_budget: Count
@@ -327,7 +332,7 @@ class WriteArgs(ToolArgs):
     content: Annotated[str, Field(max_length=2_000_000)] = Field(
         description="The text. Frontmatter keys that it omits are preserved, unless `replace` is true."
     )
-    etag: Annotated[str, Field(max_length=128)] | None = Field(
+    etag: Annotated[Annotated[str, Field(max_length=128)] | None, AfterValidator(lambda etag: etag or None)] = Field(
         default=None, description="The `etag` of vault_read, to change a note; omitted for a new one."
     )
     replace: bool = Field(default=False, description="The content is the whole note, frontmatter too.")
