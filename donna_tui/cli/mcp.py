@@ -108,6 +108,10 @@ def mcp(
     context.meta[ERRORS_AS_JSON] = call is not None
     if arguments and call is None:
         raise DonnaError(Reason.USAGE, "arguments are given, but no tool", hint="name it with --call")
+    if setup is not None and (http or demo):
+        message = f"--setup and {'--http' if http else '--demo'} cannot be used together"
+        hint = "it configures a client that starts the server over stdio, for your own notes"
+        raise DonnaError(Reason.USAGE, message, hint=hint)
     if skill:
         from donna_tui.agents.setup import skill_file
 

@@ -164,6 +164,9 @@ def test_each_client_gets_a_setup_that_says_exactly_this_command(donna: Donna, v
         assert "--write" in ran.out
         assert ran.err
     assert donna("mcp", "--setup", "emacs", "--space", vault).code == 2
+    for unsupported in ("--http", "--demo"):
+        ran = donna("mcp", "--setup", "codex", unsupported, "--space", vault)
+        assert (ran.code, ran.out) == (2, "")
 
 
 def test_the_command_of_a_setup_starts_the_server(donna: Donna, vault: Path) -> None:
