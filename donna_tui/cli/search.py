@@ -99,7 +99,8 @@ def search(
     near: Annotated[bool, typer.Option("--near", help="Also show near misses.")] = False,
     everywhere: Annotated[bool, typer.Option("--everywhere", help="Search all spaces.")] = False,
     batch: Annotated[
-        str, typer.Option("--batch", help="A file of questions, one JSON object per line; - for stdin.")
+        str,
+        typer.Option("--batch", help="A file of questions, one JSON object with id and query per line; - for stdin."),
     ] = "",
     space: SpaceOption = None,
     as_json: AsJson = False,
