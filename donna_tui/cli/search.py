@@ -154,10 +154,12 @@ async def update_index(engine: Engine) -> bool:
     try:
         with shown_progress(engine):
             await engine.sync(counted=False)
+            problem = (await engine.behind()).removeprefix("stale: ")
     except (VaultReadError, DatabaseError) as error:
-        print_message(f"donna: {error.message}; searching the index as it is")
-        return False
-    return True
+        problem = error.message
+    if problem:
+        print_message(f"donna: {problem}; searching the index as it is")
+    return not problem
 
 
 def _print(outcome: SearchOutcome, *, as_json: bool) -> None:

@@ -252,6 +252,10 @@ class Engine:
                 await self._status_reporter.refresh()
             self._model.follow()
 
+    async def behind(self) -> str:
+        """Wait for another process that maintains the index, within the deadline; return why the index is stale."""
+        return "" if self._lease.is_held else await self._freshness.stale(None)
+
     # Queries
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:

@@ -80,7 +80,11 @@ def test_status_names_the_process_that_holds_the_index_lock(donna: Donna, vault:
         busy = donna("doctor", "--repair", "--json", "--space", vault)
         assert busy.json["ok"] is True
         read_only = donna("search", "kestrel", "--json", "--space", vault)
-        assert (read_only.code, read_only.json["count"]) == (0, 3)
+        assert (read_only.code, read_only.json["count"], read_only.json["stale"]) == (0, 3, False)
+        write(vault, "new.md", "kestrel chicks\n")
+        behind = donna("search", "kestrel", "--json", "--space", vault)
+        assert (behind.code, behind.json["count"], behind.json["stale"]) == (0, 3, True)
+        assert "could not be updated in time; searching the index as it is" in behind.err
 
 
 def test_doctor_finds_a_sound_index_and_no_model(donna: Donna, vault: Path) -> None:
