@@ -52,6 +52,8 @@ def test_a_meeting_in_json_is_the_one_object_that_scripts_know(donna: Donna, vau
         "attendees": [{"name": "Ana", "email": "ana@example.invalid"}], "cancelled": False,
     }  # fmt: skip
     assert listed["meetings"][0]["series_id"] == "week"
+    agenda = donna("mcp", "--call", "agenda", "2024-05-06", "--space", vault, **BERLIN).json
+    assert [(each["title"], each["attendees"]) for each in agenda["meetings"]] == [("", []), ("Plan", ["Ana"])]
 
 
 def test_unusable_input_is_reported_with_an_exit_code(donna: Donna, vault: Path, tmp_path: Path) -> None:

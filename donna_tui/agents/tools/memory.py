@@ -137,6 +137,7 @@ async def agenda(context: ToolContext, args: schemas.AgendaArgs) -> schemas.Agen
                 end=local(row.meeting.end, zone).isoformat(),
                 all_day=row.meeting.all_day,
                 location=row.meeting.location,
+                attendees=tuple(person.name or person.email for person in row.meeting.attendees),
                 cancelled=row.meeting.cancelled,
                 path=row.path if row.path in seen else "",
             )

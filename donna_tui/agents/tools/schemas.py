@@ -540,13 +540,16 @@ class AgendaArgs(ToolArgs):
 
 
 class Meeting(Row):
-    """A meeting. Times are ISO 8601 with the local offset; `path` is its note, empty if there is none."""
+    """A meeting. Times are ISO 8601 with the local offset; `attendees` are names, or addresses of those without one;
+    `path` is its note, empty if there is none.
+    """
 
     title: CleanLine
     start: str
     end: str
     all_day: bool
     location: CleanLine
+    attendees: tuple[CleanLine, ...]
     cancelled: bool
     path: str
 
