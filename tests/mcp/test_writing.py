@@ -66,6 +66,23 @@ async def test_vault_write_requires_the_current_etag(harness: ToolHarness) -> No
     await harness.fine("vault_write", path="Inbox/none.md", content="mine\n", etag="")
 
 
+async def test_a_note_whose_bytes_are_not_all_shown_is_not_overwritten(harness: ToolHarness) -> None:
+    file = harness.sandbox.root / "Inbox/latin.md"
+    file.write_bytes("# Café\n\nold\n".encode("latin-1"))
+    note = await harness.fine("vault_read", path="Inbox/latin.md")
+    assert "\ufffd" in note["text"]
+    assert "cannot change" in note["note"]
+    changed = note["text"].replace("old", "new")
+    for name, arguments in (
+        ("vault_write", {"content": changed}),
+        ("vault_write", {"content": changed, "replace": True}),
+        ("vault_section", {"headingPath": ["Caf\ufffd"], "content": "more"}),
+    ):
+        refused = await harness(name, path="Inbox/latin.md", etag=note["etag"], **arguments)
+        assert refused["reason"] == "encoding"
+    assert file.read_bytes() == "# Café\n\nold\n".encode("latin-1")
+
+
 async def test_the_same_text_is_no_operation_and_costs_nothing(harness: ToolHarness) -> None:
     text = (harness.sandbox.root / NOTE).read_text()
     answer = await harness.fine("vault_write", path=NOTE, content=text, etag=await etag(harness))

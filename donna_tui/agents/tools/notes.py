@@ -65,7 +65,11 @@ async def vault_read(context: ToolContext, args: schemas.ReadArgs) -> schemas.Re
         tags=note.tags,
         type=note.note_type,
         sections=split_sections(note.text, note.body_start),
+        note=NOT_TEXT if note.lossy else "",
     )
+
+
+NOT_TEXT = "bytes that are not text are shown as �, so an agent cannot change this note"
 
 
 async def vault_list(context: ToolContext, args: schemas.ListArgs) -> schemas.ListOutput:
@@ -203,8 +207,6 @@ async def vault_write(context: ToolContext, args: schemas.WriteArgs) -> schemas.
 async def vault_section(context: ToolContext, args: schemas.SectionArgs) -> schemas.WriteOutput:
     """Append to one section of a note, or replace its own text, as one operation. Raises DonnaError."""
     note = await asyncio.to_thread(context.access.read, args.path)
-    if note.lossy:
-        raise VaultWriteError(Reason.ENCODING, f"{note.path} is not valid UTF-8", hint="the owner has to change it")
     if note.etag != args.etag:
         raise VaultWriteError(Reason.CONFLICT, "the note has changed", hint="read it again", path=note.path)
     text = with_section(note.text, note.body_start, args)
@@ -322,14 +324,20 @@ def _planned(context: ToolContext, writer: VaultWriter, args: schemas.WriteArgs)
 
 
 def _check_version(context: ToolContext, path: str, etag: str | None) -> None:
-    """Raise for a version of an invisible note, as for a missing one."""
-    if context.access.sees(path):
-        if etag is None:
-            hint = "read it, and give the etag that you got"
-            raise VaultWriteError(Reason.CONFLICT, "a note with that name already exists", hint=hint, path=path)
-    elif etag is not None:
+    """Raise for a version of an invisible note, as for a missing one, and for a note whose text is not all shown."""
+    note = None
+    with contextlib.suppress(VaultReadError):
+        note = context.access.read(path)
+    if note and etag is None:
+        hint = "read it, and give the etag that you got"
+        raise VaultWriteError(Reason.CONFLICT, "a note with that name already exists", hint=hint, path=path)
+    if note and note.lossy:
+        raise VaultWriteError(Reason.ENCODING, NOT_TEXT, hint="the owner can convert it to UTF-8", path=path)
+    if note:
+        return
+    if etag is not None:
         raise missing("omit the etag to write a new note; vault_list lists the notes")
-    elif _is_taken(context, path):
+    if _is_taken(context, path):
         raise _not_free(path)
 
 

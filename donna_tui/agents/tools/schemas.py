@@ -272,7 +272,7 @@ class Section(Row):
 
 
 class ReadOutput(ToolOutput):
-    """A whole note, exactly as on disk. `vault_write` needs the `etag` to change it."""
+    """A whole note, exactly as on disk. `vault_write` needs the `etag` to change it. `note` says if it is not exact."""
 
     path: str
     title: CleanLine
@@ -281,6 +281,7 @@ class ReadOutput(ToolOutput):
     tags: tuple[CleanLine, ...]
     type: CleanLine
     sections: tuple[Section, ...]
+    note: str = ""
 
 
 class ListArgs(ToolArgs):
