@@ -34,6 +34,8 @@ def get(
     lines = [note.text[low:high] for low, high, _ in each_line(note.text)]
     shown = lines[start - 1 : None if count is None else start - 1 + count]
     emit(_note_fields(note, start, shown, len(lines)), shown, as_json=as_json)
+    if note.lossy:
+        print_message("donna: bytes that are not text are shown as �")
     if start > max(1, len(lines)):
         print_message(f"donna: the note has only {plural(len(lines), 'line')}")
 
@@ -69,6 +71,7 @@ def _note_fields(note: VaultNote, start: int, shown: list[str], total: int) -> d
         "sensitive": note.sensitivity is not Sensitivity.PUBLIC,
         "frontmatter": note.frontmatter.data,
         "problem": note.frontmatter.problem,
+        "lossy": note.lossy,
         "sections": [
             {"heading_path": list(section.heading_path), "start_line": section.start_line, "end_line": section.end_line}
             for section in sections

@@ -145,6 +145,15 @@ def test_get_prints_some_lines(donna: Donna, vault: Path) -> None:
     assert data["sections"][-1] == {"heading_path": ["Gateway", "Cache"], "start_line": 3, "end_line": 4}
 
 
+def test_get_says_that_bytes_which_are_not_text_are_shown_otherwise(donna: Donna, vault: Path) -> None:
+    (vault / "latin.md").write_bytes("Café\n".encode("latin-1"))
+    ran = donna("get", "latin.md", "--json", "--space", vault)
+    assert (ran.json["text"], ran.json["lossy"]) == ("Caf\ufffd", True)
+    assert "shown as \ufffd" in ran.err
+    ran = donna("get", "Projects/gateway.md", "--json", "--space", vault)
+    assert (ran.json["lossy"], ran.err) == (False, "")
+
+
 def test_get_beyond_the_end_is_empty(donna: Donna, vault: Path) -> None:
     ran = donna("get", "Projects/gateway.md", "--from", "99", "--json", "--space", vault)
     assert (ran.code, ran.json["text"]) == (0, "")
