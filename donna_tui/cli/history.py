@@ -126,6 +126,7 @@ def _change(change: Change) -> dict[str, Any]:
 
 
 INDEX_WAIT_SECONDS = 10.0
+WHERE_SESSIONS_ARE = "`donna log` shows those that changed notes, `donna memories` those that remembered something"
 
 Steps = Annotated[
     int | None, typer.Argument(metavar="N", help="The number of operations, as one step; by default one.", min=1)
@@ -133,7 +134,9 @@ Steps = Annotated[
 AgentSession = Annotated[
     str | None,
     typer.Option(
-        "--session", metavar="ID", help="Everything that this session of an agent did; `donna log` shows sessions."
+        "--session",
+        metavar="ID",
+        help="Everything that this session of an agent did; `donna log` and `donna memories` show sessions.",
     ),
 ]
 
@@ -211,21 +214,24 @@ def _restore(
         except DonnaError as error:
             message = f"the notes are restored, but the drafts and memories are not: {error.message}"
             raise DonnaError(error.reason, message, hint=error.hint) from error
-    emit(outcome_fields(plan, outcome), summary_lines(plan, outcome), as_json=as_json)
+    emit({**outcome_fields(plan, outcome), **asdict(change)}, summary_lines(plan, outcome), as_json=as_json)
     _report(plan.kind, change)
 
 
 def _restore_session(kind: OperationKind, identity: str, space: str | None, *, agreed: bool, as_json: bool) -> None:
     """Undo or redo an agent's session: its writes and its changes to the memory. Raises DonnaError without consent."""
-    if not identity.strip():
-        raise DonnaError(Reason.USAGE, "no session given", hint="`donna log` shows those that changed notes")
+    from donna_tui.engine.memory_service import session_of
+
+    identity = session_of(identity.strip())
+    if not identity:
+        raise DonnaError(Reason.USAGE, "no session given", hint=WHERE_SESSIONS_ARE)
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
     if plan := writer.undo_planner.session_plan(kind, identity):
         _restore(writer, plan, space, {identity: plan.redoes}, agreed=agreed, as_json=as_json)
         return
     if not _is_session(kind, writer, identity, space):
         message = f"there is no session {identity}"
-        raise DonnaError(Reason.MISSING, message, hint="`donna log` shows those that changed notes")
+        raise DonnaError(Reason.MISSING, message, hint=WHERE_SESSIONS_ARE)
     if not agreed:
         message = f"no note of this session can be {kind}ne"
         raise DonnaError(Reason.USAGE, message, hint=f"--yes {kind}es its changes to the memory")

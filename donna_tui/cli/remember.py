@@ -17,7 +17,7 @@ from donna_tui.cli.write import given_text
 from donna_tui.text.plural import plural
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import MemoryChunk, MemoryFilter, MemoryType, RecallResult
-from donna_tui.types.search import ME
+from donna_tui.types.search import ME, MemorySource
 
 if TYPE_CHECKING:
     from donna_tui.engine.engine import Engine
@@ -181,12 +181,15 @@ def memory_fields(memory: MemoryChunk) -> dict[str, Any]:
 
 
 def memory_lines(memory: MemoryChunk) -> Iterator[str]:
-    """Format a memory for reading: type, content, id, day and importance."""
+    """Format a memory for reading: type, content, id, day, importance and the session of an agent."""
+    from donna_tui.engine.memory_service import session_of
     from donna_tui.vault.note.read import iso_date
 
     known = memory.importance.value if memory.importance else None
     importance = "" if known is None else f"  importance {known:.2f}"
-    marks = "".join(f"  ({word})" for word, on in (("pinned", memory.pinned), ("local only", memory.sensitive)) if on)
+    session = session_of(memory.session_id) if memory.source is MemorySource.MEMORY else ""
+    found = (("pinned", memory.pinned), ("local only", memory.sensitive), (f"session {session}", session))
+    marks = "".join(f"  ({word})" for word, holds in found if holds)
     yield f"[{memory.memory_type.upper()}] {' '.join(memory.content.split())}"
     yield f"      {memory.id}  {iso_date(memory.at)}{importance}{marks}".rstrip()
 

@@ -50,9 +50,17 @@ OTHER_SECONDS, CHECK_SECONDS = 3.0, 0.1
 """Time limit for another process to index a change, which it looks for every second, and the time between checks."""
 
 
+_OF_AGENT = "mcp:"
+
+
 def session_name(session: str) -> str:
     """Return the name of a client session of an agent in memories."""
-    return f"mcp:{session}"
+    return f"{_OF_AGENT}{session}"
+
+
+def session_of(name: str) -> str:
+    """Return the id of a client session from its name in memories, or from the id itself."""
+    return name.removeprefix(_OF_AGENT)
 
 
 def _without_prefix(shown: str, memory: MemoryChunk) -> str:

@@ -104,7 +104,9 @@ def test_the_owner_makes_an_agent_forget(donna: Donna, vault: Path) -> None:
     told = json.dumps({"text": "We deploy the kestrel on Mondays."})
     session = donna("mcp", "--write", "--call", "remember", told, "--space", vault).json["session"]
     assert "Mondays" in donna("recall", "when is the kestrel deployed", "--space", vault).out
-    ran = donna("undo", "--session", session, "--yes", "--space", vault, "--json")
+    assert f"(session {session})" in donna("memories", "Mondays", "--space", vault).out
+    (memory,) = donna("memories", "Mondays", "--space", vault, "--json").json["memories"]
+    ran = donna("undo", "--session", memory["session_id"], "--yes", "--space", vault, "--json")
     assert (ran.code, ran.json["forgotten"]) == (0, 1)
     assert "Mondays" not in donna("recall", "when is the kestrel deployed", "--space", vault).out
     again = donna("redo", "--session", session, "--yes", "--space", vault, "--json")
@@ -123,7 +125,9 @@ def test_the_memories_of_a_session_are_redone_and_undone_with_its_writes(donna: 
     db = open_db(file.parent)
     db.database.run("UPDATE memories SET session_id = ?", (f"mcp:{session}",))
     db.close()
-    assert "1 memory of this session forgotten" in donna("undo", "--session", session, "--yes", "--space", history).err
+    undone = donna("undo", "--session", session, "--yes", "--space", history, "--json")
+    assert (undone.json["paths"], undone.json["forgotten"]) == (["Inbox/new.md"], 1)
+    assert "1 memory of this session forgotten" in undone.err
     for words in (("--yes",), ("--yes", "--session", session)):
         assert "1 memory of this session remembered again" in donna("redo", *words, "--space", history).err
         assert (history / "Inbox/new.md").read_text() == "x\n"
