@@ -143,7 +143,7 @@ async def test_client_with_private_access_can_read_but_not_write_private_notes(h
         etag = (await granted.fine("vault_read", path=path))["etag"]
         for replace in (True, False):
             answer = await granted("vault_write", path=path, content="public now\n", etag=etag, replace=replace)
-            assert answer["reason"] == "sensitive"
+            assert (answer["reason"], answer["hint"]) == ("sensitive", "the owner has to change it")
 
 
 async def test_a_note_that_became_private_a_moment_ago_is_gone_before_the_index_knows(

@@ -177,6 +177,7 @@ NOT_FREE = "a note cannot be written to this path"
 NO_HISTORY = (
     "this workspace is not in a git repository, so nothing could be undone; an agent is not allowed to create one"
 )
+WHO_CHANGES = "the owner has to change it"
 WHO_COMPARES = "tell the owner, who can compare the versions and undo it in the app"
 WHO_AGREES = (
     "ask the owner to run git init in the workspace, or to open it with donna, write a note and"
@@ -308,16 +309,18 @@ def _planned(context: ToolContext, writer: VaultWriter, args: schemas.WriteArgs)
     if problem := parse_frontmatter(args.content).problem:
         message = f"the frontmatter of this text cannot be read: {problem}"
         raise VaultWriteError(Reason.INVALID_FRONTMATTER, message, hint="correct its YAML", path=path)
-    _check_public(writer, path, args.content.encode("utf-8", "replace"))
+    _check_public(writer, path, args.content.encode("utf-8", "replace"), hint="omit the mark from its frontmatter")
     try:
         plan = writer.planner.write(path, args.content, expected=has_etag(args.etag), replace=args.replace)
     except VaultWriteError as error:
         if args.etag is None and error.reason is Reason.CONFLICT:  # it would name an invisible note of a similar name
             raise _not_free(path) from None
+        if error.reason is Reason.SENSITIVE:
+            raise VaultWriteError(error.reason, error.message, hint=WHO_CHANGES, path=path) from None
         raise
     for change in plan.changes:
         for data in (change.before, change.after):
-            _check_public(writer, path, data)
+            _check_public(writer, path, data, hint=WHO_CHANGES)
         if not access.executable:
             _check_inert(path, change)
     return plan
@@ -354,11 +357,11 @@ def _not_free(path: str) -> VaultWriteError:
     return VaultWriteError(Reason.CONFLICT, NOT_FREE, hint=hint, path=path)
 
 
-def _check_public(writer: VaultWriter, path: str, data: bytes | None) -> None:
+def _check_public(writer: VaultWriter, path: str, data: bytes | None, *, hint: str) -> None:
     """Raise VaultWriteError (`sensitive`): only a person decides whether a note is private."""
     if data is not None and writer.rules.sensitivity(path, data) is not Sensitivity.PUBLIC:
         message = "an agent is not allowed to write private notes or to make a note private"
-        raise VaultWriteError(Reason.SENSITIVE, message, hint="omit the mark from its frontmatter", path=path)
+        raise VaultWriteError(Reason.SENSITIVE, message, hint=hint, path=path)
 
 
 def _check_inert(path: str, change: Change) -> None:
