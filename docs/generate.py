@@ -76,7 +76,7 @@ def cli_reference() -> Iterator[str]:
     """Yield the page of the command line: exit codes, reason codes, and the help of every command."""
     yield "# Command line\n"
     yield "Every command with its options. Results are printed on stdout, messages on stderr. With `--json` a command"
-    yield 'prints one object; an error is `{"ok": false, "reason", "message"}`.\n'
+    yield 'prints one object; an error is `{"ok": false, "reason", "message", "hint"}`.\n'
     yield "## Exit codes\n\n| Code | Meaning |\n|---|---|"
     for code, words in EXIT_WORDS.items():
         yield f"| {int(code)} | {words} |"
