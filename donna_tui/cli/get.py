@@ -46,14 +46,13 @@ def _read(session: Session, path: str) -> VaultNote:
     except VaultReadError as error:
         if error.reason is Reason.ROOT_MISSING:
             raise
-        moved = ""
+        message, hint = error.message, error.hint
         if error.reason is Reason.MISSING:
             with contextlib.suppress(DonnaError):
-                moved = open_writer(session.config, session.space).history.whereabouts(path)
-        message = "this note no longer exists" if moved else error.message
-        raise VaultReadError(
-            error.reason, f"{path}: {message}" if path else message, hint=moved or error.hint
-        ) from error
+                history = open_writer(session.config, session.space).history
+                hint = history.whereabouts(path) or hint
+                message = "this note no longer exists" if history.revisions(path, limit=1) else message
+        raise VaultReadError(error.reason, f"{path}: {message}" if path else message, hint=hint) from error
 
 
 def _note_fields(note: VaultNote, start: int, shown: list[str], total: int) -> dict[str, Any]:

@@ -123,11 +123,15 @@ def test_a_note_that_is_gone_is_reported_with_what_became_of_it(donna: Donna, sa
     donna("rm", "Projects/t1.md", "--space", sandbox.vault)
     sandbox.put("Projects/elsewhere/plain.md", sandbox.notes()["Projects/plain.md"])
     (sandbox.vault / "Projects/plain.md").unlink()
-    moved, deleted, renamed, never = (
+    moved, deleted, renamed, never, elsewhere = (
         donna("get", path, "--space", sandbox.vault)
-        for path in ("Inbox/t0.md", "Projects/t1.md", "Projects/plain.md", "Inbox/never.md")
+        for path in ("Inbox/t0.md", "Projects/t1.md", "Projects/plain.md", "Inbox/never.md", "Inbox/plain.md")
     )
     assert "no longer exists" in moved.err
+    assert elsewhere.err.splitlines() == [
+        "donna: Inbox/plain.md: there is no such file",
+        "       A note with that name is at Projects/elsewhere/plain.md.",
+    ]
     assert "moved to Projects/t9.md" in moved.err
     assert "undo can restore it" in deleted.err
     assert "A note with that name is at Projects/elsewhere/plain.md" in renamed.err
