@@ -68,6 +68,11 @@ _PREFERS = re.compile(
     r"(?: (?:now|nowadays|these days|instead|to|over|than|in|with|for|when|at|on)\b|[.,;!]|$)",
     re.IGNORECASE,
 )
+_COMPARED = re.compile(
+    r"\bprefers? (?P<one>[\w'’ -]{1,60}?)(?: now| nowadays| these days)?,? (?:over|to|instead of|rather than) "
+    r"(?P<other>[\w'’ -]{1,60}?)(?: now| nowadays| these days)?(?P<rest> (?:in|with|for|when|at|on)\b.*|[.,;!].*|)$",
+    re.IGNORECASE | re.DOTALL,
+)
 _CHANGED = re.compile(r"\b(?:now|nowadays|these days|instead|no longer|any ?more)\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 
@@ -92,8 +97,9 @@ def preference_key(text: str) -> str:
     """Return the key of a procedural memory; a later one with the same key replaces it.
 
     The key of `Communication style: direct` is its label, that of `My favourite colour is blue` the thing liked best,
-    that of `Call me Emmy` the words before the name, and that of anything else the first meaningful words of the
-    preference. `Tom: I always sit at the window` has both, since it is not all that Tom does.
+    that of `Call me Emmy` the words before the name, that of `I prefer tea to coffee at night` the two things and when,
+    and that of anything else the first meaningful words of the preference. `Tom: I always sit at the window` has both,
+    since it is not all that Tom does.
     """
     labelled = _LABELLED.match(text)
     if labelled and not _HABIT.match(text, labelled.end(1)):
@@ -104,6 +110,9 @@ def preference_key(text: str) -> str:
         return label + _folded(favourite[1].replace("favorite", "favourite"))
     if _CALL_ME.match(text):
         return "call me"
+    if compared := _COMPARED.search(text):
+        things = sorted(_folded(compared[name]) for name in ("one", "other"))
+        return label + " ".join([*things, *_WORD.findall(compared["rest"].lower())])
     match = PREFERENCE.search(text)
     words = _WORD.findall((text[match.start() :] if match else text).lower())
     distinctive = [word for word in words if word not in STOP_WORDS]

@@ -187,6 +187,11 @@ def test_a_text_is_routed_by_the_first_rule_that_holds(text: str, kind: MemoryTy
         ("Reminder: I always lock the door", "reminder: always lock door"),
         ("Reminder: I never eat pork", "reminder: never eat pork"),
         ("Diet: I prefer vegan food", "diet"),
+        ("I prefer tea over coffee", "coffee tea"),
+        ("The owner prefers coffee now instead of tea.", "coffee tea"),
+        ("I prefer trains to planes for short trips", "planes trains for short trips"),
+        ("I prefer planes to trains for long trips", "planes trains for long trips"),
+        ("I prefer tea in the evening", "prefer tea evening"),
     ],
 )
 def test_a_preference_is_kept_under_its_name(text: str, key: str) -> None:

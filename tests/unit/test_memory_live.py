@@ -166,6 +166,10 @@ def test_what_a_preference_would_replace_is_known_before(db: MemoryDb) -> None:
     assert (held.content, fresh) == ("My favourite colour is blue.", "My favourite colour is green.")
     assert would_replace(db, RememberRequest("My favourite colour is blue."), CUT) == []
     assert would_replace(db, RememberRequest("My favourite bird is the kestrel."), CUT) == []
+    remember(db, RememberRequest("I prefer tea over coffee."), CUT, START)
+    ((held, _),) = would_replace(db, RememberRequest("The owner prefers coffee to tea."), CUT)
+    assert held.content == "I prefer tea over coffee."
+    assert would_replace(db, RememberRequest("I prefer coffee to tea for breakfast."), CUT) == []
 
 
 def test_what_is_preferred_now_replaces_what_was_preferred_of_its_kind(db: MemoryDb) -> None:
