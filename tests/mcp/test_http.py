@@ -274,6 +274,10 @@ def test_the_quota_holds_for_an_hour_however_often_a_client_connects_anew() -> N
     assert other.quota.left == 0
     other.quota.give_back()
     assert other.quota.left == 1
+    single = Quota(1)
+    single.take()
+    with pytest.raises(DonnaError, match="limit of 1 write per hour"):
+        single.take()
 
 
 @pytest.mark.slow

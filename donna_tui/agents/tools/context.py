@@ -120,7 +120,7 @@ class Quota:
         """Count a write before it begins. Raises DonnaError (`quota`) if none is left."""
         if not self.left:
             wait = math.ceil((self._taken[0] + QUOTA_SECONDS - self._clock()) / 60) if self._taken else 0
-            message = f"the limit of {self.most:,} writes per hour is reached"
+            message = f"the limit of {plural(self.most, 'write')} per hour is reached"
             when = f"the next write is possible in {plural(wait, 'minute')}; " if wait else ""
             raise DonnaError(Reason.QUOTA, message, hint=f"{when}the owner can review them: donna log")
         self._taken.append(self._clock())
