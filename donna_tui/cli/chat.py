@@ -278,10 +278,10 @@ def chat_list(space: SpaceOption = None, as_json: AsJson = False) -> None:
 def _session_line(session: SessionRow) -> str:
     from donna_tui.vault.note.read import iso_date
 
-    summed = "  (summarised)" if session.summary else ""
-    day = iso_date(session.started_at)
-    user = f"  ({session.user_id})" if session.user_id != ME else ""
-    return f"{day:10}  {session.turns:>5}  {session.name}  {session.title}{user}{summed}".rstrip()
+    state = "(forgotten)" if not session.turns else "(summarised)" if session.summary else ""
+    user = f"({session.user_id})" if session.user_id != ME else ""
+    described = "  ".join(filter(None, (session.name, session.title, user, state)))
+    return f"{iso_date(session.started_at):10}  {session.turns:>5}  {described}"
 
 
 @app.command("compress")

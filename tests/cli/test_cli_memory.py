@@ -71,6 +71,8 @@ def test_an_import_is_one_json_object_and_repeats_without_duplicates(donna: Donn
     assert (again["turns"], again["known"]) == (0, 2)
     listed = donna("chat", "list", "--json", "--space", vault).json
     assert [(each["id"], each["turns"], each["closed"]) for each in listed["conversations"]] == [("chat:talk", 2, True)]
+    assert donna("forget", "chat:talk", "--space", vault).code == 0
+    assert donna("chat", "list", "--space", vault).out.endswith("    0  talk  (forgotten)\n")
 
 
 def test_malformed_lines_are_reported_with_an_exit_code(donna: Donna, vault: Path, tmp_path: Path) -> None:
