@@ -713,8 +713,10 @@ async def test_actions_apply_to_the_focused_part() -> None:
         result = await recalled(donna, "redis drill")
         await donna.press("enter", "j", "j")
         assert donna.memory.selected == result.memories[2]
+        assert LIKED not in donna.screen_text()
         await donna.press("escape")
         assert donna.memory.selected.id == LIKED
+        assert LIKED in donna.screen_text()  # the card shows what the actions apply to
 
 
 @pytest.mark.slow

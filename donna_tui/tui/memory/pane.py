@@ -151,9 +151,8 @@ class MemoryPane(PartsPane):
         return visible_targets((self.rows, self.recall.rows), (self.card.view, self.recall.input))
 
     def on_descendant_focus(self) -> None:
-        """Show the part with the focus on narrow screens, and update the card for its selection."""
+        """Show the part with the focus on narrow screens."""
         focused = self.screen.focused
-        before = self._is_in_recall
         if focused in (self.rows, self.notice, self.words):
             self._set_part("list")
         elif focused is self.card.view and not self._is_at("text"):
@@ -161,6 +160,11 @@ class MemoryPane(PartsPane):
             self._set_part("text")
         elif focused is not None and self.recall in focused.ancestors:
             self._set_part("recall")
+
+    def _set_part(self, part: str) -> None:
+        """Set the current part, and update the card for its selection."""
+        before = self._is_in_recall
+        super()._set_part(part)
         if before != self._is_in_recall:
             self._follow()
 
