@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import time
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -13,7 +14,7 @@ from textual import events, work
 from textual.app import App, ScreenError
 from textual.driver import Driver
 from textual.errors import NoWidget
-from textual.notifications import Notify
+from textual.notifications import Notification, Notify
 from textual.widgets._toast import ToastHolder, ToastRack
 from textual.worker import Worker, WorkerFailed
 
@@ -100,6 +101,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         self._is_switching = False
         self._pressed = pressed
         self._save_theme = save_theme
+        self._acted_at = 0.0
         self._first_notes = first_notes
         self._is_git_running = is_git_running
         self._had_terminal = terminal.has_terminal()
@@ -134,6 +136,8 @@ class DonnaApp(App[None], inherit_bindings=False):
             await self._wait_for_widgets()  # last, since a dialog may open during the other wait
         if isinstance(event, events.MouseEvent):
             self._lay_out_below(event)
+        if isinstance(event, events.Key | events.MouseDown):
+            self._acted_at = time.time()
         if isinstance(event, events.Key):
             self._pressed()
             if event.key.startswith("alt+"):
@@ -193,11 +197,18 @@ class DonnaApp(App[None], inherit_bindings=False):
         return acted
 
     def on_notify(self, event: Notify) -> None:
-        """Replace an equal notification, so that it is shown once."""
-        new = (event.notification.message, event.notification.severity)
+        """Replace an equal notification, so that it is shown once, and those that tell the outcome of an earlier key:
+        “Deleted · z undo” is no longer true once the deletion is undone. Warnings stay.
+        """
+        new = event.notification
+
+        def is_replaced(old: Notification) -> bool:
+            is_earlier = old.severity == new.severity == "information" and old.raised_at < self._acted_at
+            return is_earlier or (old.message, old.severity) == (new.message, new.severity)
+
         # not `list(…)`: it asks for the length, which removes expired notifications during the iteration
-        same = [each for each in self._notifications if (each.message, each.severity) == new]
-        for notification in same:
+        replaced = [each for each in self._notifications if is_replaced(each)]
+        for notification in replaced:
             self._unnotify(notification, refresh=False)
 
     def _refresh_notifications(self) -> None:
