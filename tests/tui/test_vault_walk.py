@@ -50,7 +50,7 @@ def test_a_note_is_created_written_undone_and_redone(vault: Path, terminal: Term
     terminal.press(b"\r", until="Create a repository")
     assert not (vault / NOTE).exists()
     assert not (vault / ".git").exists()
-    terminal.press(b"\r", until="Created Inbox")
+    terminal.press(b"\r", until="Created · z undo")
     on_disk(vault, NOTE, "")
 
     terminal.press(b"i", until="show the diff")

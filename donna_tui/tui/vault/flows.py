@@ -48,6 +48,7 @@ TASKS_NOTE = "Inbox/Tasks.md"
 """Where tasks are added that have no note of their own, as by `donna task add`."""
 
 STILL_MARKED = "Conflict markers are still in it"
+UNCHANGED = "Nothing was changed."
 
 _SAYS_DUE = re.compile(r"\sdue:?\s+\S", re.IGNORECASE)
 _FIELD = re.compile(r"\{\{\s*(title|date|time)\s*(?::([^{}\n]{1,60}))?\s*\}\}", re.IGNORECASE)
@@ -64,7 +65,7 @@ class VaultFlows(PlanFlow):
         self._edits_without_history = False
         """True once the user has declined to create a repository before an edit."""
 
-    async def edit(self, path: str, file: Path, line: int, as_it_was: str = "Nothing was changed.") -> Outcome | None:
+    async def edit(self, path: str, file: Path, line: int, as_it_was: str = UNCHANGED) -> Outcome | None:
         """Open the note itself in the user's editor, and commit the saved text; report `as_it_was` if it is the same.
 
         The current version is committed before the editor runs. A note that Donna may not commit is opened
@@ -85,13 +86,13 @@ class VaultFlows(PlanFlow):
         return await self._adopted(partial(self._backend.notes.plan_since, version), as_it_was)
 
     async def commit(self, paths: tuple[str, ...]) -> Outcome | None:
-        return await self._adopted(partial(self._backend.notes.plan_outside, paths), "Nothing was changed.")
+        return await self._adopted(partial(self._backend.notes.plan_outside, paths), UNCHANGED)
 
     @retried("created")
     async def begin_history(self) -> None:
         """Create a repository if the user agrees; the notes as they are become its first commit."""
         if await self.creates_repository():
-            self._report("Created. Your notes as they are now are its first commit.")
+            self._report("Repository created. Your notes as they are now are its first commit.")
 
     @retried("committed")
     async def _adopted(self, make: Callable[[], Awaitable[Plan]], as_it_was: str) -> Outcome | None:
@@ -127,7 +128,7 @@ class VaultFlows(PlanFlow):
                     return None, ""
 
     async def edit_text(
-        self, note: NoteText, line: int, remarks: tuple[str, ...] = (), *, here: bool
+        self, note: NoteText, line: int, remarks: tuple[str, ...] = (), *, here: bool, as_it_was: str = UNCHANGED
     ) -> Outcome | None:
         """Edit a copy of a note, on this screen (`here`) or in the editor, and write it after showing its diff."""
         edit = self.edits.of(note.path) or Edit(note.path, note.text, note.etag, note.text)
@@ -136,7 +137,7 @@ class VaultFlows(PlanFlow):
             return None
         if text == edit.base:
             await self.drop(edit.path)
-            self._report("Nothing was changed.")
+            self._report(as_it_was)
             return None
         edit = replace(edit, text=text)
         await self._store(edit)
@@ -204,16 +205,18 @@ class VaultFlows(PlanFlow):
     async def _created(self, path: str, template: str) -> Outcome | None:
         """Write a new note without a diff, and open it in the editor. Raises DonnaError."""
         text = fill(template, title=PurePosixPath(path).stem, now=datetime.now())
-        outcome = await self._carry_out(await self._backend.notes.plan_write(path, text, None))
+        plan = await self._backend.notes.plan_write(path, text, None)
+        outcome = await self._carry_out(plan, reports=False)
         if outcome is None:
             return None
         line = text.count("\n") + 1
         if self._programs.external.no_editor:
             note = await self._now(path)
-            edited = await self.edit_text(note, line, here=True) if note is not None else None
+            edited = await self.edit_text(note, line, here=True, as_it_was="") if note is not None else None
         else:
-            created = f"Created {clean_line(path)}."
-            edited = await self.edit(path, self._backend.absolute_path(path), line, created)
+            edited = await self.edit(path, self._backend.absolute_path(path), line, as_it_was="")
+        if edited is None:
+            await self._report_change(plan, outcome)
         return edited or outcome
 
     async def add_task(self) -> Outcome | None:

@@ -86,7 +86,9 @@ class PlanFlow:
 
     _with_retry = retried("written")(_planned)
 
-    async def _carry_out(self, plan: Plan, do: Callable[[Plan], Awaitable[Outcome]] | None = None) -> Outcome | None:
+    async def _carry_out(
+        self, plan: Plan, do: Callable[[Plan], Awaitable[Outcome]] | None = None, *, reports: bool = True
+    ) -> Outcome | None:
         """Apply a reviewed plan, after asking for consent where needed. Raises DonnaError.
 
         Consent is needed for the first repository of a vault, and for the first commit of a note that git ignores as
@@ -96,7 +98,7 @@ class PlanFlow:
         async def carry_out(plan: Plan) -> Outcome:
             with self.waiting():
                 outcome = await (do or self._backend.notes.apply_plan)(plan)
-            if outcome.changed:
+            if outcome.changed and reports:
                 await self._report_change(plan, outcome)
             return outcome
 
@@ -166,7 +168,8 @@ class PlanFlow:
         return await self._pane.app.push_screen_wait(screen)
 
     def _report(self, text: str) -> None:
-        self._pane.notify(text, timeout=4, markup=False)
+        if text:
+            self._pane.notify(text, timeout=4, markup=False)
 
 
 def line_changes(diffs: tuple[FileDiff, ...]) -> str:
