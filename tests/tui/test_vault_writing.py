@@ -21,6 +21,7 @@ from donna_tui.tui.lib.picker import Picker
 from donna_tui.tui.vault.conflict_dialogs import ConflictScreen, ThreeWayScreen
 from donna_tui.tui.vault.plan_dialog import PathPrompt, PlanScreen
 from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.types.events import NoteRenamed
 from donna_tui.types.notes import Edit
 from donna_tui.vault.write.changes import OperationKind, etag_of
 from tests.tui import scenarios
@@ -95,6 +96,32 @@ async def test_an_abandoned_edit_is_kept_and_can_be_continued(monkeypatch: pytes
         await back(donna, "enter")
         assert backend.vault.files[PRIYA].decode().count("One more line.") == 2
         assert "unsaved edit" not in donna.screen_text()
+
+
+@pytest.mark.parametrize("is_outside", [False, True])
+async def test_an_unsaved_edit_follows_its_note_that_is_renamed(
+    is_outside: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend, renamed = scenarios.normal(), "People/Raman.md"
+    files = backend.vault.files
+    async with driving(backend, note=PRIYA) as donna:
+        editor(monkeypatch, donna, lambda text: text + "One more line.\n")
+        await plan(donna, "E")
+        await back(donna, "escape")
+        if is_outside:
+            files[renamed] = files.pop(PRIYA)
+            backend.post(NoteRenamed(path=renamed, old_path=PRIYA))
+        else:
+            (await donna.window(PathPrompt, "m")).field.value = renamed
+            await plan(donna, "enter")
+            await back(donna, "enter")
+        edits = donna.vault.flows.edits
+        await donna.until(lambda: edits.paths == (renamed,), "the edit has the new path")
+        await donna.until(lambda: donna.vault.place and donna.vault.place[0] == renamed, "the note is shown")
+        assert [edit.path for edit in await backend.unsaved_edits()] == [renamed]
+        await confirm(donna, "E")
+        assert files[renamed].decode().count("One more line.") == 2
+    assert PRIYA not in files
 
 
 @pytest.mark.slow

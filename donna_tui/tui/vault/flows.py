@@ -29,6 +29,7 @@ from donna_tui.tui.vault.wording import actor_name, done_by, names_of
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.types.memory import SessionChange
 from donna_tui.types.notes import Edit, NoteRow, NoteText
+from donna_tui.vault.note.diff import diff_changes
 from donna_tui.vault.obsidian import formatted
 from donna_tui.vault.write.changes import (
     Clash,
@@ -393,12 +394,31 @@ class VaultFlows(PlanFlow):
         except DonnaError as error:
             self._warn(error)
 
+    async def follow(self, old: str, new: str) -> None:
+        """Let the unsaved edit of a renamed note, if there is one, follow it."""
+        try:
+            await self.edits.renamed(old, new)
+        except DonnaError as error:
+            self._warn(error)
+
     async def _store(self, edit: Edit) -> None:
         """Save an edit until it is written, also across restarts."""
         try:
             await self.edits.store(edit)
         except DonnaError as error:
             self._warn(error)
+
+    async def _carry_out(
+        self, plan: Plan, do: Callable[[Plan], Awaitable[Outcome]] | None = None, *, reports: bool = True
+    ) -> Outcome | None:
+        """Apply a plan as `PlanFlow` does, and let unsaved edits follow the notes that it moves."""
+        outcome = await super()._carry_out(plan, do, reports=reports)
+        gone = {change.path for change in plan.changes if change.after is None}.intersection(self.edits.paths)
+        if outcome is not None and gone:
+            for diff in await asyncio.to_thread(diff_changes, plan.changes):
+                if diff.old_path in gone:
+                    await self.follow(diff.old_path, diff.path)
+        return outcome
 
     # Writing an edit
 

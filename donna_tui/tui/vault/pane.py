@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ from textual.content import Content
 from textual.getters import query_one
 from textual.widget import Widget
 from textual.widgets import Input, Static
+from textual.worker import WorkerError
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.action import ActionState
@@ -149,6 +151,7 @@ class VaultPane(PartsPane):
         for posted in event.events:
             if isinstance(posted, events.NoteRenamed):
                 self.note_tree.renamed(posted.old_path, posted.path)
+                self._follow_edit(posted.old_path, posted.path)
             elif isinstance(posted, events.NoteIndexed):
                 self.note_tree.indexed(posted.path)
             elif isinstance(posted, events.NoteDeleted):
@@ -340,6 +343,17 @@ class VaultPane(PartsPane):
             what = f"There is an unsaved edit of {clean_line(edits.paths[0])}{others}."
             self.notify(f"{what} In the Vault, {wording.keys_of_edit()}.", timeout=8, markup=False)
             self.reload()
+
+    @work(group="follow-edit")
+    async def _follow_edit(self, old: str, new: str) -> None:
+        """Let an unsaved edit follow its note, once no dialog or editor may have it open."""
+        if self.vault_flows is None or self.vault_flows.edits.of(old) is None:
+            return
+        for worker in [each for each in self.workers if each.group == "change" and each.node is self]:
+            with suppress(WorkerError):
+                await worker.wait()
+        await self.flows.follow(old, new)
+        self.reload()
 
     def follow(self) -> None:
         row = self.note_tree.selected

@@ -208,6 +208,13 @@ class UnsavedEdits:
         await self._backend.notes.save_edit(edit)
         self.in_memory_only.discard(edit.path)
 
+    async def renamed(self, old: str, new: str) -> None:
+        """Let the edit of a note follow it to another path. Raises DonnaError."""
+        edit = self.of(old)
+        if edit is not None and self.of(new) is None:
+            await self.store(replace(edit, path=new))
+            await self.drop(old)
+
     async def drop(self, path: str) -> None:
         self.in_memory_only.discard(path)
         self._edits.pop(path, None)
