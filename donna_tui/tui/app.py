@@ -23,7 +23,7 @@ from donna_tui.platform.paths import style_sheet
 from donna_tui.tui import terminal
 from donna_tui.tui.lib.backend import Backend, KnownVault
 from donna_tui.tui.lib.bindings import textual_keymap
-from donna_tui.tui.lib.dialogs import showing_errors
+from donna_tui.tui.lib.dialogs import Modal, flow_without_dialog, showing_errors
 from donna_tui.tui.lib.error_messages import error_text
 from donna_tui.tui.lib.external import External, ExternalPrograms
 from donna_tui.tui.lib.keymap import DEFAULT_KEYMAP, Keymap, use_keys
@@ -52,6 +52,13 @@ LONGEST_PANE_WAIT_SECONDS = 10.0
 
 _TURNS = 5
 """Turns of the event loop before the next key, in which workers open a dialog and messages about a selection arrive."""
+
+_ANSWER_TURNS = 50
+"""Turns of the event loop in which a dialog receives the answer from its text box and list, and closes."""
+
+LONGEST_FLOW_SECONDS = 0.5
+"""Maximum number of seconds that a key waits for the next dialog of a flow."""
+_FLOW_CHECK_SECONDS = 0.005
 
 _STYLES = ("base", "search")
 """The style sheets of the main screen's first frame; the other panes load their own."""
@@ -102,6 +109,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         self._pressed = pressed
         self._save_theme = save_theme
         self._acted_at = 0.0
+        self._slow_flow: Worker[None] | None = None
         self._first_notes = first_notes
         self._is_git_running = is_git_running
         self._had_terminal = terminal.has_terminal()
@@ -132,6 +140,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         """Discard the character of an alt key: most terminals send it as well, and an input would insert it."""
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             await self._wait_for_pane()
+            await self._wait_for_flow()
         if isinstance(event, events.InputEvent | events.Paste):
             await self._wait_for_widgets()  # last, since a dialog may open during the other wait
         if isinstance(event, events.MouseEvent):
@@ -144,7 +153,34 @@ class DonnaApp(App[None], inherit_bindings=False):
                 event.character = None
             if await self._acts_at_once(event):
                 return
+        dialog = self.screen if isinstance(event, events.Key) and not event.is_printable else None
         await super().on_event(event)
+        if isinstance(dialog, Modal):
+            await self._wait_for_answer(dialog)
+
+    async def _wait_for_answer(self, dialog: Modal[Any]) -> None:
+        """Wait until a key such as enter in a text box has closed its dialog, if it does: letters that follow it in a
+        burst are not for that box.
+        """
+        for _ in range(_ANSWER_TURNS):
+            if self.screen is not dialog:
+                return
+            await asyncio.sleep(0)
+
+    async def _wait_for_flow(self) -> None:
+        """Wait until a key or answer has had its effect: a dialog that opens next gets the keys typed ahead.
+
+        A flow that takes long, such as a download, is awaited only once.
+        """
+        flow = flow_without_dialog(self)
+        if flow is None or flow is self._slow_flow:
+            return
+        deadline = time.monotonic() + LONGEST_FLOW_SECONDS
+        while flow_without_dialog(self) is flow:
+            if time.monotonic() > deadline:
+                self._slow_flow = flow
+                return
+            await asyncio.sleep(_FLOW_CHECK_SECONDS)
 
     async def _wait_for_widgets(self) -> None:
         """Wait until a screen that was just opened has its widgets. Textual does so before the next message, unless

@@ -25,6 +25,7 @@ from donna_tui.types.events import NoteRenamed
 from donna_tui.types.notes import Edit
 from donna_tui.vault.write.changes import OperationKind, etag_of
 from tests.tui import scenarios
+from tests.tui.bursts import send
 from tests.tui.driving import Driver, driving, notices
 from tests.tui.fake_backend import FakeBackend
 from tests.tui.vault_scenarios import DECISIONS, DRAFT, GARDEN, PRIYA, RUNBOOK, SYNC, back, confirm, plan
@@ -429,6 +430,20 @@ async def test_typed_zero_width_joiners_are_inserted() -> None:
         for char in "می\u200cخ":
             field.post_message(events.Key("x", char))
         await donna.until(lambda: field.text == f"می\u200cخ{before}", "it is typed")
+
+
+async def test_keys_typed_ahead_reach_the_dialogs_that_open_meanwhile(edited: list[tuple[Path, int]]) -> None:
+    backend = scenarios.normal()
+    async with driving(backend, note=PRIYA) as donna:
+        send(donna.app, ["n\rAda\r"])  # an empty note, its name
+        await donna.until(lambda: edited, "the note is created")
+        await back(donna)
+        assert "People/Ada.md" in backend.vault.files
+        send(donna.app, ["m 2\r\rD\r"])  # the new name and a look at the change; the same note, another look
+        await donna.until(lambda: len(kinds(backend)) == 3, "the note is renamed and deleted")
+        assert kinds(backend)[1:] == [OperationKind.MOVE, OperationKind.DELETE]
+        assert not {"People/Ada.md", "People/Ada 2.md"} & backend.vault.files.keys()
+        assert PRIYA in backend.vault.files
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar, cast
+from weakref import WeakSet
 
 from textual import events, work
 from textual.app import App, ComposeResult
@@ -17,6 +18,7 @@ from textual.getters import query_one
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 from textual.widgets import Input, Static
+from textual.worker import Worker
 
 from donna_tui.tui.lib.action import Action
 from donna_tui.tui.lib.actions import ACTIONS
@@ -145,6 +147,14 @@ class Dialog(Modal[T], Generic[T]):
 
 P = ParamSpec("P")
 W = TypeVar("W", bound=Widget)
+_started: WeakSet[Worker[None]] = WeakSet()
+
+
+def flow_without_dialog(app: App[Any]) -> Worker[None] | None:
+    """Return a running method of `one_dialog` that is about to open its first or next dialog, or to end."""
+    if isinstance(app.screen, Modal):
+        return None
+    return next((worker for worker in _started if not worker.is_finished and worker.node.app is app), None)
 
 
 def one_dialog(
@@ -161,7 +171,7 @@ def one_dialog(
         def begin(widget: W, /, *args: P.args, **kwargs: P.kwargs) -> None:
             running = (worker for worker in widget.workers if worker.node is widget and worker.group == group)
             if all(worker.is_finished for worker in running):
-                start(widget, *args, **kwargs)
+                _started.add(start(widget, *args, **kwargs))
 
         return cast(Callable[Concatenate[W, P], None], begin)
 

@@ -349,11 +349,15 @@ class VaultPane(PartsPane):
         """Let an unsaved edit follow its note, once no dialog or editor may have it open."""
         if self.vault_flows is None or self.vault_flows.edits.of(old) is None:
             return
-        for worker in [each for each in self.workers if each.group == "change" and each.node is self]:
-            with suppress(WorkerError):
-                await worker.wait()
+        await self._wait_for("change")
         await self.flows.follow(old, new)
         self.reload()
+
+    async def _wait_for(self, group: str) -> None:
+        """Wait until the workers of a group that are running have finished."""
+        for worker in [each for each in self.workers if each.group == group and each.node is self]:
+            with suppress(WorkerError):
+                await worker.wait()
 
     def follow(self) -> None:
         row = self.note_tree.selected
@@ -567,6 +571,7 @@ class VaultPane(PartsPane):
         deleted = [path for path, etag in zip(outcome.paths, outcome.etags, strict=True) if not etag] if outcome else []
         if self.detail.note is None or self.detail.note.path not in deleted:
             self.detail.reload()
+        await self._wait_for("load")  # the next key is about the row that is selected then
 
     @property
     def _remarks(self) -> tuple[str, ...]:
