@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from donna_tui.tui.lib.dialogs import RefusalScreen
 from donna_tui.tui.vault.plan_dialog import FolderPrompt, PathPrompt
+from donna_tui.types.errors import Reason, VaultWriteError
 from tests.tui import scenarios
 from tests.tui.driving import Driver, driving, notices
 from tests.tui.vault_scenarios import RUNBOOK, back, confirm
@@ -68,6 +70,11 @@ async def test_a_folder_is_created_renamed_and_deleted() -> None:
         window.field.value = f"{FOLDER}/plans"
         await back(donna, "enter")
         assert backend.vault.empty == [f"{FOLDER}/plans"]
+        backend.fail("remove_folder", VaultWriteError(Reason.UNREADABLE, "permission denied"))
+        await donna.window(RefusalScreen, "D")
+        await back(donna, "escape")
+        assert donna.vault.note_tree.selected.path == f"{FOLDER}/plans"
+        backend.failures.clear()
         await donna.press("D")
         await donna.until(lambda: not backend.vault.empty, "it is gone")
 

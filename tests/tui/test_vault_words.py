@@ -277,7 +277,20 @@ def test_a_move_of_notes_that_changes_no_line_says_so() -> None:
 
 @pytest.mark.parametrize(
     ("typed", "path"),
-    [("a", "a.md"), (" a/b.md ", "a/b.md"), ("a.markdown", "a.markdown"), ("a/", ""), ("  ", ""), ("v1.2", "v1.2.md")],
+    [
+        ("a", "a.md"),
+        (" a/b.md ", "a/b.md"),
+        ("a.markdown", "a.markdown"),
+        ("a/", ""),
+        ("  ", ""),
+        ("v1.2", "v1.2.md"),
+        ("a/../b/c", "b/c.md"),
+        ("a/.//b", "a/b.md"),
+        ("a/../../b", "../b.md"),
+        ("/a", "/a.md"),
+        ("a/..", ""),
+        ("a/.", ""),
+    ],
 )
 def test_typed_note_name_is_converted_to_a_path(typed: str, path: str) -> None:
     assert note_path(typed) == path

@@ -300,16 +300,14 @@ class VaultFlows(PlanFlow):
         return await self._at_folder("Move or rename", path, folders, rename) or ""
 
     async def remove_empty(self, path: str) -> str:
-        """Remove a folder without notes. Return the folder that contained it."""
+        """Remove a folder without notes. Return the folder that contained it, or the folder itself if it is kept."""
         try:
             is_removed = await self._backend.notes.remove_folder(path)
         except DonnaError as error:
-            if await self._refused(error, undone="deleted"):
-                return await self.remove_empty(path)
-        else:
-            kept = "It contains files that are not notes, so it was not removed."
-            self._report("Deleted. The folder was empty." if is_removed else kept)
-        return path.rpartition("/")[0]
+            return await self.remove_empty(path) if await self._refused(error, undone="deleted") else path
+        kept = "Not deleted: the folder contains files that are not notes."
+        self._report("Deleted. The folder was empty." if is_removed else kept)
+        return path.rpartition("/")[0] if is_removed else path
 
     async def move_folder(self, path: str, folders: tuple[str, ...]) -> Outcome | None:
         def move(new: str) -> Awaitable[Outcome | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import unicodedata
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import KW_ONLY, dataclass
@@ -201,7 +202,7 @@ class PathPrompt(LinePrompt):
     def _answer(self, typed: str) -> str:
         if typed == self._text and not typed.endswith("/"):
             return typed  # it may be the name of an existing note in another form of Unicode
-        return typed.strip().strip("/") if self._what == "folder" else note_path(typed)
+        return _resolved(typed.strip().strip("/")) if self._what == "folder" else note_path(typed)
 
     def _objection(self, answer: str) -> str:
         if answer in self._taken:
@@ -213,15 +214,20 @@ class PathPrompt(LinePrompt):
         self._show_hint(problem or becomes, "$text-warning" if problem else "$text-muted")
 
 
+def _resolved(path: str) -> str:
+    """Resolve `.`, `..` and doubled slashes, as a shell does; the path may still lead out of the vault."""
+    return "" if (resolved := posixpath.normpath(path)) == "." else resolved
+
+
 def note_path(typed: str) -> str:
     """Convert the typed text to the path of a note: stripped, and with its extension; empty if there is no name.
 
     The name is composed (NFC), since text that was copied from a file manager of macOS is not; the folder may exist.
     """
     folder, slash, name = typed.strip().rpartition("/")
-    if not name:
+    if name in ("", ".", ".."):
         return ""
-    path = f"{folder}{slash}{unicodedata.normalize('NFC', name)}"
+    path = _resolved(f"{folder}{slash}{unicodedata.normalize('NFC', name)}")
     return path if path.lower().endswith((".md", ".markdown")) else path + ENDING
 
 
