@@ -181,16 +181,18 @@ class ActivityPane(Vertical):
             self._request(lambda backend: backend.retry(problem.path))
 
     def action_activity_retry_all(self) -> None:
-        self._request(lambda backend: backend.retry())
+        self._request(lambda backend: backend.retry(), "The vault is rescanned, and failed notes are tried again.")
 
     def action_activity_resume(self) -> None:
         self._request(lambda backend: backend.resume())
 
     @work(group="request")
-    async def _request(self, request: Callable[[Backend], Awaitable[None]]) -> None:
+    async def _request(self, request: Callable[[Backend], Awaitable[None]], words: str = "") -> None:
         with showing_errors(self):
             if self._backend is not None:
                 await request(self._backend)
+                if words:
+                    self.notify(words, timeout=4, markup=False)
 
     def _set_status(self, status: Status) -> None:
         """Store the status, and draw it if visible: while an index is built there are ten per second."""

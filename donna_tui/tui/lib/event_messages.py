@@ -182,7 +182,7 @@ def _searched(event: events.SearchDone) -> Sentence:
 
 def _reconciled(event: events.ReconcileDone) -> Sentence | None:
     """Describe a comparison; None for a routine one without changes, which polling repeats every few seconds."""
-    changes = {"new": event.new, "edited": event.changed, "deleted": event.deleted, "left out": event.skipped}
+    changes = {"new": event.new, "read again": event.changed, "deleted": event.deleted, "left out": event.skipped}
     found = [f"{number:,} {word}" for word, number in changes.items() if number]
     if not found and event.why == events.CHANGED:
         return None
