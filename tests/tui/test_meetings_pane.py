@@ -226,8 +226,9 @@ async def test_without_a_note_enter_says_what_to_do() -> None:
         await donna.press("enter")
         assert "It has no draft or note yet. n writes the draft now." in notices(donna.app)
         await on(donna, "x-1")
-        await donna.press("enter", "n")
+        await donna.press("enter")
         assert "It was cancelled: it has no note." in notices(donna.app)
+        await donna.press("n")
         assert "It was cancelled." in notices(donna.app)
 
 
@@ -386,7 +387,7 @@ async def test_a_series_is_left_without_drafts_by_one_key_and_gets_them_again_by
         assert backend.called("want_notes") == [("gw-1", False)]
         await donna.rest()
         await donna.press("N")
-        await donna.until(lambda: "no longer turned off" in notices(donna.app), "the notice is shown")
+        await donna.until(lambda: "are on again." in notices(donna.app), "the notice is shown")
         assert backend.called("want_notes")[-1] == ("gw-1", True)
 
 

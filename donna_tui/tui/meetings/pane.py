@@ -178,8 +178,8 @@ class MeetingsPane(PartsPane):
         with showing_errors(self):
             await self.backend.calendar.want_notes(row.meeting.event_id, wanted=wanted)
             what = "this series" if row.meeting.series_id else "this meeting"
-            off = f"No more drafts of {what}. {shown_key('meetings.never')} turns them back on."
-            self.notify(f"Drafts of {what} are no longer turned off." if wanted else off, timeout=5, markup=False)
+            off = f"No more drafts of {what}. {shown_key('meetings.never')} turns them on again."
+            self.notify(f"Drafts of {what} are on again." if wanted else off, timeout=5, markup=False)
             self.reload()
 
     @work(group="write")
