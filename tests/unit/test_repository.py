@@ -56,7 +56,7 @@ def test_missing_vault_does_not_use_the_repository_of_the_current_folder(
     """Git must not run in the folder in which Donna was started, and find another repository there."""
     monkeypatch.chdir(user.repository(base / "other"))
     repo = GitRepo(base / "unplugged")
-    for ask in (repo.find, repo.location, lambda: repo.init_if_missing(name="x", email="y")):
+    for ask in (repo.find, repo.location, lambda: repo.init_if_missing()):
         with pytest.raises(VaultWriteError) as refused:
             ask()
         assert refused.value.reason is Reason.ROOT_MISSING
@@ -88,7 +88,7 @@ def test_a_repository_that_moved_away_is_not_replaced_by_a_new_one(base: Path, u
     error = refusal_of(GitRepo(base / "v"))
     assert error.reason is Reason.GIT_FAILED
     with pytest.raises(VaultWriteError):
-        GitRepo(base / "v").init_if_missing(name="x", email="y")
+        GitRepo(base / "v").init_if_missing()
     assert (base / "v/.git").read_text() == "gitdir: ../gone.git\n"
 
 
@@ -127,13 +127,13 @@ for _ in range(2):
     assert done.stdout.splitlines() == ["git_failed git is not installed"] * 2, done.stderr
 
 
-def test_making_a_repository_sets_the_author_in_it_alone(base: Path, user: User) -> None:
+def test_a_person_commits_under_their_own_name_in_a_new_repository(base: Path, user: User) -> None:
     fill(base / "v")
     settings = (base / "home/.gitconfig").read_bytes()
     repo = GitRepo(base / "v")
-    assert repo.init_if_missing(name="Donna", email="d@x")
-    assert not repo.init_if_missing(name="Other", email="o@x")
-    assert user.git(base / "v", "config", "user.name") == "Donna\n"
+    assert repo.init_if_missing()
+    assert not repo.init_if_missing()
+    assert "user." not in user.git(base / "v", "config", "--local", "--list")
     assert (base / "home/.gitconfig").read_bytes() == settings
     assert repo.tip() == RefState("refs/heads/main", None, None)
 

@@ -88,13 +88,11 @@ class GitRepo:
         self.newest = "", ""
         """A record and the id of its operation, which never changes: the newest of those read last."""
 
-    def init_if_missing(self, *, name: str, email: str) -> bool:
+    def init_if_missing(self) -> bool:
         """Create a repository, after the user agreed, unless the vault is in one. Return whether it was created."""
         if self.find() is not None:
             return False
         self.command.run("init", "--quiet", "--template=")
-        self.command.run("config", "--local", "user.name", name)
-        self.command.run("config", "--local", "user.email", email)
         return True
 
     def find(self) -> RepoLocation | None:

@@ -105,7 +105,7 @@ class VaultWriter:
         """
         repo, files, author = self.repo, self._context.files, self._context.author
         notes = self._client.list()
-        if not repo.init_if_missing(name=author.name, email=author.email):
+        if not repo.init_if_missing():
             return False
         location, tip = repo.location(), repo.tip()
         public = [path for path in notes if self._is_public(path)]
