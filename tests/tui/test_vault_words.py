@@ -269,6 +269,19 @@ async def test_history_says_what_an_undo_is_about_and_marks_what_is_undone_at_an
     assert all(row.endswith("undone") for row in shown[2:])
 
 
+@pytest.mark.parametrize("wrap", [True, False])
+def test_the_title_of_a_long_move_shows_where_to_and_what_changes_or_that_it_is_cut(wrap: bool) -> None:
+    old, new = "A folder with a long name/A note.md", "Another folder with a long name/A note.md"
+    moved = diff_changes([Change(path=old, before=b"a", after=None), Change(path=new, before=None, after=b"a")])
+    contents = [row.content for row in diff_rows(moved, DiffLayout(60, wrap=wrap))]
+    assert all(content.cell_length <= 60 for content in contents)
+    rows = [content.plain for content in contents]
+    if wrap:
+        assert " ".join(" ".join(rows).split()) == f"{old} → {new} moved unchanged"
+    else:
+        assert rows[0].endswith("…")
+
+
 def test_a_move_of_notes_that_changes_no_line_says_so() -> None:
     moves = [Change(path=f"new/{name}.md", before=None, after=name.encode()) for name in "ab"]
     moves += [Change(path=f"{name}.md", before=name.encode(), after=None) for name in "ab"]

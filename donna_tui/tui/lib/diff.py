@@ -152,7 +152,8 @@ def _cut(diff: FileDiff, most: int) -> FileDiff:
 
 
 def _file_rows(diff: FileDiff, layout: DiffLayout) -> Iterator[DiffRow]:
-    yield DiffRow(Content(" ") + file_title(diff), "gap")
+    for row in _fitted(file_title(diff), max(8, layout.width - 2), wrap=layout.wrap):
+        yield DiffRow(Content(" ") + row, "gap")
     if not diff.hunks and not diff.old_path:
         words = "empty" if diff.before_exists != diff.after_exists else "no differences"
         yield DiffRow(Content.styled(f"   {words}", "quiet"))
