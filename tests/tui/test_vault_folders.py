@@ -54,6 +54,15 @@ async def test_the_name_of_an_existing_folder_is_not_a_new_name() -> None:
         assert isinstance(donna.app.screen, PathPrompt)
 
 
+async def test_the_end_of_a_path_that_is_longer_than_its_box_is_visible() -> None:
+    backend, path = scenarios.normal(), f"{'A long name of a folder/' * 4}the end"
+    backend.vault.empty.append(path)
+    async with driving(backend, size=(80, 24)) as donna:
+        await on(donna, path)
+        await donna.window(PathPrompt, "m")
+        assert "folder/the end" in donna.screen_text()
+
+
 @pytest.mark.slow
 async def test_a_folder_is_created_renamed_and_deleted() -> None:
     backend = scenarios.normal()

@@ -11,7 +11,7 @@ from textual import events
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import Reactive, reactive
 from textual.widget import Widget
@@ -42,6 +42,10 @@ class LineInput(Input):
 
     def on_mount(self) -> None:
         self.cursor_blink = False
+
+    def on_resize(self) -> None:
+        """Scroll to the cursor: Textual does so only when it moves, so the end of a long text was not visible."""
+        self.scroll_to_region(Region(self._cursor_offset, 0, 1, 1), force=True, animate=False)
 
     async def action_submit(self) -> None:
         await super().action_submit()
