@@ -233,7 +233,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         return acted
 
     def on_notify(self, event: Notify) -> None:
-        """Replace an equal notification, so that it is shown once, and those that tell the outcome of an earlier key:
+        """Replace an equal notification, so that it is shown once, and those about the outcome of an earlier key:
         “Deleted · z undo” is no longer true once the deletion is undone. Warnings stay.
         """
         new = event.notification

@@ -89,7 +89,10 @@ class GitRepo:
         """A record and the id of its operation, which never changes: the newest of those read last."""
 
     def init_if_missing(self) -> bool:
-        """Create a repository, after the user agreed, unless the vault is in one. Return whether it was created."""
+        """Create a repository, after the user agreed, unless the vault is in one. Return whether it was created.
+
+        It gets no `user.name`: Donna names the author of its own commits with each, and those of the user are theirs.
+        """
         if self.find() is not None:
             return False
         self.command.run("init", "--quiet", "--template=")
