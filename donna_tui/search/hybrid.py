@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -331,6 +332,20 @@ def _by_user(passages: Passages, question: Question, turns: Sequence[int]) -> di
     return {each: float(row.heading_path == '["user"]') for each, row in passages.rows(turns).items()}
 
 
+_TASK = re.compile(r"(?P<title>.*)\nstatus: (?P<status>\w+)(?:\ndomain: .*)?(?:\ndeadline: (?P<due>\S+))?")
+"""The beginning of the text of a task that is indexed (`memory/tasks.py`)."""
+_MARKS = {"todo": " ", "in_progress": "/", "done": "x", "cancelled": "-"}
+
+
+def _as_written(row: Passage) -> str:
+    """Return the text of a passage for its excerpt: a task as a check box with its day, as in its note."""
+    task = _TASK.match(row.content) if row.source_type == MemorySource.TASK else None
+    if task is None:
+        return row.content
+    due = f" 📅 {task['due']}" if task["due"] else ""
+    return f"- [{_MARKS.get(task['status'], ' ')}] {task['title']}{due}{row.content[task.end() :]}"
+
+
 def _hit(one: Ranked, row: Passage, terms: tuple[str, ...], named: str, *, half_typed: bool, in_note: int) -> Hit:
     sensitive = bool(row.sensitive)
     return Hit(
@@ -343,7 +358,7 @@ def _hit(one: Ranked, row: Passage, terms: tuple[str, ...], named: str, *, half_
         start_line=row.start_line,
         end_line=row.end_line,
         content=row.content,
-        snippet=LateSnippet(row.content, terms, partial=half_typed),
+        snippet=LateSnippet(_as_written(row), terms, partial=half_typed),
         score=None if one.cosine is None else max(0.0, min(1.0, one.cosine)),
         rank_score=one.rank_score,
         vector_rank=one.vector_rank,

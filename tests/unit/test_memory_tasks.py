@@ -10,10 +10,12 @@ import pytest
 from donna_tui.memory.checkboxes import Task, checked, parse_task, task_line, tasks_in, with_task
 from donna_tui.memory.listing import list_memories
 from donna_tui.memory.tasks import line_now, list_tasks, named_task, task_text
+from donna_tui.search.hybrid import Settings, search
+from donna_tui.search.legs import ask
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import MemoryFilter
 from donna_tui.types.memory_events import MemoryIngestFailed
-from donna_tui.types.search import MemorySource
+from donna_tui.types.search import MemorySource, SearchRequest
 from tests.unit.index_parts import embed_all
 from tests.unit.memory_parts import Sandbox, sandboxes
 
@@ -237,6 +239,13 @@ def test_a_task_is_listed_among_the_memories_with_its_deadline(sandbox: Sandbox)
     follow(sandbox, "a.md", "- [ ] One 📅 2026-01-04\n- [ ] Two\n")
     tasks = list_memories(sandbox.store.database, MemoryFilter(sources=(MemorySource.TASK,)), 9, 0)
     assert {each.content.partition("\n")[0]: each.due for each in tasks} == {"One": "2026-01-04", "Two": ""}
+
+
+def test_the_excerpt_of_a_task_is_its_check_box(sandbox: Sandbox) -> None:
+    follow(sandbox, "a.md", "- [x] Pay 📅 2026-01-04\n  by transfer\n- [ ] Ask\n  status: open\n")
+    question = ask(SearchRequest(text="in:task", mode="keyword"))
+    hits = search(sandbox.store.database, sandbox.store.vectors, question, Settings(0.25, 9)).hits
+    assert {hit.snippet.text for hit in hits} == {"☑ Pay 📅 2026-01-04 by transfer", "☐ Ask status: open"}
 
 
 def test_tasks_of_a_private_note_are_private(sandbox: Sandbox) -> None:
