@@ -314,8 +314,8 @@ _DELIMITER_ROW = re.compile(r"[ \t|:-]*-[ \t|:-]*\Z")
 
 def _table_cells(table: re.Match[str]) -> str:
     rows = [row for row in table.group().splitlines() if not _DELIMITER_ROW.match(row)]
-    cells = [cell.strip() for row in rows for cell in _CELL_END.split(row)]
-    return " · ".join(filter(None, cells)) + "\n"
+    lines = (" · ".join(filter(None, map(str.strip, _CELL_END.split(row)))) for row in rows)
+    return " • ".join(filter(None, lines)) + "\n"
 
 
 IMAGES = "png|jpe?g|gif|svg|webp|avif|bmp"
@@ -396,7 +396,7 @@ _RULES: tuple[tuple[frozenset[str], re.Pattern[str], str | Callable[[re.Match[st
         ("-*+", r"^[ \t]*[-*+][ \t]+(?:>[ \t]?\[![\w-]+\][+-]?[ \t]*)?", "• ", re.MULTILINE),
         ("^", r"(?:^|[ \t]+)\^[A-Za-z0-9-]+[ \t]*$", "", re.MULTILINE),
         ("|", r"^(?:[ \t]*\|.*(?:\n|\Z))+", _table_cells, re.MULTILINE),
-        ("|", r"(?<![ \t])[ \t]*(?<!\\)\|[ \t]*\n", " · ", 0),
+        ("|", r"(?<![ \t])[ \t]*(?<!\\)\|[ \t]*\n", " • ", 0),
         ("|", r"(?<![ \t])[ \t]*(?<!\\)\|[ \t]*\Z", "", 0),
         ("`", _CODE, _code, 0),
         ("!", EMBEDDED_IMAGE, "", re.IGNORECASE),
@@ -429,7 +429,7 @@ skipped in most texts; the last one also applies to what another has escaped.
 """
 
 
-_EMPTY_CELLS = re.compile(r"·(?: ·)+")
+_EMPTY_CELLS = re.compile(r"· (?:· )*(?P<end>[·•])")
 """Cells that became empty by a later rule, such as one that holds only a tag of HTML."""
 
 
@@ -446,5 +446,5 @@ def plain_text(markdown: str) -> str:
             text = pattern.sub(replacement, text)
     if "&" in text:
         text = html.unescape(text)
-    shown = _EMPTY_CELLS.sub("·", " ".join(text.split()))
+    shown = _EMPTY_CELLS.sub(r"\g<end>", " ".join(text.split()))
     return shown or " ".join(_EMBEDDED.findall(original))
