@@ -145,9 +145,14 @@ def words_in(excerpt: Excerpt) -> Words | None:
 
 @lru_cache(maxsize=256)
 def _made(late: LateSnippet, width: int) -> Snippet:
-    """Extract the stretch of a passage with the most different terms, as one line of plain text."""
-    text, words = _plain(late.content), late.words
-    found = words.found(text)
+    """Extract the stretch of a passage with the most different terms, as one line: of plain text, unless only the
+    Markdown has some of them, such as a comment or the target of a link.
+    """
+    words = late.words
+    text, found = _plain(late.content), words.found(_plain(late.content))
+    raw = " ".join(_body(late.content).split())
+    if words.weight(in_raw := words.found(raw)) > words.weight(found):
+        text, found = raw, in_raw
     start = _best_start(text, found, words, width)
     end = min(len(text), start + width)
     if end < len(text) and (space := text.rfind(" ", start, end + 1)) >= max(
@@ -165,9 +170,13 @@ def _made(late: LateSnippet, width: int) -> Snippet:
 @lru_cache(maxsize=256)
 def _plain(content: str) -> str:
     """Return the text of a passage without its heading; cached, since most passages are found again by the next key."""
+    return plain_text(_body(content)) or plain_text(content)
+
+
+def _body(content: str) -> str:
+    """Return the Markdown of a passage without its heading."""
     first, _, rest = content.partition("\n")
-    is_heading = first.lstrip().startswith("#")
-    return (plain_text(rest) if is_heading else "") or plain_text(content)
+    return rest if first.lstrip().startswith("#") else content
 
 
 def best_line(text: str, words: Words) -> int | None:

@@ -31,6 +31,19 @@ def test_case_and_accents_do_not_count() -> None:
     assert marked(make_snippet("Café", ["cafe"])) == ["Café"]
 
 
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        ("Text %% ask Carney %%", "Text %% ask Carney %%"),
+        ("# Carney\n\nSee [[Carney 2016|the letter]]", "See [[Carney 2016|the letter]]"),
+        ("**Carney** %% Carney %%", "Carney"),
+        ("# Carney\n\n**Text**", "Text"),
+    ],
+)
+def test_a_word_that_only_the_markdown_has_is_shown_in_it(content: str, shown: str) -> None:
+    assert make_snippet(content, ["Carney"]).text == shown
+
+
 def test_whole_words_are_marked_only() -> None:
     assert marked(make_snippet("cat catalogue concat", ["cat"])) == ["cat"]
 
