@@ -79,11 +79,17 @@ def store_names(database: Database, document_id: str, document: Document) -> Non
         database.run_many("INSERT INTO note_names (document_id, kind, name, key, line) VALUES (?, ?, ?, ?, ?)", rows)
 
 
+_AFTER_ID = re.compile(r"\d{12}(?:\d\d)?[ _-]+(.+)")
+"""A file name with the time of its creation as its id, as in a Zettelkasten."""
+
+
 def _names_of(document: Document) -> Iterator[tuple[int, str, str, int]]:
     path = document.source_id.removesuffix(".md")
     parts = PurePosixPath(path).parts
     yield _row(NameKind.FILE, parts[-1] if parts else path)
     yield _row(NameKind.TITLE, document.title)
+    if after_id := _AFTER_ID.fullmatch(parts[-1] if parts else path):
+        yield _row(NameKind.ALIAS, after_id[1])
     for alias in document.aliases:
         yield _row(NameKind.ALIAS, alias)
     for depth in range(2, len(parts) + 1):

@@ -45,6 +45,7 @@ def marked(match: NameMatch) -> str:
     [
         "v1.9.13", "V1 9 13", "ficus elastica", "Ficus-Elastica", "rubber plant", "2026-03-12-standup",
         "Projects/2026-03-12-standup", "日本語", "cafe creme", "Café crème", "on call", "oncall", "#on-call", "🚀",
+        "Links are enough",
     ],
 )  # fmt: skip
 def test_a_note_comes_first_by_any_of_its_names(store: MemoryStore, asked: str) -> None:
@@ -56,12 +57,13 @@ def test_a_note_comes_first_by_any_of_its_names(store: MemoryStore, asked: str) 
         "x1.md": {"title": "Café crème"},
         "x2.md": {"tags": ("on-call",)},
         "🚀.md": {},
+        "Zettel/202606141130 Links are enough.md": {},
     }.items():
         store.upsert(note(path, "Nothing but plain words.\n", **others))
     expected = {
         "v": "Releases/v1.9.13.md", "f": "ficus elastica.md", "r": "ficus elastica.md", "日": "日本語.md",
         "2": "Projects/2026-03-12-standup.md", "p": "Projects/2026-03-12-standup.md", "c": "x1.md", "o": "x2.md",
-        "#": "x2.md", "🚀": "🚀.md",
+        "#": "x2.md", "🚀": "🚀.md", "l": "Zettel/202606141130 Links are enough.md",
     }  # fmt: skip
     for number in range(12):
         store.upsert(
