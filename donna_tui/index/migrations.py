@@ -295,6 +295,16 @@ UPDATE file_states SET mtime_ns = 0 WHERE state = 'indexed' AND path IN (
 """
 """Notes with properties are read again, so that they are found by them (`Document.search_title`)."""
 
+PROPERTY_CODES = """
+UPDATE file_states SET mtime_ns = 0 WHERE state = 'indexed' AND path IN (
+    SELECT source_id FROM memory_documents WHERE source_type = 'vault'
+    AND (json_extract(metadata_json, '$.frontmatter') <> '{}' OR source_id GLOB '*[0-9][0-9][0-9][0-9][0-9][0-9]*')
+);
+"""
+"""Notes with properties are read again, so that they are found by numbers in them, and those with an id in their name,
+so that they are found by the rest of it (`index/names.py`).
+"""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_base", BASE),
     ("0002_memories", MEMORIES),
@@ -311,6 +321,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0013_lacking", LACKING),
     ("0014_short_hashes", SHORT_HASHES),
     ("0015_property_words", PROPERTY_WORDS),
+    ("0016_property_codes", PROPERTY_CODES),
 )
 """Ordered and append-only: a released migration never changes."""
 

@@ -39,6 +39,7 @@ from donna_tui.search.ranking import (
 from donna_tui.search.sections import section_of
 from donna_tui.search.snippets import LateSnippet
 from donna_tui.types.search import Hit, MemorySource, Mode, SearchOutcome, SearchRequest
+from donna_tui.vault.note.read import text_properties
 
 HIGHEST_SCORE = 1.0
 """The fused score of a note that the question names."""
@@ -346,6 +347,11 @@ def _as_written(row: Passage) -> str:
     return f"- [{_MARKS.get(task['status'], ' ')}] {task['title']}{due}{row.content[task.end() :]}"
 
 
+def _properties(row: Passage) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    is_note = row.source_type == MemorySource.VAULT
+    return tuple(text_properties(parsed(row.metadata or "{}").get("frontmatter", {}))) if is_note else ()
+
+
 def _hit(one: Ranked, row: Passage, terms: tuple[str, ...], named: str, *, half_typed: bool, in_note: int) -> Hit:
     sensitive = bool(row.sensitive)
     return Hit(
@@ -358,7 +364,7 @@ def _hit(one: Ranked, row: Passage, terms: tuple[str, ...], named: str, *, half_
         start_line=row.start_line,
         end_line=row.end_line,
         content=row.content,
-        snippet=LateSnippet(_as_written(row), terms, partial=half_typed),
+        snippet=LateSnippet(_as_written(row), terms, half_typed, _properties(row), f"{row.title} {row.heading_path}"),
         score=None if one.cosine is None else max(0.0, min(1.0, one.cosine)),
         rank_score=one.rank_score,
         vector_rank=one.vector_rank,

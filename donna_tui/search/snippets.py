@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -114,11 +114,17 @@ def words_of(terms: tuple[str, ...], *, partial: bool = False) -> Words:
 
 @dataclass(frozen=True, slots=True)
 class LateSnippet:
-    """The excerpt of a passage, built lazily, because most results of a search are never visible."""
+    """The excerpt of a passage, built lazily, because most results of a search are never visible.
+
+    Those of the `properties` of its note come first that have words of the question which neither the passage nor its
+    `place` has.
+    """
 
     content: str
     terms: tuple[str, ...]
     partial: bool = False
+    properties: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    place: str = ""
 
     @property
     def text(self) -> str:
@@ -153,6 +159,9 @@ def _made(late: LateSnippet, width: int) -> Snippet:
     raw = " ".join(_body(late.content).split())
     if words.weight(in_raw := words.found(raw)) > words.weight(found):
         text, found = raw, in_raw
+    if shown := " · ".join(_properties(late, words)):
+        text = f"{shown} {text}" if text.startswith("•") else f"{shown} · {text}"
+        found = words.found(text)
     start = _best_start(text, found, words, width)
     end = min(len(text), start + width)
     if end < len(text) and (space := text.rfind(" ", start, end + 1)) >= max(
@@ -165,6 +174,18 @@ def _made(late: LateSnippet, width: int) -> Snippet:
         (low - start + len(lead), high - start + len(lead)) for low, high, _ in found if low >= start and high <= end
     )
     return Snippet(f"{lead}{shown}{'…' if end < len(text) else ''}", marks)
+
+
+def _properties(late: LateSnippet, words: Words) -> Iterator[str]:
+    held = {key for _, _, key in words.found(f"{late.place} {late.content}")}
+
+    def adds(text: str) -> bool:
+        return not held.issuperset(key for _, _, key in words.found(text))
+
+    for key, raw in late.properties:
+        values = [*map(plain_text, raw)]
+        if shown := [*filter(adds, values)] or (values if adds(key) else []):
+            yield f"{key}: {', '.join(shown)}"
 
 
 @lru_cache(maxsize=256)

@@ -24,6 +24,8 @@ async def test_a_note_is_found_by_its_properties_until_they_change(tmp_path: Pat
 
         await running.engine.sync()
         assert await found("books by Jorge Luis Borges") == await found("labyrinths borges") == ["Ficciones.md"]
+        (book,) = (await running.search("books by Jorge Luis Borges")).hits
+        assert book.snippet.text == "author: People/Jorge Luis Borges · Labyrinths, mirrors, libraries."
         assert await found("tolstoy") == await found("people") == []
         sandbox.write("Ficciones.md", BOOK.format(author="unknown"))
         await running.engine.sync()

@@ -44,6 +44,20 @@ def test_a_word_that_only_the_markdown_has_is_shown_in_it(content: str, shown: s
     assert make_snippet(content, ["Carney"]).text == shown
 
 
+@pytest.mark.parametrize(
+    ("terms", "shown"),
+    [
+        (["Chidi", "budget"], "with: Chidi • the budget of Ana"),
+        (["plate", "Ana"], "plate: HH 2048 • the budget of Ana"),
+        (["Ana", "Octavia", "Service"], "• the budget of Ana"),
+    ],
+)
+def test_a_property_is_shown_if_only_it_has_a_word(terms: Sequence[str], shown: str) -> None:
+    properties = (("with", ("Ana", "Chidi")), ("plate", ("HH 2048",)), ("model", ("Octavia",)))
+    late = LateSnippet("- the budget of Ana", tuple(terms), properties=properties, place="Octavia › Service")
+    assert late.text == shown
+
+
 def test_whole_words_are_marked_only() -> None:
     assert marked(make_snippet("cat catalogue concat", ["cat"])) == ["cat"]
 

@@ -91,19 +91,28 @@ _NO_TEXT = re.compile(
 """Names of properties that are found otherwise, or that are no text."""
 _LINK = re.compile(r"\[\[(?:[^\]|]*/)?([^\]|/]*)(?:\|([^\]]*))?\]\]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’.&-][^\W\d_]+)*")
+_CODE = re.compile(r"(?!\d{4}-\d\d(?:-\d\d)?(?:\Z|T))(?=(?:\D*\d){3})(?=(?:[\W_]*[^\W_]){6})[^\W_][\w./-]*")
+"""A serial number or the like: six letters and digits or more, three of them digits, but no date."""
 _AROUND_WORDS = "\"'“”‘’()[]{}<>*,;:!?."
 LONGEST_PROPERTY, LONGEST_PROPERTIES = 300, 600
 """Maximum number of characters of one property that are read, and of all."""
 
 
 def properties_of(data: Mapping[str, Any]) -> str:
-    """Return the words of the text properties that are not found otherwise, such as an author: no numbers, dates,
-    addresses and ids.
+    """Return the words of the text properties, such as an author, and numbers that identify something, such as an ISBN:
+    no other numbers, dates, addresses and ids.
     """
-    values = (item for key, value in data.items() if not _NO_TEXT.fullmatch(key) for item in _items(value))
-    texts = (_LINK.sub(r"\1 \2", item[:LONGEST_PROPERTY]) for item in values if isinstance(item, str))
+    texts = (_LINK.sub(r"\1 \2", text) for _, values in text_properties(data) for text in values)
     words = (part.strip(_AROUND_WORDS) for text in texts for part in text.split())
-    return " ".join(word for word in words if _WORD.fullmatch(word))[:LONGEST_PROPERTIES]
+    found = (word for word in words if _WORD.fullmatch(word) or _CODE.fullmatch(word))
+    return " ".join(found)[:LONGEST_PROPERTIES]
+
+
+def text_properties(data: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the properties that are not found otherwise, with their values."""
+    for key, value in data.items():
+        if not _NO_TEXT.fullmatch(key):
+            yield key, tuple(str(item)[:LONGEST_PROPERTY] for item in _items(value) if _is_word(item))
 
 
 def note_type_of(data: Mapping[str, Any]) -> str:
