@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -58,6 +59,12 @@ LAST_LATIN = "\u0250"
 """The first code point after the Latin letters."""
 
 
+SHORT_TOKEN = 3
+"""Letters of a token, on average, up to which a word of three tokens or more is unknown to the model."""
+
+_WORD = re.compile(r"[^\W_]+")
+
+
 class OnnxProvider:
     """An `EmbeddingProvider` over an ONNX file and its tokenizer.
 
@@ -86,6 +93,14 @@ class OnnxProvider:
         """Return the share of Latin letters, because the model was trained on English; 0 for numbers and symbols."""
         letters = [character for character in text if character.isalpha()]
         return sum(letter < LAST_LATIN for letter in letters) / max(1, len(letters))
+
+    def knows(self, words: str) -> bool:
+        """Return whether half of the letters or more are in words that are tokens, or split into few. Foreign words and
+        serial numbers are split into many, and the vectors of such texts are close to those of any others.
+        """
+        found = _WORD.findall(words)
+        split = [word for word in found if len(self.counter.spans(word)) >= max(3, len(word) / SHORT_TOKEN)]
+        return 2 * sum(map(len, split)) <= sum(map(len, found))
 
     def embed_batch(self, texts: Sequence[str]) -> Matrix:
         rows = np.empty((len(texts), self.dim), dtype=np.float32)

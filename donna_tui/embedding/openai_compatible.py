@@ -108,6 +108,9 @@ class OpenAICompatible:
         """Return 1: the languages of a configured model are unknown, and assumed to match."""
         return 1.0
 
+    def knows(self, words: str) -> bool:
+        return True
+
     def interrupt(self) -> None:
         self._stop.set()
 

@@ -54,6 +54,10 @@ class EmbeddingProvider(Protocol):
         """Return the share of a text, from 0 to 1, in scripts that the model was trained on."""
         ...
 
+    def knows(self, words: str) -> bool:
+        """Return whether most of some words are in the model's vocabulary, as a whole or in a few pieces."""
+        ...
+
     def close(self) -> None:
         """Release the model. Nothing may be embedded afterwards."""
         ...

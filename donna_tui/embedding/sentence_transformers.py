@@ -55,6 +55,9 @@ class SentenceTransformersProvider:
         """Return 1: the languages of a configured model are unknown, and assumed to match."""
         return 1.0
 
+    def knows(self, words: str) -> bool:
+        return True
+
     def close(self) -> None:
         self._model = None
 

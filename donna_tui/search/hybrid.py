@@ -200,7 +200,11 @@ def _leads(
     rows = passages.rows([one.id for one in best])
     found = [one for one in best if one.id in rows]
     is_chosen = in_note or _asks_only_for_section(question.query)
-    is_close = is_chosen or not best or any(_answers(question_content, one, rows[one.id]) for one in found)
+    is_close = (
+        is_chosen
+        or not best
+        or any(_answers(question_content, one, rows[one.id], is_known=question.is_known) for one in found)
+    )
     if not is_close and not _one_note_holds_all(passages, question_content, ranked, best):
         return None
     from donna_tui.search.speaker_attribution import compare
@@ -209,15 +213,14 @@ def _leads(
     return None if comparison.is_of_another else dict(zip((one.id for one in found), comparison.leads, strict=False))
 
 
-def _answers(question_content: QueryContent, one: Ranked, row: Passage) -> bool:
+def _answers(question_content: QueryContent, one: Ranked, row: Passage, *, is_known: bool) -> bool:
     """Return whether a passage is close enough. The names of the people in a conversation say nothing: all of its turns
     have them.
     """
     if row.source_type == MemorySource.CHAT:
         question_content = question_content.without(f"{row.names} {row.heading_path}")
-    return answers(
-        question_content, one.cosine, question_content.searched(row), clear_cosine(row.content, row.source_type)
-    )
+    clear = clear_cosine(row.content, row.source_type, is_known=is_known)
+    return answers(question_content, one.cosine, question_content.searched(row), clear)
 
 
 def _one_note_holds_all(

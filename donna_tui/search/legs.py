@@ -27,7 +27,9 @@ CANDIDATES = 100
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A parsed request, with the vector of its text and the share of the text that the model can read."""
+    """A parsed request, with the vector of its text and the share of the text that the model can read. `is_known` is
+    whether the model knows most of its words.
+    """
 
     request: SearchRequest
     query: Query
@@ -36,6 +38,7 @@ class Question:
     mode: Mode = "hybrid"
     note: str = ""
     reason: str = ""
+    is_known: bool = True
 
     @property
     def narrows(self) -> bool:

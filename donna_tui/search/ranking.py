@@ -137,10 +137,12 @@ def asking_words(query: Query) -> list[str]:
     return [term for term in query.terms if term.lower().strip("?!.,;:") in asking]
 
 
-def clear_cosine(content: str, source: str) -> float:
-    """Return the cosine from which a passage of a source answers a question by its meaning alone."""
+def clear_cosine(content: str, source: str, *, is_known: bool = True) -> float:
+    """Return the cosine from which a passage of a source answers a question by its meaning alone; `is_known` is whether
+    the model knows the words of the question.
+    """
     is_short = len(content) <= SHORT_PASSAGE and source != MemorySource.CHAT and len(_WORD.findall(content)) > 1
-    return CLEAR_COSINE_OF_SHORT if is_short else CLEAR_COSINE
+    return CLEAR_COSINE_OF_SHORT if is_short and is_known else CLEAR_COSINE
 
 
 def answers(wanted: QueryContent, cosine: float | None, text: str, clear: float = CLEAR_COSINE) -> bool:

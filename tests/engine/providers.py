@@ -61,6 +61,9 @@ class FaultyModel:
     def reads(self, text: str) -> float:
         return 1.0
 
+    def knows(self, words: str) -> bool:
+        return True
+
     def close(self) -> None:
         pass
 

@@ -53,6 +53,20 @@ async def test_short_facts_are_found_in_other_words_and_what_nothing_answers_is_
             assert (await running.search(question, mode="hybrid")).hits == (), question
 
 
+async def test_words_that_the_model_does_not_know_are_not_answered_by_what_only_looks_like_them(
+    sandbox: Sandbox,
+) -> None:
+    sandbox.write("Rouladen.md", "Oma nahm immer Löwensenf. Dazu Rotkohl und Klöße.\n")
+    sandbox.write("Wifi.md", "SSID: Zauberberg\nRouter: FRITZ!Box 7590, admin at http://192.168.178.1\n")
+    sandbox.write("Kitchen.md", "The coffee maker is repaired by Ada.\n")
+    async with open_engine(sandbox, watch=False) as running:
+        await running.engine.sync()
+        for question in ("Zahnarzt", "Vergessenskurve", "Wann war der Ölwechsel", "TMBJG7NE5J0123456"):
+            assert (await running.search(question, mode="hybrid")).hits == (), question
+        for question in ("who fixes the espresso machine", "Klöße"):
+            assert (await running.search(question, mode="hybrid")).hits, question
+
+
 async def test_speaker_names_alone_do_not_make_a_chat_turn_relevant(sandbox: Sandbox, tmp_path: Path) -> None:
     said = [
         ("Caroline", "I painted a sunset for the exhibition in the library."),

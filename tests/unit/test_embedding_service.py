@@ -52,6 +52,9 @@ class FakeProvider:
     def reads(self, text: str) -> float:
         return 1.0
 
+    def knows(self, words: str) -> bool:
+        return True
+
     def embed_batch(self, texts: Sequence[str]) -> Matrix:
         self.batches.append(len(texts))
         return np.stack([self.embed(text) for text in texts])
