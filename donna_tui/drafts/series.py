@@ -25,6 +25,7 @@ from donna_tui.index.database import Database
 from donna_tui.index.names import NameKind
 from donna_tui.search.ranking import stems_of
 from donna_tui.text.dates import GERMAN_MONTHS, MONTH, WEEKDAYS
+from donna_tui.text.words import ONE_ON_ONE
 from donna_tui.types.drafts import Meeting
 from donna_tui.types.search import ME, Filters, Hit, MemorySource, SearchOutcome, SearchRequest
 from donna_tui.vault.client import VaultClient
@@ -43,7 +44,6 @@ one.
 _ATTENDEE_KEYS = ("attendees", "participants", "teilnehmer")
 PEOPLE_KEYS = (*_ATTENDEE_KEYS, "people", "with")
 
-_ONE_ON_ONE = re.compile(r"\b(?:1\s?[:/\-–xo]\s?1|1\s?on\s?1|one[- ]?(?:on|to)[- ]?one)\b", re.IGNORECASE)
 _DATES = re.compile(
     r"(?<!\d)(?:19|20)\d\d[-_./]?(?:0[1-9]|1[0-2])[-_./]?(?:0[1-9]|[12]\d|3[01])(?!\d)"
     rf"|\b\d{{1,2}}(?:st|nd|rd|th|\.)? (?:{MONTH})\b(?:,? (?:19|20)\d\d)?"
@@ -237,7 +237,7 @@ def with_sections(index: Database, notes: Iterable[IndexedNote]) -> Iterator[Ind
 def _may_be_running(note: IndexedNote) -> bool:
     """Check by its folder, name or properties whether a note without a day may have the minutes of several meetings."""
     is_marked = note.front.get("type") == "meeting" or any(note.front.get(key) for key in _ATTENDEE_KEYS)
-    is_named = _ONE_ON_ONE.search(PurePosixPath(note.path).stem) is not None
+    is_named = ONE_ON_ONE.search(PurePosixPath(note.path).stem) is not None
     is_minutes = is_marked or is_named or _is_filed(note, _ONE_ON_ONE_FOLDER, _MEETING_FOLDER)
     return is_minutes and day_in(note.path, note.front) is None
 
@@ -414,7 +414,7 @@ def day_of(name: str) -> datetime.date | None:
 def title_key(title: str) -> frozenset[str]:
     """Return the words of a title without dates, serial numbers and generic words."""
     bare = _DATES.sub(" ", words_only(title.replace("_", " "), 300))
-    words = _WORD.findall(_ONE_ON_ONE.sub(" 1:1 ", _POSSESSIVE.sub("", bare)).casefold())
+    words = _WORD.findall(ONE_ON_ONE.sub(" 1:1 ", _POSSESSIVE.sub("", bare)).casefold())
     known = frozenset(unicodedata.normalize("NFC", word) for word in words if word not in _LITTLE)
     return known - _FILLER
 

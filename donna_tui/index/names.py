@@ -21,7 +21,7 @@ from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope, conditions
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import headings
-from donna_tui.text.words import EMOJI
+from donna_tui.text.words import EMOJI, ONE_ON_ONE
 from donna_tui.types.search import MemorySource
 
 if TYPE_CHECKING:
@@ -130,14 +130,14 @@ MAX_OF_SERIES = 200
 """Newest notes with the first word of the name of a series that are compared with its other words."""
 
 
-def newest_named(database: Database, words: Sequence[str], scope: Scope) -> tuple[str, float] | None:
-    """Return the newest note, until now, that has a date of its own and the most of some words from the left in its
-    path, title and properties, in the singular or the plural; and this date.
+def newest_named(database: Database, words: Sequence[str], scope: Scope, least: int = 1) -> tuple[str, float] | None:
+    """Return the newest note, until now, that has a date of its own and the most of some words from the left, and at
+    `least` so many, in its path, title and properties, in the singular or the plural; and this date.
     """
     inside, inside_parameters = conditions(Scope(scope.filters))
     stems = [word.lower().removesuffix("s") for word in words]
     # SQLite changes the case of ASCII letters only
-    part = max(re.findall("[a-z0-9]+", stems[0]), key=len, default="")
+    part = max(re.findall("[a-z0-9]+", " ".join(stems[:least])), key=len, default="")
     rows = database.rows(
         "SELECT d.id, d.dated_at, d.source_id || ' ' || d.search_title FROM memory_documents d"  # noqa: S608
         " WHERE d.dated_at <> d.modified_at AND d.dated_at <= unixepoch()"
@@ -146,9 +146,9 @@ def newest_named(database: Database, words: Sequence[str], scope: Scope) -> tupl
         [part, *inside_parameters],
     )
     patterns = [re.compile(rf"(?<![^\W_]){re.escape(stem)}s?(?![^\W_])") for stem in stems]
-    held = [_first_held(patterns, text.lower()) for _, _, text in rows]
+    held = [_first_held(patterns, ONE_ON_ONE.sub("1-1", text.lower())) for _, _, text in rows]
     most = max(held, default=0)
-    return rows[held.index(most)][:2] if most else None
+    return rows[held.index(most)][:2] if most >= least else None
 
 
 def _first_held(patterns: Sequence[re.Pattern[str]], text: str) -> int:

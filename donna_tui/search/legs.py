@@ -15,7 +15,7 @@ from donna_tui.index.scope import is_one_note
 from donna_tui.index.vectors import Vector, VectorIndex, stored_vectors
 from donna_tui.search.names import Named, has_unknown_word, named_by
 from donna_tui.search.passages import Passages
-from donna_tui.search.query import STOP_WORDS, Query, latest_of, parse_query, without_joined
+from donna_tui.search.query import STOP_WORDS, Query, is_kind_of_note, latest_of, parse_query, without_joined
 from donna_tui.search.ranking import TOP_CANDIDATES, asking_words, query_content
 from donna_tui.search.snippets import stem
 from donna_tui.text.words import is_one_character, other_article, other_spellings
@@ -123,10 +123,11 @@ MAX_SERIES_WORDS = 5
 
 def _latest_dated(database: Database, query: Query) -> Query:
     """Ask for the newest note of a series, and its day, instead of “the latest” one; its names contain the most of the
-    words that follow.
+    words that follow, and not only kinds of notes if there are other words.
     """
     expression, words = latest_of(query)
-    newest = newest_named(database, words[:MAX_SERIES_WORDS], Scope(query.filters)) if words else None
+    least = next((number for number, word in enumerate(words, 1) if not is_kind_of_note(word)), 1)
+    newest = newest_named(database, words[:MAX_SERIES_WORDS], Scope(query.filters), least) if words else None
     if newest is None:
         return query
     document, at = newest

@@ -11,7 +11,7 @@ from functools import lru_cache
 from donna_tui.index.keyword import quoted
 from donna_tui.text.dates import GERMAN_MONTHS, MONTH, MONTHS, WEEKDAYS, month_number
 from donna_tui.text.fuzzy import nearest
-from donna_tui.text.words import segments, spaced
+from donna_tui.text.words import ONE_ON_ONE, segments, spaced
 from donna_tui.types.search import FilterProblem, Filters
 
 _MONTH = rf"(?P<month>{MONTH})\.?"
@@ -202,31 +202,37 @@ def _iso_dates(match: re.Match[str], today: date) -> list[str]:
 _UNITS = r"(?:day|week|month|year|hour|time)s?|minuten?|tag(?:en?)?|wochen?|monat(?:en?)?|jahr(?:en?)?|stunden?"
 _SERIES = (
     r"(?:meeting|call|retro|retrospective|stand-?up|sync|review|note)s?|minutes|(?:week|dai)(?:ly|lies|lys)"
-    r"|entry|entries|(?:besprechung|sitzung|notiz)(?:en)?|protokolle?|treffens?"
+    r"|entry|entries|1-1s?|(?:besprechung|sitzung|notiz)(?:en)?|protokolle?|treffens?"
 )
 """Kinds of meetings and notes."""
 _SAYS_LATEST = re.compile("latest|newest|recent|last|neueste|letzte", re.IGNORECASE)
 _LATEST = (
-    rf"(?:\b(?P<newest>latest|newest|most recent|neueste[mnrs]?)\s+(?!\d|(?:{_UNITS})\b)"
+    rf"(?:\b(?P<newest>latest|newest|most recent|neueste[mnrs]?)\s+(?!\d(?!-1\b)|(?:{_UNITS})\b)"
     r"|(?:\A\W*|\b(?:the|our|my|d(?:as|e[mnr]|ie)|im|beim|vom|zum|(?:mein|unser)(?:e[mnrs]?)?)\s+)"
     rf"(?P<last>last|letzte[mnrs]?)\s+(?=(?:(?!(?:{_UNITS}|of|in|on|from|for|der|des|few)\b)[^\W\d][\w'’-]*\s+){{0,2}}"
     rf"[\w-]*(?:{_SERIES})\b))(?P<rest>.+)"
 )
 
 
+def is_kind_of_note(word: str) -> bool:
+    """Return whether a word is a kind of meetings or notes, such as “retro”."""
+    return re.fullmatch(_SERIES, word, re.IGNORECASE) is not None
+
+
 def latest_of(query: Query) -> tuple[str, list[str]]:
     """Return an expression such as “latest” in a question, and the words after it that may name a series of notes.
 
     “Last” is one only before a kind of meeting or note, with up to two words between. There is none beside a date, nor
-    in a question about how to do something.
+    in a question about how to do something. “1:1” and the like are returned as “1-1”.
     """
-    text = " ".join(query.words)
+    text = ONE_ON_ONE.sub("1-1", " ".join(query.words))
     match = re.search(_LATEST, text, re.IGNORECASE) if _SAYS_LATEST.search(text) else None
     if match is None or query.relative or _ASKS_HOW_TO.match(text) or next(_dates_in(text), None):
         return "", []
     words = without_joined(match["rest"]).split()
     weak = STOP_WORDS | ASKING_WORDS
-    strong = [word.strip("?!.,;:()") for word in words if _LETTER.search(word) and not _is_weak(word, weak)]
+    bare = [word.strip("?!.,;:()") for word in words if not _is_weak(word, weak)]
+    strong = [word for word in bare if _LETTER.search(word) or word == "1-1"]
     return match["newest"] or match["last"], strong
 
 

@@ -88,6 +88,10 @@ def stretches(run: str, pairs: Collection[str]) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
+ONE_ON_ONE = re.compile(r"\b(?:1\s?[:/\-–xo]\s?1|1\s?on\s?1|one[- ]?(?:on|to)[- ]?one)\b", re.IGNORECASE)
+"""The ways to write that a meeting is one of two people."""
+
+
 _DIGRAPHS = {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"}
 _LETTERS = {digraph: letter for letter, digraph in _DIGRAPHS.items()}
 _DIGRAPH = re.compile(f"({'|'.join(_LETTERS)})")

@@ -118,6 +118,9 @@ def test_a_relative_day_finds_what_is_of_that_day_first(store: MemoryStore) -> N
         ("when did they last call", "Ops/2026-02-02 call.md"),
         ("the latest retro", "Retro/2026-03-20 Retro.md"),
         ("beim letzten Dev call", "Dev/2026-03-09 call.md"),
+        ("our last call about Redis", "Ops/2026-02-02 call.md"),
+        ("last 1:1 with Ana", "People/2026-02-09 1-1 Ana.md"),
+        ("the latest one-on-one of Ana", "People/2026-02-09 1-1 Ana.md"),
     ],
 )
 def test_the_latest_note_of_a_series_is_first(store: MemoryStore, text: str, first: str) -> None:
@@ -128,6 +131,10 @@ def test_the_latest_note_of_a_series_is_first(store: MemoryStore, text: str, fir
         "Ops/9999-03-02 call.md",
         "Retro/2026-03-20 Retro.md",
         "Daily/2026-03-20.md",
+        "People/2026-02-01 1-1 Ana.md",
+        "People/2026-02-09 1-1 Ana.md",
+        "People/2026-02-16 1-1 Ben.md",
+        "People/2026-03-16 Ana.md",
     ):
         day = datetime.fromisoformat(path.split("/")[1][:10]).timestamp()
         store.upsert(note(path, "Redis was discussed in the latest retro.", dated_at=day))
