@@ -309,13 +309,18 @@ def _by_section(
     """Return the leads of the passages that list what the question asks for. They are in proportion to the passages'
     scores, and to the share of the other words of the question that they contain, relative to the largest, since such a
     list about another subject or person answers nothing. Words that only the properties of the note have, such as the
-    attendees, count half.
+    attendees, count half. If open check boxes name the person in question, only lists of such boxes gain, so much that
+    the best of them is before all others.
     """
+    section, _ = section_of(question.query.text)
     best = (ranked[0].rank_score if ranked else 0.0) or 1.0
-    content = query_content(question.query, partial=False)
+    content, rows = query_content(question.query, partial=False), passages.rows(list(listed))
+    if section and (owned := {each for each, row in rows.items() if content.held_by(section.owners_in(row.content))}):
+        behind = best - max(one.rank_score for one in ranked if one.id in owned)
+        return dict.fromkeys(owned, 1.0 + behind / SECTION_WEIGHT)
     held = {
         each: content.coverage(row.whole) + content.coverage(f"{row.path} {row.heading_path} {row.content}")
-        for each, row in passages.rows(list(listed)).items()
+        for each, row in rows.items()
     }
     most = max(held.values(), default=0.0)
     return {

@@ -48,6 +48,17 @@ class Section:
         is_done = self.done is not None and self.done.search(text) is not None
         return not is_done and any(map(self.heading.fullmatch, heading_path))
 
+    def owners_in(self, text: str) -> str:
+        """Return the words with which the open check boxes of a text name whose they are, such as “Priya: order it”."""
+        return " ".join(map(" ".join, _OWNERS.findall(text))) if self.done else ""
+
+
+_OWNERS = re.compile(
+    r"^\s*(?:[-*+]|\d+[.)])\s+\[ \]\s+(?:\W*((?:[\w.'’-]+/)?[\w.'’-]+(?: [\w.'’-]+)?(?:\|[^\]\n]{0,40})?)\W{0,4}:\s"
+    r"|[^\n]*?(?:(?<!\w)@(\w+)|\(([^()\n]{1,40})\)[ \t]*$))",
+    re.MULTILINE,
+)
+"""Names before a colon, perhaps in a link, after “@”, and in parentheses at the end."""
 
 _DECISION = r"decisions?|conclusions?|entscheidung(?:en)?|beschl(?:uss|üsse)"
 _OPEN = r"open|unfinished|outstanding|overdue|pending|remaining|offene[nr]?|überfällige[nr]?"
