@@ -324,6 +324,12 @@ def draft_paths(database: Database) -> set[str]:
     return set(database.column("SELECT source_id FROM memory_documents WHERE is_draft = 1"))
 
 
+def has_link(database: Database, document_id: str, path: str) -> bool:
+    """Return whether a document links to a note."""
+    exists = "SELECT EXISTS (SELECT 1 FROM links WHERE document_id = ? AND target = ?)"
+    return bool(database.value(exists, (document_id, link_key(path))))
+
+
 def linking_to(database: Database, path: str) -> tuple[str, ...]:
     linking = (
         "SELECT DISTINCT d.source_id FROM links l JOIN memory_documents d ON d.id = l.document_id"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from donna_tui.index.database import Database
-from donna_tui.index.documents import number_of_notes, places_of
+from donna_tui.index.documents import has_link, number_of_notes, places_of
 from donna_tui.index.vectors import VectorIndex, cosines_to, vectors_of
 from donna_tui.search.legs import Legs, Question, both_legs, candidates_for
 from donna_tui.search.names import Named, begun_by, misspelt_by
@@ -19,6 +19,7 @@ from donna_tui.search.passages import Passage, Passages, parsed
 from donna_tui.search.query import Query
 from donna_tui.search.ranking import (
     LEAD_WEIGHT,
+    QUOTES_CHECKED,
     READABLE,
     SECTION_WEIGHT,
     TOP_CANDIDATES,
@@ -31,12 +32,13 @@ from donna_tui.search.ranking import (
     clear_cosine,
     fuse,
     lifted,
+    moved_up,
     originals_first,
     query_content,
     rearranged,
     score_within,
 )
-from donna_tui.search.sections import section_of
+from donna_tui.search.sections import DECISIONS, section_of
 from donna_tui.search.snippets import LateSnippet
 from donna_tui.types.search import Hit, MemorySource, Mode, SearchOutcome, SearchRequest
 from donna_tui.vault.note.read import text_properties
@@ -257,6 +259,7 @@ def _rank(passages: Passages, question: Question, legs: Legs, listed: Collection
         ranked = lifted(ranked, dict.fromkeys(listed, 1.0), 1.0)  # above all others
     else:
         ranked = lifted(ranked, _by_section(passages, question, ranked, listed), SECTION_WEIGHT)
+        ranked = _later_decisions_first(passages, question, ranked, listed)
     return lifted(ranked, _by_user(passages, question, [each for each, at in places.items() if at.is_turn]))
 
 
@@ -328,6 +331,31 @@ def _by_section(
         for one in ranked
         if one.id in listed
     }
+
+
+def _later_decisions_first(
+    passages: Passages, question: Question, ranked: list[Ranked], listed: Collection[int]
+) -> list[Ranked]:
+    """Move each list of decisions above an older one that it may revise: it contains as many words of the question, and
+    its note links to the older one, or has the same name apart from the date.
+    """
+    if section_of(question.query.text)[0] is not DECISIONS:
+        return ranked
+    rows = passages.rows([one.id for one in ranked[:QUOTES_CHECKED] if one.id in listed])
+    content = query_content(question.query, partial=False)
+    held = {each: content.coverage(row.content) for each, row in rows.items()}
+
+    def revises(one: Ranked, older: Ranked) -> bool:
+        if one.id not in rows or older.id not in rows or held[one.id] < held[older.id]:
+            return False
+        new, old = rows[one.id], rows[older.id]
+        is_same = _NO_LETTERS.sub(" ", new.path) == _NO_LETTERS.sub(" ", old.path)
+        return new.dated_at > old.dated_at and (is_same or has_link(passages.database, new.document_id, old.path))
+
+    return moved_up(ranked, revises)
+
+
+_NO_LETTERS = re.compile(r"[\W\d_]+")
 
 
 def _by_user(passages: Passages, question: Question, turns: Sequence[int]) -> dict[int, float]:

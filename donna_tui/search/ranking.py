@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -378,7 +378,7 @@ def _best_first(one: Ranked) -> tuple[float, float, int]:
 
 
 QUOTES_CHECKED = 30
-"""Hits at the top of the list that are checked for originals and quotes."""
+"""Hits at the top of the list that are checked for originals and quotes, and for decisions and later ones."""
 
 RUN, SHORTEST = 6, 3
 """Consecutive words that a quote and its original share; a shorter original is quoted as a whole."""
@@ -390,20 +390,26 @@ def originals_first(passages: Passages, hits: Sequence[Ranked], stems: Collectio
     Two passages that share a run of words are original and quote, unless the one by Donna contains words of the
     question that the other lacks. The order of other notes is kept, because people who repeat themselves do not quote.
     """
-    top = list(hits[:QUOTES_CHECKED])
-    rows = passages.rows([one.id for one in top])
+    rows = passages.rows([one.id for one in hits[:QUOTES_CHECKED]])
     pairs = _quoting(rows.values())
     if not pairs:
         return list(hits)
     texts = {each: _WORD.findall(row.content.casefold()) for each, row in rows.items()}
+
+    def is_original(one: Ranked, quote: Ranked) -> bool:
+        return (quote.document, one.document) in pairs and _repeats(texts[quote.id], texts[one.id], stems)
+
+    return moved_up(hits, is_original)
+
+
+def moved_up(ranked: Sequence[Ranked], precedes: Callable[[Ranked, Ranked], bool]) -> list[Ranked]:
+    """Move each of the first passages to just above the first one that it precedes."""
+    top = list(ranked[:QUOTES_CHECKED])
     for place in range(len(top)):
-        quote = top[place]
-        below = [one for one in top[place + 1 :] if (quote.document, one.document) in pairs]
-        original = next((one for one in below if _repeats(texts[quote.id], texts[one.id], stems)), None)
-        if original is not None:
-            top.remove(original)
-            top.insert(place, original.scored(quote.rank_score))
-    return [*top, *hits[QUOTES_CHECKED:]]
+        while found := next((one for one in top[place + 1 :] if precedes(one, top[place])), None):
+            top.remove(found)
+            top.insert(place, found.scored(top[place].rank_score))
+    return [*top, *ranked[QUOTES_CHECKED:]]
 
 
 def _quoting(rows: Iterable[Passage]) -> set[tuple[str, str]]:

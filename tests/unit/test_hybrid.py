@@ -216,6 +216,31 @@ def test_the_tasks_of_a_person_are_before_those_of_others(store: MemoryStore, te
         assert paths(asked(store, text))[0] == "Board.md", box
 
 
+@pytest.mark.parametrize(
+    ("path", "links", "order"),
+    [
+        ("2026-04-02 Ops.md", (), ["new", "old"]),
+        ("Car sharing.md", ("2026-03-02 Ops",), ["new", "old"]),
+        ("Car sharing.md", (), ["old", "new"]),
+        ("Dev/2026-04-02 Ops.md", (), ["old", "new"]),
+    ],
+)
+def test_a_later_decision_of_a_series_or_with_a_link_is_before_the_one_that_it_may_revise(
+    store: MemoryStore, path: str, links: tuple[str, ...], order: list[str]
+) -> None:
+    old, decided = "2026-03-02 Ops.md", "## Decisions\n\n- {} the van"
+    for name, text, day, cosine in (
+        (old, "Keep", 2, 0.9),
+        (path, "Sell", 3, 0.6),
+        ("0 Ops.md", "## Notes\n\nThe van", 4, 0.5),
+    ):
+        store.upsert(note(name, decided.format(text) if "#" not in text else text, dated_at=day, links=links))
+        store.store_vectors([(each.id, each.embed_hash, leaning(cosine, day)) for each in store.pending(50)])
+    named = {old: "old", path: "new"}
+    assert [named.get(each) for each in paths(asked(store, "what did we decide about the van"))][:2] == order
+    assert paths(asked(store, "the van"))[0] == old
+
+
 @pytest.mark.parametrize("text", ["what did we decide?", "What was agreed?", "what did we decide,"])
 def test_a_question_only_about_decisions_is_answered_by_every_list_of_them(store: MemoryStore, text: str) -> None:
     add(store, "Globex.md", "# Globex\n\n## Decisions\n\n- Two pumps are leased", leaning(0.26))
