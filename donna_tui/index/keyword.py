@@ -6,6 +6,7 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Sequence
+from string import ascii_lowercase
 from typing import NamedTuple
 
 from donna_tui.index.candidate_pruning import Level, choose_level, whole
@@ -216,6 +217,20 @@ def unknown_words(database: Database, text: str, words: str = ALL_WORDS) -> set[
         f" (SELECT 1 FROM {words} WHERE {words} MATCH '\"' || value || '\"')"
     )
     return set(database.column(unknown, (json.dumps(text.split()),)))
+
+
+def one_edit_away(database: Database, word: str, words: str = ALL_WORDS) -> str:
+    """Return a word that a passage contains and that differs from a word in lower case by one typing error: two letters
+    swapped, one missing, one too many, or another one, in this order. Empty if there is none.
+    """
+    cuts = [(word[:place], word[place:]) for place in range(1, len(word) + 1)]  # the first letter is rarely wrong
+    swapped = [f"{left}{right[1]}{right[0]}{right[2:]}" for left, right in cuts if len(right) > 1]
+    added = [f"{left}{letter}{right}" for left, right in cuts for letter in ascii_lowercase]
+    removed = [f"{left}{right[1:]}" for left, right in cuts if right]
+    replaced = [f"{left}{letter}{right[1:]}" for left, right in cuts if right for letter in ascii_lowercase]
+    edits = list(dict.fromkeys((*swapped, *added, *removed, *replaced)))
+    unknown = unknown_words(database, " ".join(edits), words)
+    return next((edit for edit in edits if edit not in unknown), "")
 
 
 MAX_READ = 50

@@ -94,11 +94,13 @@ def search(
 
     problems = question.query.problems
     searched = number_of_notes(database, filters.user_id, public=filters.sensitive is False)
-    if not judged.hits and (question.narrows or question.query.demanded):
-        from donna_tui.search.filters_check import filter_problems, searched_notes
+    if not judged.hits:
+        from donna_tui.search.filters_check import filter_problems, misspelt_words, searched_notes
 
-        problems = filter_problems(database, question.query, request.filters)
-        searched = searched_notes(database, filters)
+        if question.narrows or question.query.demanded:
+            problems = filter_problems(database, question.query, request.filters)
+            searched = searched_notes(database, filters)
+        problems = (*problems, *misspelt_words(database, question.query))
     return SearchOutcome(
         request=request,
         mode=question.mode,

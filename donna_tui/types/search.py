@@ -153,7 +153,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class FilterProblem:
-    """A typed filter that is invalid or matches nothing, the reason, and the nearest valid one, if any."""
+    """A typed filter, phrase or word that is invalid or matches nothing, the reason, and the nearest valid one."""
 
     text: str
     message: str
@@ -161,7 +161,7 @@ class FilterProblem:
 
     @property
     def sentence(self) -> str:
-        """Return a sentence for people, with the filter raw as typed."""
+        """Return a sentence for people, with what was typed as it is."""
         near = f"; did you mean {self.nearest}?" if self.nearest else ""
         return f"{self.text.removesuffix(':')}: {self.message}{near}"
 
@@ -173,9 +173,10 @@ class SearchOutcome:
     `hits` may be empty although `near_misses` is not: then nothing was judged relevant. `mode` is the mode that was
     used, and `note` says in one plain line why it differs from the one asked for, or what else limits the answer;
     `reason` is its code where there is one. `stale` says that the index was not up to date; without `indexed` there is
-    none. `filter_problems` are filters in the question that are invalid or, if there is no hit, that match nothing.
-    `searched_notes` counts the notes that pass the filters if there is no hit. `total` is how many passages were found,
-    in `total_notes` notes, of which `hits` are the best; `at_least` says that there are more that nobody counted.
+    none. `filter_problems` are filters in the question that are invalid or, if there is no hit, filters, phrases and
+    misspelt words that match nothing. `searched_notes` counts the notes that pass the filters if there is no hit.
+    `total` is how many passages were found, in `total_notes` notes, of which `hits` are the best; `at_least` says that
+    there are more that nobody counted.
     """
 
     request: SearchRequest
