@@ -9,6 +9,7 @@ from typing import Any
 
 from donna_tui.index.database import Database
 from donna_tui.memory.facts import Fact
+from donna_tui.search.snippets import properties_in
 from donna_tui.types.memory import Importance, MemoryChunk, MemoryFilter, MemoryType, Signal
 from donna_tui.types.search import ME, Hit, MemorySource
 from donna_tui.vault.note.read import iso_date
@@ -88,13 +89,17 @@ def _memory(row: Sequence[Any]) -> MemoryChunk:
 
 
 def memory_of_hit(hit: Hit, importance: Importance | None) -> MemoryChunk:
-    """Convert a hit to a memory for a prompt: with its day and speaker, or with the path of its note."""
+    """Convert a hit to a memory for a prompt: with its day and speaker, or with the path and the day of its note, and
+    the properties by which it was found.
+    """
     source = MemorySource(hit.source_type)
     at = hit.dated_at or hit.metadata.get("at") or 0.0
+    day = iso_date(at) if source is MemorySource.VAULT and at != hit.metadata.get("mtime", at) else ""
+    content = "\n".join(filter(None, (properties_in(hit.snippet), hit.content)))
     memory = _built(
-        source, hit.path, hit.metadata, importance, content=hit.content, title=hit.title, at=at,
-        heading_path=hit.heading_path, start_line=hit.start_line, end_line=hit.end_line, sensitive=hit.sensitive,
-        score=hit.rank_score,
+        source, hit.path, hit.metadata, importance, content=content, title=hit.title, at=at,
+        day="" if day in hit.path else day, heading_path=hit.heading_path, start_line=hit.start_line,
+        end_line=hit.end_line, sensitive=hit.sensitive, score=hit.rank_score,
     )  # fmt: skip
     return replace(memory, content=prompt_prefix(memory) + memory.content)
 
@@ -128,9 +133,9 @@ def _built(
 
 
 def prompt_prefix(memory: MemoryChunk) -> str:
-    """Return what precedes a memory in a prompt: the path of its note, or its day and speaker; may be empty."""
+    """Return what precedes a memory in a prompt: the path and day of its note, or its day and speaker; may be empty."""
     if memory.source is MemorySource.VAULT:
-        return f"{memory.source_id}: "
+        return f"{memory.source_id} ({memory.day}): " if memory.day else f"{memory.source_id}: "
     if memory.source not in (MemorySource.CHAT, MemorySource.MEMORY) or memory.is_summary:
         return ""
     speaker = memory.heading_path[0] if memory.heading_path else ""

@@ -87,10 +87,14 @@ def search(
     named = {note.id: note.name.text for note in judged.named}
 
     in_note = Counter(one.document for one in judged.hits)
+    first = {one.document: one.id for one in (*reversed(near), *reversed(judged.hits))}
 
     def hit(one: Ranked, *, is_hit: bool = True) -> Hit:
         partial, count = legs.keyword.half_typed, in_note[one.document] if is_hit else 1
-        return _hit(one, rows[one.id], terms, named.get(one.id, ""), half_typed=partial, in_note=count)
+        row = rows[one.id]
+        properties = _properties(row) if first[one.document] == one.id else ()
+        snippet = LateSnippet(_as_written(row), terms, partial, properties, f"{row.title} {row.heading_path}")
+        return _hit(one, row, snippet, named.get(one.id, ""), in_note=count)
 
     problems = question.query.problems
     searched = number_of_notes(database, filters.user_id, public=filters.sensitive is False)
@@ -390,7 +394,7 @@ def _properties(row: Passage) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return tuple(text_properties(parsed(row.metadata or "{}").get("frontmatter", {}))) if is_note else ()
 
 
-def _hit(one: Ranked, row: Passage, terms: tuple[str, ...], named: str, *, half_typed: bool, in_note: int) -> Hit:
+def _hit(one: Ranked, row: Passage, snippet: LateSnippet, named: str, *, in_note: int) -> Hit:
     sensitive = bool(row.sensitive)
     return Hit(
         chunk_id=row.chunk_id,
@@ -402,7 +406,7 @@ def _hit(one: Ranked, row: Passage, terms: tuple[str, ...], named: str, *, half_
         start_line=row.start_line,
         end_line=row.end_line,
         content=row.content,
-        snippet=LateSnippet(_as_written(row), terms, half_typed, _properties(row), f"{row.title} {row.heading_path}"),
+        snippet=snippet,
         score=None if one.cosine is None else max(0.0, min(1.0, one.cosine)),
         rank_score=one.rank_score,
         vector_rank=one.vector_rank,

@@ -144,6 +144,11 @@ class LateSnippet:
         return _made(self, max(8, min(width, WIDTH)))
 
 
+def properties_in(excerpt: Excerpt) -> str:
+    """Return the properties of the note that an excerpt begins with."""
+    return " · ".join(_properties(excerpt, excerpt.words)) if isinstance(excerpt, LateSnippet) else ""
+
+
 def words_in(excerpt: Excerpt) -> Words | None:
     """Return the words to mark elsewhere for the same question, as in a preview, if the excerpt has them."""
     return excerpt.words if isinstance(excerpt, LateSnippet) else None
@@ -159,7 +164,7 @@ def _made(late: LateSnippet, width: int) -> Snippet:
     raw = " ".join(_body(late.content).split())
     if words.weight(in_raw := words.found(raw)) > words.weight(found):
         text, found = raw, in_raw
-    if shown := " · ".join(_properties(late, words)):
+    if shown := properties_in(late):
         text = f"{shown} {text}" if text.startswith("•") else f"{shown} · {text}"
         found = words.found(text)
     start = _best_start(text, found, words, width)

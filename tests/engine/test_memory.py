@@ -140,6 +140,23 @@ async def test_a_copy_of_a_note_is_recalled_once(sandbox: Sandbox) -> None:
         assert "1 with the same text as another" in result.note
 
 
+async def test_a_note_is_recalled_with_its_day_and_the_property_that_was_asked_for(sandbox: Sandbox) -> None:
+    sandbox.write(
+        "Cars/Octavia.md",
+        "---\ndate: 2026-07-05\nplate: HH-MB 2048\nmodel: Combi\n---\nWe keep it.\n\n# Two\n\nThe car.\n",
+    )
+    sandbox.write("2026-07-06 Cars.md", "The plate of the car is dirty.\n")
+    await index_once(sandbox)
+    async with open_engine(sandbox, watch=False) as running:
+        result = await running.engine.memory.recall("what is the plate of the Octavia")
+    octavia = "Cars/Octavia.md (2026-07-05): "
+    assert sorted(contents(result)) == [
+        "2026-07-06 Cars.md: The plate of the car is dirty.",
+        f"{octavia}# Two\n\nThe car.",
+        f"{octavia}plate: HH-MB 2048\nWe keep it.",
+    ]
+
+
 async def test_low_importance_memories_are_recalled_if_the_budget_allows(memory: MemoryService) -> None:
     for number in ("one", "two", "three"):
         await memory.remember(f"the lamp in the hall went out again, {number}", memory_type_hint=MemoryType.EPISODIC)
