@@ -59,6 +59,9 @@ class Settings:
     patience: float = 5.0
 
 
+NEAR_CHECKED = 30
+"""Best near misses that are ordered by what they lack to be answers."""
+
 MAX_HITS = 1_024
 """Maximum number of hits of an uncapped request: a quarter of sqlite-vec's limit."""
 
@@ -159,6 +162,8 @@ def judge(passages: Passages, question: Question, settings: Settings, legs: Legs
         hits = list(filter(is_relevant, ranked))
         hits = originals_first(passages, hits, query_content(question.query, partial=legs.keyword.half_typed).stems)
         others = [one for one in ranked if not is_relevant(one)]
+    else:
+        others = _closest_first(passages, query_content(question.query, partial=legs.keyword.half_typed), ranked)
     named = legs.keyword.named
     if not named and question.mode != "semantic":
         if not hits:
@@ -229,6 +234,15 @@ def _answers(question_content: QueryContent, one: Ranked, row: Passage, *, is_kn
         question_content = question_content.without(f"{row.names} {row.heading_path}")
     clear = clear_cosine(row.content, row.source_type, is_known=is_known)
     return answers(question_content, one.cosine, question_content.searched(row), clear)
+
+
+def _closest_first(passages: Passages, question_content: QueryContent, ranked: Sequence[Ranked]) -> list[Ranked]:
+    """Order the best near misses by what they lack to be answers, the sum of their cosine and coverage: a passage with
+    the rarest word of the question is closer than one that only looks similar.
+    """
+    rows = passages.rows([one.id for one in ranked[:NEAR_CHECKED]])
+    close = {key: question_content.coverage(question_content.searched(row)) for key, row in rows.items()}
+    return sorted(ranked, key=lambda one: -(one.cosine or 0.0) - close[one.id] if one.id in close else math.inf)
 
 
 def _one_note_holds_all(

@@ -68,6 +68,15 @@ def test_passage_below_the_cosine_threshold_without_shared_words_is_no_hit(store
     assert paths(asked(store, "kestrel")) == ["near.md"]
 
 
+def test_a_near_miss_with_a_word_of_the_question_is_before_one_that_is_only_similar(store: MemoryStore) -> None:
+    filler = " It says nothing else that anybody could ask for, and goes on like this for quite a while." * 3
+    add(store, "near.md", f"Recruitment started.{filler}", leaning(0.4))
+    add(store, "word.md", f"Kept at OSF.{filler}", leaning(0.05, 2))
+    outcome = asked(store, "OSF preregistration")
+    assert paths(outcome) == []
+    assert outcome.near_misses[0].path == "word.md"
+
+
 def test_a_question_that_the_model_cannot_read_finds_only_passages_that_share_a_word(store: MemoryStore) -> None:
     add(store, "near.md", "nothing in common", leaning(0.9))
     add(store, "word.md", "seat 503", leaning(0.1))
