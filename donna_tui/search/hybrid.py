@@ -15,7 +15,7 @@ from donna_tui.index.documents import has_link, number_of_notes, places_of
 from donna_tui.index.vectors import VectorIndex, cosines_to, vectors_of
 from donna_tui.search.legs import Legs, Question, both_legs, candidates_for
 from donna_tui.search.names import Named, begun_by, misspelt_by
-from donna_tui.search.passages import Passage, Passages, parsed
+from donna_tui.search.passages import Passage, Passages
 from donna_tui.search.query import Query
 from donna_tui.search.ranking import (
     LEAD_WEIGHT,
@@ -39,9 +39,8 @@ from donna_tui.search.ranking import (
     score_within,
 )
 from donna_tui.search.sections import DECISIONS, section_of
-from donna_tui.search.snippets import LateSnippet
+from donna_tui.search.snippets import LateSnippet, parsed
 from donna_tui.types.search import Hit, MemorySource, Mode, SearchOutcome, SearchRequest
-from donna_tui.vault.note.read import text_properties
 
 HIGHEST_SCORE = 1.0
 """The fused score of a note that the question names."""
@@ -95,8 +94,9 @@ def search(
     def hit(one: Ranked, *, is_hit: bool = True) -> Hit:
         partial, count = legs.keyword.half_typed, in_note[one.document] if is_hit else 1
         row = rows[one.id]
-        properties = _properties(row) if first[one.document] == one.id else ()
-        snippet = LateSnippet(_as_written(row), terms, partial, properties, f"{row.title} {row.heading_path}")
+        has_properties = row.source_type == MemorySource.VAULT and first[one.document] == one.id
+        metadata = row.metadata if has_properties else ""
+        snippet = LateSnippet(_as_written(row), terms, partial, metadata, f"{row.title} {row.heading_path}")
         return _hit(one, row, snippet, named.get(one.id, ""), in_note=count)
 
     problems = question.query.problems
@@ -401,11 +401,6 @@ def _as_written(row: Passage) -> str:
         return row.content
     due = f" 📅 {task['due']}" if task["due"] else ""
     return f"- [{_MARKS.get(task['status'], ' ')}] {task['title']}{due}{row.content[task.end() :]}"
-
-
-def _properties(row: Passage) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    is_note = row.source_type == MemorySource.VAULT
-    return tuple(text_properties(parsed(row.metadata or "{}").get("frontmatter", {}))) if is_note else ()
 
 
 def _hit(one: Ranked, row: Passage, snippet: LateSnippet, named: str, *, in_note: int) -> Hit:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from donna_tui.index.database import Database
+from donna_tui.search.snippets import parsed
 
 
 class Passage(NamedTuple):
@@ -45,12 +45,6 @@ class Passage(NamedTuple):
         """Return whether Donna wrote the note, by its frontmatter."""
         frontmatter = parsed(self.metadata or "{}").get("frontmatter") or {}
         return any(frontmatter.get(key) is not None for key in ("autowritten_by", "donna_id"))
-
-
-@lru_cache(maxsize=256)
-def parsed(text: str) -> Any:
-    """Parse JSON, for reading only: most passages are found again by the next key."""
-    return json.loads(text)
 
 
 class Passages:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 from donna_tui.text.markdown import plain_text
 from donna_tui.text.sentences import sentences_by_line
 from donna_tui.text.words import distinctive_pairs, is_unspaced, pieces, stretches
 from donna_tui.types.search import Excerpt, Snippet
+from donna_tui.vault.note.read import text_properties
 
 WIDTH = 180
 """Maximum number of characters of a snippet."""
 
 _WORD = re.compile(r"\w+")
+_ACCENTS = re.compile("[\u0300-\u036f]+")
 _ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "ers", "er", "ed", "es", "ly", "s", "e", "y")
 _SHORTEST_STEM = 3
 
@@ -116,14 +120,14 @@ def words_of(terms: tuple[str, ...], *, partial: bool = False) -> Words:
 class LateSnippet:
     """The excerpt of a passage, built lazily, because most results of a search are never visible.
 
-    Those of the `properties` of its note come first that have words of the question which neither the passage nor its
-    `place` has.
+    Those properties of its note, in the JSON of its `metadata`, come first that have words of the question which
+    neither the passage nor its `place` has.
     """
 
     content: str
     terms: tuple[str, ...]
     partial: bool = False
-    properties: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    metadata: str = ""
     place: str = ""
 
     @property
@@ -159,11 +163,12 @@ def _made(late: LateSnippet, width: int) -> Snippet:
     """Extract the stretch of a passage with the most different terms, as one line: of plain text, unless only the
     Markdown has some of them, such as a comment or the target of a link.
     """
-    words = late.words
-    text, found = _plain(late.content), words.found(_plain(late.content))
-    raw = " ".join(_body(late.content).split())
-    if words.weight(in_raw := words.found(raw)) > words.weight(found):
-        text, found = raw, in_raw
+    text, words = _plain(late.content), late.words
+    found = words.found(text)
+    if _has_more(body := _body(late.content), text, words, found):
+        raw = " ".join(body.split())
+        if words.weight(in_raw := words.found(raw)) > words.weight(found):
+            text, found = raw, in_raw
     if shown := properties_in(late):
         text = f"{shown} {text}" if text.startswith("•") else f"{shown} · {text}"
         found = words.found(text)
@@ -182,15 +187,44 @@ def _made(late: LateSnippet, width: int) -> Snippet:
 
 
 def _properties(late: LateSnippet, words: Words) -> Iterator[str]:
-    held = {key for _, _, key in words.found(f"{late.place} {late.content}")}
+    known = [each for each in _text_properties(late.metadata) if _has_more(each[2], "", words, ())]
+    held = {key for _, _, key in words.found(f"{late.place} {late.content}")} if known else set[str]()
 
     def adds(text: str) -> bool:
         return not held.issuperset(key for _, _, key in words.found(text))
 
-    for key, raw in late.properties:
-        values = [*map(plain_text, raw)]
-        if shown := [*filter(adds, values)] or (values if adds(key) else []):
+    for key, values, _ in known:
+        if shown := [*filter(adds, values)] or (values if adds(key) else ()):
             yield f"{key}: {', '.join(shown)}"
+
+
+@lru_cache(maxsize=256)
+def _text_properties(metadata: str) -> list[tuple[str, tuple[str, ...], str]]:
+    """Return the properties in the metadata of a note, which is JSON, with their values as plain text, and all of it
+    together.
+    """
+    frontmatter = parsed(metadata).get("frontmatter") if metadata else None
+    found = ((key, tuple(map(plain_text, values))) for key, values in text_properties(frontmatter or {}))
+    return [(key, values, " ".join((key, *values))) for key, values in found]
+
+
+@lru_cache(maxsize=256)
+def parsed(text: str) -> Any:
+    """Parse JSON, for reading only: most passages are found again by the next key."""
+    return json.loads(text)
+
+
+def _has_more(text: str, other: str, words: Words, found: Sequence[tuple[int, int, str]]) -> bool:
+    """Return whether a text may have words that are not among those `found` in another, without splitting it."""
+    letters, others, held = _folded(text), _folded(other), {key for _, _, key in found}
+    lacking = (key for key in (*words.stems, *words.pairs) if not any(each.startswith(key) for each in held))
+    return any(letters.count(key) > others.count(key) for key in lacking)
+
+
+@lru_cache(maxsize=512)
+def _folded(text: str) -> str:
+    """Return a text without case and accents, as in stems."""
+    return text.lower() if text.isascii() else _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold()))
 
 
 @lru_cache(maxsize=256)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import pytest
@@ -53,8 +54,8 @@ def test_a_word_that_only_the_markdown_has_is_shown_in_it(content: str, shown: s
     ],
 )
 def test_a_property_is_shown_if_only_it_has_a_word(terms: Sequence[str], shown: str) -> None:
-    properties = (("with", ("Ana", "Chidi")), ("plate", ("HH 2048",)), ("model", ("Octavia",)))
-    late = LateSnippet("- the budget of Ana", tuple(terms), properties=properties, place="Octavia › Service")
+    metadata = json.dumps({"frontmatter": {"with": ["Ana", "Chidi"], "plate": "HH 2048", "model": "Octavia"}})
+    late = LateSnippet("- the budget of Ana", tuple(terms), metadata=metadata, place="Octavia › Service")
     assert late.text == shown
 
 
