@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -98,9 +99,15 @@ class OnnxProvider:
         """Return whether half of the letters or more are in words that are tokens, or split into few. Foreign words and
         serial numbers are split into many, and the vectors of such texts are close to those of any others.
         """
-        found = _WORD.findall(words)
-        split = [word for word in found if len(self.counter.spans(word)) >= max(3, len(word) / SHORT_TOKEN)]
-        return 2 * sum(map(len, split)) <= sum(map(len, found))
+        found = [match.span() for match in _WORD.finditer(words)]
+        starts = [start for start, _ in self.counter.spans(words)]  # one call for all words: each takes 20 µs
+
+        def is_split(start: int, end: int) -> bool:
+            tokens = bisect_left(starts, end) - bisect_left(starts, start)
+            return tokens >= max(3, (end - start) / SHORT_TOKEN)
+
+        split = sum(end - start for start, end in found if is_split(start, end))
+        return 2 * split <= sum(end - start for start, end in found)
 
     def embed_batch(self, texts: Sequence[str]) -> Matrix:
         rows = np.empty((len(texts), self.dim), dtype=np.float32)
