@@ -187,7 +187,8 @@ def memory_lines(memory: MemoryChunk) -> Iterator[str]:
 
     known = memory.importance.value if memory.importance else None
     importance = "" if known is None else f"  importance {known:.2f}"
-    session = session_of(memory.session_id) if memory.source is MemorySource.MEMORY else ""
+    is_agents = memory.source is MemorySource.MEMORY and not memory.is_summary
+    session = session_of(memory.session_id) if is_agents else ""
     found = (("pinned", memory.pinned), ("local only", memory.sensitive), (f"session {session}", session))
     marks = "".join(f"  ({word})" for word, holds in found if holds)
     yield f"[{memory.memory_type.upper()}] {' '.join(memory.content.split())}"

@@ -109,7 +109,8 @@ class Freshness:
             pause = min(LONGEST_POLL_SECONDS, pause * 2)
             differ = await self._known_to_differ()
             missing = differ if missing is None or differ is None else missing & differ
-        await set_within(self._context.model.known, max(0.0, deadline - loop.time()))
+        if self._context.model.is_wanted:
+            await set_within(self._context.model.known, max(0.0, deadline - loop.time()))
         return ""
 
     async def _known_to_differ(self) -> frozenset[str] | None:

@@ -65,7 +65,9 @@ def session_of(name: str) -> str:
 
 def _without_prefix(shown: str, memory: MemoryChunk) -> str:
     """Remove what precedes a memory in a prompt from its text, or a part of it, as it is shown."""
-    return shown if shown in memory.content else shown.removeprefix(listing.prompt_prefix(memory))
+    if shown in memory.content:
+        return shown
+    return memory.content if memory.content in shown else shown.removeprefix(listing.prompt_prefix(memory))
 
 
 class MemoryService:

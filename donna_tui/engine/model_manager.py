@@ -176,6 +176,11 @@ class ModelManager:
         else:
             self._context.searcher.use(None, OTHER_MODEL)
 
+    @property
+    def is_wanted(self) -> bool:
+        """Return whether the model is being loaded, or has been."""
+        return self._wanted.is_set()
+
     async def wait_until_known(self) -> None:
         """Wait until the model is known, if it is needed. Raises the error that prevents it."""
         if not self._wanted.is_set():

@@ -112,7 +112,7 @@ def preference_key(text: str) -> str:
         return "call me"
     if compared := _COMPARED.search(text):
         things = sorted(_folded(compared[name]) for name in ("one", "other"))
-        return label + " ".join([*things, *_WORD.findall(compared["rest"].lower())])
+        return label + " ".join([*things, *_WORD.findall(compared["rest"].lower())[:KEY_WORDS]])
     match = PREFERENCE.search(text)
     words = _WORD.findall((text[match.start() :] if match else text).lower())
     distinctive = [word for word in words if word not in STOP_WORDS]
@@ -211,7 +211,11 @@ def _held(database: Database, user_id: str, content: str, *, sensitive: bool) ->
     for old in procedural(database, user_id) if kind else ():
         if old.sensitive == sensitive and _kind_preferred(old.content) == kind:
             return database.value("SELECT key FROM procedural WHERE memory = ?", (old.id,)), old.id
-    return key, database.value("SELECT memory FROM procedural WHERE user_id = ? AND key = ?", (user_id, key))
+    held = database.value("SELECT memory FROM procedural WHERE user_id = ? AND key = ?", (user_id, key))
+    for old in procedural(database, user_id) if held is None else ():
+        if _key(old.content, sensitive=old.sensitive) == key:  # stored when keys were built otherwise
+            return database.value("SELECT key FROM procedural WHERE memory = ?", (old.id,)), old.id
+    return key, held
 
 
 def _key(content: str, *, sensitive: bool) -> str:

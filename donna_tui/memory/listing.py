@@ -95,13 +95,14 @@ def memory_of_hit(hit: Hit, importance: Importance | None) -> MemoryChunk:
     source = MemorySource(hit.source_type)
     at = hit.dated_at or hit.metadata.get("at") or 0.0
     day = iso_date(at) if source is MemorySource.VAULT and at != hit.metadata.get("mtime", at) else ""
-    content = "\n".join(filter(None, (properties_in(hit.snippet), hit.content)))
     memory = _built(
-        source, hit.path, hit.metadata, importance, content=content, title=hit.title, at=at,
+        source, hit.path, hit.metadata, importance, content=hit.content, title=hit.title, at=at,
         day="" if day in hit.path else day, heading_path=hit.heading_path, start_line=hit.start_line,
         end_line=hit.end_line, sensitive=hit.sensitive, score=hit.rank_score,
     )  # fmt: skip
-    return replace(memory, content=prompt_prefix(memory) + memory.content)
+    properties = properties_in(hit.snippet)
+    lead = f"{prompt_prefix(memory)}{properties}\n" if properties else prompt_prefix(memory)
+    return replace(memory, content=lead + memory.content, lead=lead if source is MemorySource.VAULT else "")
 
 
 def memory_of_fact(fact: Fact, importance: Importance | None = None) -> MemoryChunk:

@@ -57,10 +57,13 @@ INSTRUCTION = (
 
 _ADVERB = r"(?:(?:really|much|strongly|usually|generally) )?"
 
+_OWNER = r"(?:^|[.!?]\s+)(?:(?:the|my) )?(?:owner|user)"
+"""The subject by which an agent means the person whom it works for: no “product owner”, nor “each user”."""
+
 PREFERENCE = re.compile(
     rf"\bI(?:['’]d| would)? {_ADVERB}(?:prefer|always|never|hate|dislike|detest|can['’]?t stand|cannot stand|rather)\b"
-    rf"|\b(?:owner|user) {_ADVERB}(?:prefers|hates|dislikes|detests|can['’]?t stand|cannot stand|would rather) \w"
-    r"|\bI['’]d rather\b|\bI would rather\b|\b(?:my|(?:owner|user)['’]s) (?:\w+ )?favou?rites?\b"
+    rf"|{_OWNER} {_ADVERB}(?:prefers|hates|dislikes|detests|can['’]?t stand|cannot stand|would rather) \w"
+    rf"|\bI['’]d rather\b|\bI would rather\b|(?:\bmy|{_OWNER}['’]s) (?:\w+ )?favou?rites?\b"
     rf"|{INSTRUCTION}",
     re.IGNORECASE,
 )

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import PurePosixPath
 
 from donna_tui.index.database import Database
 from donna_tui.index.documents import has_link, number_of_notes, places_of
@@ -159,7 +160,7 @@ def judge(passages: Passages, question: Question, settings: Settings, legs: Legs
     hits, others = [], ranked
     if leads is not None:
         ranked = lifted(ranked, leads)
-        hits = list(filter(is_relevant, ranked))
+        hits = _later_decisions_first(passages, question, list(filter(is_relevant, ranked)), listed)
         hits = originals_first(passages, hits, query_content(question.query, partial=legs.keyword.half_typed).stems)
         others = [one for one in ranked if not is_relevant(one)]
     else:
@@ -279,7 +280,6 @@ def _rank(passages: Passages, question: Question, legs: Legs, listed: Collection
         ranked = lifted(ranked, dict.fromkeys(listed, 1.0), 1.0)  # above all others
     else:
         ranked = lifted(ranked, _by_section(passages, question, ranked, listed), SECTION_WEIGHT)
-        ranked = _later_decisions_first(passages, question, ranked, listed)
     return lifted(ranked, _by_user(passages, question, [each for each, at in places.items() if at.is_turn]))
 
 
@@ -332,44 +332,48 @@ def _by_section(
     """Return the leads of the passages that list what the question asks for. They are in proportion to the passages'
     scores, and to the share of the other words of the question that they contain, relative to the largest, since such a
     list about another subject or person answers nothing. Words that only the properties of the note have, such as the
-    attendees, count half. If open check boxes name the person in question, only lists of such boxes gain, so much that
-    the best of them is before all others.
+    attendees, count half. Lists with open check boxes that name the person in question gain so much that the best of
+    them is before everything else.
     """
     section, _ = section_of(question.query.text)
     best = (ranked[0].rank_score if ranked else 0.0) or 1.0
     content, rows = query_content(question.query, partial=False), passages.rows(list(listed))
-    if section and (owned := {each for each, row in rows.items() if content.held_by(section.owners_in(row.content))}):
-        behind = best - max(one.rank_score for one in ranked if one.id in owned)
-        return dict.fromkeys(owned, 1.0 + behind / SECTION_WEIGHT)
     held = {
         each: content.coverage(row.whole) + content.coverage(f"{row.path} {row.heading_path} {row.content}")
         for each, row in rows.items()
     }
     most = max(held.values(), default=0.0)
-    return {
+    leads = {
         one.id: one.rank_score / best * (held.get(one.id, 0.0) / most if most else 1.0)
         for one in ranked
         if one.id in listed
     }
+    owned = [
+        each for each in leads if section and each in rows and content.held_by(section.owners_in(rows[each].content))
+    ]
+    behind = best - max((one.rank_score for one in ranked if one.id in owned), default=best)
+    return leads | dict.fromkeys(owned, 1.1 + behind / SECTION_WEIGHT)
 
 
 def _later_decisions_first(
     passages: Passages, question: Question, ranked: list[Ranked], listed: Collection[int]
 ) -> list[Ranked]:
-    """Move each list of decisions above an older one that it may revise: it contains as many words of the question, and
-    its note links to the older one, or has the same name apart from the date.
+    """Move each list of decisions above an older one that it may revise: it contains as many words of the question, at
+    least one, and its note links to the older one, or has the same name apart from the date. A question about a date is
+    not about what came later.
     """
-    if section_of(question.query.text)[0] is not DECISIONS:
+    content = query_content(question.query, partial=False)
+    if section_of(question.query.text)[0] is not DECISIONS or content.dates is not None:
         return ranked
     rows = passages.rows([one.id for one in ranked[:QUOTES_CHECKED] if one.id in listed])
-    content = query_content(question.query, partial=False)
     held = {each: content.coverage(row.content) for each, row in rows.items()}
 
     def revises(one: Ranked, older: Ranked) -> bool:
-        if one.id not in rows or older.id not in rows or held[one.id] < held[older.id]:
+        if one.id not in rows or older.id not in rows or held[one.id] < max(held[older.id], 1e-6):
             return False
         new, old = rows[one.id], rows[older.id]
-        is_same = _NO_LETTERS.sub(" ", new.path) == _NO_LETTERS.sub(" ", old.path)
+        has_name = _NO_LETTERS.sub("", PurePosixPath(new.path).stem) != ""
+        is_same = has_name and _NO_LETTERS.sub(" ", new.path) == _NO_LETTERS.sub(" ", old.path)
         return new.dated_at > old.dated_at and (is_same or has_link(passages.database, new.document_id, old.path))
 
     return moved_up(ranked, revises)

@@ -225,9 +225,10 @@ def latest_of(query: Query) -> tuple[str, list[str]]:
     “Last” is one only before a kind of meeting or note, with up to two words between. There is none beside a date, nor
     in a question about how to do something. “1:1” and the like are returned as “1-1”.
     """
-    text = ONE_ON_ONE.sub("1-1", " ".join(query.words))
+    asked = " ".join(query.words)
+    text = ONE_ON_ONE.sub("1-1", asked)
     match = re.search(_LATEST, text, re.IGNORECASE) if _SAYS_LATEST.search(text) else None
-    if match is None or query.relative or _ASKS_HOW_TO.match(text) or next(_dates_in(text), None):
+    if match is None or query.relative or _ASKS_HOW_TO.match(text) or next(_dates_in(asked), None):
         return "", []
     words = without_joined(match["rest"]).split()
     weak = STOP_WORDS | ASKING_WORDS

@@ -53,7 +53,7 @@ class MemoryChunk:
     """One memory. `id` names it everywhere: its source and its source's own id, such as `chat:session:3-4`.
 
     `at` is Unix time in seconds, `day` the ISO day of a note with a date of its own that is not in its path, `due` that
-    of a task, and `parent` the title of the task that contains it.
+    of a task, and `parent` the title of the task that contains it. `lead` is what precedes a passage in `content`.
     `start_line` and `end_line` are turns of a chat, or lines of the note that holds a task. `importance` is None for
     notes. `score` and `tokens` are those of the recall that gave it, else 0. All text is raw: sanitise it before it
     reaches a terminal.
@@ -67,6 +67,7 @@ class MemoryChunk:
     title: str = ""
     at: float = 0.0
     day: str = ""
+    lead: str = ""
     session_id: str = ""
     start_line: int = 1
     end_line: int = 1

@@ -49,7 +49,7 @@ def outside(path: str, parts: Sequence[str]) -> str:
         "the path is empty": not path,
         "the path is absolute": path.startswith(("/", "~/")),
         "the path is outside the vault": ".." in parts,
-        "the path contains a dot in place of a name": "." in parts,
+        "the path contains “.” as a part": "." in parts,
         "the path has a slash too many": "" in parts,
         "the path contains a control character": "\0" in path,
     }

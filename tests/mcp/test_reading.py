@@ -79,7 +79,7 @@ async def test_unreadable_paths_are_refused_with_a_next_step(harness: ToolHarnes
     for path, message in (
         ("Projects/", "the path has a slash too many"),
         (str(harness.sandbox.root / "Inbox/idea.md"), "the path is absolute"),
-        ("./Inbox/idea.md", "the path contains a dot in place of a name"),
+        ("./Inbox/idea.md", "the path contains “.” as a part"),
         ("Inbox/a\0.md", "the path contains a control character"),
     ):
         assert (await harness("vault_read", path=path))["message"] == message
@@ -242,6 +242,20 @@ def test_one_section_changes_and_the_rest_keeps_its_bytes(
         {"path": "x.md", "headingPath": heading, "mode": mode, "content": content, "etag": "e"}
     )
     assert with_section(SECTIONS, SECTIONS.index("# Log"), asked) == expected
+
+
+@pytest.mark.parametrize(
+    ("own", "content", "gap"),
+    [
+        ("> [!note] A", "> more", ""),
+        ("> [!note] A\n> text", "> [!warning] B", "\n"),
+        ("| a |\n|---|\n| 1 |", "| 2 |", ""),
+        ("| a |\n|---|\n| 1 |", "| b |\n|---|\n| 2 |", "\n"),
+    ],
+)
+def test_a_new_callout_or_table_does_not_continue_the_one_above(own: str, content: str, gap: str) -> None:
+    asked = SectionArgs(path="x.md", heading_path=[], content=content, etag="e")
+    assert with_section(f"{own}\n", 0, asked) == f"{own}\n{gap}{content}\n"
 
 
 async def test_a_heading_with_hidden_characters_is_accepted_as_it_is_returned(harness: ToolHarness) -> None:

@@ -337,7 +337,7 @@ async def test_keys_retry_one_problem_retry_all_and_resume() -> None:
         await donna.press("R")
         await donna.until(lambda: len(backend.called("retry")) == 2, "all are tried again")
         assert backend.called("retry")[1] == ("",)
-        assert "The vault is rescanned, and failed notes are tried again." in notices(donna.app)
+        assert "Rescanning the vault and retrying failed notes." in notices(donna.app)
         await donna.press("c")
         await donna.until(lambda: backend.called("resume"), "it goes on")
 

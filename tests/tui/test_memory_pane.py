@@ -421,8 +421,9 @@ def test_a_row_of_the_prompt_is_plain_text_after_the_name_of_its_note() -> None:
     path = "Meetings/2026-02-17-incident-review.md"
     content = f"{path}: ## Why\n\n**Two** causes, see [[runbook|the runbook]]."
     memory = MemoryChunk(
-        id=f"vault:{path}", source=MemorySource.VAULT, source_id=path, memory_type=MemoryType.SEMANTIC, content=content
-    )
+        id=f"vault:{path}", source=MemorySource.VAULT, source_id=path, memory_type=MemoryType.SEMANTIC, content=content,
+        lead=f"{path}: ",
+    )  # fmt: skip
     words = "2026-02-17-incident-review: Why Two causes, see the runbook."
     assert words in packed_line(1, memory, 100).plain
     assert words in omitted_line(Omitted(memory, OmittedReason.BUDGET), 120).plain

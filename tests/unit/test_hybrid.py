@@ -248,6 +248,22 @@ def test_a_later_decision_of_a_series_or_with_a_link_is_before_the_one_that_it_m
     named = {old: "old", path: "new"}
     assert [named.get(each) for each in paths(asked(store, "what did we decide about the van"))][:2] == order
     assert paths(asked(store, "the van"))[0] == old
+    assert paths(asked(store, "what did we decide about the van on 2 March 2026"))[0] == old
+
+
+def test_a_later_day_does_not_revise_what_was_decided_on_another(store: MemoryStore) -> None:
+    for day, text, cosine in ((2, "The budget of the boat is 900", 0.9), (3, "The boat race team, no budget", 0.3)):
+        store.upsert(note(f"2026-03-0{day}.md", f"## Decisions\n\n- {text}", dated_at=day))
+        store.store_vectors([(each.id, each.embed_hash, leaning(cosine, day)) for each in store.pending(50)])
+    assert paths(asked(store, "what did we decide about the budget of the boat"))[0] == "2026-03-02.md"
+
+
+def test_a_box_with_a_label_does_not_take_the_gain_of_the_list_in_question(store: MemoryStore) -> None:
+    add(store, "Website.md", "## Tasks\n\n- [ ] Choose a font", leaning(0.9, 2))
+    add(store, "Diary.md", "- [ ] Website: ask Bo for the logo", leaning(0.5, 3))
+    for number in range(4):
+        add(store, f"About {number}.md", "The website was discussed.", leaning(0.8, 4 + number))
+    assert set(paths(asked(store, "open tasks of the website"))[:2]) == {"Website.md", "Diary.md"}
 
 
 @pytest.mark.parametrize("text", ["what did we decide?", "What was agreed?", "what did we decide,"])

@@ -151,6 +151,8 @@ def test_importance_is_three_fifths_novelty_and_two_fifths_salience() -> None:
         ("The user's favourite editor is Helix", MemoryType.PROCEDURAL),
         ("Anna Keller prefers meetings before noon", MemoryType.SEMANTIC),
         ("The owner of the flat prefers cash", MemoryType.SEMANTIC),
+        ("The product owner prefers small stories", MemoryType.SEMANTIC),
+        ("In the study each user prefers big buttons", MemoryType.SEMANTIC),
         ("The settings page says what the user prefers.", MemoryType.SEMANTIC),
         ("The user always gets an error when saving", MemoryType.SEMANTIC),
         ("I am currently debugging the gateway", MemoryType.WORKING),

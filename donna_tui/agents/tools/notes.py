@@ -245,6 +245,9 @@ _BLOCK = re.compile(
 )
 
 
+_CALLOUT, _TABLE_RULE = re.compile(r">[ \t]*\[!"), re.compile(r"[ \t|:]*-[ \t|:-]*\Z")
+
+
 def _as_shown(headings: Iterable[str]) -> tuple[str, ...]:
     return tuple(map(clean_line, headings))
 
@@ -254,8 +257,10 @@ def _continues(own: str, content: str) -> bool:
 
     Any other text would become part of that block without an empty line between them.
     """
-    first, last = split_lines(content)[0], [line for line in split_lines(own) if line[:1].strip()][-1:]
-    return not first[:1].strip() or _kind(first) == _kind("".join(last))
+    first, second = (*split_lines(content), "")[:2]
+    last = [line for line in split_lines(own) if line[:1].strip()][-1:]
+    begins = _CALLOUT.match(first) or (first.startswith("|") and _TABLE_RULE.match(second))
+    return not first[:1].strip() or (not begins and _kind(first) == _kind("".join(last)))
 
 
 def _kind(line: str) -> str | None:

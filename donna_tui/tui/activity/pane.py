@@ -181,7 +181,7 @@ class ActivityPane(Vertical):
             self._request(lambda backend: backend.retry(problem.path))
 
     def action_activity_retry_all(self) -> None:
-        self._request(lambda backend: backend.retry(), "The vault is rescanned, and failed notes are tried again.")
+        self._request(lambda backend: backend.retry(), "Rescanning the vault and retrying failed notes.")
 
     def action_activity_resume(self) -> None:
         self._request(lambda backend: backend.resume())

@@ -75,8 +75,8 @@ def marks_of(memory: MemoryChunk) -> Content:
 
 
 def own_text(memory: MemoryChunk) -> str:
-    """Return the text of a memory, without the path that a recall puts before a passage of a note."""
-    return memory.content.removeprefix(f"{memory.source_id}: ")
+    """Return the text of a memory, without what a recall puts before a passage of a note."""
+    return memory.content.removeprefix(memory.lead)
 
 
 def _prompt_text(memory: MemoryChunk) -> str:

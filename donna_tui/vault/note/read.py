@@ -91,8 +91,11 @@ _NO_TEXT = re.compile(
 """Names of properties that are found otherwise, or that are no text."""
 _LINK = re.compile(r"\[\[(?:[^\]|]*/)?([^\]|/]*)(?:\|([^\]]*))?\]\]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’.&-][^\W\d_]+)*")
-_CODE = re.compile(r"(?!\d{4}-\d\d(?:-\d\d)?(?:\Z|T))(?=(?:\D*\d){3})(?=(?:[\W_]*[^\W_]){6})[^\W_][\w./-]*")
-"""A serial number or the like: six letters and digits or more, three of them digits, but no date."""
+_CODE = re.compile(
+    r"(?!\d{4}[-./]\d\d?(?:[-./]\d\d?)?(?:\Z|T)|\d\d?[-./]\d\d?[-./]\d{2,4}\Z|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-)"
+    r"(?=(?:\D*\d){3})(?=(?:[\W_]*[^\W_]){6})[^\W_][\w./-]*"
+)
+"""A serial number or the like: six letters and digits or more, three of them digits, but no date or UUID."""
 _AROUND_WORDS = "\"'“”‘’()[]{}<>*,;:!?."
 LONGEST_PROPERTY, LONGEST_PROPERTIES = 300, 600
 """Maximum number of characters of one property that are read, and of all."""
