@@ -122,6 +122,7 @@ def remembered() -> tuple[MemoryChunk, ...]:
             "Projects/gateway/decisions.md",
             "Projects/gateway/decisions.md: We moved off redis because failover made latency worse.",
             9.0,
+            lead="Projects/gateway/decisions.md: ",
             title="Gateway decisions",
             memory_type=MemoryType.SEMANTIC,
             heading_path=("Decisions", "Cache"),
