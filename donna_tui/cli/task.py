@@ -16,6 +16,7 @@ from donna_tui.cli.write import carry_out
 from donna_tui.memory.checkboxes import PRIORITIES, checked, day_typed, task_line, with_task
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.types.memory import TaskRow
+from donna_tui.types.search import TASK_MARKS
 from donna_tui.vault.client import VaultNote
 from donna_tui.vault.open import indexed_client
 from donna_tui.vault.write.changes import has_etag
@@ -114,7 +115,7 @@ def today() -> str:
 
 
 def _line(task: TaskRow) -> str:
-    mark = {"done": "x", "cancelled": "-", "in_progress": "/"}.get(task.status, " ")
+    mark = TASK_MARKS.get(task.status, " ")
     due = f"  due {task.due}" if task.due else ""
     priority = f"  {task.priority}" if task.priority else ""
     title = " › ".join(filter(None, (task.parent, task.title)))

@@ -15,6 +15,7 @@ from donna_tui.text.dates import WEEKDAYS
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.prose import prose
 from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.search import TASK_MARKS
 from donna_tui.vault.note.read import parse_frontmatter
 
 NOTES_CHARS = 2_000
@@ -23,7 +24,7 @@ NOTES_CHARS = 2_000
 NOWHERE = 1 << 30
 """A column deeper than any indentation."""
 
-STATUS = {" ": "todo", "x": "done", "X": "done", "-": "cancelled", "/": "in_progress"}
+STATUS = {"X": "done", **{mark: status for status, mark in TASK_MARKS.items()}}
 """Status by mark. Other marks are custom and count as todo."""
 
 DATES = {"📅": "due", "⏳": "scheduled", "🛫": "start", "➕": "created", "✅": "done", "❌": "cancelled"}

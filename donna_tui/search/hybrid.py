@@ -41,7 +41,7 @@ from donna_tui.search.ranking import (
 )
 from donna_tui.search.sections import DECISIONS, section_of
 from donna_tui.search.snippets import LateSnippet, parsed
-from donna_tui.types.search import Hit, MemorySource, Mode, SearchOutcome, SearchRequest
+from donna_tui.types.search import TASK_MARKS, Hit, MemorySource, Mode, SearchOutcome, SearchRequest
 
 HIGHEST_SCORE = 1.0
 """The fused score of a note that the question names."""
@@ -395,7 +395,6 @@ def _by_user(passages: Passages, question: Question, turns: Sequence[int]) -> di
 
 _TASK = re.compile(r"(?P<title>.*)\nstatus: (?P<status>\w+)(?:\ndomain: .*)?(?:\ndeadline: (?P<due>\S+))?")
 """The beginning of the text of a task that is indexed (`memory/tasks.py`)."""
-_MARKS = {"todo": " ", "in_progress": "/", "done": "x", "cancelled": "-"}
 
 
 def _as_written(row: Passage) -> str:
@@ -404,7 +403,7 @@ def _as_written(row: Passage) -> str:
     if task is None:
         return row.content
     due = f" 📅 {task['due']}" if task["due"] else ""
-    return f"- [{_MARKS.get(task['status'], ' ')}] {task['title']}{due}{row.content[task.end() :]}"
+    return f"- [{TASK_MARKS.get(task['status'], ' ')}] {task['title']}{due}{row.content[task.end() :]}"
 
 
 def _hit(one: Ranked, row: Passage, snippet: LateSnippet, named: str, *, in_note: int) -> Hit:

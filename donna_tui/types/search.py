@@ -27,6 +27,10 @@ class MemorySource(StrEnum):
     MEMORY = "memory"
 
 
+TASK_MARKS = {"todo": " ", "done": "x", "cancelled": "-", "in_progress": "/"}
+"""The mark in the check box of a task, by its status."""
+
+
 def note_containing(source: str, path: str) -> str:
     """Return the note that contains a document of a source; empty if none does. The path of a task ends in its hash."""
     if source == MemorySource.TASK:
