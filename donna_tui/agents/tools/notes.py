@@ -18,7 +18,7 @@ from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.executable import adds_executable
 from donna_tui.safety.terminal import clean, clean_line
 from donna_tui.text.lines import each_line, line_of, line_starts, split_lines
-from donna_tui.text.markdown import split_sections
+from donna_tui.text.markdown import DELIMITER_ROW, split_sections
 from donna_tui.text.plural import plural
 from donna_tui.types.drafts import Draft, DraftRow
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
@@ -243,9 +243,7 @@ _BLOCK = re.compile(
     r"(?P<rule>(?:[-*_][ \t]*){3,}$|=+[ \t]*$)|(?P<item>(?:[-+*]|\d{1,9}[.)])[ \t])|(?P<row>\|)|(?P<quote>>)"
     r"|(?P<heading>#{1,6}[ \t])|(?P<fence>```|~~~)"
 )
-
-
-_CALLOUT, _TABLE_RULE = re.compile(r">[ \t]*\[!"), re.compile(r"[ \t|:]*-[ \t|:-]*\Z")
+_CALLOUT = re.compile(r">[ \t]*\[!")
 
 
 def _as_shown(headings: Iterable[str]) -> tuple[str, ...]:
@@ -259,7 +257,7 @@ def _continues(own: str, content: str) -> bool:
     """
     first, second = (*split_lines(content), "")[:2]
     last = [line for line in split_lines(own) if line[:1].strip()][-1:]
-    begins = _CALLOUT.match(first) or (first.startswith("|") and _TABLE_RULE.match(second))
+    begins = _CALLOUT.match(first) or (first.startswith("|") and DELIMITER_ROW.match(second))
     return not first[:1].strip() or (not begins and _kind(first) == _kind("".join(last)))
 
 
