@@ -208,14 +208,12 @@ def _held(database: Database, user_id: str, content: str, *, sensitive: bool) ->
     """
     key = _key(content, sensitive=sensitive)
     kind = _kind_preferred(content) if _CHANGED.search(content) else ""
-    for old in procedural(database, user_id) if kind else ():
-        if old.sensitive == sensitive and _kind_preferred(old.content) == kind:
-            return database.value("SELECT key FROM procedural WHERE memory = ?", (old.id,)), old.id
-    held = database.value("SELECT memory FROM procedural WHERE user_id = ? AND key = ?", (user_id, key))
-    for old in procedural(database, user_id) if held is None else ():
-        if _key(old.content, sensitive=old.sensitive) == key:  # stored when keys were built otherwise
-            return database.value("SELECT key FROM procedural WHERE memory = ?", (old.id,)), old.id
-    return key, held
+    known = procedural(database, user_id)
+    changed = (old.id for old in known if kind and old.sensitive == sensitive and _kind_preferred(old.content) == kind)
+    stored = database.value("SELECT memory FROM procedural WHERE user_id = ? AND key = ?", (user_id, key))
+    stored_before = (old.id for old in known if _key(old.content, sensitive=old.sensitive) == key)  # built otherwise
+    held = next(changed, None) or stored or next(stored_before, None)
+    return (database.value("SELECT key FROM procedural WHERE memory = ?", (held,)) if held else key), held
 
 
 def _key(content: str, *, sensitive: bool) -> str:
