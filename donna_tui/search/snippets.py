@@ -169,8 +169,8 @@ def _made(late: LateSnippet, width: int) -> Snippet:
         raw = " ".join(body.split())
         if words.weight(in_raw := words.found(raw)) > words.weight(found):
             text, found = raw, in_raw
-    if shown := properties_in(late):
-        text = f"{shown} {text}" if text.startswith("•") else f"{shown} · {text}"
+    if properties := properties_in(late):
+        text = f"{properties} {text}" if text.startswith("•") else f"{properties} · {text}"
         found = words.found(text)
     start = _best_start(text, found, words, width)
     end = min(len(text), start + width)
@@ -223,7 +223,7 @@ def _has_more(text: str, other: str, words: Words, found: Sequence[tuple[int, in
 
 @lru_cache(maxsize=512)
 def _folded(text: str) -> str:
-    """Return a text without case and accents, as in stems."""
+    """Return a text without case, and without the accents of Latin, Greek and Cyrillic letters."""
     return text.lower() if text.isascii() else _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold()))
 
 
