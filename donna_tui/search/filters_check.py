@@ -10,6 +10,7 @@ from donna_tui.index.database import Database
 from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions, words_of
 from donna_tui.index.keyword import holds_word, one_edit_away
 from donna_tui.search.query import Query, without_joined
+from donna_tui.search.ranking import asking_words
 from donna_tui.text.fuzzy import folded, nearest
 from donna_tui.types.search import DRAFTS, FilterProblem, Filters
 from donna_tui.vault.note.read import iso_date
@@ -39,9 +40,11 @@ if no note has it.
 
 
 def misspelt_words(database: Database, query: Query) -> Iterator[FilterProblem]:
-    """Return each word that no note has, but one that differs by a typing error."""
-    index = words_of(query.filters)
-    for term in tuple(dict.fromkeys(query.terms))[:MAX_WORDS]:
+    """Return each word that no note has, but one that differs by a typing error; not those that ask for a section, such
+    as “tasks”, which need not be in a note.
+    """
+    index, asking = words_of(query.filters), asking_words(query)
+    for term in [term for term in dict.fromkeys(query.terms) if term not in asking][:MAX_WORDS]:
         word = folded(without_joined(term.strip("?!.,;:()")))
         is_word = word.isascii() and word.isalpha() and SHORTEST_MISSPELT <= len(word) <= LONGEST_MISSPELT
         is_unknown = is_word and term not in query.phrases and not holds_word(database, word, index)

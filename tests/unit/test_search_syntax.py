@@ -106,13 +106,13 @@ def test_a_phrase_that_occurs_nowhere_is_reported(store: MemoryStore) -> None:
     [
         ("landlrod", "landlord"), ("Landlor", "landlord"), ("landloord's", "landlord"), ("karpike", "karpicke"),
         ("lnadlord -rent", "landlord"), ("landlords", None), ("qandlord", None), ("rint", None), ("langlard", None),
-        ('"landlrod"', None), ("\u7b14\u8bb0\u7b14\u8bb0\u7b14", None),
+        ("open tasks of the landlrod", "landlord"), ('"landlrod"', None), ("\u7b14\u8bb0\u7b14\u8bb0\u7b14", None),
     ],
 )  # fmt: skip
 def test_a_misspelt_word_is_named_with_the_word_that_was_meant(
     store: MemoryStore, text: str, nearest: str | None
 ) -> None:
-    store.upsert(note("House/contract.md", "The landlord wants more rent. Karpicke does not.\n"))
+    store.upsert(note("House/contract.md", "The landlord talks of more rent. Karpicke does not.\n"))
     problems = [problem for problem in asked(store, text).filter_problems if problem.nearest]
     assert [problem.nearest for problem in problems] == ([nearest] if nearest else [])
 
