@@ -234,9 +234,11 @@ class DonnaApp(App[None], inherit_bindings=False):
 
     def on_notify(self, event: Notify) -> None:
         """Replace an equal notification, so that it is shown once, and those about the outcome of an earlier key:
-        “Deleted · z undo” is no longer true once the deletion is undone. Warnings stay.
+        “Deleted · z undo” is no longer true once the deletion is undone. Warnings stay. The text is never markup: it
+        may quote a note.
         """
         new = event.notification
+        new.markup = False
 
         def is_replaced(old: Notification) -> bool:
             is_earlier = old.severity == new.severity == "information" and old.raised_at < self._acted_at
@@ -284,7 +286,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         else:
             self._ask_for_vault(self._first_run)
         if self.theme != self._wanted_theme:
-            self.notify(f"There is no theme {self._wanted_theme!r}.", severity="warning", markup=False)
+            self.notify(f"There is no theme {self._wanted_theme!r}.", severity="warning")
 
     async def on_unmount(self) -> None:
         """Save unsaved text and stop the engine cleanly, however the app ends."""

@@ -526,6 +526,12 @@ async def test_a_message_that_expires_while_it_is_created_is_removed(monkeypatch
         await donna.until(lambda: not donna.app.screen.query(Toast), "it is removed")
 
 
+async def test_brackets_in_a_message_are_no_markup() -> None:
+    async with driving(scenarios.normal()) as donna:
+        donna.main.notify("Copied [bold]a[/bold].md.")
+        await donna.until(lambda: "Copied [bold]a[/bold].md." in donna.screen_text(), "it is shown as written")
+
+
 async def test_a_message_may_expire_while_another_one_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     looks = itertools.count()
     async with driving(scenarios.normal()) as donna:

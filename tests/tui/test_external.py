@@ -99,7 +99,6 @@ class Terminal:
         yield
 
     def notify(self, message: str, **options: object) -> None:
-        assert options["markup"] is False
         self.told.append(message)
 
     def copy_to_clipboard(self, text: str) -> None:

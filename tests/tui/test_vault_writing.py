@@ -1109,19 +1109,19 @@ async def test_redo_key_in_a_preview_reduces_the_steps_to_undo() -> None:
 async def test_equal_messages_are_shown_once() -> None:
     async with driving(scenarios.normal()) as donna:
         for _ in range(10):
-            donna.main.notify("The same.", markup=False)
+            donna.main.notify("The same.")
         await donna.rest()
         assert notices(donna.app).count("The same.") == 1
 
 
 async def test_what_an_earlier_key_did_is_no_longer_shown_once_another_one_has_done_something() -> None:
     async with driving(scenarios.normal()) as donna:
-        donna.main.notify("Deleted · z undo", markup=False)
-        donna.main.notify("The disk is almost full.", severity="warning", markup=False)
+        donna.main.notify("Deleted · z undo")
+        donna.main.notify("The disk is almost full.", severity="warning")
         await donna.press("j")
         assert "Deleted · z undo" in notices(donna.app)
         for line in ("Undone · Z redo", "The memory is as it was."):
-            donna.main.notify(line, markup=False)
+            donna.main.notify(line)
         await donna.rest()
         shown = ["The disk is almost full.", "Undone · Z redo", "The memory is as it was."]
         assert notices(donna.app).splitlines() == shown

@@ -192,7 +192,7 @@ class ActivityPane(Vertical):
             if self._backend is not None:
                 await request(self._backend)
                 if words:
-                    self.notify(words, timeout=4, markup=False)
+                    self.notify(words, timeout=4)
 
     def _set_status(self, status: Status) -> None:
         """Store the status, and draw it if visible: while an index is built there are ten per second."""

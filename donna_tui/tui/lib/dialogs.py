@@ -37,7 +37,7 @@ def showing_errors(node: Widget | App[Any], words: Callable[[DonnaError], str] =
     try:
         yield
     except DonnaError as error:
-        node.notify(words(error), severity="error", timeout=8, markup=False)
+        node.notify(words(error), severity="error", timeout=8)
 
 
 class ClosesOnce(Screen[T]):

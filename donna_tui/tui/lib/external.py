@@ -153,7 +153,7 @@ class ExternalPrograms:
     def copy(self, text: str, what: str) -> None:
         """Send text to the terminal's clipboard, which does not confirm that it was accepted."""
         self._app.copy_to_clipboard(text.encode("utf-8", "replace").decode("utf-8"))
-        self._app.notify(f"Copied {lowered(what)}.", timeout=3, markup=False)
+        self._app.notify(f"Copied {lowered(what)}.", timeout=3)
 
     async def _run(self, command: Command) -> None:
         with ExitStack() as stack:
@@ -167,7 +167,7 @@ class ExternalPrograms:
             self._complain(f"{command.argv[0]} {failure}.")
 
     def _complain(self, message: str) -> None:
-        self._app.notify(clean_line(message), severity="error", timeout=8, markup=False)
+        self._app.notify(clean_line(message), severity="error", timeout=8)
 
 
 async def _failure_of(command: Command) -> str:

@@ -74,7 +74,7 @@ class JumpOverlay(Modal[JumpTarget]):
 def jump(widget: Widget, targets: Sequence[JumpTarget], *, if_none: str) -> None:
     """Go to the only target, or to the one of several whose label is typed; without any, show `if_none`."""
     if not targets:
-        widget.notify(if_none, timeout=3, markup=False)
+        widget.notify(if_none, timeout=3)
     elif len(targets) == 1:
         targets[0].go()
     else:

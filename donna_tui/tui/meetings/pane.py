@@ -179,7 +179,7 @@ class MeetingsPane(PartsPane):
             await self.backend.calendar.want_notes(row.meeting.event_id, wanted=wanted)
             what = "this series" if row.meeting.series_id else "this meeting"
             off = f"No more drafts of {what}. {shown_key('meetings.never')} turns them on again."
-            self.notify(f"Drafts of {what} are on again." if wanted else off, timeout=5, markup=False)
+            self.notify(f"Drafts of {what} are on again." if wanted else off, timeout=5)
             self.reload()
 
     @work(group="write")
@@ -201,7 +201,7 @@ class MeetingsPane(PartsPane):
                         row = again if again.id == row.id else row
                 key = shown_key("meetings.open")
                 failed = sentence(row.detail) if row.detail else ""
-                self.notify(failed or f"The draft is waiting. {key} opens it.", timeout=5, markup=False)
+                self.notify(failed or f"The draft is waiting. {key} opens it.", timeout=5)
         finally:
             self._being_written.discard(event_id)
             self.reload()
@@ -215,7 +215,7 @@ class MeetingsPane(PartsPane):
         if row is not None:
             held = plural(row.meetings, "meeting")
             message = f"Following {one_line(row.name)}: {held} from a month ago to two months ahead."
-            self.notify(message, timeout=6, markup=False)
+            self.notify(message, timeout=6)
             self.reload()
 
     @work(group="calendars", exclusive=True)

@@ -271,7 +271,7 @@ class MemoryPane(PartsPane):
     def action_memory_bring_back(self) -> None:
         if self._last_change == "stored":
             key = shown_key("memory.forget")
-            self.notify(f"To undo it, select what you stored and forget it: {key}.", timeout=6, markup=False)
+            self.notify(f"To undo it, select what you stored and forget it: {key}.", timeout=6)
         elif self._forgotten and self._last_change != "written":
             self._restore(self._forgotten[-1])
         else:
@@ -311,7 +311,7 @@ class MemoryPane(PartsPane):
                     return
             await self.backend.memory.remember(text)
             self._last_change = "stored"
-            self.notify("Remembered.", timeout=3, markup=False)
+            self.notify("Remembered.", timeout=3)
             self.reload_soon()
 
     @work(group="read-around", exclusive=True)
@@ -364,13 +364,13 @@ class MemoryPane(PartsPane):
         with showing_errors(self):
             await self.backend.memory.forget(memory.id, for_good=for_good)
             if for_good:
-                self.notify("Forgotten for good.", timeout=4, markup=False)
+                self.notify("Forgotten for good.", timeout=4)
             else:
                 self._last_change = ""
                 self._forgotten.append(replace(memory, forgotten=True))
                 places = self.rows.places_of(memory.id)
                 self._retained |= {place: replace(each, forgotten=True) for place, each in places.items()}
-                self.notify(f"Forgotten. {shown_key('memory.bring-back')} restores it.", timeout=4, markup=False)
+                self.notify(f"Forgotten. {shown_key('memory.bring-back')} restores it.", timeout=4)
             self.rows.mark(memory.id, forgotten=True)
             self.recall.mark(memory.id, forgotten=True)
             self.reload_soon()
@@ -382,7 +382,7 @@ class MemoryPane(PartsPane):
             self._forgotten.remove(memory)
             self._retained = {place: each for place, each in self._retained.items() if each.id != memory.id}
             self.rows.mark(memory.id, forgotten=False)
-            self.notify("Restored.", timeout=3, markup=False)
+            self.notify("Restored.", timeout=3)
             self.reload_soon()
 
     @one_dialog("suggestions")
@@ -390,7 +390,7 @@ class MemoryPane(PartsPane):
         window = SuggestionScreen(self.backend.memory, self._suggestions)
         remembered = await self.app.push_screen_wait(window)
         if remembered:
-            self.notify(f"{plural(remembered, 'preference')} remembered.", timeout=4, markup=False)
+            self.notify(f"{plural(remembered, 'preference')} remembered.", timeout=4)
         self.reload_soon()
 
     def on_memory_list_rows_missing(self, event: MemoryList.RowsMissing) -> None:

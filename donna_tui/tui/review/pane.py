@@ -335,7 +335,7 @@ class ReviewPane(PartsPane):
             if here and not objection:
                 objection = why_not_here(note, shown_key("review.edit"))
             if objection:
-                self.notify(objection, timeout=6, markup=False)
+                self.notify(objection, timeout=6)
             else:
                 await self.flows.edit_text(note, line, here=here)
                 self.reload()
@@ -362,7 +362,7 @@ class ReviewPane(PartsPane):
                 self._composing.add(row.id)
                 self.reload()
                 new = await self.backend.drafts.regenerate(row.id)
-                self.notify(f"Drafted again: {one_line(new.title)}.", timeout=4, markup=False)
+                self.notify(f"Drafted again: {one_line(new.title)}.", timeout=4)
                 self.reload(new.id)
         finally:
             self._composing -= {other.id for other in rows}
@@ -380,13 +380,13 @@ class ReviewPane(PartsPane):
         """Write the draft of a skill for today or this week, and select it; show a notice if there is none."""
         if self._backend is None:
             return
-        self.notify(f"Writing the {skill.replace('_', ' ')} …", timeout=3, markup=False)
+        self.notify(f"Writing the {skill.replace('_', ' ')} …", timeout=3)
         with showing_errors(self):
             row = await self._backend.drafts.write_today(skill)
             if row is not None and row.state in (DraftState.WAITING, DraftState.FAILED):
                 self.reload(row.id)
             else:
-                self.notify(wording.why_none_today(skill, row), timeout=6, markup=False)
+                self.notify(wording.why_none_today(skill, row), timeout=6)
 
     def on_engine_events(self, event: EngineEvents) -> None:
         """Schedule reading the queue after it or a note in it has changed, or the vault is missing or back."""

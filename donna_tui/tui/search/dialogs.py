@@ -127,9 +127,9 @@ async def correct(
         try:
             await service.correct(identity, right, query=query, original=text)
         except DonnaError as error:
-            app.notify(f"Not saved: {error_text(error)}", severity="error", timeout=8, markup=False)
+            app.notify(f"Not saved: {error_text(error)}", severity="error", timeout=8)
             typed = right
         else:
-            app.notify("Correction saved.", timeout=3, markup=False)
+            app.notify("Correction saved.", timeout=3)
             return True
     return False

@@ -364,7 +364,7 @@ class SearchPane(BlankColumn):
             return
         note = wording.note_of_hit(self.selected)
         if not note:
-            self.notify("No note contains this passage.", severity="warning", timeout=4, markup=False)
+            self.notify("No note contains this passage.", severity="warning", timeout=4)
         elif not self._refuses_elsewhere(self.selected, "see it in its Vault"):
             self.post_message(messages.OpenNote(note, self.selected.start_line))
 
@@ -393,7 +393,7 @@ class SearchPane(BlankColumn):
             return
         note = wording.note_of_hit(self.selected)
         if not note:
-            self.notify("No note contains this passage.", severity="warning", timeout=4, markup=False)
+            self.notify("No note contains this passage.", severity="warning", timeout=4)
             return
         with showing_errors(self):
             await self._programs.open_in_obsidian(self._backend.root_of(self.selected.space), note)
@@ -433,7 +433,7 @@ class SearchPane(BlankColumn):
         if self._backend is None:
             return
         if self.question.like is not None:
-            self.notify("Ask a question first: this list shows similar passages.", timeout=4, markup=False)
+            self.notify("Ask a question first: this list shows similar passages.", timeout=4)
         elif hit is None or not self._refuses_elsewhere(hit, "ask why"):
             self._explain(self._backend, hit.cited_path if hit is not None else "")
 
@@ -541,7 +541,7 @@ class SearchPane(BlankColumn):
     def action_search_near(self) -> None:
         outcome, question = self._outcome, self.question
         if outcome is not None and outcome.near_misses and not (outcome.hits or question.near_misses):
-            self.notify("Nothing is relevant, so near misses are shown already.", timeout=4, markup=False)
+            self.notify("Nothing is relevant, so near misses are shown already.", timeout=4)
             return
         self._run_question(replace(self.question, near_misses=not self.question.near_misses))
 
@@ -607,7 +607,7 @@ class SearchPane(BlankColumn):
         """Check whether a hit is of another space, and if so, say that this is only possible there."""
         is_elsewhere = self._is_elsewhere(hit)
         if is_elsewhere:
-            self.notify(f"Switch to {clean_line(hit.space)} to {does}.", timeout=4, markup=False)
+            self.notify(f"Switch to {clean_line(hit.space)} to {does}.", timeout=4)
         return is_elsewhere
 
     @property

@@ -238,7 +238,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         others = f" and {plural(len(waiting) - 1, 'other note')}" if len(waiting) > 1 else ""
         what = f"Your edit of {clean_line(waiting[0])}{others} is unsaved, and cannot be saved to disk."
         message = f"{what} Press {shown_key(action_id, typing=True)} again to quit without it."
-        self.notify(message, severity="warning", timeout=8, markup=False)
+        self.notify(message, severity="warning", timeout=8)
         return True
 
     def unsaved(self, screens: Sequence[Screen[object]]) -> Iterator[Unsaved]:
@@ -274,7 +274,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             return
         objection = action.why_not(self.state())
         if objection:
-            self.notify(objection, timeout=4, markup=False)
+            self.notify(objection, timeout=4)
         elif action.context == "list":
             await run_list_action(self, action)
         elif action.id in _VIEWS:
@@ -394,7 +394,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 return
             if daily.problem:
                 problem = f"Obsidian’s setting for daily notes is not used: {clean_line(daily.problem)}."
-                self.notify(problem, severity="warning", timeout=8, markup=False)
+                self.notify(problem, severity="warning", timeout=8)
             self._vault.create(daily.path, daily.template)
 
     @one_dialog("switch")
@@ -419,7 +419,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             if found.url:
                 await self._programs.open_page(found.url)
             if found.problem:
-                self.notify(clean_line(found.problem), severity="warning", timeout=5, markup=False)
+                self.notify(clean_line(found.problem), severity="warning", timeout=5)
             if found.path and found.exists:
                 await self._show_note(found.path, found.line)
             elif found.path:
@@ -452,7 +452,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def _navigate(self, place: Place | None, otherwise: str) -> None:
         if place is None:
-            self.notify(otherwise, timeout=3, markup=False)
+            self.notify(otherwise, timeout=3)
         elif isinstance(place, QuestionPlace):
             self._switch_to("search", remember=False)
             self.search.restore(place)
@@ -465,7 +465,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     async def _edit(self, path: str, line: int) -> None:
         """Open a note in the editor. The saved text is committed if the Vault screen has been loaded."""
         if self._no_editor:
-            self.notify(self._no_editor, timeout=6, markup=False)
+            self.notify(self._no_editor, timeout=6)
             return
         if self.is_complete and self._vault.vault_flows is not None:
             self._vault.edit_file(path, line)
@@ -496,7 +496,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         try:
             await self.backend.install_model()
         except DonnaError as error:
-            self.notify(error_text(error), severity="error", timeout=12, markup=False)
+            self.notify(error_text(error), severity="error", timeout=12)
 
     def action_app_keys(self) -> None:
         from donna_tui.tui.shell.commands import KeyList
@@ -523,7 +523,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if selected:
             self._programs.copy(selected, "The selected text")
         else:
-            self.notify(f"{anywhere_key('app.quit')} quits.", timeout=3, markup=False)
+            self.notify(f"{anywhere_key('app.quit')} quits.", timeout=3)
 
     @property
     def _vault(self) -> VaultPane:
@@ -589,7 +589,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.show_pane(pane)
             here = shown_key(action.id, typing=isinstance(self.focused, Input))
             key = here or f"esc, then {shown_key(action.id)}"
-            self.notify(f"{key} does it here: {action.help}", timeout=5, markup=False)
+            self.notify(f"{key} does it here: {action.help}", timeout=5)
 
     def _jump_targets(self) -> Iterator[JumpTarget]:
         if isinstance(self.pane, HasJumpTargets):

@@ -217,13 +217,13 @@ class ThreeWayScreen(Dialog[ConflictChoice]):
         if self._can_merge:
             self.dismiss(ConflictChoice.MERGE)
         else:
-            self.notify(self._step() if self._others else "The later edits changed the same lines.", markup=False)
+            self.notify(self._step() if self._others else "The later edits changed the same lines.")
 
     def action_resolve(self, choice: str) -> None:
         if self._can_resolve:
             self.dismiss(ConflictChoice(choice))
         else:
-            self.notify(self._step(), markup=False)
+            self.notify(self._step())
 
     def _step(self) -> str:
         if self._others:
@@ -270,7 +270,7 @@ class ConflictScreen(DiffDialog[ConflictChoice]):
         if self._can_merge:
             self.dismiss(ConflictChoice.MERGE)
         else:
-            self.notify(self._about_merging(), timeout=4, markup=False)
+            self.notify(self._about_merging(), timeout=4)
 
     def action_conflict_mine(self) -> None:
         if self._theirs is not None:

@@ -583,7 +583,7 @@ class VaultFlows(PlanFlow):
 
     def _warn(self, error: DonnaError) -> None:
         message = f"Your edit is not saved to disk for now: {refusal_of(error).what}"
-        self._pane.notify(message, severity="warning", timeout=8, markup=False)
+        self._pane.notify(message, severity="warning", timeout=8)
 
 
 def _stamp(file: Path) -> tuple[int, int]:

@@ -158,7 +158,7 @@ class VaultPane(PartsPane):
                 self.note_tree.deleted(posted.path)
             elif isinstance(posted, events.ProblemRaised) and posted.path and posted.reason in _OF_A_WRITE:
                 message = f"{clean_line(posted.path)}: {sentence(posted.message)} {sentence(posted.hint)}".strip()
-                self.notify(message, severity="warning", timeout=12, markup=False)
+                self.notify(message, severity="warning", timeout=12)
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
         event.stop()
@@ -248,7 +248,7 @@ class VaultPane(PartsPane):
 
     def action_vault_filter(self) -> None:
         if self.has_class("-empty"):
-            self.notify("There are no notes to filter.", timeout=4, markup=False)
+            self.notify("There are no notes to filter.", timeout=4)
             return
         self.add_class("-filtering")
         self.query_one("#tree-filter").display = True
@@ -341,7 +341,7 @@ class VaultPane(PartsPane):
         if edits.paths:
             others = f" and {plural(len(edits.paths) - 1, 'other note')}" if len(edits.paths) > 1 else ""
             what = f"There is an unsaved edit of {clean_line(edits.paths[0])}{others}."
-            self.notify(f"{what} In the Vault, {wording.keys_of_edit()}.", timeout=8, markup=False)
+            self.notify(f"{what} In the Vault, {wording.keys_of_edit()}.", timeout=8)
             self.reload()
 
     @work(group="follow-edit")
@@ -489,7 +489,7 @@ class VaultPane(PartsPane):
         elif note is not None:
             self._change(partial(self.flows.move, note, tree.notes, self._remarks))
         else:
-            self.notify(wording.gone_with_edit(), timeout=6, markup=False)
+            self.notify(wording.gone_with_edit(), timeout=6)
 
     def action_vault_delete(self) -> None:
         tree, note = self.note_tree, self.detail.note
@@ -501,7 +501,7 @@ class VaultPane(PartsPane):
         elif note is not None:
             self._change(partial(self.flows.delete, note, self._remarks))
         else:
-            self.notify(wording.gone_with_edit(), timeout=6, markup=False)
+            self.notify(wording.gone_with_edit(), timeout=6)
 
     def action_vault_new_folder(self) -> None:
         self._change_folder(partial(self.flows.new_folder, self._folder, self.note_tree.folders))
@@ -525,7 +525,7 @@ class VaultPane(PartsPane):
         if operation is not None:
             self._undo_one(operation)
         elif self.detail.has_selected_change:
-            self.notify("This change was not made with Donna: only git can revert it.", timeout=6, markup=False)
+            self.notify("This change was not made with Donna: only git can revert it.", timeout=6)
         else:
             self._change(partial(self.flows.step_back, OperationKind.UNDO))
 
@@ -533,7 +533,7 @@ class VaultPane(PartsPane):
         is_undone = self.detail.history.is_undone(operation)
         redo = "" if self._no_redo else shown_key("vault.redo")
         if refusal := wording.why_no_undo(operation, is_undone=is_undone, redo=redo):
-            self.notify(refusal, timeout=6, markup=False)
+            self.notify(refusal, timeout=6)
         else:
             self._change(partial(self.flows.undo_one, operation))
 
@@ -547,7 +547,7 @@ class VaultPane(PartsPane):
         if self._drops != row.path:
             self._drops = row.path
             message = f"This discards your edit for good. Press {shown_key('vault.discard')} again to discard it."
-            self.notify(message, severity="warning", timeout=6, markup=False)
+            self.notify(message, severity="warning", timeout=6)
             return
         self._drops = ""
         self._discard(row.path)

@@ -169,7 +169,7 @@ class PlanFlow:
 
     def _report(self, text: str) -> None:
         if text:
-            self._pane.notify(text, timeout=4, markup=False)
+            self._pane.notify(text, timeout=4)
 
 
 def line_changes(diffs: tuple[FileDiff, ...]) -> str:
