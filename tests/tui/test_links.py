@@ -6,6 +6,9 @@ import pytest
 
 from donna_tui.tui.lib.dialogs import RefusalScreen
 from donna_tui.tui.lib.jump import JumpOverlay
+from donna_tui.tui.lib.links import link_targets
+from donna_tui.tui.lib.markdown import markdown_blocks
+from donna_tui.tui.lib.passage_view import wrapped
 from donna_tui.tui.lib.places import NotePlace, Places, QuestionPlace
 from donna_tui.tui.search.wording import Question
 from donna_tui.types.search import SearchOutcome, SearchRequest
@@ -45,6 +48,16 @@ def backend() -> FakeBackend:
     return FakeBackend(scenarios.AT_REST, answers=answer, passages=[passage], vault=FakeVault.of(NOTES, NOW))
 
 
+@pytest.mark.parametrize("begin", ["", "> ", "> [!note] Title\n> ", "- "])
+def test_a_link_that_continues_in_other_rows_is_one_target(begin: str) -> None:
+    blocks = markdown_blocks(f"{begin}[[a|{'word ' * 12}end]]\n\n- [[a]]\n- [[a]] and [[a]]\n")
+    rows = [row for block in blocks for row, _ in wrapped(block, 20)]
+    targets = list(link_targets(enumerate(rows), 0, lambda ref: None))
+    places = [(target.x, rows[target.y].plain[target.x :]) for target in targets]
+    assert [place for place in places if "word" not in place[1]] == [(2, "a"), (2, "a and a"), (8, "a")]
+    assert len(places) == 4
+
+
 async def at(donna: Driver, path: str, line: int) -> None:
     await donna.until(
         lambda: donna.main.header.active == "vault" and donna.vault.place == (path, line), f"{path}:{line}"
@@ -54,7 +67,7 @@ async def at(donna: Driver, path: str, line: int) -> None:
 
 async def previewed(donna: Driver, question: str = "start") -> None:
     await donna.search_for(question)
-    await donna.until(lambda: donna.search.preview.view.visible_links, "the section is shown")
+    await donna.until(lambda: donna.search.preview.view.jump_targets(), "the section is shown")
     await donna.rest()
 
 
@@ -119,7 +132,7 @@ async def test_jump_labels_follow_links() -> None:
     async with driving(backend()) as donna:
         await previewed(donna)
         overlay = await donna.window(JumpOverlay, "ctrl+g")
-        spot = donna.search.preview.view.visible_links[0]
+        spot = donna.search.preview.view.jump_targets()[0]
         label = next(name for name, each in overlay._targets.items() if (each.x, each.y) == (spot.x, spot.y))
         await donna.press(*label)
         await at(donna, "Garden/Plants.md", 1)

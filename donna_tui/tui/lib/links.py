@@ -1,9 +1,10 @@
-"""Links in drawn text: what is written, the cell at which each begins, and the messages of following one."""
+"""Links in drawn text: what is written, where each can be jumped to, and the messages of following one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from rich.cells import cell_len
@@ -11,7 +12,12 @@ from textual.content import Content
 from textual.message import Message
 from textual.style import Style
 
+from donna_tui.tui.lib.jump import JumpTarget
+
 _META = "donna_link"
+
+_INDENT = " ▎"
+"""What the continued rows of a paragraph or quotation begin with."""
 
 LinkForm = Literal["wiki", "url", "note"]
 
@@ -31,15 +37,6 @@ class LinkRef:
     def style(self) -> Style:
         """Return a style that attaches the link to its text and does not change its appearance."""
         return Style.from_meta({_META: (self.form, self.written, self.line, self.fragment)})
-
-
-@dataclass(frozen=True, slots=True)
-class LinkSpot:
-    """The cell of the screen at which a link begins."""
-
-    x: int
-    y: int
-    ref: LinkRef
 
 
 @dataclass
@@ -62,9 +59,19 @@ def link_in(meta: dict[str, Any]) -> LinkRef | None:
     return LinkRef(*found) if found is not None else None
 
 
-def spots_of(row: Content, x: int, y: int) -> Iterator[LinkSpot]:
-    """Return the links of a drawn row that begins at a cell."""
-    for span in row.spans:
-        ref = link_in(dict(span.style.meta)) if isinstance(span.style, Style) else None
-        if ref is not None:
-            yield LinkSpot(x + cell_len(row.plain[: span.start]), y, ref)
+def link_targets(
+    rows: Iterable[tuple[int, Content]], x: int, follow: Callable[[LinkRef], object]
+) -> Iterator[JumpTarget]:
+    """Return the links of drawn rows that begin at `x`, each row with its `y`. A link that continues in the next row is
+    one target.
+    """
+    last = None
+    for y, row in rows:
+        for span in row.spans:
+            ref = link_in(dict(span.style.meta)) if isinstance(span.style, Style) else None
+            if ref is None:
+                continue
+            before = row.plain[: span.start]
+            if ref != last or before.strip(_INDENT):
+                yield JumpTarget(x + cell_len(before), y, partial(follow, ref))
+            last = ref

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from textual.style import Style
 
 from donna_tui.tui.lib.jump import JumpTarget, jump
 from donna_tui.tui.lib.lines import ScrollKeys, set_content_height
-from donna_tui.tui.lib.links import LinkFollowed, LinkRef, LinkSpot, link_in, spots_of
+from donna_tui.tui.lib.links import LinkFollowed, LinkRef, link_in, link_targets
 from donna_tui.tui.lib.styled import content_strip
 
 if TYPE_CHECKING:
@@ -92,26 +92,15 @@ class PassageView(ScrollKeys):
         self._strips.clear()
         self.refresh()
 
-    @property
-    def visible_links(self) -> list[LinkSpot]:
-        """Return the visible links, each once."""
+    def jump_targets(self) -> list[JumpTarget]:
+        """Return the visible links."""
         x, y = self.content_region.offset
         rows = self._rows[self.scroll_offset.y :][: self.scrollable_content_region.height]
-        found: list[LinkSpot] = []
-        for number, (row, _) in enumerate(rows):
-            for spot in spots_of(row, x + _GUTTER, y + number):
-                begins_row = not row.plain[: spot.x - x - _GUTTER].strip()
-                is_rest = begins_row and found and found[-1].ref == spot.ref and found[-1].y == spot.y - 1
-                found += [] if is_rest else [spot]
-        return found
-
-    def jump_targets(self) -> Iterator[JumpTarget]:
-        for spot in self.visible_links:
-            yield JumpTarget(spot.x, spot.y, partial(self.follow, spot.ref))
+        return list(link_targets(enumerate((row for row, _ in rows), y), x + _GUTTER, self.follow))
 
     def pick_link(self) -> None:
         """Follow the visible link; if there are several, label them and follow the one whose label is typed."""
-        jump(self, list(self.jump_targets()), if_none="No link is visible.")
+        jump(self, self.jump_targets(), if_none="No link is visible.")
 
     def follow(self, ref: LinkRef) -> None:
         self.post_message(LinkFollowed(ref))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from textual import events
 from textual.content import Content
@@ -121,19 +120,17 @@ class DraftText(LineView):
         jump(self, list(self._links_in(here)), if_none="There is no link in this line.")
 
     def _links_in(self, rows: Iterable[int]) -> Iterator[JumpTarget]:
-        x, y = self.content_region.offset
-        last: links.LinkRef | None = None
-        for index in rows:
-            for spot in links.spots_of(self._rows[index].content, x + _GUTTER, y + index - self.scroll_offset.y):
-                if spot.ref != last:  # a link that continues in the next row is one
-                    yield JumpTarget(spot.x, spot.y, go=partial(self.post_message, links.LinkFollowed(spot.ref)))
-                last = spot.ref
+        x, top = self.content_region.x + _GUTTER, self.content_region.y - self.scroll_offset.y
+        return links.link_targets(((top + index, self._rows[index].content) for index in rows), x, self._follow)
+
+    def _follow(self, ref: links.LinkRef) -> None:
+        self.post_message(links.LinkFollowed(ref))
 
     def on_click(self, event: events.Click) -> None:
         ref = links.link_in(event.style.meta)
         if ref is not None and not self.screen.get_selected_text():
             event.stop()
-            self.post_message(links.LinkFollowed(ref))
+            self._follow(ref)
             return
         offset = event.get_content_offset(self)
         row = offset.y + self.scroll_offset.y if offset is not None else len(self._rows)

@@ -354,8 +354,9 @@ class SearchPane(BlankColumn):
     async def action_search_open(self) -> None:
         if self._is_on_start and self.start.open_selected():
             return
-        if self.screen.focused is self.preview.view and self.preview.view.visible_links:
-            self.preview.view.pick_link()
+        view = self.preview.view
+        if self.screen.focused is view and view.jump_targets():
+            view.pick_link()
         else:
             await self.action_search_edit()
 

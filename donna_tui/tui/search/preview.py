@@ -23,7 +23,7 @@ from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.containers import Panel, name_panel
 from donna_tui.tui.lib.error_messages import sentence
 from donna_tui.tui.lib.jump import JumpTarget
-from donna_tui.tui.lib.links import FollowLink, LinkFollowed, LinkRef, link_in, spots_of
+from donna_tui.tui.lib.links import FollowLink, LinkFollowed, LinkRef, link_in, link_targets
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.search.results import shortened
 from donna_tui.types.errors import DonnaError
@@ -82,8 +82,8 @@ class Preview(Panel):
     def jump_targets(self) -> Iterator[JumpTarget]:
         yield from self.view.jump_targets()
         if self.foot.is_on_screen and self.foot.content_region:
-            for spot in spots_of(self.foot.render(), *self.foot.content_region.offset):
-                yield JumpTarget(spot.x, spot.y, partial(self.view.follow, spot.ref))
+            x, y = self.foot.content_region.offset
+            yield from link_targets([(y, self.foot.render())], x, self.view.follow)
 
     def on_click(self, event: events.Click) -> None:
         ref = link_in(event.style.meta)
