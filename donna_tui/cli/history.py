@@ -151,8 +151,7 @@ def undo(
 ) -> None:
     """Undo Donna's last operations, or a session of an agent. The diff is shown first."""
     if session is not None:
-        _reject_number(n)
-        return _restore_session(OperationKind.UNDO, session, space, agreed=agreed, as_json=as_json)
+        return _restore_session(OperationKind.UNDO, session, n, space, agreed=agreed, as_json=as_json)
     n = n or 1
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
     plan = writer.undo_planner.undo(n)
@@ -170,8 +169,7 @@ def redo(
 ) -> None:
     """Redo the last undone operations, or a session of an agent. The diff is shown first."""
     if session is not None:
-        _reject_number(n)
-        return _restore_session(OperationKind.REDO, session, space, agreed=agreed, as_json=as_json)
+        return _restore_session(OperationKind.REDO, session, n, space, agreed=agreed, as_json=as_json)
     n = n or 1
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
     plan = writer.undo_planner.redo(n)
@@ -181,11 +179,6 @@ def redo(
         for session in sorted(whole_sessions(redoable, n))
     }
     _restore(writer, plan, space, sessions, agreed=agreed, as_json=as_json)
-
-
-def _reject_number(n: int | None) -> None:
-    if n is not None:
-        raise DonnaError(Reason.USAGE, "a number and --session cannot be used together")
 
 
 def _restore(
@@ -218,10 +211,14 @@ def _restore(
     _report(plan.kind, change)
 
 
-def _restore_session(kind: OperationKind, identity: str, space: str | None, *, agreed: bool, as_json: bool) -> None:
+def _restore_session(
+    kind: OperationKind, identity: str, n: int | None, space: str | None, *, agreed: bool, as_json: bool
+) -> None:
     """Undo or redo an agent's session: its writes and its changes to the memory. Raises DonnaError without consent."""
     from donna_tui.engine.memory_service import session_of
 
+    if n is not None:
+        raise DonnaError(Reason.USAGE, "a number and --session cannot be used together")
     identity = session_of(identity.strip())
     if not identity:
         raise DonnaError(Reason.USAGE, "no session given", hint=WHERE_SESSIONS_ARE)
@@ -230,8 +227,7 @@ def _restore_session(kind: OperationKind, identity: str, space: str | None, *, a
         _restore(writer, plan, space, {identity: plan.redoes}, agreed=agreed, as_json=as_json)
         return
     if not _is_session(kind, writer, identity, space):
-        message = f"there is no session {identity}"
-        raise DonnaError(Reason.MISSING, message, hint=WHERE_SESSIONS_ARE)
+        raise DonnaError(Reason.MISSING, f"there is no session {identity}", hint=WHERE_SESSIONS_ARE)
     if not agreed:
         message = f"no note of this session can be {kind}ne"
         raise DonnaError(Reason.USAGE, message, hint=f"--yes {kind}es its changes to the memory")
