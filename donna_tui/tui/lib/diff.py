@@ -33,7 +33,7 @@ MAX_LINES = 3_000
 LONGEST_SHOWN = 2_000
 """Characters of one line that are drawn."""
 
-_NAMES = {LineKind.SAME: "muted", LineKind.ADDED: "added", LineKind.REMOVED: "removed"}
+_NAMES = {LineKind.SAME: "", LineKind.ADDED: "added", LineKind.REMOVED: "removed"}
 _SIGNS = {LineKind.SAME: " ", LineKind.ADDED: "+", LineKind.REMOVED: "−"}
 
 Pair = tuple[DiffLine | None, DiffLine | None]
@@ -152,7 +152,7 @@ def _cut(diff: FileDiff, most: int) -> FileDiff:
 
 
 def _file_rows(diff: FileDiff, layout: DiffLayout) -> Iterator[DiffRow]:
-    for row in _fitted(file_title(diff), max(8, layout.width - 2), wrap=layout.wrap):
+    for row in fitted(file_title(diff), max(8, layout.width - 2), wrap=layout.wrap):
         yield DiffRow(Content(" ") + row, "gap")
     if not diff.hunks and not diff.old_path:
         words = "empty" if diff.before_exists != diff.after_exists else "no differences"
@@ -178,18 +178,18 @@ def _gap(skipped: int, heading: str, digits: int) -> Content:
 def _unified_rows(hunk: Hunk, layout: DiffLayout, digits: int) -> Iterator[DiffRow]:
     room = max(8, layout.width - digits - 5)
     for line in hunk.lines:
-        name = _NAMES[line.kind]
-        base = "" if line.kind is LineKind.SAME else name
-        for number, row in enumerate(_fitted(shown_line(line), room, wrap=layout.wrap)):
-            shown = line.new if line.new is not None else line.old
-            yield DiffRow(Content.assemble(_gutter(line, shown, digits, first=not number), row), base)
+        number = line.new if line.new is not None else line.old
+        for row in _line_rows(line, number, room, digits, wrap=layout.wrap):
+            yield DiffRow(row, _NAMES[line.kind])
 
 
-def _gutter(line: DiffLine, number: int | None, digits: int, *, first: bool) -> Content:
-    if not first:
-        return Content(" " * (digits + 4))
-    mark = "quiet" if line.kind is LineKind.SAME else f"{_NAMES[line.kind]}-mark"
-    return Content.assemble((f" {number:>{digits}} ", "quiet"), (f"{_SIGNS[line.kind]} ", mark))
+def _line_rows(line: DiffLine, number: int | None, room: int, digits: int, *, wrap: bool) -> Iterator[Content]:
+    """Render a line in rows of `room` cells: the first one after the number and sign of the line."""
+    mark = f"{_NAMES[line.kind]}-mark" if _NAMES[line.kind] else "quiet"
+    gutter = Content.assemble((f" {number:>{digits}} ", "quiet"), (f"{_SIGNS[line.kind]} ", mark))
+    for row in fitted(shown_line(line), room, wrap=wrap):
+        yield Content.assemble(gutter, row)
+        gutter = Content(" " * (digits + 4))
 
 
 def _side_rows(hunk: Hunk, layout: DiffLayout, digits: int) -> Iterator[DiffRow]:
@@ -206,16 +206,13 @@ def _side(line: DiffLine | None, width: int, digits: int, *, wrap: bool, is_old:
     """Render one side of a line, in rows of exactly `width` cells."""
     if line is None:
         return []
-    number = line.old if is_old else line.new
-    name = "" if line.kind is LineKind.SAME else _NAMES[line.kind]
-    rows = []
-    for index, row in enumerate(_fitted(shown_line(line), max(4, width - digits - 5), wrap=wrap)):
-        whole = Content.assemble(_gutter(line, number, digits, first=not index), row).truncate(width, pad=True)
-        rows.append(whole.stylize_before(name) if name else whole)
-    return rows
+    number, name = line.old if is_old else line.new, _NAMES[line.kind]
+    rows = _line_rows(line, number, max(4, width - digits - 5), digits, wrap=wrap)
+    padded = (row.truncate(width, pad=True) for row in rows)
+    return [row.stylize_before(name) if name else row for row in padded]
 
 
-def _fitted(content: Content, room: int, *, wrap: bool) -> list[Content]:
+def fitted(content: Content, room: int, *, wrap: bool = True) -> list[Content]:
     if content.cell_length <= room:
         return [content]
     return list(content.wrap(room)) if wrap else [content.truncate(room, ellipsis=True)]

@@ -20,7 +20,7 @@ from donna_tui.text.merge import Merge, shared_stretches
 from donna_tui.text.word_diff import changed_words
 from donna_tui.tui.lib.bindings import action_binding, bindings
 from donna_tui.tui.lib.dialogs import Dialog
-from donna_tui.tui.lib.diff import VIEW_KEYS, DiffDialog, DiffRow, DiffRows, DiffView, marked_line
+from donna_tui.tui.lib.diff import VIEW_KEYS, DiffDialog, DiffRow, DiffRows, DiffView, fitted, marked_line
 from donna_tui.tui.lib.error_messages import Refusal
 from donna_tui.tui.lib.humanize import plural
 from donna_tui.tui.lib.inputs import KeyLine
@@ -100,7 +100,7 @@ def _side(sides: Sides, index: int, cells: int) -> list[Content]:
         marked_line(line, changed_words(other[place], line)[1] if corresponds else (), style)
         for place, line in enumerate(own)
     ]
-    rows = (row for line in lines or [Content.styled("nothing", "quiet")] for row in _fitted(line, cells - 2))
+    rows = (row for line in lines or [Content.styled("nothing", "quiet")] for row in fitted(line, max(4, cells - 2)))
     shown = (Content.assemble(" ", row).truncate(cells, pad=True) for row in rows)
     return [row.stylize_before(tone) if tone else row for row in shown]
 
@@ -118,7 +118,7 @@ def _shared(lines: tuple[str, ...], cells: int, *, first: bool, last: bool) -> I
 
 def _muted(lines: tuple[str, ...], cells: int) -> Iterator[Content]:
     for line in lines:
-        for row in _fitted(marked_line(line, (), "").stylize("muted"), cells - 2):
+        for row in fitted(marked_line(line, (), "").stylize("muted"), max(4, cells - 2)):
             yield Content(" ") + row
 
 
@@ -133,10 +133,6 @@ def _titles(clash: Clash, titles: Titles) -> list[Content]:
 def _columns(contents: Iterable[Content], cells: int) -> DiffRow:
     parts = [content.truncate(cells, ellipsis=True, pad=True) for content in contents]
     return DiffRow(Content.styled("│", "quiet").join(parts))
-
-
-def _fitted(content: Content, cells: int) -> list[Content]:
-    return [content] if content.cell_length <= cells else list(content.wrap(max(4, cells)))
 
 
 def _lines(data: bytes | None) -> list[str]:
