@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 
 from rich.cells import cell_len
@@ -89,13 +89,22 @@ def moment(at: float) -> str:
     return local(at, "%d %b %H:%M").lstrip("0")
 
 
+def local_day(at: float) -> date:
+    """Return the local day of a Unix time. Raises OverflowError, ValueError or OSError out of range."""
+    return datetime.fromtimestamp(at).astimezone().date()
+
+
+def near_day(day: date, today: date) -> str:
+    """Return the name of a day next to `today`, or of that day; empty for any other."""
+    return {0: "today", 1: "tomorrow", -1: "yesterday"}.get((day - today).days, "")
+
+
 def near_moment(at: float, now: float) -> str:
     """Format the local day and time of a Unix time, with a name for a near day: `today 14:32`, `20 Nov 14:32`."""
     try:
-        days = (datetime.fromtimestamp(at).astimezone().date() - datetime.fromtimestamp(now).astimezone().date()).days
+        name = near_day(local_day(at), local_day(now))
     except (OverflowError, ValueError, OSError):
         return "–"
-    name = {0: "today", 1: "tomorrow", -1: "yesterday"}.get(days)
     return f"{name} {clock(at)[:5]}" if name else moment(at)
 
 

@@ -22,7 +22,7 @@ from donna_tui.tui.lib.containers import Panel
 from donna_tui.tui.lib.dialogs import one_dialog, showing_errors
 from donna_tui.tui.lib.error_messages import error_text, sentence
 from donna_tui.tui.lib.external import ExternalPrograms
-from donna_tui.tui.lib.humanize import one_line, plural
+from donna_tui.tui.lib.humanize import local_day, one_line, plural
 from donna_tui.tui.lib.inputs import Notice, NoticeText, show_label
 from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import shown_key
@@ -54,7 +54,7 @@ class MeetingsPane(PartsPane):
 
     def __init__(self, programs: ExternalPrograms) -> None:
         super().__init__("meetings", programs)
-        self._agenda = wording.Agenda(wording.local_day(time()))
+        self._agenda = wording.Agenda(local_day(time()))
         self._being_written: set[str] = set()
         self._selects_next = ""
 
@@ -122,7 +122,7 @@ class MeetingsPane(PartsPane):
         self._turn_to(self._agenda.step(1))
 
     def action_meetings_today(self) -> None:
-        self._turn_to(replace(self._agenda, day=wording.local_day(time())))
+        self._turn_to(replace(self._agenda, day=local_day(time())))
 
     def action_meetings_span(self) -> None:
         row = self.selected
@@ -234,7 +234,7 @@ class MeetingsPane(PartsPane):
             self.card.show_text("", "")
         else:
             state = wording.state_text(row, time(), being_written=row.meeting.event_id in self._being_written)
-            self.card.show_meeting(row, wording.day_title(row.meeting.day, wording.local_day(time())), state)
+            self.card.show_meeting(row, wording.day_title(row.meeting.day, local_day(time())), state)
         self.post_message(ActionsChanged())
         if row is not None:
             self._read(row)
@@ -265,9 +265,9 @@ class MeetingsPane(PartsPane):
 
     def _show_agenda(self, agenda: wording.Agenda, meetings: tuple[MeetingRow, ...]) -> None:
         now = time()
-        today = wording.local_day(now)
+        today = local_day(now)
         self._hide_notice(self.rows)
-        style = "$text-accent" if agenda.first <= today < wording.local_day(agenda.bounds[1]) else "$text-muted"
+        style = "$text-accent" if agenda.first <= today < local_day(agenda.bounds[1]) else "$text-muted"
         self.query_one("#agenda-head", Static).update(Content.styled(agenda.title(today), style))
         key = shown_key("meetings.span")
         empty = "No meetings in this week." if agenda.is_week else f"No meetings on this day. {key} shows the week."

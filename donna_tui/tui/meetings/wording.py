@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from donna_tui.tui.lib.error_messages import lowered, sentence
-from donna_tui.tui.lib.humanize import moment, one_line, plural
+from donna_tui.tui.lib.humanize import moment, near_day, one_line, plural
 from donna_tui.tui.lib.inputs import NoticeText
 from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.types.drafts import CalendarRow, MeetingRow, MeetingState
@@ -82,14 +82,10 @@ def midnight(day: datetime.date) -> float:
     return datetime.datetime.combine(day, datetime.time()).astimezone().timestamp()
 
 
-def local_day(at: float) -> datetime.date:
-    return datetime.datetime.fromtimestamp(at).astimezone().date()
-
-
 def day_title(day: datetime.date, today: datetime.date) -> str:
     """Format a day: `Fri 20 Nov 2026, today`."""
-    near = {0: ", today", 1: ", tomorrow", -1: ", yesterday"}
-    return f"{day:%a} {_short(day)} {day.year}{near.get((day - today).days, '')}"
+    near = near_day(day, today)
+    return f"{day:%a} {_short(day)} {day.year}{f', {near}' if near else ''}"
 
 
 def calendars_line(calendars: Iterable[CalendarRow]) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import BlankColumn, BlankRow, make_panel
-from donna_tui.tui.lib.humanize import age, plural, task_title
+from donna_tui.tui.lib.humanize import age, local_day, near_day, plural, task_title
 from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.lines import row_of
 from donna_tui.tui.lib.messages import ActionsChanged, GoTo, OpenMeeting, OpenNote
@@ -284,7 +284,7 @@ def _tried(example: str, *, with_syntax: bool) -> tuple[StartLine, ...]:
 
 def _upcoming(facts: StartFacts, now: float) -> tuple[StartLine, ...]:
     """Format the number of waiting drafts, the next meetings, and the due tasks."""
-    today = datetime.datetime.fromtimestamp(now).astimezone().date()
+    today = local_day(now)
     drafts = Content.styled(f"{plural(facts.drafts, 'draft')} to review", "$text-accent")
     return (
         *([StartLine(drafts, opens=partial(GoTo, "review"))] if facts.drafts else []),
@@ -317,11 +317,8 @@ def _task(task: TaskRow, today: datetime.date) -> StartLine:
 
 
 def _day_words(day: datetime.date, today: datetime.date) -> str:
-    names = {-1: "yesterday", 0: "today", 1: "tomorrow"}
-    away = (day - today).days
-    if away in names:
-        return names[away]
-    return f"{day:%a}" if 1 < away < 7 else f"{day:%d %b}".lstrip("0")
+    written = f"{day:%a}" if 1 < (day - today).days < 7 else f"{day:%d %b}".lstrip("0")
+    return near_day(day, today) or written
 
 
 def _opening(status: Status | None) -> Content:
