@@ -162,23 +162,16 @@ def _publish(folder: Path, destination: Path) -> None:
     for path in (*folder.iterdir(), folder):
         fsync(path)
     aside = folder.with_name(f"{folder.name}-damaged")
-    if not _is_intact(destination):
+    if not files.intact_export(destination):
         with contextlib.suppress(FileNotFoundError):
             destination.rename(aside)
     try:
         folder.rename(destination)
     except OSError:
-        if not _is_intact(destination):
+        if not files.intact_export(destination):
             raise
     fsync(destination.parent)
     shutil.rmtree(aside, ignore_errors=True)
-
-
-def _is_intact(folder: Path) -> bool:
-    try:
-        return files.load_export(folder) is not None
-    except ModelError:
-        return False
 
 
 def _outcome(destination: Path) -> dict[str, Any]:

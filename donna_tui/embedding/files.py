@@ -142,6 +142,14 @@ def load_export(folder: Path) -> ModelFiles | None:
     )
 
 
+def intact_export(folder: Path) -> ModelFiles | None:
+    """Load the export in `folder`; None if there is none, or it is damaged."""
+    try:
+        return load_export(folder)
+    except ModelError:
+        return None
+
+
 def load_hand_placed(cache: Path) -> ModelFiles | None:
     """Load the official ONNX file of all-MiniLM-L6-v2, if it was placed in the cache in the hub's layout; else None.
 

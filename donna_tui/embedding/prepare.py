@@ -51,7 +51,7 @@ def prepare_model(cache: Path, on_phase: OnPhase, cancel: Event | None = None) -
     cancel = cancel or Event()
     models = private_folder(files.models_folder(cache))
     with _only_one(models / ".lock", on_phase, cancel):
-        return _intact_export(cache) or _export(cache, on_phase, cancel)
+        return files.intact_export(files.export_folder(cache)) or _export(cache, on_phase, cancel)
 
 
 def install_model(
@@ -107,14 +107,7 @@ def _usable_weights(models: Path) -> Path | None:
 
 def prepared_model(cache: Path) -> ModelFiles | None:
     """Return the default model if it is present and intact; None if it must be exported first. Raises ModelError."""
-    return files.load_hand_placed(cache) or _intact_export(cache)
-
-
-def _intact_export(cache: Path) -> ModelFiles | None:
-    try:
-        return files.load_export(files.export_folder(cache))
-    except ModelError:
-        return None
+    return files.load_hand_placed(cache) or files.intact_export(files.export_folder(cache))
 
 
 @contextlib.contextmanager
