@@ -205,23 +205,20 @@ class VaultWriter:
             return error.message
         return ""
 
-    def create_folder(self, path: str) -> None:
-        """Create an empty folder. Git does not store it before a note is in it."""
-        self._make_folder(path)
+    def create_folder(self, path: str, *, besides: str = "") -> None:
+        """Create an empty folder, or one that the folder `besides` moves to. Git stores it once it has a note."""
+        self.rules.check_path(f"{path}/{A_NOTE}")
+        self._plan_context.check_new(f"{path}/{A_NOTE}", besides=besides)
+        self._context.files.make_folder(path)
 
     def rename_folder(self, path: str, new: str) -> None:
         """Rename an empty folder."""
         files = self._context.files
-        self._make_folder(new, besides=path)
+        self.create_folder(new, besides=path)
         if self._plan_context.is_respelled(path, new):
             files.respell(new)
         else:
             files.remove_empty(path)
-
-    def _make_folder(self, path: str, *, besides: str = "") -> None:
-        self.rules.check_path(f"{path}/{A_NOTE}")
-        self._plan_context.check_new(f"{path}/{A_NOTE}", besides=besides)
-        self._context.files.make_folder(path)
 
     def remove_folder(self, path: str) -> bool:
         return self._context.files.remove_empty(path)
