@@ -49,11 +49,13 @@ def require_open_streams(what: str, *descriptors: int) -> None:
 
 def report_failure(error: Exception) -> ExitCode:
     """Log the traceback of an unexpected error, and report it in one sentence."""
+    from donna_tui.platform.paths import is_full
+
     cause = error.__cause__ if isinstance(error, AppCrashError) and isinstance(error.__cause__, Exception) else error
     if isinstance(cause, OSError) and cause.errno == errno.EBADF and 1 in _closed:
         print_message("donna: the result cannot be written: standard output is closed")
         return ExitCode.FAILED
-    if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT):
+    if isinstance(cause, OSError) and is_full(cause):
         print_message(f"donna: stopped: {(cause.strerror or 'the disk is full').lower()}")
         return ExitCode.FAILED
     log = _logged(cause)

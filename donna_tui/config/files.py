@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import stat
 import tempfile
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from donna_tui.config.document import Document, Layer, Origin, invalid
-from donna_tui.platform.paths import private_folder
+from donna_tui.platform.paths import is_full, private_folder
 from donna_tui.types.errors import ConfigError, DonnaError, Reason
 
 MAX_BYTES = 64 * 1024
@@ -100,7 +99,7 @@ def add_item(file: Path, key: str, item: Mapping[str, Any]) -> None:
         private_folder(file.parent)
         _replace(Path(os.path.realpath(file)), new_text)
     except OSError as error:
-        reason = Reason.DISK_FULL if error.errno in (errno.ENOSPC, errno.EDQUOT) else Reason.IO_ERROR
+        reason = Reason.DISK_FULL if is_full(error) else Reason.IO_ERROR
         raise DonnaError(reason, f"{file} cannot be written ({error.strerror})") from error
     except UnicodeDecodeError as error:
         raise invalid(Origin("user", str(file)), "the file is not UTF-8 text") from error

@@ -25,7 +25,7 @@ from urllib.parse import unquote, urldefrag, urlsplit
 import httpx2
 
 from donna_tui.embedding import files
-from donna_tui.platform.paths import fsync
+from donna_tui.platform.paths import fsync, is_full
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.egress import open_client
 from donna_tui.safety.payload import carrying
@@ -134,7 +134,7 @@ def download_weights(cache: Path, sources: Sources, on_progress: OnProgress, can
         finally:
             shutil.rmtree(staging, ignore_errors=True)
     except OSError as error:
-        reason = Reason.DISK_FULL if error.errno in (errno.ENOSPC, errno.EDQUOT) else Reason.IO_ERROR
+        reason = Reason.DISK_FULL if is_full(error) else Reason.IO_ERROR
         hint = f"{SPARE_BYTES / 1e6:.0f} MB are needed in {models}" if reason is Reason.DISK_FULL else None
         raise ModelError(reason, f"The model cannot be stored ({error.strerror or error}).", hint=hint) from error
     return folder

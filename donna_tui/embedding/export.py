@@ -7,7 +7,6 @@ two on this machine is kept. Prints one line of JSON, `{"ok": true, …}` or `{"
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import platform
 import shutil
@@ -27,7 +26,7 @@ from donna_tui.embedding.files import GRAPH, MANIFEST, TOKENIZER, WEIGHTS, Manif
 from donna_tui.embedding.onnx import OnnxGraph
 from donna_tui.embedding.provider import Matrix, Vector
 from donna_tui.embedding.tokenizer import ModelTokens
-from donna_tui.platform.paths import fsync
+from donna_tui.platform.paths import fsync, is_full
 from donna_tui.types.errors import DonnaError, ModelError, Reason
 
 MIN_SPEEDUP = 1.15
@@ -182,7 +181,7 @@ def _outcome(destination: Path) -> dict[str, Any]:
     except ModuleNotFoundError as error:
         return {"ok": False, "reason": Reason.MODEL_MISSING, "message": f"{error}, which builds the model once."}
     except OSError as error:
-        reason = Reason.DISK_FULL if error.errno == errno.ENOSPC else Reason.IO_ERROR
+        reason = Reason.DISK_FULL if is_full(error) else Reason.IO_ERROR
         return {"ok": False, "reason": reason, "message": f"The model cannot be written ({error.strerror})."}
     except Exception as error:
         message = f"{type(error).__name__}: {error}"

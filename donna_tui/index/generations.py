@@ -7,7 +7,6 @@ records the recipe it was built with; `Recipe` is the one it should be built wit
 from __future__ import annotations
 
 import contextlib
-import errno
 import itertools
 import re
 import time
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from donna_tui.index.database import Database, open_database
 from donna_tui.index.migrations import get_meta, migrate, set_meta
+from donna_tui.platform.paths import is_full
 from donna_tui.types.errors import DatabaseError, Reason
 
 _FILES = ("", "-wal", "-shm")
@@ -53,8 +53,7 @@ def make_current(folder: Path, generation: int) -> None:
         pending.write_text(str(generation), encoding="ascii")
         pending.replace(folder / "current")
     except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        reason = Reason.DISK_FULL if full else Reason.IO_ERROR
+        reason = Reason.DISK_FULL if is_full(error) else Reason.IO_ERROR
         message = f"the folder of the index is not writable ({error.strerror})"
         raise DatabaseError(reason, message, hint="free some space; nothing is lost") from error
 

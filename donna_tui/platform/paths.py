@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
@@ -89,6 +90,11 @@ def private_text(file: Path, most_bytes: int) -> str:
         return os.read(descriptor, most_bytes).decode("utf-8", "replace")
     finally:
         os.close(descriptor)
+
+
+def is_full(error: OSError) -> bool:
+    """Return whether an error means that there is no room: on the disk, in a quota, or in what a file may hold."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def fsync(path: Path) -> None:

@@ -8,15 +8,14 @@ import os
 from functools import partial
 from pathlib import Path
 
-from donna_tui.platform.paths import fsync, private_folder
+from donna_tui.platform.paths import fsync, is_full, private_folder
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
 
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _MODES = {errno.EACCES: "permission denied", errno.EPERM: "permission denied", errno.EROFS: "it is read-only"}
 
 
 def refused_write(error: OSError, path: str, *, what: str = "the note") -> VaultWriteError:
-    if error.errno in _FULL:
+    if is_full(error):
         return VaultWriteError(Reason.DISK_FULL, "the disk is full", hint="free some space and try again", path=path)
     if error.errno == errno.ENAMETOOLONG:
         return VaultWriteError(Reason.TOO_LONG, "the name is too long for this disk", path=path)
