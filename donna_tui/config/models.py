@@ -25,6 +25,10 @@ from donna_tui.config.blocks import (
 )
 from donna_tui.config.calendars import Calendars
 
+Autonomy = Annotated[
+    Literal["low", "medium", "high"],
+    Field(description="low writes to Inbox for review; medium and high write to the target folder."),
+]
 Hour = Annotated[
     Whole,
     Field(
@@ -46,9 +50,7 @@ Limit = Annotated[Whole, Field(ge=0, le=200)]
 class Skill(Switch):
     """Settings shared by all skills. Those with an hour start once they are switched on."""
 
-    autonomy_level: Literal["low", "medium", "high"] = Field(
-        "medium", description="low writes to Inbox for review; medium and high write to the target folder."
-    )
+    autonomy_level: Autonomy = "medium"
 
 
 class DailySkill(Skill):
@@ -154,9 +156,7 @@ class PersonProfileLimits(Block):
 class PersonProfileConfig(WeeklySkill):
     """A page for each person who is mentioned often, in People."""
 
-    autonomy_level: Literal["low", "medium", "high"] = Field(
-        "low", description="low writes to Inbox for review; medium and high write to the target folder."
-    )
+    autonomy_level: Autonomy = "low"
     hour: Hour = 22
     trigger_mentions_threshold: Whole = Field(3, ge=1, le=1000, description="Mentions that make a profile worthwhile.")
     lookback_days: Whole = Field(7, ge=1, le=366, description="Days in which mentions are counted.")
