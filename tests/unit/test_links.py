@@ -21,6 +21,7 @@ from donna_tui.vault.links.spans import LONGEST_LINK, extract_links
         ("[[unclosed [[Note]]", ["Note"]),
         ("[[unclosed\n\n[[Note]]", ["Note"]),
         ("[single] [text](url.md) ]] [[", []),
+        ("`[[code]]` %%[[comment]]%% [[Note]]", ["Note"]),
         ("[[../../etc/passwd]]", ["../../etc/passwd"]),
         (f"[[{'x' * LONGEST_LINK}y]] [[ok]]", ["ok"]),
     ],

@@ -13,26 +13,6 @@ from donna_tui.text.prose import Span, prose
 from donna_tui.vault.note.read import parse_frontmatter
 
 LONGEST_LINK = 400
-_LINE_BREAKS = frozenset("\r\n")
-
-
-def extract_links(text: str) -> list[str]:
-    """Return the targets of `[[target#heading|alias]]` and `![[embeds]]`, in order, each once. Takes linear time."""
-    found: dict[str, None] = {}
-    position = text.find("[[")
-    while position >= 0:
-        start = position + 2
-        end = text.find("]]", start, start + LONGEST_LINK)
-        inner = text[start:end] if end >= 0 else ""
-        nested = inner.rfind("[[")
-        if nested >= 0:
-            inner = inner[nested + 2 :]
-        target = inner.split("|", 1)[0].split("#", 1)[0].rstrip("\\").strip()
-        if target and not _LINE_BREAKS.intersection(inner):
-            found[target] = None
-        position = text.find("[[", end if end >= 0 else start)
-    return list(found)
-
 
 _PUNCTUATION = r"[!-/:-@\[-`{-~]"
 _LONGEST_INNER = LONGEST_LINK - len("]]")
@@ -101,6 +81,12 @@ def find_links(text: str) -> Iterator[Link]:
         yield _wikilink(match, in_yaml=True)
     for span in prose(text, body):
         yield from _Inline(text, span).links()
+
+
+def extract_links(text: str) -> list[str]:
+    """Return the targets of `[[target#heading|alias]]` and `![[embeds]]`, in order, each once."""
+    targets = (link.target for link in find_links(text) if link.kind is LinkKind.WIKI)
+    return list(dict.fromkeys(filter(None, targets)))
 
 
 class _Inline:
