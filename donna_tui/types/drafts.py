@@ -6,7 +6,7 @@ import datetime
 from dataclasses import dataclass
 from enum import StrEnum
 
-from donna_tui.types.search import cited_path
+from donna_tui.types.search import cited_path, note_containing
 
 OFF_FOR_SERIES = "Notes are turned off for this series."
 OFF_FOR_MEETING = "Notes are turned off for this meeting."
@@ -150,6 +150,11 @@ class Evidence:
     @property
     def cited_path(self) -> str:
         return cited_path(self.source_type, self.path)
+
+    @property
+    def note(self) -> str:
+        """Return the note that contains this passage; empty if none does."""
+        return note_containing(self.source_type, self.path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from donna_tui.types.search import ME, MemorySource
+from donna_tui.types.search import ME, MemorySource, note_containing
 
 NOVELTY_SHARE, SALIENCE_SHARE = 0.6, 0.4
 """The shares of novelty and salience in the importance of a memory."""
@@ -82,6 +82,11 @@ class MemoryChunk:
     sensitive: bool = False
     score: float = 0.0
     tokens: int = 0
+
+    @property
+    def note(self) -> str:
+        """Return the note that contains this memory; empty if none does."""
+        return note_containing(self.source, self.source_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -154,6 +154,11 @@ class Hit:
     def cited_path(self) -> str:
         return cited_path(self.source_type, self.path)
 
+    @property
+    def note(self) -> str:
+        """Return the note that contains this hit; empty if none does."""
+        return note_containing(self.source_type, self.path)
+
 
 @dataclass(frozen=True, slots=True)
 class FilterProblem:

@@ -168,15 +168,12 @@ class ToolContext:
         """Return which of some notes exist and may be seen by this client."""
         return await asyncio.to_thread(lambda: {note for note in notes if self.access.sees(note)})
 
-    async def public(self, found: Sequence[R], note_of: Callable[[R], str]) -> Sequence[R]:
-        """Return the results that this client may see now, as the index may be outdated.
-
-        `note_of` returns the path of the note that contains a result, empty if there is none.
-        """
+    async def public(self, found: Sequence[R]) -> Sequence[R]:
+        """Return the results that this client may see now, as the index may be outdated."""
         if self.access.sensitive:
             return found
-        seen = await self.visible({note for result in found if (note := note_of(result))})
-        return [result for result in found if not result.sensitive and (not (note := note_of(result)) or note in seen)]
+        seen = await self.visible({result.note for result in found if result.note})
+        return [result for result in found if not result.sensitive and (not result.note or result.note in seen)]
 
 
 def actor_of(client: str) -> str:

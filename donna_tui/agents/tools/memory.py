@@ -17,7 +17,7 @@ from donna_tui.search.citations import citation
 from donna_tui.search.query import readable
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import BadLine, MemoryFilter, TaskRow
-from donna_tui.types.search import Filters, Hit, MemorySource, SearchRequest, note_containing
+from donna_tui.types.search import Filters, Hit, MemorySource, SearchRequest
 from donna_tui.vault.note.read import iso_date
 
 INDEX_WAIT_SECONDS = 2.0
@@ -162,7 +162,7 @@ async def recall(context: ToolContext, args: schemas.RecallArgs) -> schemas.Reca
         memory_types=args.types or None,
         remote=not context.access.sensitive,
     )
-    memories = await context.public(result.memories, lambda memory: note_containing(memory.source, memory.source_id))
+    memories = await context.public(result.memories)
     dropped = sum(memory.tokens for memory in result.memories) - sum(memory.tokens for memory in memories)
     return schemas.RecallOutput(
         memories=() if args.as_block else memories,
@@ -209,8 +209,8 @@ async def memory_search(context: ToolContext, args: schemas.SearchArgs) -> schem
         near_misses=args.near_misses,
     )
     outcome = await context.engine.search_fresh(request)
-    hits = [hit for hit in await context.public(outcome.hits, _note_of_hit) if _is_near_enough(hit, args.min_score)]
-    near = await context.public(outcome.near_misses, _note_of_hit) if args.near_misses else []
+    hits = [hit for hit in await context.public(outcome.hits) if _is_near_enough(hit, args.min_score)]
+    near = await context.public(outcome.near_misses) if args.near_misses else []
     return schemas.SearchOutput(
         results=tuple(map(_hit_row, hits)),
         count=len(hits),
@@ -221,10 +221,6 @@ async def memory_search(context: ToolContext, args: schemas.SearchArgs) -> schem
         stale=outcome.stale,
         indexed=outcome.indexed,
     )
-
-
-def _note_of_hit(hit: Hit) -> str:
-    return hit.path if hit.source_type == MemorySource.VAULT else str(hit.metadata.get("note", ""))
 
 
 def _is_near_enough(hit: Hit, least: float | None) -> bool:

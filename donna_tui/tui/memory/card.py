@@ -15,7 +15,7 @@ from donna_tui.tui.lib.humanize import day
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.memory.list import KINDS, importance_value, own_text
 from donna_tui.types.memory import Importance, MemoryChunk, MemoryType, Signal
-from donna_tui.types.search import MemorySource, note_containing
+from donna_tui.types.search import MemorySource
 
 _HEAD, _TAIL = 100, 40
 """Characters of a long citation that are shown: its beginning, and its end with turns or lines."""
@@ -103,13 +103,8 @@ def citation_of(memory: MemoryChunk) -> str:
         session = clean_line(memory.session_id)
         return " · ".join(filter(None, (title, session if session != title else "", turns)))
     if memory.source in (MemorySource.TASK, MemorySource.VAULT):
-        return f"{clean_line(note_of(memory))} · {_range('line', memory.start_line, memory.end_line)}"
+        return f"{clean_line(memory.note)} · {_range('line', memory.start_line, memory.end_line)}"
     return " · ".join(filter(None, (title, clean_line(memory.id))))
-
-
-def note_of(memory: MemoryChunk) -> str:
-    """Return the note that contains a memory; empty if none does."""
-    return note_containing(memory.source, memory.source_id)
 
 
 def _range(noun: str, first: int, last: int) -> str:

@@ -31,7 +31,7 @@ from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.messages import ActionsChanged, EditNote, EngineEvents, StatusChanged
 from donna_tui.tui.memory import wording
-from donna_tui.tui.memory.card import MemoryCard, citation_of, note_of
+from donna_tui.tui.memory.card import MemoryCard, citation_of
 from donna_tui.tui.memory.dialogs import ForgetScreen, SuggestionScreen
 from donna_tui.tui.memory.list import PAGE, MemoryList, own_text
 from donna_tui.tui.memory.recall_panel import MemoryInput, RecallPanel
@@ -116,7 +116,7 @@ class MemoryPane(PartsPane):
             base,
             typing=isinstance(self.screen.focused, Input),
             memory=memory is not None,
-            no_open=base.no_editor if memory is not None and note_of(memory) else "",
+            no_open=base.no_editor if memory is not None and memory.note else "",
             no_forget=wording.why_no_forgetting(memory),
             no_suggestion="" if self._suggestions else "No preference from a chat is waiting to be confirmed.",
             no_bring_back="" if self._forgotten or self.vault_flows is not None else wording.NOTHING_TO_UNDO,
@@ -250,8 +250,8 @@ class MemoryPane(PartsPane):
 
     async def action_memory_open(self) -> None:
         memory = self.selected
-        if memory is not None and note_of(memory):
-            self.post_message(EditNote(note_of(memory), memory.start_line))
+        if memory is not None and memory.note:
+            self.post_message(EditNote(memory.note, memory.start_line))
         elif memory is not None:
             self._read_around(memory)
 
@@ -286,7 +286,7 @@ class MemoryPane(PartsPane):
     def action_memory_tick(self) -> None:
         memory = self.selected
         if memory is not None:
-            self._change(partial(self.flows.tick, note_of(memory), memory.source_id.rpartition("#")[2]))
+            self._change(partial(self.flows.tick, memory.note, memory.source_id.rpartition("#")[2]))
 
     @one_dialog("change")
     async def _change(self, flow: Callable[[], Awaitable[Outcome | None]]) -> None:

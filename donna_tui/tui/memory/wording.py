@@ -12,7 +12,7 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.humanize import count, percent, plural
 from donna_tui.tui.lib.inputs import NoticeText
 from donna_tui.tui.lib.keymap import shown_key
-from donna_tui.tui.memory.card import citation_of, note_of
+from donna_tui.tui.memory.card import citation_of
 from donna_tui.tui.memory.list import is_open
 from donna_tui.types.memory import EXTRA_SOURCES, MemoryChunk, MemoryFilter, RecallResult, Suggestion
 from donna_tui.types.search import MemorySource
@@ -142,7 +142,7 @@ def why_no_forgetting(memory: MemoryChunk | None) -> str:
     """Explain why a memory can be neither pinned nor forgotten here."""
     if memory is None:
         return ""
-    if note_of(memory):
+    if memory.note:
         return "This memory is part of a note. Edit the note to change it."
     return "It is forgotten already." if memory.forgotten else ""
 

@@ -240,8 +240,8 @@ class ReviewPane(PartsPane):
     def _why_no_edit_now(self, base: ActionState) -> str:
         if not self._is_at("evidence"):
             return self._why_no_note() or base.no_editor
-        no_note = "" if wording.note_of(self.passages.selected) else "No note contains this passage."
-        return no_note or base.no_editor
+        passage = self.passages.selected
+        return base.no_editor if passage is not None and passage.note else "No note contains this passage."
 
     def _why_no_note(self) -> str:
         row = self.selected
@@ -297,7 +297,7 @@ class ReviewPane(PartsPane):
             if self.selected is not None:
                 self._edit(self.selected, here=False)
         elif passage is not None:
-            self.post_message(EditNote(wording.note_of(passage), passage.start_line))
+            self.post_message(EditNote(passage.note, passage.start_line))
 
     def action_review_edit_here(self) -> None:
         if self.selected is not None:

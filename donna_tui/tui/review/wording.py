@@ -16,7 +16,6 @@ from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.review.lists import kind_of, title_of, when_of
 from donna_tui.types.drafts import Draft, DraftRow, DraftState, Evidence
 from donna_tui.types.errors import Reason
-from donna_tui.types.search import note_containing
 from donna_tui.vault.write.changes import Change, Plan
 
 LOADING = NoticeText("Loading drafts …", is_loading=True)
@@ -222,8 +221,3 @@ def evidence_head(cited: int, total: int) -> str:
     if cited:
         return f"This line has {plural(cited, 'source')}"
     return f"No passage for this line · all {total} below" if total else "No passage"
-
-
-def note_of(evidence: Evidence | None) -> str:
-    """Return the note that contains a passage; empty if none does."""
-    return note_containing(evidence.source_type, evidence.path) if evidence is not None else ""

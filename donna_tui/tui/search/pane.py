@@ -363,7 +363,7 @@ class SearchPane(BlankColumn):
     def action_search_show(self) -> None:
         if self.selected is None:
             return
-        note = wording.note_of_hit(self.selected)
+        note = self.selected.note
         if not note:
             self.notify("No note contains this passage.", severity="warning", timeout=4)
         elif not self._refuses_elsewhere(self.selected, "see it in its Vault"):
@@ -378,7 +378,7 @@ class SearchPane(BlankColumn):
         """Open the selected note in the editor; zoom in on a passage that is in no note."""
         if self.selected is None or self._backend is None:
             return
-        note = wording.note_of_hit(self.selected)
+        note = self.selected.note
         if not note:
             self._zoom(on=True)
             return
@@ -392,7 +392,7 @@ class SearchPane(BlankColumn):
     async def action_search_obsidian(self) -> None:
         if self.selected is None or self._backend is None:
             return
-        note = wording.note_of_hit(self.selected)
+        note = self.selected.note
         if not note:
             self.notify("No note contains this passage.", severity="warning", timeout=4)
             return
@@ -402,7 +402,7 @@ class SearchPane(BlankColumn):
     def action_search_copy_link(self) -> None:
         if self.selected is None:
             return
-        note = wording.note_of_hit(self.selected)
+        note = self.selected.note
         if note and not self._is_elsewhere(self.selected):
             self._programs.copy(citation_link(replace(self.selected, path=note)), "The link to this section")
         else:

@@ -11,16 +11,7 @@ from donna_tui.tui.lib.humanize import count, milliseconds, plural
 from donna_tui.tui.lib.inputs import NoticeText, error_notice
 from donna_tui.tui.search.results import ResultRow
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.search import (
-    MODES,
-    Filters,
-    Hit,
-    MemorySource,
-    Mode,
-    SearchOutcome,
-    SearchRequest,
-    note_containing,
-)
+from donna_tui.types.search import MODES, Filters, Hit, MemorySource, Mode, SearchOutcome, SearchRequest
 from donna_tui.types.status import ModelPhase, Status
 
 if TYPE_CHECKING:
@@ -185,11 +176,6 @@ def note_of(outcome: SearchOutcome) -> str:
     if outcome.mode != outcome.request.mode:
         return f"Only {outcome.mode} search was used."
     return ""
-
-
-def note_of_hit(hit: Hit) -> str:
-    """Return the note that contains a hit; empty if none does."""
-    return note_containing(hit.source_type, hit.path)
 
 
 def empty_start_text(status: Status | None) -> NoticeText | None:
