@@ -11,7 +11,7 @@ from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import emit, print_message
 from donna_tui.cli.session import Session, open_session
 from donna_tui.safety.classify import Sensitivity
-from donna_tui.text.lines import each_line
+from donna_tui.text.lines import split_lines
 from donna_tui.text.markdown import split_sections
 from donna_tui.text.plural import plural
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
@@ -31,7 +31,7 @@ def get(
 ) -> None:
     """Print a note, or some lines of it."""
     note = _read(open_session(space), path.removeprefix("vault:"))
-    lines = [note.text[low:high] for low, high, _ in each_line(note.text)]
+    lines = split_lines(note.text)
     shown = lines[start - 1 : None if count is None else start - 1 + count]
     emit(_note_fields(note, start, shown, len(lines)), shown, as_json=as_json)
     if note.lossy:

@@ -153,7 +153,7 @@ def _around(passage: Passage) -> schemas.GetArgs:
 
 
 def _lines_of(text: str, args: schemas.GetArgs, *, path: str, title: str) -> schemas.GetOutput:
-    lines = [_visible(text[low:high]) for low, high, _ in each_line(text)]
+    lines = [_visible(line) for line in split_lines(text)]
     first = min(args.from_, len(lines) + 1)
     shown = lines[first - 1 : first - 1 + args.lines]
     beyond = f"there is no line {args.from_}: {plural(len(lines), 'line')} in all" if lines else "it is empty"

@@ -14,7 +14,7 @@ from itertools import takewhile
 from textual.content import Content, Span
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.text.lines import each_line
+from donna_tui.text.lines import split_lines
 from donna_tui.text.markdown import BOXES, IMAGE_SIZE
 from donna_tui.tui.lib.links import LinkRef
 
@@ -155,7 +155,7 @@ def markdown_blocks(text: str, *, join: bool = True) -> Iterator[Block]:
 
     With `join`, hard-wrapped lines of prose are joined, and properties at the beginning of the text are shown as chips.
     """
-    lines = [text[start:end].expandtabs(4) for start, end, _ in each_line(text[:MAX_CHARACTERS])]
+    lines = [line.expandtabs(4) for line in split_lines(text[:MAX_CHARACTERS])]
     state = _State()
     block: Block | None = None
     number = _properties_end(lines) if join else 0

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from textual.content import Content
 
 from donna_tui.drafts.hunks import without_hunks
-from donna_tui.text.lines import each_line
+from donna_tui.text.lines import split_lines
 from donna_tui.tui.lib.error_messages import lowered, sentence
 from donna_tui.tui.lib.humanize import age, moment, one_line, plural, short_line, short_root
 from donna_tui.tui.lib.inputs import NoticeText
@@ -175,7 +175,7 @@ Part = tuple[str, int]
 
 def parts_of(draft: Draft) -> dict[Part, int]:
     """Return the parts of a draft, which are the same in another version of it, with their numbers in this one."""
-    lines = [draft.text[start:after] for start, _, after in each_line(draft.text)]
+    lines = split_lines(draft.text, keep_ends=True)
     texts = {hunk.number: "".join(lines[hunk.start_line - 1 : hunk.end_line]).strip() for hunk in draft.hunks}
     equal: Counter[str] = Counter()
     found: dict[Part, int] = {}

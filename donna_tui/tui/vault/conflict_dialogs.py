@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.text.lines import each_line
+from donna_tui.text.lines import split_lines
 from donna_tui.text.merge import Merge, shared_stretches
 from donna_tui.text.word_diff import changed_words
 from donna_tui.tui.lib.bindings import action_binding, bindings
@@ -136,8 +136,7 @@ def _columns(contents: Iterable[Content], cells: int) -> DiffRow:
 
 
 def _lines(data: bytes | None) -> list[str]:
-    text = (data or b"").decode("utf-8", "surrogateescape")
-    return [text[start:end] for start, end, _ in each_line(text)]
+    return split_lines((data or b"").decode("utf-8", "surrogateescape"))
 
 
 class ThreeWayView(DiffRows):
