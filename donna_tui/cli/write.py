@@ -282,7 +282,7 @@ def summary_lines(plan: Plan, outcome: Outcome) -> list[str]:
     where = "record" if len(outcome.record_only) == len(outcome.paths) > 0 else "commit"
     summary = f"{plan.subject} · operation {outcome.operation} · {where} {outcome.commit[:12]}"
     linked = plan.linked if outcome.kind is OperationKind.MOVE else 0
-    links = [f"links rewritten in {linked} {'note' if linked == 1 else 'notes'}"] if linked > 0 else []
+    links = [f"links rewritten in {plural(linked, 'note')}"] if linked > 0 else []
     unread = [f"  not read: {path}" for path in plan.unread] if len(plan.unread) > SHOWN_IN_REMARKS else []
     names = ", ".join(outcome.record_only[:3]) + (" …" if len(outcome.record_only) > 3 else "")
     private = [f"private and not in git: {names}. Undo works; the branch does not contain this change"]

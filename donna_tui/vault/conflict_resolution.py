@@ -8,6 +8,7 @@ from functools import partial
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.text.lines import split_lines
 from donna_tui.text.merge import common_runs, merge_texts, shared_stretches
+from donna_tui.text.plural import plural
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.client import VaultClient, lines_of
 from donna_tui.vault.conflicts import Conflict, Keep, original_of
@@ -141,7 +142,7 @@ def _left_out(conflict: Conflict, resolved: bytes) -> tuple[str, ...]:
     if not count:
         return ()
     since = f"merged with commit {conflict.base_commit[:12]} as the common base; " if conflict.base is not None else ""
-    return (f"{since}{count} line{'s' if count > 1 else ''} of one version {'are' if count > 1 else 'is'} not in it",)
+    return (f"{since}{plural(count, 'line')} of one version {'are' if count > 1 else 'is'} not in it",)
 
 
 def _union(own: str, other: str) -> str:

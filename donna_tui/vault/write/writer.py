@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.text.merge import has_conflict_markers
+from donna_tui.text.plural import plural
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.conflict_resolution import ConflictResolver
@@ -274,7 +275,7 @@ class VaultWriter:
             if before != after
         ]
         name = changes[0].path if changes else ""
-        others = f" and {len(changes) - 1} other note{'s' if len(changes) > 2 else ''}" if len(changes) > 1 else ""
+        others = f" and {plural(len(changes) - 1, 'other note')}" if len(changes) > 1 else ""
         marked = [change.path for change in changes if has_conflict_markers(change.after or b"")]
         remarks = (f"conflict markers are still in {marked[0]}",) if marked else ()
         subject = f"Edit {name}{others}"
