@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from donna_tui.types.drafts import Evidence
 from donna_tui.types.search import Hit
 
 _BREAKS_A_TARGET = re.compile(r"[\[\]|#^]|%%|[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -26,11 +27,11 @@ def location(hit: Hit) -> str:
     return f"{hit.cited_path}:{line_range(hit)}"
 
 
-def line_range(hit: Hit) -> str:
+def line_range(passage: Hit | Evidence) -> str:
     """Format the lines of a passage: `41–58`, or `41` for one line."""
-    if hit.start_line == hit.end_line:
-        return str(hit.start_line)
-    return f"{hit.start_line}–{hit.end_line}"
+    if passage.start_line == passage.end_line:
+        return str(passage.start_line)
+    return f"{passage.start_line}–{passage.end_line}"
 
 
 def citation_link(hit: Hit) -> str:

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from rich.cells import cell_len
 from textual.content import Content
 
+from donna_tui.search.citations import line_range
 from donna_tui.tui.lib.humanize import age, clock, near_moment, one_line, short_line, shorten_path
 from donna_tui.tui.lib.lines import ItemList, row_of
 from donna_tui.tui.memory.list import KINDS
@@ -101,16 +102,11 @@ class EvidenceList(ItemList[Evidence]):
             return row_of(Content.styled(trail, "muted"), Content.styled(source_of(passage), "quiet"), width)
         number = f"{passage.number:>2} "
         score = f"{passage.score:.2f}" if passage.score is not None else ""
-        lines = f":{lines_of(passage)}"
+        lines = f":{line_range(passage)}"
         room = max(6, width - cell_len(number) - cell_len(lines) - cell_len(score) - 2)
         where = shorten_path(one_line(passage.cited_path), room)
         left = Content.assemble((number, "accent"), (where, "strong"), (lines, "muted"))
         return row_of(left, Content.styled(score, "muted"), width)
-
-
-def lines_of(passage: Evidence) -> str:
-    one = passage.start_line == passage.end_line
-    return str(passage.start_line) if one else f"{passage.start_line}–{passage.end_line}"
 
 
 def trail_of(passage: Evidence) -> str:
@@ -128,4 +124,4 @@ def source_of(passage: Evidence) -> str:
 def citation_text(passage: Evidence) -> str:
     """Format the citation of a passage for pasting: `Projects/a.md › Decisions › Cache : 41–58`."""
     trail = filter(None, (one_line(passage.cited_path), trail_of(passage)))
-    return f"{' › '.join(trail)} : {lines_of(passage)}"
+    return f"{' › '.join(trail)} : {line_range(passage)}"
