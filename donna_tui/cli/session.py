@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from donna_tui.config.agent_settings import settings_of, workspace_of
+from donna_tui.config.agent_settings import settings_of
 from donna_tui.config.agents import may_be_agent
 from donna_tui.config.load import load_config, load_trusted
 from donna_tui.config.models import MemoryConfig
@@ -42,7 +42,7 @@ def find_session(named: str | None) -> Session | None:
     if named and may_be_agent(named):
         config = load_trusted().config
         if agent := config.agents.agent(named):  # its memory exists even if nothing is indexed
-            space = agent_space(agent.id, workspace_of(agent), agent.store, paths)
+            space = agent_space(agent.id, agent.workspace, agent.store, paths)
             return Session(space, settings_of(agent, config), paths)
     found = find_space(named, None if named else load_config().config.vault.root, paths)
     return session_for(found, paths) if found else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 from donna_tui.config.agents import Agent, RemoteConfig
@@ -96,8 +95,3 @@ def _embedding(agent: Agent, embedding: EmbeddingConfig) -> AgentEmbedding:
         remote_model=search.model,
         remote=search.remote,
     )
-
-
-def workspace_of(agent: Agent) -> Path:
-    """Return the folder of an agent, or a path that does not exist if none is set."""
-    return agent.workspace or Path("/nonexistent") / agent.id

@@ -10,7 +10,7 @@ from itertools import count
 from operator import attrgetter
 from pathlib import Path
 
-from donna_tui.config.agent_settings import settings_of, workspace_of
+from donna_tui.config.agent_settings import settings_of
 from donna_tui.config.load import load_config, load_trusted
 from donna_tui.config.models import MemoryConfig
 from donna_tui.engine.passages import Passage, passage_in
@@ -125,7 +125,7 @@ def _known(paths: AppPaths) -> Iterator[tuple[Space, MemoryConfig]]:
     for agent in trusted.agents.resolved():
         settings = settings_of(agent, trusted)
         if not settings.not_indexed:
-            yield agent_space(agent.id, workspace_of(agent), agent.store, paths), settings
+            yield agent_space(agent.id, agent.workspace, agent.store, paths), settings
 
 
 def _file(path: Path) -> tuple[int, int] | None:

@@ -6,7 +6,7 @@ import contextlib
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from donna_tui.config.agent_settings import settings_of, workspace_of
+from donna_tui.config.agent_settings import settings_of
 from donna_tui.config.models import MemoryConfig
 from donna_tui.embedding import files
 from donna_tui.embedding.prepare import prepared_model
@@ -131,7 +131,7 @@ def list_spaces(config: MemoryConfig, paths: AppPaths) -> list[SpaceRow]:
         vaults.insert(0, configured)
     rows = [_row(space, paths) for space in vaults]
     for agent in config.agents.resolved():
-        space = agent_space(agent.id, workspace_of(agent), agent.store, paths)
+        space = agent_space(agent.id, agent.workspace, agent.store, paths)
         why = settings_of(agent, config).not_indexed
         rows.append(_row(space, paths, why, root=str(space.root) if agent.workspace else ""))
     return rows

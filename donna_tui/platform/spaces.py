@@ -53,9 +53,10 @@ def _check_apart(root: Path, paths: AppPaths) -> None:
             raise SpaceError(Reason.CONFIG_INVALID, message, hint=hint)
 
 
-def agent_space(agent: str, workspace: Path, store: Path | None, paths: AppPaths) -> Space:
+def agent_space(agent: str, workspace: Path | None, store: Path | None, paths: AppPaths) -> Space:
     """Return the space of an agent, even if its workspace is missing. Agents in one workspace have separate spaces."""
-    root = Path(os.path.realpath(workspace))  # a loop of symbolic links counts as a missing folder
+    folder = workspace or Path("/nonexistent") / agent
+    root = Path(os.path.realpath(folder))  # a loop of symbolic links counts as a missing folder
     return Space(agent, root, store or paths.agent_state(agent, root), agent)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from donna_tui.config.agent_settings import AgentSettings, settings_of, workspace_of
+from donna_tui.config.agent_settings import AgentSettings, settings_of
 from donna_tui.config.agents import Agent
 from donna_tui.config.models import MemoryConfig
 from donna_tui.engine.engine import Engine
@@ -28,7 +28,7 @@ class AgentSandbox(Sandbox):
 
     @property
     def space(self) -> Space:
-        return agent_space(self.agent.id, workspace_of(self.agent), self.agent.store, self.paths)
+        return agent_space(self.agent.id, self.agent.workspace, self.agent.store, self.paths)
 
     @property
     def database(self) -> Path:
