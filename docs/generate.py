@@ -23,6 +23,7 @@ from docs.walks import walks_markdown
 from donna_tui.agents.tools.catalogue import TOOLS, Tool
 from donna_tui.cli.main import app
 from donna_tui.cli.output import ExitCode, exit_code
+from donna_tui.tui.lib.error_messages import REASONS
 from donna_tui.types.errors import Reason
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -81,9 +82,9 @@ def cli_reference() -> Iterator[str]:
     for code, words in EXIT_WORDS.items():
         yield f"| {int(code)} | {words} |"
     yield "\n## Reason codes\n\n[promises.md](promises.md#when-something-is-refused) has those of refused writes.\n"
-    yield "| Code | Exit |\n|---|---|"
+    yield "| Code | Exit | Meaning |\n|---|---|---|"
     for reason in Reason:
-        yield f"| `{reason}` | {int(exit_code(reason))} |"
+        yield f"| `{reason}` | {int(exit_code(reason))} | {REASONS[reason].name} |"
     yield from help_pages()
 
 

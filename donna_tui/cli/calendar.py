@@ -59,7 +59,7 @@ def calendar_add(
     row = {"id": config.name, "kind": config.kind, "place": _place(config), "meetings": count, "file": str(user_file())}
     lines = [
         f"Added {config.name}: {plural(count, 'meeting')} in the last month and the next two.",
-        f"    A running app finds it at its next check of the calendars. The setting is in {user_file()}.",
+        f"    A running app reads it at its next check. The setting is in {user_file()}.",
     ]
     emit(row, lines, as_json=as_json)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 app = new_app("Chats: import, list and summarise them.")
 
-Sensitive = Annotated[bool, typer.Option("--sensitive", help="Keep these chats on this machine.")]
+Sensitive = Annotated[bool, typer.Option("--sensitive", help="Mark these chats as private: keep them on this machine.")]
 
 SHOWN_LINES = 20
 MAX_SUGGESTIONS = 200
@@ -78,7 +78,7 @@ def chat_import(
     if is_failed:
         raise DonnaError(Reason.UNREADABLE, f"nothing was imported: {imported.messages[0]}")
     if not imported.indexed:
-        print_message("donna: the chats are stored; the running Donna adds them to the index")
+        print_message("donna: the chats are stored; the running Donna process adds them to the index")
     if imported.messages:
         raise SystemExit(ExitCode.DEGRADED)
 

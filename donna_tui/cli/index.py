@@ -80,7 +80,7 @@ def _index_lines(status: Status, seconds: float) -> list[str]:
         f" {coverage.chunks_embedded:,} embedded",
         f"{status.embedded_this_run:,} embedded now, in {seconds:.1f} s",
     ]
-    return [*lines, f"{plural(skipped, 'file')} skipped: donna status shows why"] if skipped else lines
+    return [*lines, f"{plural(skipped, 'file')} left out: donna status shows why"] if skipped else lines
 
 
 @app.command("backfill")

@@ -33,7 +33,7 @@ COMMANDS = {
     "search": Entry(".search", "Search, and print passages with their citations."),
     "why-not": Entry(".search", "Explain why a note is not among the hits of a search."),
     "get": Entry(".get", "Print a note, or some lines of it."),
-    "status": Entry(".status", "Show the progress of the index, skipped files and problems."),
+    "status": Entry(".status", "Show the progress of the index, files left out, and problems."),
     "spaces": Entry(".status", "List vaults and memories of agents, each with its state."),
     "doctor": Entry(".status", "Check the installation, the model, the vault and the index."),
     "eval": Entry(".eval", "Measure the quality of search, compared with grep."),

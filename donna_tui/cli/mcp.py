@@ -96,7 +96,7 @@ def mcp(
         str | None, typer.Option("--call", metavar="TOOL", help="Call one tool and print its result.")
     ] = None,
     arguments: Annotated[
-        str, typer.Argument(metavar="JSON", help="The arguments of the tool; plain words are its first.")
+        str, typer.Argument(metavar="JSON", help="Arguments as a JSON object; plain text is the first argument.")
     ] = "",
     demo: Annotated[bool, typer.Option("--demo", help="Use a fresh demo vault.")] = False,
     space: SpaceOption = None,

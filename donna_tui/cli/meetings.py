@@ -113,7 +113,9 @@ def meetings_connect(
 
 @app.command("write")
 def meetings_write(
-    event: Annotated[str, typer.Argument(metavar="EVENT_ID", help="The id of the meeting; list --json shows it.")],
+    event: Annotated[
+        str, typer.Argument(metavar="EVENT_ID", help="The id of the meeting; `donna meetings list` prints it.")
+    ],
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:

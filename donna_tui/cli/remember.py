@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 app = new_app()
 
 INDEX_WAIT_SECONDS = 10.0
-FOLLOWS = "the running Donna adds it to the index"
+FOLLOWS = "the running Donna process adds it to the index"
 
 
 @app.command("remember")
@@ -34,8 +34,10 @@ def remember(
     kind: Annotated[
         str, typer.Option("--type", help="working, episodic, semantic or procedural; by default Donna decides.")
     ] = "",
-    pin: Annotated[bool, typer.Option("--pin", help="Pin the memory: it gets the highest importance.")] = False,
-    sensitive: Annotated[bool, typer.Option("--sensitive", help="Keep the memory on this machine.")] = False,
+    pin: Annotated[bool, typer.Option("--pin", help="Pin the memory, so that it has the highest importance.")] = False,
+    sensitive: Annotated[
+        bool, typer.Option("--sensitive", help="Mark the memory as private: keep it on this machine.")
+    ] = False,
     agreed: Annotated[bool, typer.Option("--yes", "-y", help="Replace a preference on the same subject.")] = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
@@ -130,7 +132,9 @@ def forget(
             "donna: another program is reading the index: the text may remain in its log for a while; see donna doctor"
         )
     done = "restored" if undo else "erased" if for_good else "forgotten"
-    message = f"{identity}: {done}" if changed else f"{identity}: nothing to do"
+    message = (
+        f"{identity}: {done}" if changed else f"{identity}: {'it is not forgotten' if undo else f'already {done}'}"
+    )
     emit({"id": identity, "changed": changed, "for_good": for_good}, [message], as_json=as_json)
     require_found(changed)
 

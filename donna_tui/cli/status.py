@@ -27,7 +27,7 @@ SHOWN = 20
 
 @app.command("status")
 def status(space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """Show the progress of the index, skipped files and problems."""
+    """Show the progress of the index, files left out, and problems."""
     from donna_tui.ops.status import read_report
 
     session = open_session(space)
@@ -57,7 +57,7 @@ def _status_lines(report: SpaceReport) -> Iterator[str]:
     yield f"model: {report.model}{f', {report.embedding}' if report.embedding else ''}"
     yield f"index maintained by: {report.watcher or 'Donna is not running; each search updates the index first'}"
     for reason, number in sorted(coverage.skipped.items()):
-        yield f"skipped: {number} ({reason})"
+        yield f"left out: {number} ({reason})"
     for problem in report.problems[:SHOWN]:
         yield f"! {problem.path}: {problem.message}"
     if len(report.problems) > SHOWN:
@@ -91,7 +91,13 @@ _SIGNS = {"ok": "✓", "warn": "!", "fail": "✗"}
 
 @app.command("doctor")
 def doctor(
-    repair: Annotated[bool, typer.Option("--repair", help="Set a damaged index aside and build a new one.")] = False,
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair",
+            help="Restore text from interrupted writes; set a damaged index aside: the next start builds a new one.",
+        ),
+    ] = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:

@@ -285,5 +285,7 @@ def summary_lines(plan: Plan, outcome: Outcome) -> list[str]:
     links = [f"links rewritten in {plural(linked, 'note')}"] if linked > 0 else []
     unread = [f"  not read: {path}" for path in plan.unread] if len(plan.unread) > SHOWN_IN_REMARKS else []
     names = ", ".join(outcome.record_only[:3]) + (" …" if len(outcome.record_only) > 3 else "")
-    private = [f"private and not in git: {names}. Undo works; the branch does not contain this change"]
+    private = [
+        f"private: {names}. The change is in refs/donna/operations and can be undone; your branch does not contain it"
+    ]
     return [summary, *links, *plan.remarks, *unread, *(private if outcome.record_only else [])]

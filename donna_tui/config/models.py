@@ -27,7 +27,7 @@ from donna_tui.config.calendars import Calendars
 
 Autonomy = Annotated[
     Literal["low", "medium", "high"],
-    Field(description="low writes to Inbox for review; medium and high write to the target folder."),
+    Field(description="low: a draft in Inbox; medium: a draft in its target folder; high: a note, without review."),
 ]
 Hour = Annotated[
     Whole,
@@ -194,7 +194,7 @@ class VaultConfig(Block):
 
     root: AbsolutePath | None = Field(None, description="The folder of Markdown notes. Without one, Donna asks.")
     git_author_name: Line = Field("Donna", description="Author of the commits that Donna makes.")
-    git_author_email: Line = Field("donna@homelab.local", description="Address of that author.")
+    git_author_email: Line = Field("donna@homelab.local", description="Email address of that author.")
     sync_method: Literal["webdav", "syncthing", "manual"] = Field(
         "webdav", description="How the vault is synced with other devices; `donna doctor` checks it."
     )
@@ -347,7 +347,7 @@ class TaskSourceConfig(Switch):
 
 
 class CorrectionSourceConfig(Switch):
-    """Corrections that people made to Donna's drafts."""
+    """Corrections of memories, passages and drafts."""
 
 
 class SourcesConfig(Block):

@@ -63,7 +63,9 @@ class Approver:
             message = f"the draft {entry.path} is missing: it was undone, deleted or moved"
             raise DonnaError(Reason.MISSING, message, hint="restore its note, or draft it again") from error
         if not is_of(note.frontmatter.data, entry.skill, entry.key):
-            raise DonnaError(Reason.NOT_A_DRAFT, f"{entry.path} is another note now", hint="it was overwritten")
+            raise DonnaError(
+                Reason.NOT_A_DRAFT, f"{entry.path} is another note now", hint="draft it again, or delete that note"
+            )
         return note
 
     def plan_approval(

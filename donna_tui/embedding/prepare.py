@@ -120,7 +120,7 @@ def _only_one(lock: Path, on_phase: OnPhase, cancel: Event) -> Iterator[None]:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
-                on_phase(ModelPhase.PREPARING, "Another Donna is preparing the embedding model")
+                on_phase(ModelPhase.PREPARING, "Another Donna process is preparing the embedding model")
                 _pause(cancel)
         yield
 

@@ -186,7 +186,7 @@ class IndexLease:
         raise SpaceError(Reason.BUSY, f"{self._other()} is creating the index", hint="try again in a moment")
 
     def _other(self) -> str:
-        return self.owner or "another Donna"
+        return self.owner or "another Donna process"
 
     @property
     def owner(self) -> str:

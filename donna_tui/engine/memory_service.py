@@ -437,7 +437,7 @@ class MemoryService:
         """Index one source again from scratch. Raises SpaceError if another process maintains the index."""
         maintainer = await self._context.lease.opened()
         if maintainer is None:
-            raise SpaceError(Reason.BUSY, "another Donna maintains this index", hint="close it, and try again")
+            raise SpaceError(Reason.BUSY, "another Donna process maintains this index", hint="close it, and try again")
         await self._context.model.wait_until_known()
         return await backfill(maintainer, source)
 

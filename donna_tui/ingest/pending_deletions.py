@@ -115,7 +115,10 @@ class PendingDeletions:
                 del self._pending[path]
             self._held |= doubtful
             message = f"{len(self._held)} notes are missing at once; they stay searchable until you confirm"
-            hint = "Is a disk not mounted, a sync unfinished? If they are really gone: resume, or donna index --full"
+            hint = (
+                "Check that the disk is mounted and that syncing has finished. If the notes were deleted, press c in"
+                " Activity, or run donna index --full"
+            )
             self._hub.post(ProblemRaised(reason=Reason.MASS_DISAPPEARANCE, message=message, hint=hint))
         for path in due:
             if path in self._pending:

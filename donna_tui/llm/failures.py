@@ -51,9 +51,9 @@ def kind_of(error: DonnaError) -> FailureKind:
 
 _WORDS: dict[FailureKind, tuple[str, str | None]] = {
     FailureKind.NOT_CONFIGURED: ("no language model is configured for this", "name one in models.yaml"),
-    FailureKind.AUTH: ("The model server at {host} refused the key{status}.", "check api_key_env in models.yaml"),
+    FailureKind.AUTH: ("the model server at {host} refused the key{status}", "check api_key_env in models.yaml"),
     FailureKind.REJECTED: (
-        "The model server at {host} rejected the request for model “{model}”{status}.",
+        "the model server at {host} rejected the request for model “{model}”{status}",
         "check model and base_url in models.yaml; donna model test tries them",
     ),
     FailureKind.OVER_DAY_LIMIT: (
@@ -64,14 +64,14 @@ _WORDS: dict[FailureKind, tuple[str, str | None]] = {
         "the prompt must not be sent to {host}",
         "private notes are sent only to a model on this machine",
     ),
-    FailureKind.UNREACHABLE: ("No model server answers at {host}.", "is it running, and are you online?"),
+    FailureKind.UNREACHABLE: ("no model server answers at {host}", "check that it is running and that you are online"),
     FailureKind.RATE_LIMITED: (
-        "The model server at {host} is over its rate limit{status}.",
+        "the model server at {host} is over its rate limit{status}",
         "it will be retried later",
     ),
-    FailureKind.UNAVAILABLE: ("The model server at {host} returned an error{status}.", "it will be retried later"),
+    FailureKind.UNAVAILABLE: ("the model server at {host} returned an error{status}", "it will be retried later"),
     FailureKind.TIMEOUT: (
-        "The model server at {host} did not answer in time.",
+        "the model server at {host} did not answer in time",
         "raise deadline_seconds in models.yaml",
     ),
     FailureKind.TOO_LARGE: ("the prompt for {host} or its answer is too large", None),

@@ -340,7 +340,7 @@ def examine_data(space: Space, config: MemoryConfig) -> Iterator[Finding]:
     for file in filter(None, (db_path(space.state), index)):
         if erasure_mark(file).exists():
             message = f"erased text may still be in {file.name}-wal: another program is reading it"
-            yield Finding("erasure", "warn", message, "quit the other Donna; the next start completes it")
+            yield Finding("erasure", "warn", message, "quit the other Donna process; the next start completes it")
     if index is not None:  # an unreadable one is reported elsewhere
         with (
             contextlib.suppress(DatabaseError, VaultReadError),

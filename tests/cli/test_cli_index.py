@@ -42,7 +42,7 @@ def test_index_prints_a_text_summary(donna: Donna, vault: Path) -> None:
     write(vault, "broken.md", b"\x00\x01\x02" * 1_000)
     ran = donna("index", "--space", vault)
     assert ran.out.startswith("4 of 4 notes, ")
-    assert "1 file skipped: donna status shows why" in ran.out
+    assert "1 file left out: donna status shows why" in ran.out
 
 
 def test_status_of_a_vault_that_was_never_indexed(donna: Donna, vault: Path) -> None:

@@ -348,7 +348,7 @@ async def test_a_problem_that_a_retry_does_not_solve_is_not_retried() -> None:
     async with activity(backend) as donna:
         await donna.press("tab", "r")
         assert not backend.called("retry")
-        assert "Retrying does not help here" in notices(donna.app)
+        assert "Retrying cannot fix this problem" in notices(donna.app)
 
 
 @pytest.mark.slow
@@ -358,7 +358,7 @@ async def test_resume_is_offered_only_where_notes_are_gone() -> None:
     async with activity(backend) as donna:
         await donna.press("c")
         assert not backend.called("resume")
-        assert "Indexing is not paused." in notices(donna.app)
+        assert "No deletion is waiting for confirmation." in notices(donna.app)
 
 
 async def test_a_retry_that_fails_is_reported_in_safe_words() -> None:

@@ -132,7 +132,7 @@ def walk(vault: Path, home: dict[str, str], expected: str) -> None:
         terminal.press(b"3", until="Standup")
         terminal.press(b"a", until="approve it")
         assert draft.read_text(encoding="utf-8") == text
-        terminal.press(b"\r", until="decided drafts")
+        terminal.press(b"\r", until="show approved and rejected drafts")
         approved = draft.read_text(encoding="utf-8")
         assert approved.partition("\n---\n")[2] == text.partition("\n---\n")[2]
         assert "donna_id: standup-1@example.invalid" in approved

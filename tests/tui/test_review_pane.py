@@ -88,7 +88,7 @@ async def test_empty_review_queue_explains_how_to_get_drafts() -> None:
     async with driving(scenarios.empty()) as donna:
         await donna.press("escape", "3")
         await donna.until(lambda: "No draft is waiting." in donna.screen_text(), "the notice is shown")
-        assert "donna meetings import FILE" in donna.screen_text()
+        assert "donna calendar add PLACE" in donna.screen_text()
         assert "Review ①" not in donna.screen_text()
         await donna.press("x")
         await donna.until(lambda: "Donna has drafted nothing yet." in donna.screen_text(), "that too")
@@ -114,7 +114,7 @@ async def test_what_was_decided_can_be_listed_and_cannot_be_decided_again() -> N
         assert donna.review.selected.id == DONE
         await donna.press("a")
         await donna.press("r")
-        assert notices(donna.app).count("It is already approved.") == 1
+        assert notices(donna.app).count("It has already been approved.") == 1
         await donna.press("escape")
         await donna.until(lambda: DONE not in ids(donna), "it is listed no more")
 
@@ -234,7 +234,7 @@ async def test_a_part_is_left_out_shown_as_such_and_is_not_in_what_is_approved()
         await on_line(donna, "The drill is repeated")
         await donna.press("space")
         await donna.until(lambda: "part that you excluded" in donna.screen_text(), "the footer shows it")
-        assert "left out" in row_with(donna, "The drill is repeated")
+        assert "excluded" in row_with(donna, "The drill is repeated")
         await donna.window(PlanScreen, "a")
         await donna.rest()
         assert "without 1 part that you excluded" in donna.screen_text()
@@ -265,7 +265,7 @@ async def test_a_part_can_be_taken_in_again_and_a_heading_is_no_part() -> None:
         await donna.press("enter", "space", "space")
         await donna.rest()
         assert donna.review.left_out == frozenset()
-        assert "left out" not in row_with(donna, "Redis was left on 12 March")
+        assert "excluded" not in row_with(donna, "Redis was left on 12 March")
         await on_line(donna, "Before the meeting")
         await donna.press("space")
         assert "This line is not a part that can be excluded." in notices(donna.app)
@@ -333,7 +333,7 @@ async def test_the_evidence_follows_the_cursor() -> None:
         assert "This line has 2 sources" in donna.screen_text()
         assert "chat" in row_with(donna, "   Noor")
         await on_line(donna, "Who owns the drill")
-        assert "No passage for this line · all 3 below" in donna.screen_text()
+        assert "No source for this line · all 3 below" in donna.screen_text()
 
 
 @pytest.mark.slow

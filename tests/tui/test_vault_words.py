@@ -196,7 +196,7 @@ def test_every_reason_of_a_write_has_its_own_message() -> None:
 def test_the_message_of_the_engine_is_first_and_is_sanitised() -> None:
     error = VaultWriteError(Reason.CONFLICT, "there is a note\x1b of that name", hint="choose another", path="a\n.md")
     refusal = refusal_of(error)
-    assert refusal.title == "Not written: edited elsewhere"
+    assert refusal.title == "Not written: conflict"
     assert (refusal.what, refusal.step) == ("There is a note␛ of that name.", "Choose another.")
     assert refusal.path == "a⏎.md"
     assert refusal_of(DonnaError(Reason.USAGE, "")).step

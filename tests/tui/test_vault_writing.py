@@ -387,7 +387,7 @@ async def test_an_undone_change_in_the_history_names_the_key_that_redoes_it() ->
         await donna.press("z")
         assert "This was an undo. Z redoes what was undone last." in notices(donna.app)
         await donna.press("down", "z")
-        assert "This change is already undone. Z redoes what was undone last." in notices(donna.app)
+        assert "This change has already been undone. Z redoes what was undone last." in notices(donna.app)
         assert not backend.called("plan_undo_one")
 
 
@@ -476,7 +476,7 @@ async def test_a_name_that_is_taken_or_refused_is_asked_for_again() -> None:
         await donna.window(PathPrompt, "enter")
         await donna.type("2026-11-18-gateway-sync")
         await donna.press("enter")
-        assert "There is a note Meetings/2026-11-18-gateway-sync.md already." in donna.screen_text()
+        assert "A note named Meetings/2026-11-18-gateway-sync.md already exists." in donna.screen_text()
         donna.app.screen.query_one(Input).value = "Secret/x"
         await donna.press("enter")
         await donna.until(lambda: "Donna may not write to Secret." in donna.screen_text(), "the reason is shown")
@@ -496,7 +496,7 @@ async def test_a_refusal_that_no_other_name_resolves_names_its_note_and_is_tried
         await plan(donna, "enter")
         await donna.window(RefusalScreen, "enter")
         text = donna.screen_text()
-        assert "Not moved: edited elsewhere" in text
+        assert "Not moved: conflict" in text
         assert RUNBOOK in text
         backend.failures.clear()
         await plan(donna, "enter")
@@ -662,7 +662,7 @@ async def test_a_conflict_is_merged_where_the_edits_do_not_touch(monkeypatch: py
         await donna.window(ConflictScreen, "E")
         text = donna.screen_text()
         assert "This note was edited elsewhere a moment ago. Your text is safe here." in text
-        assert "m merge   o overwrite   t take theirs   e edit both   c save a copy   esc later" in text
+        assert "m merge   o overwrite   t discard mine   e edit both   c save a copy   esc later" in text
         await confirm(donna, "m")
     written = backend.vault.files[DECISIONS]
     assert b"700 ms" in written
@@ -711,7 +711,7 @@ async def test_the_footer_of_a_dialog_ends_with_a_whole_key(monkeypatch: pytest.
         await donna.window(ConflictScreen, "E")
         await donna.until(lambda: "o overwrite" in donna.screen_text().splitlines()[-1], "the footer has the keys")
         assert donna.screen_text().splitlines()[-1].strip() == (
-            "m merge  o overwrite  t take theirs  e edit both  c save a copy  esc later"
+            "m merge  o overwrite  t discard mine  e edit both  c save a copy  esc later"
         )
 
 
@@ -924,7 +924,7 @@ async def test_change_kept_out_of_git_is_reported() -> None:
     backend.vault.untracked = frozenset({PRIYA})
     async with driving(backend, note=PRIYA) as donna:
         await confirm(donna, "D")
-        assert "Private, so only Donna's own record has it" in notices(donna.app)
+        assert "Private: recorded only in refs/donna/operations" in notices(donna.app)
 
 
 @pytest.mark.slow

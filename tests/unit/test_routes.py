@@ -132,7 +132,7 @@ def test_a_key_that_was_pasted_is_never_shown(home: Path, setting: str) -> None:
         ("", [("language models", "ok", "none is configured: drafts are made from your notes alone")]),
         (
             'reasoner: {dialect: ollama, model: m, base_url: "http://localhost:9"}',
-            [("reasoner", "warn", "drafts: No model server answers at localhost:9.")],
+            [("reasoner", "warn", "drafts: no model server answers at localhost:9")],
         ),
         (f"summarizer: {REMOTE}", [("summarizer", "warn", "the key for summaries is missing")]),
     ],

@@ -61,8 +61,8 @@ TOOLS = (
     _define(
         notes.memory_get,
         "Read around a passage",
-        "Read lines of a note that memory_search found, as they are now, or the messages around those of a"
-        " conversation.",
+        "Read lines of a note as they are now; for a conversation, read the messages around the passage that was"
+        " found.",
     ),
     _define(
         memory.recall,
@@ -75,7 +75,7 @@ TOOLS = (
     ),
     _define(notes.vault_list, "List notes", "List the notes of the vault or of a folder, a page at a time."),
     _define(notes.vault_links, "Follow links", "List the notes that a note links to, and those with a wikilink to it."),
-    _define(notes.draft_list, "List drafts", "List the drafts that are waiting for a person's approval."),
+    _define(notes.draft_list, "List drafts", "List the drafts that are waiting for the owner's approval."),
     _define(
         memory.memory_list,
         "List memories",
@@ -116,16 +116,16 @@ TOOLS = (
     _define(
         notes.vault_write,
         "Write a note",
-        "Write a note: one commit, which the person can undo. To change a note, read it first and give its etag;"
-        " a new note has none.",
+        "Write a note: one commit, which the owner can undo. To change a note, read it first and pass its etag;"
+        " omit the etag for a new note.",
         writes=True,
         destroys=True,
     ),
     _define(
         notes.vault_section,
         "Change one section",
-        "Append to one section of a note, or replace the section's own text: one commit, which the person can undo."
-        " Read the note first and give its etag.",
+        "Append to one section of a note, or replace the section's own text: one commit, which the owner can undo."
+        " Read the note first and pass its etag.",
         writes=True,
         destroys=True,
         repeats=False,

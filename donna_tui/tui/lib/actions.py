@@ -49,19 +49,19 @@ _ACTIVITY = (
         help="Try the selected problem again now."),
     Action("activity.retry-all", "R", "retry all", needs="running", footer=True,
         help="Rescan the vault, and try every failed note again now."),
-    Action("activity.resume", "c", "resume", needs="paused", footer=True,
-        help="Resume indexing after it paused for confirmation."),
+    Action("activity.resume", "c", "confirm deletions", needs="paused", footer=True,
+        help="Confirm that the missing notes were deleted, and remove them from the index."),
     Action("activity.filter", "f", "filter", "Show only events that contain some words, or of one kind.", footer=True),
     Action("activity.pause", "space", "pause", "Pause the log, or resume it.", footer=True),
 )  # fmt: skip
 
 _LISTS = (
-    Action("list.down", "j,down", "down", "Next row."),
-    Action("list.up", "k,up", "up", "Previous row."),
-    Action("list.first", "g,home", "first", "First row; in Review g redrafts, and home is the first row."),
-    Action("list.last", "G,end", "last", "Last row."),
-    Action("list.page-down", "pagedown", "page down", "A page down."),
-    Action("list.page-up", "pageup", "page up", "A page up."),
+    Action("list.down", "j,down", "down", "Go to the next row."),
+    Action("list.up", "k,up", "up", "Go to the previous row."),
+    Action("list.first", "g,home", "first", "Go to the first row; in Review, g redrafts and home goes there."),
+    Action("list.last", "G,end", "last", "Go to the last row."),
+    Action("list.page-down", "pagedown", "page down", "Go down a page."),
+    Action("list.page-up", "pageup", "page up", "Go up a page."),
 )  # fmt: skip
 
 _VIEWS = (
@@ -82,9 +82,9 @@ _VIEWS = (
 )  # fmt: skip
 
 _APP = (
-    Action("draft.weekly-review", "alt+s", "Weekly review now", needs="running",
+    Action("draft.weekly-review", "alt+s", "weekly review now", needs="running",
         help="Draft the review of this week now; it appears in Review."),
-    Action("draft.daily-reflection", "alt+t", "Daily reflection now", needs="running",
+    Action("draft.daily-reflection", "alt+t", "daily reflection now", needs="running",
         help="Draft the reflection on today now; it appears in Review."),
     Action("app.space", "ctrl+o,alt+o", "space", "Switch to another space, or add a folder."),
     Action("app.model", "f4,alt+m", "download model", needs="running no_model_to_get", footer=True, hides=True,

@@ -111,7 +111,7 @@ def describe(event: events.EngineEvent) -> Sentence | None:
 
 
 def not_listed(number: int) -> Sentence:
-    return Sentence(Kind.ENGINE, Tone.QUIET, "Too fast to list", "", f"{plural(number, 'event')} before this one")
+    return Sentence(Kind.ENGINE, Tone.QUIET, "Events not listed", "", f"{plural(number, 'event')} before this one")
 
 
 def stage_times(stages: events.StageTimes) -> str:

@@ -29,10 +29,10 @@ WITH_PREVIEW = (MeetingState.COMING, MeetingState.NOW, MeetingState.ENDED, Meeti
 _STATE_TEXTS = {
     MeetingState.COMING: "Its brief is written shortly before it begins; this is what it would say now.",
     MeetingState.NOW: "Now. This is what its brief would say.",
-    MeetingState.ENDED: "Over, without a note; this is what it would say.",
+    MeetingState.ENDED: "Over, without a note. This is what the note would say.",
     MeetingState.DUE: "Over; its draft will be written soon. This is what it would say now.",
     MeetingState.DRAFTED: "Its draft is waiting in Review.",
-    MeetingState.WRITTEN: "Its note is written.",
+    MeetingState.WRITTEN: "Its note has been written.",
     MeetingState.REJECTED: "Its draft was rejected, so none is written automatically again.",
     MeetingState.FAILED: "Its draft could not be written.",
     MeetingState.CANCELLED: "It was cancelled: no note is written.",
@@ -141,8 +141,8 @@ def why_no_draft_now(row: MeetingRow | None, *, being_written: bool) -> str:
     if being_written:
         return "Its draft is being written."
     if row is not None and row.state in (MeetingState.DRAFTED, MeetingState.WRITTEN):
-        what = "Its draft exists" if row.state is MeetingState.DRAFTED else "Its note is written"
-        return f"{what} already. {shown_key('meetings.open')} opens it."
+        what = "a draft" if row.state is MeetingState.DRAFTED else "a note"
+        return f"It already has {what}. {shown_key('meetings.open')} opens it."
     return "It was cancelled." if row is not None and row.state is MeetingState.CANCELLED else ""
 
 

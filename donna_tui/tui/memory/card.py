@@ -87,7 +87,7 @@ def why_recalled(memory: MemoryChunk) -> tuple[str, str]:
     if memory.memory_type is MemoryType.PROCEDURAL:
         return "A preference is first in every recall.", quiet
     if memory.pinned:
-        return "Pinned: it counts as fully important.", quiet
+        return "Pinned: it has the highest importance.", quiet
     if memory.is_summary:
         return "It summarises a whole session.", quiet
     if importance_value(memory) is None:

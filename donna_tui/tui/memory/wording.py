@@ -135,7 +135,7 @@ def read_only_note(status: Status | None) -> str:
     if status is None or status.state != "read_only":
         return ""
     owner = f" ({clean_line(status.owner)})" if status.owner else ""
-    return f"Another Donna{owner} maintains the index: changes are stored at once, and listed once it has indexed them."
+    return f"Another Donna process{owner} maintains the index: changes are stored at once, listed when it is updated."
 
 
 def why_no_forgetting(memory: MemoryChunk | None) -> str:

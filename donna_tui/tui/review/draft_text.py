@@ -97,7 +97,7 @@ class DraftText(LineView):
         label = ""
         if row.is_first:
             begins = is_out and hunk is not None and row.line == self._first_stop(hunk)
-            label = "left out" if begins else "" if is_out else self._cites.get(row.line, "")
+            label = "excluded" if begins else "" if is_out else self._cites.get(row.line, "")
         room = min(width - 1, WIDEST_TEXT + _CITES + _GUTTER)
         return row_of(mark + content, Content.styled(label, "warning" if is_out else "quiet"), room)
 

@@ -232,7 +232,7 @@ class ReviewPane(PartsPane):
 
     def _why_no_hunk(self) -> str:
         if self.has_class("-diffing"):
-            return f"Parts are excluded in the text, not in the diff: {shown_key('review.diff')} shows it."
+            return f"You can exclude parts only in the text view; {shown_key('review.diff')} shows it."
         if self.draft is None:
             return "It has no text."
         return "" if self.text.hunk is not None else "This line is not a part that can be excluded."
@@ -362,7 +362,7 @@ class ReviewPane(PartsPane):
                 self._composing.add(row.id)
                 self.reload()
                 new = await self.backend.drafts.regenerate(row.id)
-                self.notify(f"Drafted again: {one_line(new.title)}.", timeout=4)
+                self.notify(f"Redrafted: {one_line(new.title)}.", timeout=4)
                 self.reload(new.id)
         finally:
             self._composing -= {other.id for other in rows}
@@ -544,7 +544,7 @@ class ReviewPane(PartsPane):
         parts = (
             f"{waiting} waiting",
             f"{failed} failed" if failed else "",
-            "decided ones too" if self._everything else "",
+            "approved and rejected too" if self._everything else "",
         )
         words = " · ".join(filter(None, parts))
         self.query_one("#queue-head", Static).update(Content.styled(words, "$text-disabled"))

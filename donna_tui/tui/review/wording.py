@@ -22,12 +22,12 @@ LOADING = NoticeText("Loading drafts …", is_loading=True)
 NOTHING_WAITS = NoticeText(
     "No draft is waiting.",
     "What Donna writes appears here first: you approve it, change it or reject it.",
-    examples=(("donna meetings list", "what is in your calendar"), ("donna meetings import FILE", "import a calendar")),
+    examples=(("donna meetings list", "what is in your calendar"), ("donna calendar add PLACE", "follow a calendar")),
     actions=(
-        ("view.meetings", "write the note of a meeting now"),
+        ("view.meetings", "go to Meetings, to draft one now"),
         ("draft.weekly-review", "weekly review now"),
         ("draft.daily-reflection", "daily reflection now"),
-        ("review.everything", "decided drafts"),
+        ("review.everything", "show approved and rejected drafts"),
     ),
 )
 NOTHING_AT_ALL = NoticeText(
@@ -39,8 +39,8 @@ NOTHING_AT_ALL = NoticeText(
 
 _MAX_REMARKS = 3
 _WHY_DECIDED = {
-    DraftState.APPROVED: "It is already approved.",
-    DraftState.REJECTED: "It is already rejected.",
+    DraftState.APPROVED: "It has already been approved.",
+    DraftState.REJECTED: "It has already been rejected.",
     DraftState.GONE: "Its note is missing: it was undone, deleted or moved.",
 }
 _TONES = {DraftState.FAILED: "$text-error", DraftState.GONE: "$text-warning", DraftState.APPROVED: "$text-success"}
@@ -220,4 +220,4 @@ def evidence_of(draft: Draft, line: int) -> tuple[Evidence, ...]:
 def evidence_head(cited: int, total: int) -> str:
     if cited:
         return f"This line has {plural(cited, 'source')}"
-    return f"No passage for this line · all {total} below" if total else "No passage"
+    return f"No source for this line · all {total} below" if total else "No sources"

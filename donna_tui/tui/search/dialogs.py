@@ -92,7 +92,7 @@ def _semantic(found: WhyNot) -> str:
     if found.cosine is None:
         return ""
     place = f"place {found.vector_rank}, " if found.vector_rank else ""
-    return f"{place}similarity {found.cosine:.2f} (1 is the same)"
+    return f"{place}similarity {found.cosine:.2f} (1 is identical)"
 
 
 def correction_effect(source: MemorySource) -> str:

@@ -44,7 +44,7 @@ _ROOM_FOR_SYNTAX = 26
 SYNTAX = (
     ('"two words"', "this exact phrase"),
     ("-word", "without it"),
-    ("path:Projects", "in this folder"),
+    ("path:Projects", "path contains this"),
     ("tag:idea", "with this tag"),
     ("type:meeting", "notes of this type"),
     ("after:7d", "from the last week"),

@@ -173,7 +173,7 @@ _KEYWORD_ONLY = {ModelPhase.MISSING: "keyword only: no model", ModelPhase.FAILED
 _STATES = {
     "starting": "opening the vault",
     "paused": "paused: see Activity",
-    "read_only": "the index is maintained by another Donna",
+    "read_only": "the index is maintained by another Donna process",
     "stopping": "finishing",
     "stopped": "stopped",
     "failed": "stopped by an error",

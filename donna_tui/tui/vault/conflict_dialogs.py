@@ -299,7 +299,7 @@ class ConflictScreen(DiffDialog[ConflictChoice]):
     def _key_line(self) -> KeyLine:
         merge = [("conflict.merge", "merge")] if self._can_merge else []
         copy = "restore it" if self._theirs is None else "save a copy"
-        ways = [("conflict.mine", "overwrite"), ("conflict.reload", "take theirs"), ("conflict.both", "edit both")]
+        ways = [("conflict.mine", "overwrite"), ("conflict.reload", "discard mine"), ("conflict.both", "edit both")]
         ways = ways if self._theirs is not None else [("conflict.reload", "discard mine")]
         later = ("esc", "later")
         return KeyLine(*merge, *ways, ("conflict.copy", copy), later, *VIEW_KEYS)

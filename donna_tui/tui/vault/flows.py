@@ -189,7 +189,7 @@ class VaultFlows(PlanFlow):
             try:
                 return await self._do_at(new_path, do, undone)
             except DonnaError as error:
-                path, problem = new_path, refusal_of(error).what
+                path, problem = new_path, error_text(error)
 
     async def _do_at(self, path: str, do: Callable[[str], Awaitable[T]], undone: str) -> T | None:
         """Run `do`, and again if the user retries after a refusal that is not about the path.
@@ -226,9 +226,9 @@ class VaultFlows(PlanFlow):
 
         def hint_for(text: str) -> str:
             _, due = task_typed(text, today)
-            unread = ". No day is understood after “due”" if _SAYS_DUE.search(text) else ""
-            deadline = f", due {due}" if due else unread or ". “due friday” at its end is the deadline"
-            return f"It is added to {TASKS_NOTE}{deadline}."
+            unread = ". The words after “due” are not a date" if _SAYS_DUE.search(text) else ""
+            deadline = f", due {due}" if due else unread or ". End with “due friday” to set a deadline"
+            return f"Adds it to {TASKS_NOTE}{deadline}."
 
         prompt = LinePrompt("Add a task", "add it", placeholder="call the bank due tomorrow", hint_for=hint_for)
         text = await self._prompt(prompt)
@@ -285,7 +285,7 @@ class VaultFlows(PlanFlow):
 
         async def create(path: str) -> str:
             await self._backend.notes.create_folder(path)
-            self._report("Created. The folder is in git once a note is in it.")
+            self._report("Folder created. Git tracks it once it contains a note.")
             return path
 
         start = f"{above}/" if above else ""

@@ -126,7 +126,7 @@ class PlanScreen(DiffDialog[Answer]):
     def _key_line(self) -> KeyLine:
         proposal = self._proposal
         steps = [
-            (action, "one more" if answer is Answer.MORE else "one less") for answer, action in self._steps().items()
+            (action, "one more" if answer is Answer.MORE else "one fewer") for answer, action in self._steps().items()
         ]
         drop = [("plan.discard", "discard")] if proposal.can_discard else []
         unlink = [("plan.unlink", "unlink them")] if proposal.plan.broken_links else []
@@ -206,7 +206,7 @@ class PathPrompt(LinePrompt):
 
     def _objection(self, answer: str) -> str:
         if answer in self._taken:
-            return f"There is a {self._what} {clean_line(answer)} already."
+            return f"A {self._what} named {clean_line(answer)} already exists."
         return "" if answer else "Type a name."
 
     def _show_problem(self, problem: str, path: str = "") -> None:

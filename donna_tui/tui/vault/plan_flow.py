@@ -121,7 +121,7 @@ class PlanFlow:
         diffs = await asyncio.to_thread(diff_changes, plan.changes)
         key, does = ("vault.redo", "redo") if plan.kind is OperationKind.UNDO else ("vault.undo", "undo")
         parts = [done_words(plan), line_changes(diffs), f"{shown_key(key)} {does}"]
-        private = "Private, so only Donna's own record has it, not git." if outcome.record_only else ""
+        private = "Private: recorded only in refs/donna/operations, not on your branch." if outcome.record_only else ""
         self._report("\n".join(filter(None, (" · ".join(filter(None, parts)), private))))
 
     @contextlib.contextmanager

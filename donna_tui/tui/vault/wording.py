@@ -161,7 +161,7 @@ def why_no_undo(operation: Operation, *, is_undone: bool, redo: str) -> str:
         return "This was a redo. Select the change itself to undo it."
     if operation.kind is not OperationKind.UNDO and not is_undone:
         return ""
-    what = "This was an undo." if operation.kind is OperationKind.UNDO else "This change is already undone."
+    what = "This was an undo." if operation.kind is OperationKind.UNDO else "This change has already been undone."
     return f"{what} {redo} redoes what was undone last." if redo else what
 
 

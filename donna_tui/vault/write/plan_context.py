@@ -109,7 +109,7 @@ class PlanContext:
         is_gone = path in besides or any(self.is_respelled(each, path) for each in besides)
         if not is_gone and self.read(path) is not None:
             message = "a note with that name already exists"
-            raise VaultWriteError(Reason.CONFLICT, message, hint="choose another", path=path)
+            raise VaultWriteError(Reason.CONFLICT, message, hint="choose another name", path=path)
         with vault_errors(path):
             twin = find_twin(self._root, path, besides=besides)
         if twin:

@@ -98,9 +98,11 @@ class Planner:
     def move_folder(self, src: str, dst: str, *, links: bool = True) -> Plan:
         """Plan to move all notes of a folder at once, and to update the links to them."""
         if dst == src or dst.startswith(f"{src}/"):
-            raise VaultWriteError(Reason.CONFLICT, "a folder cannot be moved into itself", path=dst)
+            raise VaultWriteError(
+                Reason.CONFLICT, "a folder cannot be moved into itself", hint="choose a folder outside it", path=dst
+            )
         if self._plan_context.is_folder(dst) and not self._plan_context.is_respelled(src, dst):
-            hint = "choose another, or move it into that one with a slash at the end"
+            hint = "choose another name, or end the path with a slash to move it into that folder"
             raise VaultWriteError(Reason.CONFLICT, "a folder with that name already exists", hint=hint, path=dst)
         self._plan_context.recover()
         notes, stays, folders = self._chosen([src])
@@ -123,13 +125,16 @@ class Planner:
             name = path.rpartition("/")[2]
             to = f"{folder}/{name}" if folder else name
             if self._plan_context.is_folder(path) and (to == path or to.startswith(f"{path}/")):
-                raise VaultWriteError(Reason.CONFLICT, "a folder cannot be moved into itself", path=to)
+                raise VaultWriteError(
+                    Reason.CONFLICT, "a folder cannot be moved into itself", hint="choose a folder outside it", path=to
+                )
             moves |= {note: f"{to}{note.removeprefix(path)}" for note in notes if note not in moves}
             stays += others
             emptied += _emptied(folders, notes)
         moves = {old: new for old, new in moves.items() if old != new}
         if len(set(moves.values())) < len(moves):
-            raise VaultWriteError(Reason.CONFLICT, "two of these notes have the same name", path=folder)
+            hint = "move them one by one, or rename one first"
+            raise VaultWriteError(Reason.CONFLICT, "two of these notes have the same name", hint=hint, path=folder)
         subject = f"Move {_named(paths)} to {folder or 'the top of the vault'}"
         return self._move(moves, subject, links=links, stays=stays, emptied=emptied)
 
@@ -147,7 +152,10 @@ class Planner:
             notes |= dict.fromkeys(inside)
             stays |= dict.fromkeys(others)
         if not notes:
-            raise VaultWriteError(Reason.MISSING, "it contains no notes", path=paths[0] if paths else "")
+            path = paths[0] if paths else ""
+            raise VaultWriteError(
+                Reason.MISSING, "this folder contains no notes", hint="use your file manager", path=path
+            )
         return list(notes), list(stays), folders
 
     def _move(

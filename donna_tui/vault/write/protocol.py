@@ -73,7 +73,7 @@ def write_lock(location: RepoLocation) -> Iterator[None]:
         deadline = time.monotonic() + LOCK_PATIENCE_SECONDS
         while not _locked(descriptor):
             if time.monotonic() > deadline:
-                raise VaultWriteError(Reason.BUSY, "another Donna is writing to this vault", hint="try again")
+                raise VaultWriteError(Reason.BUSY, "another Donna process is writing to this vault", hint="try again")
             time.sleep(0.01)
         held = HELD.set((descriptor,))
         try:

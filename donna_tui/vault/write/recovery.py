@@ -122,8 +122,8 @@ def _roll_forward(
     missing = wanted - context.repo.existing(sorted(wanted))
     if not missing <= images.keys():
         kept = _record(context, location, intent.operation, files)
-        message = "Donna was stopped while writing, and git no longer has all of it: the notes were not changed"
-        hint = f"some may have the new text and some the old one; what was found is saved: donna diff {kept}"
+        message = "a write was interrupted and cannot be completed: git lost a part of it; recovery changed nothing"
+        hint = f"some notes may have the new text and others the old; what was found is saved: donna diff {kept}"
         return VaultWriteError(Reason.GIT_FAILED, message, hint=hint, path=intent.operation.changes[0].path)
     context.repo.check_at_rest(location)
     tip = context.repo.tip()
