@@ -9,8 +9,8 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, fields, replace
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
 
 from donna_tui.index.database import Database
 from donna_tui.memory.database import MemoryDb
@@ -119,14 +119,16 @@ _COLUMNS = ", ".join(_NAMES)
 
 
 def begin(db: MemoryDb, entry: Entry) -> Entry:
-    _insert(db, entry, otherwise="IGNORE")
+    with db.change():
+        db.database.insert("drafts", entry, otherwise="IGNORE")
     place = (entry.user_id, entry.skill, entry.key)
     (known,) = _entries(db.database, "user_id = ? AND skill = ? AND key = ?", place)
     return known
 
 
 def save(db: MemoryDb, entry: Entry) -> Entry:
-    _insert(db, entry, otherwise="REPLACE")
+    with db.change():
+        db.database.insert("drafts", entry, otherwise="REPLACE")
     return entry
 
 
@@ -170,12 +172,6 @@ def _entries(database: Database, where: str, parameters: Sequence[object]) -> li
     rows = database.rows(f"SELECT {_COLUMNS} FROM drafts WHERE {where}", parameters)  # noqa: S608
     named = (dict(zip(_NAMES, row, strict=True)) for row in rows)
     return [Entry(**{**each, "sensitive": bool(each["sensitive"])}) for each in named]
-
-
-def _insert(db: MemoryDb, entry: Entry, *, otherwise: Literal["IGNORE", "REPLACE"]) -> None:
-    places = ", ".join("?" * len(_NAMES))
-    with db.change():
-        db.database.run(f"INSERT OR {otherwise} INTO drafts ({_COLUMNS}) VALUES ({places})", astuple(entry))  # noqa: S608
 
 
 ID_KEY = "donna_id"

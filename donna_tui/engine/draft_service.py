@@ -66,11 +66,13 @@ class DraftService:
         found = await self._db.run(lambda db: queue.entries(db.database))
         decided = [entry for entry in found if entry.state in queue.DECIDED]
         decided.sort(key=lambda entry: entry.decided_at or 0.0, reverse=True)
-        revived = {entry.id: await self._revived(entry) for entry in decided[:MAX_REVIVED]}
+        revived = {entry.id: await self._reopened_if_undone(entry) for entry in decided[:MAX_REVIVED]}
         now = [revived.get(entry.id, entry) for entry in found]
         shown = [entry for entry in now if not entry.is_under_way]
-        followed = [await self._followed(entry) if entry.state == DraftState.WAITING else entry for entry in shown]
-        listed = [entry for entry in followed if everything or entry.state not in queue.DECIDED]
+        synced = [
+            await self._synced_with_note(entry) if entry.state == DraftState.WAITING else entry for entry in shown
+        ]
+        listed = [entry for entry in synced if everything or entry.state not in queue.DECIDED]
         return tuple([await self._row(entry) for entry in listed])
 
     async def _row(self, entry: Entry) -> DraftRow:
@@ -162,7 +164,7 @@ class DraftService:
         again.
         """
         entry = await self._entry(identity)
-        entry = await self._followed(entry) if entry.state == DraftState.WAITING else entry
+        entry = await self._synced_with_note(entry) if entry.state == DraftState.WAITING else entry
         if entry.state in (DraftState.FAILED, DraftState.GONE):
             subject = f"Reject {entry.path or entry.target}"
             return Plan(kind=OperationKind.DELETE, subject=subject, changes=())
@@ -223,7 +225,7 @@ class DraftService:
         entry = await self._entry(result.draft) if result.skipped and result.draft else None
         if entry is None or entry.state != DraftState.WAITING:
             return False
-        is_missing = (await self._followed(entry)).state == DraftState.GONE
+        is_missing = (await self._synced_with_note(entry)).state == DraftState.GONE
         if is_missing:
             await self._db.run(lambda db: queue.drop(db, entry.id))
         return is_missing
@@ -233,7 +235,7 @@ class DraftService:
         for result in await self.write_new(skill, self._today):
             if result.draft:
                 entry = await self._entry(result.draft)
-                return await self._row(await self._revived(entry) if entry.state in queue.DECIDED else entry)
+                return await self._row(await self._reopened_if_undone(entry) if entry.state in queue.DECIDED else entry)
         return None
 
     @property
@@ -325,24 +327,28 @@ class DraftService:
     async def close(self) -> None:
         await self._thread.close()
 
-    async def _followed(self, entry: Entry) -> Entry:
-        """Return the state of a waiting draft on disk: moved, approved by hand, or deleted. Raises `root_missing`."""
+    async def _synced_with_note(self, entry: Entry) -> Entry:
+        """Update a waiting draft from its note on disk, and return it: save one that was moved or approved by hand;
+        a missing one is returned as gone. Raises `root_missing`.
+        """
         try:
-            return await self._as_on_disk(entry)
+            return await self._approved_if_unmarked(entry)
         except DonnaError as error:
             if error.reason is Reason.ROOT_MISSING:
                 raise
             known = await self._context.read(lambda index: notes_of_key(index, entry.key))
         for path in known:
             try:
-                found = await self._as_on_disk(replace(entry, path=path))
+                found = await self._approved_if_unmarked(replace(entry, path=path))
             except DonnaError:
                 continue
             return await self._save(found)
         return replace(entry, state=DraftState.GONE.value, detail="Its note was undone, deleted or moved.")
 
-    async def _as_on_disk(self, entry: Entry) -> Entry:
-        """Return a draft whose note exists; without its draft mark it was approved by hand, or just before a crash."""
+    async def _approved_if_unmarked(self, entry: Entry) -> Entry:
+        """Save a draft whose note lacks the draft mark as approved, with its corrections, and return it: it was
+        approved by hand, or just before a crash.
+        """
         note = await self._run(self._approver.note_of, entry)
         if note.frontmatter.data.get(DRAFT_KEY):
             return entry
@@ -350,8 +356,8 @@ class DraftService:
         await self._learn(entry, note.text)
         return await self._save(approved)
 
-    async def _revived(self, entry: Entry) -> Entry:
-        """Set a decided draft to waiting again if its decision was undone in the vault, without its corrections."""
+    async def _reopened_if_undone(self, entry: Entry) -> Entry:
+        """Set a decided draft to waiting again, and erase its corrections, if its decision was undone in the vault."""
         waiting = replace(entry, state=DraftState.WAITING.value, decided_at=None)
         try:
             note = await self._run(self._approver.note_of, waiting)

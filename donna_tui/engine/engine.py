@@ -222,7 +222,7 @@ class Engine:
             if service.made:
                 await service.made.close()
         await self.context.close_memory()
-        await self._lease.end()  # before the model, so that nothing fails for want of it
+        await self._lease.end()  # before the model, so that nothing fails because it is closed
         await self._model.close()
         self.hub.post(EngineStateChanged(state="stopped"))
         self._status_reporter.close()

@@ -121,14 +121,14 @@ class ModelManager:
         await self._wanted.wait()
         if self._context.long_running:
             await self._context.searcher.first_answer()
-        while not await self._loaded():
+        while not await self._load_once():
             await asyncio.sleep(RETRY_SECONDS)
 
     async def install(self) -> None:
         await self._loader.install()
-        await self._loaded()
+        await self._load_once()
 
-    async def _loaded(self) -> bool:
+    async def _load_once(self) -> bool:
         """Try to load once; return whether no retry is needed."""
         before, self._service = self._service, await self._loader.load()
         failure = self._loader.failure

@@ -69,15 +69,14 @@ def choose_level(
     any_term = " OR ".join(terms)
     if span(ranges) <= ALL_RANKED:
         return Level(any_term)
-    sample = _Sample.of(database, ranges, words)
-    matches = held = cache(sample.matches)
+    inside = _Sample.of(database, ranges, words)
+    matches = cache(inside.matches)
     if matches(any_term) <= ALL_RANKED:
         return Level(any_term)
-    if list(ranges) != whole(database):  # BM25 uses document frequencies of the whole index
-        sample = _Sample.of(database, whole(database), words)
-        held = cache(sample.matches)
-    # inverse document frequencies as FTS5 computes them, without the terms that most passages contain
-    passages, known = sample.passages, {term: max(1, held(term)) for term in terms}
+    # inverse document frequencies as FTS5 computes them, in the whole index, without the terms that most passages have
+    everywhere = inside if list(ranges) == whole(database) else _Sample.of(database, whole(database), words)
+    frequency = matches if everywhere is inside else everywhere.matches
+    passages, known = everywhere.passages, {term: max(1, frequency(term)) for term in terms}
     rare = {term: each for term, each in known.items() if each < passages / 2}
     weights = {term: math.log((passages - each + 0.5) / (each + 0.5)) for term, each in rare.items()}
     any_weighted = " OR ".join(weights) or any_term

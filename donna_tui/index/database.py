@@ -59,6 +59,22 @@ class RevisionCache:
 
 
 @dataclass(frozen=True, slots=True)
+class Stored:
+    """What a database file contains, and hints for the user if it is damaged, in its `{folder}`, or newer."""
+
+    name: str
+    if_damaged: str
+    if_newer: str
+
+
+INDEX = Stored(
+    "the index",
+    "donna doctor --repair sets it aside and builds a new one from the vault",
+    "update Donna, or run donna doctor --repair to build a new index",
+)
+
+
+@dataclass(frozen=True, slots=True)
 class Database:
     """An open connection, for use by one thread at a time. `cache` is shared per index."""
 
@@ -66,19 +82,20 @@ class Database:
     path: Path
     vec_available: bool
     cache: RevisionCache | None = None
+    stored: Stored = INDEX
 
     def rows(self, sql: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
-        with translated(self.path):
+        with translated(self.path, self.stored):
             return list(self.connection.execute(sql, parameters))
 
     def column(self, sql: str, parameters: Any = ()) -> list[Any]:
         """Return the first column of all rows."""
-        with translated(self.path):
+        with translated(self.path, self.stored):
             return [row[0] for row in self.connection.execute(sql, parameters)]
 
     def value(self, sql: str, parameters: Any = ()) -> Any:
         """Return the first column of the first row, or None."""
-        with translated(self.path):
+        with translated(self.path, self.stored):
             return self.connection.execute(sql, parameters).get  # apsw: first value of the first row
 
     def revision(self) -> int:
@@ -105,7 +122,7 @@ class Database:
         return {each: known[each] for each in ids if each in known}
 
     def run(self, sql: str, parameters: Any = ()) -> None:
-        with translated(self.path):
+        with translated(self.path, self.stored):
             self.connection.execute(sql, parameters).fetchall()
 
     def insert(self, table: str, row: DataclassInstance, *, otherwise: str = "ABORT") -> None:
@@ -115,13 +132,13 @@ class Database:
         self.run(sql, astuple(row))
 
     def run_many(self, sql: str, rows: list[tuple[Any, ...]]) -> None:
-        with translated(self.path):
+        with translated(self.path, self.stored):
             self.connection.executemany(sql, rows).fetchall()
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
         """Run an immediate transaction: it acquires the write lock at its start, where the busy timeout applies."""
-        with translated(self.path):
+        with translated(self.path, self.stored):
             self.connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -137,7 +154,7 @@ class Database:
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
         """Run a deferred transaction for reading: all statements see the database as it is at the first one."""
-        with translated(self.path):
+        with translated(self.path, self.stored):
             self.connection.execute("BEGIN")
             try:
                 yield
@@ -163,11 +180,13 @@ class RunParallel(Protocol):
     def __call__(self, work: Callable[[Database], T], /) -> Callable[[], T]: ...
 
 
-def open_database(path: Path, *, read_only: bool = False, cache: RevisionCache | None = None) -> Database:
+def open_database(
+    path: Path, *, read_only: bool = False, cache: RevisionCache | None = None, stored: Stored = INDEX
+) -> Database:
     """Open a database file, created unless `read_only`. Raises DatabaseError: corrupt, locked, full, or I/O."""
     if apsw.SQLITE_VERSION_NUMBER < OLDEST_SAFE_SQLITE:
         raise DatabaseError(Reason.INTERNAL, "this SQLite is too old to be safe", hint="install apsw 3.51.3 or newer")
-    with translated(path):
+    with translated(path, stored):
         flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         connection = apsw.Connection(str(path), flags=flags)
         try:
@@ -175,7 +194,7 @@ def open_database(path: Path, *, read_only: bool = False, cache: RevisionCache |
         except apsw.Error:
             connection.close()
             raise
-        return Database(connection, path, _load_vec(connection), cache)
+        return Database(connection, path, _load_vec(connection), cache, stored)
 
 
 def truncate_log(database: Database) -> bool:
@@ -229,7 +248,7 @@ def _holds_phrases(*values: Any) -> int:
 
 
 def _load_vec(connection: apsw.Connection) -> bool:
-    """Load sqlite-vec. If it cannot be loaded, vector searches scan in NumPy instead."""
+    """Load sqlite-vec. If it cannot be loaded, vector searches use `ExactScan` instead."""
     try:
         connection.enable_load_extension(True)
         connection.load_extension(_vec_extension())
@@ -250,27 +269,62 @@ def _vec_extension() -> str:
 
 
 @contextlib.contextmanager
-def translated(path: Path) -> Iterator[None]:
+def translated(path: Path, stored: Stored) -> Iterator[None]:
     """Convert SQLite's errors to DatabaseError."""
+    file = f"{stored.name} {path.name}"
     try:
         yield
     except (apsw.CorruptError, apsw.NotADBError, apsw.FormatError) as error:
-        raise _corrupt(path, "damaged") from error
+        raise damaged(path, stored) from error
     except apsw.SQLError as error:
         if not str(error).startswith("no such "):
             raise
-        raise _corrupt(path, f"incomplete ({error})") from error
+        raise damaged(path, stored, f"incomplete ({error})") from error
     except (apsw.BusyError, apsw.LockedError) as error:
-        message, hint = f"the index {path.name} is locked by another program", "try again in a moment"
+        message, hint = f"{file} is locked by another program", "try again in a moment"
         raise DatabaseError(Reason.DATABASE_LOCKED, message, hint=hint) from error
     except apsw.FullError as error:
-        message, hint = "the disk is full: the index cannot grow", "free some space; nothing is lost"
+        message, hint = f"the disk is full: {stored.name} cannot grow", "free some space; nothing is lost"
         raise DatabaseError(Reason.DISK_FULL, message, hint=hint) from error
     except (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
-        message = f"the index {path.name} cannot be opened, read or written"
+        message = f"{file} cannot be opened, read or written"
         raise DatabaseError(Reason.IO_ERROR, message, hint=f"see {path.parent}") from error
 
 
-def _corrupt(path: Path, how: str) -> DatabaseError:
-    hint = "donna doctor --repair sets it aside and builds a new one from the vault"
-    return DatabaseError(Reason.DATABASE_CORRUPT, f"the index {path.name} is {how}", hint=hint)
+def damaged(path: Path, stored: Stored, how: str = "damaged") -> DatabaseError:
+    message, hint = f"{stored.name} {path.name} is {how}", stored.if_damaged.format(folder=path.parent)
+    return DatabaseError(Reason.DATABASE_CORRUPT, message, hint=hint)
+
+
+def check_integrity(database: Database) -> None:
+    """Run SQLite's quick check. Raises DatabaseError with `database_corrupt`."""
+    if database.value("PRAGMA quick_check(1)") != "ok":
+        raise damaged(database.path, database.stored)
+
+
+def apply_migrations(
+    database: Database, migrations: Sequence[tuple[str, str]], before: Callable[[], object] = lambda: None
+) -> None:
+    """Apply the named migrations that a database lacks, in one transaction; first call `before` if it has others.
+
+    Raises DatabaseError, with `database_newer` if it has migrations that are not known.
+    """
+    database.run("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY) WITHOUT ROWID")
+    applied, known = _applied(database), [name for name, _ in migrations]
+    if unknown := applied.difference(known):
+        message = f"{database.stored.name} was written by a newer Donna ({max(unknown)})"
+        raise DatabaseError(Reason.DATABASE_NEWER, message, hint=database.stored.if_newer)
+    if applied.issuperset(known):
+        return
+    if applied:
+        before()
+    with database.transaction():
+        applied = _applied(database)  # another process may have been faster
+        for name, sql in migrations:
+            if name not in applied:
+                database.run(sql)
+                database.run("INSERT INTO migrations VALUES (?)", (name,))
+
+
+def _applied(database: Database) -> set[str]:
+    return set(database.column("SELECT name FROM migrations"))

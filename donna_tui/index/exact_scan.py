@@ -13,6 +13,7 @@ from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope, all_in_scope, first_in_scope
 from donna_tui.index.scope import ScopeMembership, known_members
 from donna_tui.index.vectors import (
+    HAS_VECTOR,
     Quantised,
     Vector,
     VectorMatch,
@@ -129,8 +130,8 @@ class ExactScan:
         if newest <= start:
             return False
         changed = database.rows(
-            "SELECT l.chunk, e.vector FROM (SELECT DISTINCT chunk FROM vector_log WHERE seq > ? AND seq <= ?) l"
-            " LEFT JOIN memory_chunks c ON c.id = l.chunk AND c.embedding_version NOT IN ('', 'failed')"
+            "SELECT l.chunk, e.vector FROM (SELECT DISTINCT chunk FROM vector_log WHERE seq > ? AND seq <= ?) l"  # noqa: S608
+            f" LEFT JOIN memory_chunks c ON c.id = l.chunk AND c.{HAS_VECTOR}"
             " LEFT JOIN embeddings e ON e.embed_hash = c.embed_hash",
             (start, start + BLOCK),
         )

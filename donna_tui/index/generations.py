@@ -99,10 +99,3 @@ def set_aside(path: Path) -> Path:
         with contextlib.suppress(FileNotFoundError):
             source.replace(aside.with_name(aside.name + suffix))
     return aside
-
-
-def check_integrity(database: Database) -> None:
-    """Run SQLite's quick check. Raises DatabaseError with `database_corrupt`."""
-    answer = database.value("PRAGMA quick_check(1)")
-    if answer != "ok":
-        raise DatabaseError(Reason.DATABASE_CORRUPT, f"the index {database.path.name} is damaged")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from donna_tui.index.database import Database
-from donna_tui.types.errors import DatabaseError, Reason
+from donna_tui.index.database import Database, apply_migrations
 
 BASE = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -327,18 +326,8 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
 
 
 def migrate(database: Database) -> None:
-    """Migrate the schema in one transaction. Raises DatabaseError (`database_newer`) for a newer one."""
-    with database.transaction():
-        database.run("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY) WITHOUT ROWID")
-        applied = set(database.column("SELECT name FROM migrations"))
-        if unknown := applied - {name for name, _ in MIGRATIONS}:
-            message = f"the index was written by a newer Donna ({max(unknown)})"
-            hint = "update Donna, or run donna doctor --repair to build a new index"
-            raise DatabaseError(Reason.DATABASE_NEWER, message, hint=hint)
-        for name, sql in MIGRATIONS:
-            if name not in applied:
-                database.run(sql)
-                database.run("INSERT INTO migrations VALUES (?)", (name,))
+    """Migrate the schema. Raises DatabaseError (`database_newer`) for a newer one."""
+    apply_migrations(database, MIGRATIONS)
 
 
 def is_current(database: Database) -> bool:

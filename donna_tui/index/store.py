@@ -22,7 +22,17 @@ from donna_tui.index.documents import (
 )
 from donna_tui.index.migrations import get_meta, set_meta
 from donna_tui.index.vector_backend import existing_vectors, open_vectors
-from donna_tui.index.vectors import LACKS_VECTOR, VecTable, Vector, VectorIndex, is_worn, log_vectors, packed, rebuild
+from donna_tui.index.vectors import (
+    HAS_VECTOR,
+    LACKS_VECTOR,
+    VecTable,
+    Vector,
+    VectorIndex,
+    is_worn,
+    log_vectors,
+    packed,
+    rebuild,
+)
 from donna_tui.text.chunker import Chunk
 from donna_tui.types.errors import DatabaseError, Reason
 
@@ -39,7 +49,7 @@ class Upserted:
 
     id: str
     chunks: int
-    reused: int
+    embedded: int
     unchanged: bool
 
 
@@ -117,7 +127,7 @@ class MemoryStore:
             cached = [row.id for row in rows if self._is_cached(row)] if self.version else []
             if cached:
                 self._stamp(cached)
-        return Upserted(document_id, len(rows), reused=len(cached), unchanged=False)
+        return Upserted(document_id, len(rows), embedded=len(cached), unchanged=False)
 
     def upsert_many(self, documents: Iterable[Document]) -> list[str]:
         """Upsert several documents, each in a separate transaction, so that a failure affects one document only."""
@@ -212,8 +222,8 @@ class MemoryStore:
             path
             for document, path in {chunk.document_id: chunk.path for chunk in batch}.items()
             if self.database.value(
-                "SELECT 1 FROM memory_chunks WHERE document_id = ? AND embedding_version IN ('', ?) LIMIT 1",
-                (document, FAILED),
+                f"SELECT 1 FROM memory_chunks WHERE document_id = ? AND {LACKS_VECTOR} LIMIT 1",  # noqa: S608
+                (document,),
             )
         }
 
@@ -269,9 +279,8 @@ class MemoryStore:
             if renamed:
                 index_words(self.database, existing.id)
         count, embedded = self.database.rows(
-            "SELECT count(*), count(*) FILTER (WHERE embedding_version NOT IN ('', ?))"
-            " FROM memory_chunks WHERE document_id = ?",
-            (FAILED, existing.id),
+            f"SELECT count(*), count(*) FILTER (WHERE {HAS_VECTOR}) FROM memory_chunks WHERE document_id = ?",  # noqa: S608
+            (existing.id,),
         )[0]
         return Upserted(existing.id, count, embedded, unchanged=True)
 

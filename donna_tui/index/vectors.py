@@ -181,7 +181,7 @@ def _read_vectors(database: Database, ids: Sequence[int]) -> dict[int, bytes]:
     marks = ", ".join("?" * len(ids))
     rows = database.rows(
         "SELECT c.id, e.vector FROM memory_chunks c JOIN embeddings e ON e.embed_hash = c.embed_hash"  # noqa: S608
-        f" WHERE c.embedding_version <> '' AND c.id IN ({marks})",
+        f" WHERE c.{HAS_VECTOR} AND c.id IN ({marks})",
         list(ids),
     )
     return dict(rows)
@@ -189,6 +189,7 @@ def _read_vectors(database: Database, ids: Sequence[int]) -> dict[int, bytes]:
 
 LACKS_VECTOR = "embedding_version IN ('', 'failed')"
 """The condition of chunks without a vector, in the words of their partial index (`ix_memory_chunks_version`)."""
+HAS_VECTOR = "embedding_version NOT IN ('', 'failed')"
 
 _EMBEDDED = f"SELECT id FROM memory_places WHERE id NOT IN (SELECT id FROM memory_chunks WHERE {LACKS_VECTOR})"  # noqa: S608
 """The chunks with a vector, without reading the rows of chunks, which contain all text."""

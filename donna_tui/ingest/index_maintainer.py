@@ -74,13 +74,13 @@ class IndexMaintainer:
 
     async def compare(self, *, full: bool) -> None:
         """Compare once and start the resulting work. Raises VaultReadError if the root is missing."""
-        await self.indexes.reconcile("asked for", accept=full, reread=full)
+        await self.indexes.reconcile("on request", accept=full, reread=full)
 
     async def finish(self, *, full: bool) -> None:
         """Wait for the work of `compare`, once the model is known. Raises DonnaError if some of it cannot be done."""
         building = self.indexes.building
         if building and not building.last_reconcile:  # the model needs a new index, which `compare` did not know
-            await building.reconcile("asked for", accept=full, reread=full)
+            await building.reconcile("on request", accept=full, reread=full)
         await self.indexes.wait_until_idle()
         await self.indexes.finish_building()
         if full:

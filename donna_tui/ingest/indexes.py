@@ -7,6 +7,7 @@ from functools import partial
 
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.index import generations
+from donna_tui.index.database import check_integrity
 from donna_tui.index.invocations import InputHash
 from donna_tui.index.readers import Readers
 from donna_tui.ingest.pipeline import IngestContext, Pipeline
@@ -86,7 +87,7 @@ class Indexes:
         """Rename and rebuild the index in use if SQLite's quick check finds it damaged."""
         store = self.active.store
         try:
-            await self.active.write(lambda: generations.check_integrity(store.database))
+            await self.active.write(lambda: check_integrity(store.database))
             return
         except DatabaseError as error:
             if error.reason is not Reason.DATABASE_CORRUPT:

@@ -165,7 +165,7 @@ class VaultSource:
             path=job.path,
             why="metadata" if stored.unchanged else job.why if known else "new",
             chunks=stored.chunks,
-            embedded=stored.reused,
+            embedded=stored.embedded,
             stages=stages,
             found_after_ms=found_after_ms,
         )

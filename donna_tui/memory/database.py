@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from donna_tui.index.database import Database, open_database, truncate_log
+from donna_tui.index.database import Database, Stored, apply_migrations, check_integrity, open_database, truncate_log
 from donna_tui.index.generations import set_aside
 from donna_tui.platform.paths import private_folder
 from donna_tui.types.errors import DatabaseError, Reason
@@ -325,6 +325,7 @@ def _changed_since(database: Database, backup: Path) -> bool:
 
 
 NAME = "memory.db"
+MEMORY = Stored("the memory", "it is in {folder}, with its backups", "update Donna")
 KEY_BYTES = 32
 
 
@@ -344,7 +345,7 @@ class MemoryDb:
     @contextlib.contextmanager
     def change(self) -> Iterator[None]:
         """Run a transaction whose commit is durable before the context exits."""
-        with memory_errors(self.database.path), self.database.transaction():
+        with self.database.transaction():
             yield
 
     def changed(self, source: str, item: str | int) -> None:
@@ -383,14 +384,13 @@ def open_db(folder: Path) -> MemoryDb:
     """Open the memory of a space, creating it the first time. Raises DatabaseError."""
     path = db_path(folder)
     restored = ""
-    with memory_errors(path):
-        try:
-            database = _open(path)
-        except DatabaseError as error:
-            if error.reason is not Reason.DATABASE_CORRUPT:
-                raise
-            restored = _restore(path)
-            database = _open(path)
+    try:
+        database = _open(path)
+    except DatabaseError as error:
+        if error.reason is not Reason.DATABASE_CORRUPT:
+            raise
+        restored = _restore(path)
+        database = _open(path)
     try:
         finish_erasures(database)
         if restored:
@@ -410,49 +410,29 @@ def read_db(folder: Path) -> MemoryDb | None:
     path = db_path(folder)
     if not path.exists():
         return None
-    with memory_errors(path):
-        database = open_database(path, read_only=True)
-        try:
-            made = database.value("SELECT 1 FROM sqlite_master WHERE name = 'meta'")
-            identity = database.value("SELECT value FROM meta WHERE key = 'id'") if made else None
-        except DatabaseError:
-            database.close()
-            raise
-        if identity is None:
-            database.close()
-            return None
-        return MemoryDb(database, identity, b"")
+    database = open_database(path, read_only=True, stored=MEMORY)
+    try:
+        made = database.value("SELECT 1 FROM sqlite_master WHERE name = 'meta'")
+        identity = database.value("SELECT value FROM meta WHERE key = 'id'") if made else None
+    except DatabaseError:
+        database.close()
+        raise
+    if identity is None:
+        database.close()
+        return None
+    return MemoryDb(database, identity, b"")
 
 
 def _open(path: Path) -> Database:
-    database = open_database(path)
+    database = open_database(path, stored=MEMORY)
     try:
         database.run("PRAGMA synchronous = FULL")
-        if database.value("PRAGMA quick_check(1)") != "ok":
-            raise DatabaseError(Reason.DATABASE_CORRUPT, "the memory is damaged")
-        _migrate(database)
+        check_integrity(database)
+        apply_migrations(database, MIGRATIONS, before=lambda: back_up(database, time.time()))
     except DatabaseError:
         database.close()
         raise
     return database
-
-
-def _migrate(database: Database) -> None:
-    known = {name for name, _ in MIGRATIONS}
-    database.run("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY) WITHOUT ROWID")
-    applied = set(database.column("SELECT name FROM migrations"))
-    if applied - known:
-        raise DatabaseError(Reason.DATABASE_NEWER, "the memory was written by a newer Donna", hint="update Donna")
-    if applied == known:
-        return
-    if applied:
-        back_up(database, time.time())
-    with database.transaction():
-        applied = set(database.column("SELECT name FROM migrations"))
-        for name, sql in MIGRATIONS:
-            if name not in applied:
-                database.run(sql)
-                database.run("INSERT INTO migrations VALUES (?)", (name,))
 
 
 def _restore(path: Path) -> str:
@@ -468,20 +448,3 @@ def _restore(path: Path) -> str:
     copy.chmod(0o600)
     copy.replace(path)
     return backup.name
-
-
-@contextlib.contextmanager
-def memory_errors(path: Path) -> Iterator[None]:
-    """Rephrase database errors for the memory, which cannot be rebuilt as an index can."""
-    try:
-        yield
-    except DatabaseError as error:
-        words = {
-            Reason.DATABASE_CORRUPT: ("is damaged", f"it is in {path.parent}, with its backups"),
-            Reason.DATABASE_LOCKED: ("is locked by another program", "try again in a moment"),
-            Reason.DISK_FULL: ("cannot grow: the disk is full", "free some space; nothing is lost"),
-            Reason.IO_ERROR: ("cannot be opened, read or written", f"see {path.parent}"),
-        }.get(error.reason)
-        if words is None or not error.message.startswith(("the index", "the disk", "the memory is damaged")):
-            raise
-        raise DatabaseError(error.reason, f"the memory {path.name} {words[0]}", hint=words[1]) from error

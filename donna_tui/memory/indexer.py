@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from donna_tui.index.database import Database
+from donna_tui.index.vectors import HAS_VECTOR
 from donna_tui.ingest.index_maintainer import IndexMaintainer
 from donna_tui.ingest.pipeline import Pipeline
 from donna_tui.ingest.worker import FLUSH_SECONDS, PASSING, PAUSE_SECONDS
@@ -129,8 +130,8 @@ class MemoryIndexer:
 def lacks_scores(database: Database) -> bool:
     """Return whether there is an embedded memory without a novelty."""
     sql = (
-        "SELECT 1 FROM memory_scores s JOIN memory_chunks c ON c.id = s.chunk"
-        " WHERE s.novelty IS NULL AND c.embedding_version NOT IN ('', 'failed') LIMIT 1"
+        "SELECT 1 FROM memory_scores s JOIN memory_chunks c ON c.id = s.chunk"  # noqa: S608
+        f" WHERE s.novelty IS NULL AND c.{HAS_VECTOR} LIMIT 1"
     )
     return bool(database.value(sql))
 

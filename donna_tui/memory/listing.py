@@ -10,7 +10,15 @@ from typing import Any
 from donna_tui.index.database import Database
 from donna_tui.memory.facts import Fact
 from donna_tui.search.snippets import properties_in
-from donna_tui.types.memory import Importance, MemoryChunk, MemoryFilter, MemoryType, Signal
+from donna_tui.types.memory import (
+    NOVELTY_SHARE,
+    SALIENCE_SHARE,
+    Importance,
+    MemoryChunk,
+    MemoryFilter,
+    MemoryType,
+    Signal,
+)
 from donna_tui.types.search import ME, Hit, MemorySource
 from donna_tui.vault.note.read import iso_date
 
@@ -19,7 +27,7 @@ _COLUMNS = (
     " c.start_line, c.end_line, s.salience, s.signals, s.novelty"
 )
 _FROM = "memory_documents d JOIN memory_chunks c ON c.document_id = d.id LEFT JOIN memory_scores s ON s.chunk = c.id"
-_IMPORTANCE = "(0.6 * s.novelty + 0.4 * s.salience)"
+_IMPORTANCE = f"({NOVELTY_SHARE} * s.novelty + {SALIENCE_SHARE} * s.salience)"
 
 
 def list_memories(database: Database, wanted: MemoryFilter, limit: int, skip: int) -> tuple[MemoryChunk, ...]:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from donna_tui.index.database import Database
 from donna_tui.index.documents import Document
-from donna_tui.index.vectors import Vector, unpacked
+from donna_tui.index.vectors import HAS_VECTOR, Vector, unpacked
 from donna_tui.platform.lazy import np
 from donna_tui.search.query import STOP_WORDS
 from donna_tui.text.dates import MONTHS, WEEKDAYS
@@ -201,9 +201,9 @@ def score_waiting(database: Database) -> Iterator[int]:
     """
     finish_deletions(database)
     rows = database.rows(
-        "SELECT s.chunk, s.user_id, d.source_type = 'chat', d.source_id, d.modified_at FROM memory_scores s"
+        "SELECT s.chunk, s.user_id, d.source_type = 'chat', d.source_id, d.modified_at FROM memory_scores s"  # noqa: S608
         " JOIN memory_chunks c ON c.id = s.chunk JOIN memory_documents d ON d.id = c.document_id"
-        " WHERE s.novelty IS NULL AND c.embedding_version NOT IN ('', 'failed')"
+        f" WHERE s.novelty IS NULL AND c.{HAS_VECTOR}"
         " ORDER BY d.modified_at, d.source_type, d.source_id, c.chunk_index"
     )
     groups: dict[tuple[str, object], list[int]] = {}

@@ -25,11 +25,11 @@ from donna_tui.config.agent_settings import AgentSettings, not_indexed
 from donna_tui.config.models import MemoryConfig
 from donna_tui.config.routes import Alias, Route, load_routes
 from donna_tui.embedding.files import MODEL_NAME
-from donna_tui.index.database import Database, open_database
+from donna_tui.index.database import Database, check_integrity, open_database
 from donna_tui.index.files import file_states
-from donna_tui.index.generations import check_integrity, current_generation, index_path, set_aside
+from donna_tui.index.generations import current_generation, index_path, set_aside
 from donna_tui.index.migrations import has_vector_table
-from donna_tui.index.vectors import vector_counts
+from donna_tui.index.vectors import HAS_VECTOR, vector_counts
 from donna_tui.llm.failures import CompletionMetadata, ModelCallError, address_of
 from donna_tui.llm.probe import probe
 from donna_tui.memory.database import db_path, erasure_mark
@@ -278,7 +278,7 @@ def _mismatches(database: Database) -> Iterator[tuple[str, int, str]]:
 
 _WITHOUT_NOTE = "SELECT count(*) FROM memory_chunks WHERE document_id NOT IN (SELECT id FROM memory_documents)"
 _WITHOUT_VECTOR = (
-    "SELECT count(*) FROM memory_chunks c WHERE embedding_version NOT IN ('', 'failed')"
+    f"SELECT count(*) FROM memory_chunks c WHERE {HAS_VECTOR}"  # noqa: S608
     " AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.embed_hash = c.embed_hash)"
 )
 

@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 REMEMBERED_QUERIES = 64
 
 HEAD_START_SECONDS = 0.02
-"""Seconds in which a question that was typed during the start of the engine is asked."""
+"""Seconds in which a question that was typed while the engine was starting can begin its search."""
 
-DRAWING_SECONDS, LOOK_SECONDS, LONGEST_SECONDS = 0.04, 0.005, 1.0
+DRAWING_SECONDS, POLL_SECONDS, LONGEST_SECONDS = 0.04, 0.005, 1.0
+"""Seconds in which an answer is drawn; between checks for searches in progress; of waiting for them at most."""
 
 LOADING = "keyword only until the model is ready"
 LATE = "keyword only: the model did not embed the question in time"
@@ -64,7 +65,7 @@ class SearchService:
         await asyncio.sleep(HEAD_START_SECONDS)
         until = time.monotonic() + LONGEST_SECONDS
         while self._under_way and time.monotonic() < until:
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
         await asyncio.sleep(DRAWING_SECONDS)
 
     def use(self, service: EmbeddingService | None, why_not: str = "", reason: str = "") -> None:
@@ -116,12 +117,12 @@ class SearchService:
 
         def work(database: Database, vectors: VectorIndex) -> SearchOutcome:
             compared = comparable(database, question, version)
+            if asked.mode == "semantic" and compared.mode == "keyword":  # the keyword leg was not run
+                return search(database, vectors, compared, settings)
             found = keyword() if compared.query.without else None  # it finds the spelling of excluded words
             respelt = replace(compared, query=found.query) if found else compared
             semantic = semantic_leg(database, vectors, respelt, limit)
-            fell_back = asked.mode == "semantic" and compared.mode == "keyword"  # then words were not looked for
-            legs = None if fell_back else Legs(found or keyword(), semantic)
-            return search(database, vectors, compared, settings, legs)
+            return search(database, vectors, compared, settings, Legs(found or keyword(), semantic))
 
         try:
             question, version = await self._with_vector(asked), self._version

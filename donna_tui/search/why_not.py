@@ -11,7 +11,7 @@ from donna_tui.index.database import Database
 from donna_tui.index.files import file_state
 from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions
 from donna_tui.index.vectors import LARGEST_K, VectorIndex, cosines_of
-from donna_tui.search.hybrid import Judged, Settings, judge, least_cosine
+from donna_tui.search.hybrid import Judged, Settings, judge, least_cosine, max_hits
 from donna_tui.search.legs import Question, both_legs, candidates_for, matches
 from donna_tui.search.passages import Passages
 from donna_tui.types.errors import DonnaError, Reason
@@ -139,12 +139,12 @@ def _judged(
     database: Database, vectors: VectorIndex, question: Question, settings: Settings, ids: set[int], found: WhyNot
 ) -> WhyNot:
     """Follow the passages of a note through both legs, the fusion, the threshold and the bar of relevance."""
-    k = max(1, min(question.request.k, settings.max_k))
+    k = max(1, max_hits(question.request, settings))
     legs = both_legs(database, vectors, question, candidates_for(k))
     question = replace(question, query=legs.keyword.query)
     found = _ranked_by_legs(database, vectors, question, ids, found, half_typed=legs.keyword.half_typed)
     judged = judge(Passages(database), question, settings, legs)
-    ordered = sorted((*judged.hits, *judged.others), key=lambda one: -one.rank_score)
+    ordered = [*judged.hits, *judged.others]
     best = next((one for one in ordered if one.id in ids), None)
     if best is None:
         considered = f"the best {candidates_for(k)} of each are considered"

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.index.database import Database, open_database
+from donna_tui.index.database import Database, check_integrity, open_database
 from donna_tui.index.files import FileState, file_state, file_states, forget_state, save_state, with_etag
 from donna_tui.index.generations import (
     Recipe,
-    check_integrity,
     current_generation,
     delete_older,
     index_path,

@@ -131,7 +131,7 @@ def test_an_older_index_keeps_its_vectors_when_hashes_are_shortened(
     monkeypatch.undo()
     migrate(store.database)
     assert store.database.column("SELECT length(embed_hash) FROM embeddings") == [16]
-    assert store.upsert(note("copy.md", "Lane 9 moves on Monday.", title="Aurora")).reused == 1
+    assert store.upsert(note("copy.md", "Lane 9 moves on Monday.", title="Aurora")).embedded == 1
 
 
 def test_notes_with_properties_are_read_again(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:

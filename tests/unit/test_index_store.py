@@ -128,7 +128,7 @@ def test_equal_content_costs_neither_chunking_nor_embedding(store: MemoryStore, 
     embed_all(store)
     again = store.upsert(note("a.md", TWO_SECTIONS, modified_at=5.0))
     assert again.unchanged
-    assert (again.chunks, again.reused) == (2, 2)
+    assert (again.chunks, again.embedded) == (2, 2)
     assert chunker.calls == 1
     assert store.pending(10) == []
     assert store.database.value("SELECT modified_at FROM memory_documents") == 5.0
@@ -157,7 +157,7 @@ def test_a_replaced_document_keeps_its_id_and_the_vectors_of_unchanged_text(stor
     assert embed_all(store) == 2
     second = store.upsert(note("a.md", TWO_SECTIONS.replace("Postgres", "RabbitMQ")))
     assert second.id == first.id
-    assert (second.chunks, second.reused, second.unchanged) == (2, 1, False)
+    assert (second.chunks, second.embedded, second.unchanged) == (2, 1, False)
     assert embed_all(store) == 1
     assert found(store, "Postgres") == set()
     assert found(store, "RabbitMQ") == {"a.md"}
@@ -265,7 +265,7 @@ def test_twins_share_a_vector_that_survives_the_first_deletion(store: MemoryStor
     store.upsert(note("one/a.md", "# H\nsame words\n"))
     assert embed_all(store) == 1
     twin = store.upsert(note("two/a.md", "# H\nsame words\n"))
-    assert twin.reused == 1
+    assert twin.embedded == 1
     assert embed_all(store) == 0
     store.delete("vault", "one/a.md")
     assert count(store, "embeddings") == 1

@@ -609,6 +609,14 @@ def test_a_summary_is_erased_with_its_turns(sandbox: Sandbox, tmp_path: Path) ->
 # Damage and backups
 
 
+def test_an_error_of_the_memory_does_not_offer_to_rebuild_it(tmp_path: Path) -> None:
+    db = open_db(tmp_path)
+    with pytest.raises(DatabaseError, match=r"^the memory memory\.db is incomplete") as refused:
+        db.database.rows("SELECT * FROM missing")
+    assert refused.value.hint == f"it is in {tmp_path}, with its backups"
+    db.close()
+
+
 def test_a_damaged_memory_is_replaced_by_its_backup_and_kept_beside_it(tmp_path: Path) -> None:
     db = open_db(tmp_path)
     with db.change():

@@ -105,6 +105,16 @@ def test_where_nothing_is_relevant_it_says_so(store: MemoryStore) -> None:
     assert (found.cause, found.rank) == (Cause.NOTHING_RELEVANT, 1)
 
 
+def test_its_number_among_the_near_misses_is_the_one_that_the_search_shows(store: MemoryStore) -> None:
+    filler = " It says nothing else that anybody could ask for, and goes on like this for quite a while." * 3
+    add(store, "Projects/similar.md", f"Recruitment started.{filler}", leaning(0.28))
+    add(store, "Projects/word.md", f"Kept at OSF.{filler}", leaning(0.05, 2))
+    for path in ("Projects/near.md", "Meetings/far.md"):
+        store.delete("vault", path)
+    found = explained(store, "Projects/word.md", "OSF preregistration")
+    assert (found.cause, found.rank) == (Cause.NOTHING_RELEVANT, 1)
+
+
 def test_a_note_that_others_push_out_of_the_candidates_keeps_its_ranks(store: MemoryStore) -> None:
     for number in range(120):
         add(store, f"crowd/{number}.md", f"kestrel kestrel {number}", leaning(0.8 - number / 1000))
