@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import json
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -230,6 +231,7 @@ def _configure(connection: apsw.Connection, *, read_only: bool) -> None:
     connection.create_scalar_function("holds_phrases", _holds_phrases, -1, deterministic=True)
     # SQLite's own `lower` supports ASCII only
     connection.create_scalar_function("lower_case", lambda *text: str(text[0]).lower(), 1, deterministic=True)
+    connection.create_scalar_function("matches", _matches, 2, deterministic=True)
     connection.execute("PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384")
     if read_only:
         connection.execute("PRAGMA query_only = ON")
@@ -245,6 +247,11 @@ def _holds_phrases(*values: Any) -> int:
     """Return whether each phrase of a JSON array is in one of the texts; one call for any number of phrases."""
     phrases, *texts = values
     return int(all(holds_phrase(phrase, *texts) for phrase in dict.fromkeys(json.loads(phrases))))
+
+
+def _matches(*values: Any) -> int:
+    """Return whether a regular expression matches somewhere in a text."""
+    return int(re.search(*values) is not None)
 
 
 def _load_vec(connection: apsw.Connection) -> bool:

@@ -24,7 +24,7 @@ from donna_tui.index.filters import (
 )
 from donna_tui.index.sampling import Range, halves, span
 from donna_tui.index.scope import ScopeMembership, estimate_scope, is_one_note
-from donna_tui.text.words import is_one_character
+from donna_tui.text.words import is_one_character, spelling_pattern
 
 CANDIDATES_PER_RESULT = 2
 """Candidates ranked per chunk wanted in a scope of all passages; proportionally more in a smaller scope."""
@@ -238,15 +238,15 @@ MAX_READ = 50
 
 
 def holds_spelling(database: Database, word: str, words: str = ALL_WORDS) -> bool:
-    """Return whether one of the first passages that contain a word spells it with the same accents, which the keyword
-    index does not have. The word is in lower case.
+    """Return whether one of the first passages that contain a word spells it like this (`spelling_pattern`); the
+    keyword index has neither accents nor the separators of numbers.
     """
     found = f"SELECT rowid FROM {words} WHERE {words} MATCH ? LIMIT {MAX_READ}"  # noqa: S608
     exists = (
         f"SELECT EXISTS (SELECT 1 FROM ({found}) AS found CROSS JOIN memory_chunks c ON c.id = found.rowid"  # noqa: S608
-        " JOIN memory_documents d ON d.id = c.document_id WHERE instr(lower_case(d.search_title || c.content), ?))"
+        " JOIN memory_documents d ON d.id = c.document_id WHERE matches(?, d.search_title || c.content))"
     )
-    return bool(database.value(exists, (quoted(word), word)))
+    return bool(database.value(exists, (quoted(word), spelling_pattern(word))))
 
 
 def begun_word(database: Database, word: str, words: str = ALL_WORDS) -> str:

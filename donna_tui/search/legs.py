@@ -146,7 +146,7 @@ def _respelt(database: Database, query: Query) -> Query:
     added: list[tuple[str, str]] = []
 
     def spelling(word: str, *, is_excluded: bool) -> str:
-        bare = without_joined(word.strip("?!.,;:"))
+        bare = without_joined(word.strip("?!.,;:€$£"))
         is_word = bare not in kept and bare.lower() not in STOP_WORDS
         others = [other for other in other_spellings(bare) if _stem(other) != _stem(bare)] if is_word else []
         candidates = (*others, *other_article(bare))

@@ -44,7 +44,7 @@ class QueryContent:
 
     `other_year` is the pattern of its days in notes of another year. `relative` is the pattern of the relative
     expressions that `dates` replaces: then `relative_stems` are also the stems that a passage with a date contains.
-    `spellings` are stems with the other spelling that is as good.
+    `spellings` are stems, each with those of the other spelling, which is as good.
     """
 
     stems: frozenset[str]
@@ -53,7 +53,7 @@ class QueryContent:
     begun: str = ""
     relative: re.Pattern[str] | None = None
     relative_stems: frozenset[str] = frozenset()
-    spellings: tuple[tuple[str, str], ...] = ()
+    spellings: tuple[tuple[str, frozenset[str]], ...] = ()
 
     def held_by(self, text: str) -> frozenset[str]:
         """Return the stems of the question that a passage contains."""
@@ -64,7 +64,7 @@ class QueryContent:
         stems, dated = _stems(text), self.holds_date(text)
         words = stems.union(
             (each for each in self.stems if is_one_character(each) and each in text),
-            (word for word, other in self.spellings if other in stems),
+            (word for word, other in self.spellings if other <= stems),
         )
         held = len(self.stems & (words | self.relative_stems if dated else words)) + self._holds_beginning(words)
         number = len(self.stems) + bool(self.begun)
@@ -122,7 +122,7 @@ def query_content(query: Query, *, partial: bool) -> QueryContent:
     terms = [term for term in terms if term not in asking] or terms
     text = without_joined(without_dates(" ".join(terms)))
     dates, other_year = date_pattern(query.dated), other_year_pattern(query.dated)
-    spellings = tuple((stem(word), stem(other)) for word, other in query.spellings)
+    spellings = tuple((stem(word), _stems(other)) for word, other in query.spellings)
     content = QueryContent(_stems(text), dates, other_year, stem(begun) if begun else "", spellings=spellings)
     if not query.relative:
         return content

@@ -98,16 +98,36 @@ _DIGRAPH = re.compile(f"({'|'.join(_LETTERS)})")
 _MAX_SPELLINGS = 16
 
 
+_GROUPED = re.compile(r"[1-9]\d{0,2}([.,'’])\d{3}(?:\1\d{3})*")
+_GROUPABLE = re.compile(r"[1-9]\d{3,14}")
+
+
 def other_spellings(word: str) -> list[str]:
     """Return the other German spellings of a word, in lower case: “mueller” for “Müller”, and the reverse.
 
-    Each digraph may be the spelling of one letter or not: “wasserstrasse” is “wasserstraße”.
+    Each digraph may be the spelling of one letter or not: “wasserstrasse” is “wasserstraße”. A number is also spelt
+    with separators between its groups of three digits, or without: “1310” is “1,310”.
     """
+    if _GROUPED.fullmatch(word):
+        return [re.sub(r"\D", "", word)]
+    if _GROUPABLE.fullmatch(word):
+        return [f"{int(word):,}"]
     lower = unicodedata.normalize("NFC", word.lower())
     if (plain := "".join(_DIGRAPHS.get(char, char) for char in lower)) != lower:
         return [plain]
     parts = ((part, _LETTERS[part]) if part in _LETTERS else (part,) for part in _DIGRAPH.split(lower))
     return ["".join(each) for each in islice(product(*parts), 1, _MAX_SPELLINGS)]
+
+
+def spelling_pattern(word: str) -> str:
+    """Return the pattern of a word with the same accents, or of a number with any separator between its groups, but
+    not as part of a longer number, version or address.
+    """
+    if not _GROUPED.fullmatch(word):
+        return f"(?i:{re.escape(word)})"
+    first, *groups = re.split(r"\D", word)
+    rest = "".join(rf"(?P=separator){group}" for group in groups[1:])
+    return rf"(?<!\d)(?<!\d[.,'’]){first}(?P<separator>[.,'’\s]){groups[0]}{rest}(?!\d|(?P=separator)\d)"
 
 
 _ARABIC = "(?P<article>\u0627\u0644)?(?P<noun>[\u0621-\u064a]{3,})"

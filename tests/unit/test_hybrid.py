@@ -446,6 +446,25 @@ def test_both_spellings_of_a_name_are_found_and_one_is_excluded_where_a_vault_ha
     assert sorted(paths(asked(store, "frau zeichnet -mueller"))) == ["Hans Müller.md", "c.md"]
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("1310", "a"), ("1310€", "a"), ("1,310", "a"), ("11900", "bc"), ("11.900", "bc"), ("48200", "b"),
+        ("2300", ""), ("100200", ""), ("10100200", ""), ("1450", ""), ("310", "a"),
+    ],
+)  # fmt: skip
+def test_numbers_are_found_with_and_without_separators_between_their_groups(
+    store: MemoryStore, text: str, found: str
+) -> None:
+    add(store, "a", "Paid 1,310 € on 2026-10-02", leaning(0.1))
+    add(store, "b", "The carpenter wants 11.900 €, the meter is at 48 200", leaning(0.1, axis=2))
+    add(store, "c", "The mason wants 11900 €", leaning(0.1, axis=3))
+    add(store, "d", "Version 4.2.300 runs at 10.100.200.3, room 1/450", leaning(0.1, axis=4))
+    outcome = asked(store, text)
+    assert "".join(sorted(paths(outcome))) == found
+    assert all(hit.snippet.marks for hit in outcome.hits)
+
+
 def test_no_spelling_of_a_stop_word_or_with_the_same_stem_is_looked_up(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
