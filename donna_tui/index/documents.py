@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from donna_tui.index.database import Database
 from donna_tui.index.filters import ALL_WORDS, PUBLIC_WORDS
 from donna_tui.index.names import store_names
-from donna_tui.text.words import segments
+from donna_tui.text.words import indexed_words
 from donna_tui.types.search import DRAFTS, ROLES, MemorySource
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Document:
         """
         names = " ".join(filter(None, (self.title, *self.aliases, *self.tags, self.properties)))
         dates = () if self.dated_at is None or self.dated_at == self.modified_at else date_words_of(self.dated_at)
-        return " ".join((names, *segments(names), *dates))
+        return " ".join((names, *indexed_words(names), *dates))
 
 
 def date_words_of(at: float) -> tuple[str, ...]:
@@ -241,7 +241,7 @@ def insert_chunks(
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 chunk_id, document_id, document.user_id, chunk.index, chunk.text,
-                " ".join(segments(" ".join((*chunk.heading_path, chunk.text)))),
+                " ".join(indexed_words(" ".join((*chunk.heading_path, chunk.text)))),
                 hashlib.sha256(chunk.text.encode()).hexdigest(), hashed,
                 json.dumps(chunk.heading_path, ensure_ascii=False), chunk.token_count, chunk.start_line,
                 chunk.end_line, chunk.start, chunk.end, now,

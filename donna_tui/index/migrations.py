@@ -304,6 +304,17 @@ UPDATE file_states SET mtime_ns = 0 WHERE state = 'indexed' AND path IN (
 so that they are found by the rest of it (`index/names.py`).
 """
 
+PLAIN_LETTERS = """
+UPDATE memory_documents SET content_hash = 'old' WHERE source_type = 'vault' AND (
+    source_id || search_title GLOB '*[ıøØłŁđĐðÐħĦŧŦþÞæÆœŒ]*'
+    OR id IN (SELECT document_id FROM memory_chunks WHERE heading_path || content GLOB '*[ıøØłŁđĐðÐħĦŧŦþÞæÆœŒ]*')
+);
+UPDATE file_states SET mtime_ns = 0 WHERE state = 'indexed' AND path IN (
+    SELECT source_id FROM memory_documents WHERE source_type = 'vault' AND content_hash = 'old'
+);
+"""
+"""Notes with letters such as ı, ø and ł are read again, so that they are found by plain ones (`text/words.py`)."""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_base", BASE),
     ("0002_memories", MEMORIES),
@@ -321,6 +332,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0014_short_hashes", SHORT_HASHES),
     ("0015_property_words", PROPERTY_WORDS),
     ("0016_property_codes", PROPERTY_CODES),
+    ("0017_plain_letters", PLAIN_LETTERS),
 )
 """Ordered and append-only: a released migration never changes."""
 

@@ -21,7 +21,7 @@ from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope, conditions
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import headings
-from donna_tui.text.words import EMOJI, ONE_ON_ONE
+from donna_tui.text.words import EMOJI, ONE_ON_ONE, PLAIN_LETTERS
 from donna_tui.types.search import MemorySource
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ def name_key(text: str) -> str:
     """Return the key by which a name is compared: its words, joined by spaces."""
     folded = text[:LONGEST_NAME].casefold()
     if not folded.isascii():
-        folded = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", folded)))
+        folded = _ACCENTS.sub("", unicodedata.normalize("NFKD", folded)).translate(PLAIN_LETTERS)
+        folded = unicodedata.normalize("NFC", folded)
     return " ".join(_PARTS.findall(folded))
 
 

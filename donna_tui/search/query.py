@@ -11,7 +11,7 @@ from functools import lru_cache
 from donna_tui.index.keyword import quoted
 from donna_tui.text.dates import GERMAN_MONTHS, MONTH, MONTHS, WEEKDAYS, month_number
 from donna_tui.text.fuzzy import nearest
-from donna_tui.text.words import ONE_ON_ONE, segments, spaced
+from donna_tui.text.words import ONE_ON_ONE, indexed_words, segments, spaced
 from donna_tui.types.search import FilterProblem, Filters
 
 _MONTH = rf"(?P<month>{MONTH})\.?"
@@ -377,7 +377,7 @@ class Query:
         terms = self.terms
         owned = (word for word in self.words if (bare := without_joined(word)) != word and bare in terms)
         others = (other for _, other in self.spellings)
-        words = (*filter(_WORD.search, self._undated), *owned, *others, *segments(" ".join(terms)))
+        words = (*filter(_WORD.search, self._undated), *owned, *others, *indexed_words(" ".join(terms)))
         dates = (*date_phrases(self.dated), *date_words(self.dated))
         if self.relative:
             return (*map(quoted, dict.fromkeys(words)), f"({' OR '.join(map(quoted, dates))})")

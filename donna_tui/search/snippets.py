@@ -12,7 +12,7 @@ from typing import Any
 
 from donna_tui.text.markdown import plain_text
 from donna_tui.text.sentences import sentences_by_line
-from donna_tui.text.words import distinctive_pairs, is_unspaced, pieces, stretches
+from donna_tui.text.words import PLAIN_LETTERS, distinctive_pairs, is_unspaced, pieces, stretches
 from donna_tui.types.search import Excerpt, Snippet
 from donna_tui.vault.note.read import text_properties
 
@@ -29,6 +29,7 @@ _SHORTEST_STEM = 3
 def stem(word: str) -> str:
     """Return a rough stem for marking, without case, accents and common English endings."""
     folded = "".join(char for char in unicodedata.normalize("NFKD", word.casefold()) if not unicodedata.combining(char))
+    folded = folded if folded.isascii() else folded.translate(PLAIN_LETTERS)
     for ending in _ENDINGS:
         if folded.endswith(ending) and len(folded) - len(ending) >= _SHORTEST_STEM:
             return folded[: -len(ending)]
@@ -224,7 +225,9 @@ def _has_more(text: str, other: str, words: Words, found: Sequence[tuple[int, in
 @lru_cache(maxsize=512)
 def _folded(text: str) -> str:
     """Return a text without case, and without the accents of Latin, Greek and Cyrillic letters."""
-    return text.lower() if text.isascii() else _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold()))
+    if text.isascii():
+        return text.lower()
+    return _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold())).translate(PLAIN_LETTERS)
 
 
 @lru_cache(maxsize=256)

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
+from donna_tui.text.words import PLAIN_LETTERS
+
 _MAX_CHARACTERS = 400
 
 
@@ -38,7 +40,7 @@ def folded(text: str) -> str:
 
 def _base(char: str) -> str:
     base = unicodedata.normalize("NFKD", char)
-    lower = (base[0] if len(base) == 1 or "\u0300" <= base[1] <= "\u036f" else char).lower()
+    lower = (base[0] if len(base) == 1 or "\u0300" <= base[1] <= "\u036f" else char).lower().translate(PLAIN_LETTERS)
     return lower if len(lower) == 1 else char
 
 

@@ -58,6 +58,22 @@ def segments(text: str) -> list[str]:
     return pairs + [f"emoji{ord(char):x}" for char in re.findall(_EMOJI, text)]
 
 
+_UNDECOMPOSED = "ıøłđðħŧþæœ"
+"""Letters that Unicode does not decompose into a plain letter and an accent."""
+_HAS_UNDECOMPOSED = rf"\w*[{_UNDECOMPOSED}{_UNDECOMPOSED[1:].upper()}]\w*"
+PLAIN_LETTERS = str.maketrans(dict(zip(_UNDECOMPOSED, ("i", *"olddht", "th", "ae", "oe"), strict=True)))
+"""What they are without accents, in a text in lower case."""
+
+
+def indexed_words(text: str) -> list[str]:
+    """Return what is indexed besides the words of a text: its segments, and the words with letters such as ı, ø and ł,
+    from which SQLite removes no accents, with plain ones.
+    """
+    if text.isascii():
+        return []
+    return segments(text) + [_folded(word) for word in re.findall(_HAS_UNDECOMPOSED, text)]
+
+
 def _pairs(run: str) -> list[str]:
     return [first + second for first, second in pairwise(run)] or [run]
 
@@ -164,4 +180,5 @@ def _folded(text: str) -> str:
     folded = text.casefold()
     if folded.isascii():
         return folded
-    return unicodedata.normalize("NFC", re.sub(_ACCENTS, "", unicodedata.normalize("NFKD", folded)))
+    bare = re.sub(_ACCENTS, "", unicodedata.normalize("NFKD", folded)).translate(PLAIN_LETTERS)
+    return unicodedata.normalize("NFC", bare)

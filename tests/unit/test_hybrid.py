@@ -465,6 +465,15 @@ def test_numbers_are_found_with_and_without_separators_between_their_groups(
     assert all(hit.snippet.marks for hit in outcome.hits)
 
 
+@pytest.mark.parametrize("text", ["Yildiz", "YILDIZ", "yıldız", "lodz", "Łódź", "aero", "soren", "SØREN"])
+def test_letters_without_a_decomposition_are_found_by_plain_ones(store: MemoryStore, text: str) -> None:
+    add(store, "a", "Søren Yıldız went to Łódź and Ærø.", leaning(0.1))
+    add(store, "b", "Soren Yildiz wrote from Lodz and Aero.", leaning(0.1, axis=2))
+    outcome = asked(store, text)
+    assert sorted(paths(outcome)) == ["a", "b"]
+    assert all(hit.snippet.marks for hit in outcome.hits)
+
+
 def test_no_spelling_of_a_stop_word_or_with_the_same_stem_is_looked_up(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
