@@ -333,6 +333,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0015_property_words", PROPERTY_WORDS),
     ("0016_property_codes", PROPERTY_CODES),
     ("0017_plain_letters", PLAIN_LETTERS),
+    ("0018_property_dates", PROPERTY_WORDS),
 )
 """Ordered and append-only: a released migration never changes."""
 

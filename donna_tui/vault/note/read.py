@@ -96,19 +96,26 @@ _CODE = re.compile(
     r"(?=(?:\D*\d){3})(?=(?:[\W_]*[^\W_]){6})[^\W_][\w./-]*"
 )
 """A serial number or the like: six letters and digits or more, three of them digits, but no date or UUID."""
+_DAY_OR_MONTH = re.compile(r"\d{4}-\d\d(?:-\d\d)?")
 _AROUND_WORDS = "\"'“”‘’()[]{}<>*,;:!?."
 LONGEST_PROPERTY, LONGEST_PROPERTIES = 300, 600
 """Maximum number of characters of one property that are read, and of all."""
 
 
 def properties_of(data: Mapping[str, Any]) -> str:
-    """Return the words of the text properties, such as an author, and numbers that identify something, such as an ISBN:
-    no other numbers, dates, addresses and ids.
+    """Return the words of the text properties, such as an author, numbers that identify something, such as an ISBN, and
+    days and months with the name of their property, such as a birthday: no other numbers, addresses and ids.
     """
     texts = (_LINK.sub(r"\1 \2", text) for _, values in text_properties(data) for text in values)
     words = (part.strip(_AROUND_WORDS) for text in texts for part in text.split())
     found = (word for word in words if _WORD.fullmatch(word) or _CODE.fullmatch(word))
-    return " ".join(found)[:LONGEST_PROPERTIES]
+    dated = (
+        f"{key} {value}"
+        for key, values in text_properties(data)
+        for value in values
+        if _DAY_OR_MONTH.fullmatch(value) and key.lower() not in DATE_KEYS
+    )
+    return " ".join((*dated, *found))[:LONGEST_PROPERTIES]
 
 
 def text_properties(data: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
