@@ -42,7 +42,8 @@ class Section:
     done: re.Pattern[str] | None = None
 
     def is_in(self, heading_path: Sequence[str], text: str) -> bool:
-        """Return whether a passage lists the section."""
+        """Return whether a passage lists the section, not only in a comment."""
+        text = _COMMENT.sub("", text)
         if self.line.search(text):
             return True
         is_done = self.done is not None and self.done.search(text) is not None
@@ -53,6 +54,7 @@ class Section:
         return " ".join(map(" ".join, _OWNERS.findall(text))) if self.done else ""
 
 
+_COMMENT = re.compile(r"%%.*?(?:%%|\Z)|<!--.*?(?:-->|\Z)", re.DOTALL)
 _OWNERS = re.compile(
     r"^[ \t]*(?:[-*+]|\d+[.)])[ \t]+\[ \][ \t]+(?:[^\w\n]{0,6}((?:[\w.'’-]{1,60}/)?[\w.'’-]{1,60}(?: [\w.'’-]{1,60})?"
     r"(?:\|[^\]\n]{0,40})?)[^\w\n]{0,4}:\s"

@@ -282,6 +282,8 @@ def test_a_question_only_about_tasks_finds_every_list_of_them_whatever_its_words
     add(store, "Gym.md", "# Gym\n\nOpen from 6 to 23, and for tasks of any weight.", leaning(0.5, 3))
     add(store, "Old.md", "# Old\n\n## Action items\n\n- [x] Buy a pump", leaning(0.3, 4))
     assert paths(asked(store, "open tasks", settings=near)) == ["Globex.md", "Gym.md", "Old.md"]
+    add(store, "Essay.md", "# Essay\n\nOpen questions\n\n%%\nTODO: add a source\n%%", leaning(0.3, 5))
+    assert paths(asked(store, "open tasks", settings=near)) == ["Globex.md", "Gym.md", "Essay.md", "Old.md"]
 
 
 def test_a_long_text_is_no_question_about_decisions() -> None:
