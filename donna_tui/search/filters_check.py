@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
@@ -75,7 +75,7 @@ def _unmatched(database: Database, filters: Filters, given: Filters) -> Iterator
         database, replace(seen, note_type=filters.note_type)
     ):
         values = _values(database, "d.note_type", seen)
-        yield _problem("type", filters.note_type, "no note has this type", nearest(filters.note_type, values))
+        yield _problem("type", filters.note_type, "no note has this type", nearest(filters.note_type, values), values)
     if filters.path_prefix and not searched_notes(database, replace(seen, path_prefix=filters.path_prefix)):
         near = nearest(filters.path_prefix.strip("/"), _path_parts(database, seen))
         yield _problem("path", filters.path_prefix, "no note is in this folder", near)
@@ -85,10 +85,16 @@ def _unmatched(database: Database, filters: Filters, given: Filters) -> Iterator
     for source in filters.sources:
         if not searched_notes(database, replace(seen, sources=(source,))):
             values = [*_values(database, "d.source_type", seen), DRAFTS]
-            yield _problem("in", source, "there is nothing of this kind", nearest(source, values))
+            yield _problem("in", source, "there is nothing of this kind", nearest(source, values), values)
 
 
-def _problem(key: str, value: str, message: str, near: str) -> FilterProblem:
+MAX_NAMED = 8
+"""Most values that are listed if none is near."""
+
+
+def _problem(key: str, value: str, message: str, near: str, values: Sequence[str] = ()) -> FilterProblem:
+    if not near and values:
+        message += f" (known: {', '.join(values[:MAX_NAMED])}{' …' if len(values) > MAX_NAMED else ''})"
     quoted = f'"{near}"' if " " in near else near
     return FilterProblem(f"{key}:{value}", message, f"{key}:{quoted}" if near not in ("", value) else "")
 

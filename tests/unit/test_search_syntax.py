@@ -92,6 +92,21 @@ def test_a_filter_that_nothing_matches_is_named_with_the_nearest(store: MemorySt
     assert (outcome.hits, outcome.searched_notes) == ((), 0)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("in:notes words", "in:notes: there is nothing of this kind (known: vault, draft)"),
+        ("type:meeting words", "type:meeting: no note has this type (known: Person, book)"),
+        ("type:boko words", "type:boko: no note has this type; did you mean type:book?"),
+    ],
+)
+def test_the_values_of_a_filter_are_listed_if_none_is_near(store: MemoryStore, text: str, message: str) -> None:
+    for number, kind in enumerate(("book", "Person", "")):
+        store.upsert(note(f"{number}.md", "words\n", note_type=kind))
+    (problem,) = asked(store, text).filter_problems
+    assert problem.sentence == message
+
+
 def test_a_phrase_that_occurs_nowhere_is_reported(store: MemoryStore) -> None:
     store.upsert(note("a.md", "red bikes\n\nbicycles that are red\n"))
     outcome = asked(store, '"red bikes" "red bicycles"')
