@@ -203,14 +203,15 @@ def matches(
 
 def _terms(database: Database, question: Question, *, half_typed: bool) -> list[str]:
     """Return the FTS5 expressions to search for, with the completions of a half-typed last word and of single
-    characters of scripts without spaces. The words by which a hybrid search asks for a section of minutes are left out,
-    unless there are no others, since they are in few of the passages that answer.
+    characters of scripts without spaces. The words by which a hybrid search asks for a section of minutes, or for the
+    last one of a series, are left out, unless there are no others, since they are in few of the passages that answer.
     """
     query = question.query
     begun = {quoted(word): word for word in query.terms if is_one_character(word)}
     if half_typed:
         begun[quoted(query.begun)] = query.begun
-    asking = {quoted(word) for word in asking_words(query)} if question.mode == "hybrid" else set[str]()
+    is_hybrid = question.mode == "hybrid"
+    asking = {quoted(word) for word in (*asking_words(query), *latest_of(query)[0].split()) if is_hybrid}
     wanted = [literal for literal in query.literals if literal not in asking] or query.literals
     words = words_of(query.filters)
     return [begun_word(database, begun[literal], words) if literal in begun else literal for literal in wanted]

@@ -12,10 +12,18 @@ from typing import NamedTuple
 from donna_tui.index.documents import date_words_of
 from donna_tui.platform.lazy import np
 from donna_tui.search.passages import Passage, Passages
-from donna_tui.search.query import STOP_WORDS, Query, date_pattern, other_year_pattern, without_dates, without_joined
+from donna_tui.search.query import (
+    STOP_WORDS,
+    Query,
+    date_pattern,
+    latest_of,
+    other_year_pattern,
+    without_dates,
+    without_joined,
+)
 from donna_tui.search.sections import section_of
 from donna_tui.search.snippets import stem
-from donna_tui.text.words import is_one_character, segments
+from donna_tui.text.words import ONE_ON_ONE, is_one_character, segments
 from donna_tui.types.search import MemorySource
 
 CLEAR_COSINE = 0.45
@@ -114,11 +122,13 @@ def _joined(text: str) -> str:
 @lru_cache(maxsize=64)
 def query_content(query: Query, *, partial: bool) -> QueryContent:
     """Return the content of a query; its last word may be incomplete if it is `partial`. The words that only ask for a
-    section, such as “decide”, do not count as content, unless there are no others.
+    section, such as “decide”, or for the last one of a series, and “1:1”, whose digits are in many texts, do not count
+    as content, unless there are no others.
     """
     begun = query.begun if partial else ""
     terms = [term for term in query.terms if term != begun]
-    asking = asking_words(query)
+    asking = {*asking_words(query), *latest_of(query)[0].split()}
+    terms = [term for term in terms if not ONE_ON_ONE.fullmatch(term.strip("?!.,;:"))] or terms
     terms = [term for term in terms if term not in asking] or terms
     text = without_joined(without_dates(" ".join(terms)))
     dates, other_year = date_pattern(query.dated), other_year_pattern(query.dated)

@@ -266,6 +266,21 @@ def test_a_box_with_a_label_does_not_take_the_gain_of_the_list_in_question(store
     assert set(paths(asked(store, "open tasks of the website"))[:2]) == {"Website.md", "Diary.md"}
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("last 1:1 with Priya", []), ("1-1 Priya", []), ("the latest 1:1 with Priya", []), ("1:1", ["1.md"]),
+        ("last 1:1 with Ana", ["1.md", "2.md"]), ("last onion", ["1.md", "2.md"]),
+    ],
+)  # fmt: skip
+def test_the_words_for_the_last_meeting_with_somebody_are_no_match_without_the_name(
+    store: MemoryStore, text: str, found: list[str]
+) -> None:
+    add(store, "1.md", "Last time 1 onion at 1:1, the latest", leaning(0.2))
+    add(store, "2.md", "Ana peeled the last onion", leaning(0.1, 2))
+    assert paths(asked(store, text)) == found
+
+
 @pytest.mark.parametrize("text", ["what did we decide?", "What was agreed?", "what did we decide,"])
 def test_a_question_only_about_decisions_is_answered_by_every_list_of_them(store: MemoryStore, text: str) -> None:
     add(store, "Globex.md", "# Globex\n\n## Decisions\n\n- Two pumps are leased", leaning(0.26))
