@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from collections.abc import Set as AbstractSet
 
 from donna_tui.engine.space_context import SpaceContext
+from donna_tui.index.database import Database
 from donna_tui.platform.supervisor import set_within
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason
 
@@ -101,29 +103,37 @@ class Freshness:
         """Wait until the owner of the index has included all changes up to now; there may always be later ones."""
         loop = asyncio.get_running_loop()
         pause = FIRST_POLL_SECONDS
-        missing = await self._known_to_differ()
+        missing, kept = await self._known_to_differ()
         while missing is None or missing:
             if loop.time() + pause > deadline:
                 return LATE if self._context.policy.on_search else DIFFERS
             await asyncio.sleep(pause)
             pause = min(LONGEST_POLL_SECONDS, pause * 2)
-            differ = await self._known_to_differ()
+            differ, kept = await self._known_to_differ()
             missing = differ if missing is None or differ is None else missing & differ
         if self._context.model.is_wanted:
             await set_within(self._context.model.known, max(0.0, deadline - loop.time()))
-        return ""
+        return MISSING if kept else ""
 
-    async def _known_to_differ(self) -> frozenset[str] | None:
-        """Return the notes that differ from the index; None while it is created. Raises DonnaError."""
-        from donna_tui.ingest.reconcile import differing
+    async def _known_to_differ(self) -> tuple[AbstractSet[str] | None, AbstractSet[str]]:
+        """Return the notes that the owner will update, None while the index is created, and those that it keeps until
+        the user confirms that they are deleted. Raises DonnaError.
+        """
+        from donna_tui.ingest.reconcile import differing, kept_until_confirmed
 
         client = self._context.client
+
+        def read(database: Database) -> tuple[AbstractSet[str], AbstractSet[str]]:
+            paths = frozenset(differing(client, database))
+            kept = kept_until_confirmed(client, database, paths)
+            return paths - kept, kept
+
         try:
-            return await self._context.read(lambda database: frozenset(differing(client, database)))
+            return await self._context.read(read)
         except DatabaseError as error:
             if error.reason is not Reason.BUSY:
                 raise
-        return None
+        return None, set()
 
     async def _is_incomplete(self) -> bool:
         """Return whether text is missing from the index, or vectors that a known model could compute."""

@@ -22,7 +22,7 @@ from donna_tui.index.store import MemoryStore
 from donna_tui.ingest.embedding_queue import EmbeddingQueue
 from donna_tui.ingest.pending_deletions import PendingDeletions
 from donna_tui.ingest.queue import Job, MemoryIngestQueue
-from donna_tui.ingest.reconcile import compare
+from donna_tui.ingest.reconcile import NOTES, compare
 from donna_tui.ingest.source import NoteChunker, Outcome, VaultSource
 from donna_tui.ingest.watcher import ChangedPaths, sort_events
 from donna_tui.ingest.worker import IngestWorker
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from donna_tui.memory.indexer import MemoryIndexer
 
 FOLLOW_UP_SECONDS = 1.0
-NOTES = "SELECT count(*) FROM memory_documents WHERE source_type = 'vault'"
 
 T = TypeVar("T")
 

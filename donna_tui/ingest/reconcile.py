@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from donna_tui.index.database import Database
-from donna_tui.index.files import FileState, file_states
+from donna_tui.index.files import FileState, file_states, known_paths
+from donna_tui.ingest.pending_deletions import suspicious
 from donna_tui.types.errors import Reason, VaultReadError
 from donna_tui.vault.client import ScannedFile, VaultClient
+
+NOTES = "SELECT count(*) FROM memory_documents WHERE source_type = 'vault'"
 
 SILENT = frozenset({Reason.IGNORED, Reason.NOT_MARKDOWN})
 """Reasons of files that are not expected in the index, and get no file state."""
@@ -66,6 +69,12 @@ def differing(client: VaultClient, database: Database) -> Iterator[str]:
                 differs = True
             if differs:
                 yield path
+
+
+def kept_until_confirmed(client: VaultClient, database: Database, differing: Collection[str]) -> set[str]:
+    """Return the differing notes that stay in the index until the user confirms that they are deleted."""
+    gone = known_paths(database, [path for path in differing if client.is_gone(path)])
+    return gone if suspicious(len(gone), database.value(NOTES)) else set()
 
 
 def _changed(state: FileState, entry: ScannedFile) -> bool:

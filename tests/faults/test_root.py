@@ -12,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from donna_tui.engine.freshness import MISSING
 from donna_tui.ingest import index_maintainer as maintainer
 from donna_tui.types.errors import Reason, VaultReadError
 from donna_tui.types.events import EngineStateChanged, NoteDeleted, ReconcileDone
+from donna_tui.types.search import SearchRequest
 from tests.engine.helpers import Sandbox, eventually, hide_model, index_once, new_sandbox, open_engine
 
 COUNT = 40
@@ -124,6 +126,18 @@ async def test_a_mass_disappearance_is_held_back_until_resume(sandbox: Sandbox) 
         assert await running.found("word30") == ["Notes/30.md"]
         assert Reason.MASS_DISAPPEARANCE not in running.problems()
     assert len(sandbox.rows("SELECT 1 FROM memory_documents")) == COUNT - 25
+
+
+@pytest.mark.slow
+async def test_another_process_does_not_wait_for_notes_that_are_held_back(sandbox: Sandbox) -> None:
+    async with open_engine(sandbox) as running:
+        await running.wait_until_indexed(vectors=False)
+        vanish(sandbox, range(25))
+        await eventually(lambda: Reason.MASS_DISAPPEARANCE in running.problems(), "held back")
+        async with open_engine(sandbox, watch=False) as other:
+            sandbox.write("new.md", "a markhor")
+            outcome = await other.engine.search_fresh(SearchRequest(text="markhor", mode="keyword"), 5.0)
+            assert ([hit.path for hit in outcome.hits], outcome.note) == (["new.md"], MISSING)
 
 
 @pytest.mark.slow
