@@ -108,7 +108,7 @@ def search(
     """Search, and print passages with their citations."""
     if batch and query:
         raise DonnaError(Reason.USAGE, "--batch and a question cannot be used together")
-    session = open_session(space)
+    session = open_session(space, everywhere=everywhere)
     words = query or ()
     request = _request(session, words, k, mode, sources or (), path, near_misses=near, everywhere=everywhere)
     if batch:

@@ -59,9 +59,16 @@ def session_for(space: Space, paths: AppPaths) -> Session:
     return Session(space, load_config(root=space.root).config, paths)
 
 
-def open_session(named: str | None) -> Session:
-    """Find the session like `find_session`. Raises SpaceError if there is none."""
+def open_session(named: str | None, *, everywhere: bool = False) -> Session:
+    """Find the session like `find_session`. A search `everywhere` can also begin with an agent whose memory is indexed.
+
+    Raises SpaceError if there is none.
+    """
     session = find_session(named)
+    if session is None and everywhere:
+        config = load_trusted().config
+        agents = (agent for agent in config.agents.resolved() if not settings_of(agent, config).not_indexed)
+        session = next((found for agent in agents if (found := find_session(agent.id))), None)
     if session is None:
         hint = "name one with --space ~/notes, or open one first: donna ~/notes"
         raise SpaceError(Reason.NO_VAULT, "no vault is chosen", hint=hint)

@@ -48,6 +48,19 @@ def test_a_search_of_an_agent_says_indexed_and_stale(donna: Donna, agents: Path)
 
 
 @pytest.mark.slow
+def test_a_search_of_all_spaces_needs_no_vault(donna: Donna, agents: Path) -> None:
+    write(agents, "zoe/MEMORY.md", "The kestrel of zoe.\n")
+    settings = {
+        "agents": {"list": [{"id": each, "workspace": str(agents / each)} for each in ("petra", "peter", "zoe")]}
+    }
+    write(donna.home, "config/memory.yaml", json.dumps(settings))
+    donna("index", "--space", "zoe")
+    ran = donna("search", "kestrel", "--everywhere", "--json")
+    assert {hit["space"] for hit in ran.json["results"]} == {"peter", "zoe"}
+    assert donna("search", "kestrel").code != 0
+
+
+@pytest.mark.slow
 def test_search_of_an_agent_reports_stale_results_in_text_and_json(donna: Donna, agents: Path) -> None:
     sync = "DONNA_AGENTS__DEFAULTS__MEMORY_SEARCH__SYNC__"
     environ = {f"{sync}ON_SEARCH": "false", f"{sync}ON_SESSION_START": "false"}
