@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from textual.widgets import Static
 
 from donna_tui.tui.lib.dialogs import DetailScreen, RefusalScreen
 from donna_tui.tui.lib.messages import StepBack
@@ -39,6 +40,10 @@ async def test_a_key_marks_a_note_and_unmarks_it() -> None:
         assert len(donna.vault.note_tree.marked) == 1
         await donna.press("space")
         assert not donna.vault.note_tree.marked
+        donna.vault.note_tree.select(names(donna).index("People"))
+        await donna.press("space", "space")
+        assert donna.vault.note_tree.marked == ("People",)
+        assert str(donna.vault.query_one("#tree-foot", Static).content).startswith("2 selected")
 
 
 @pytest.mark.slow

@@ -391,7 +391,7 @@ class VaultPane(PartsPane):
         shown = sum(not row.is_folder for row in self.note_tree.items)
         total = len(self.note_tree.notes)
         words = f"{count(shown)} of {count(total)}" if self.note_tree.query_text else self.note_tree.counted
-        marked = len(self.note_tree.marked)
+        marked = self.note_tree.number_marked
         chosen = Content.styled(f"{count(marked)} selected · " if marked else "", "$text-accent")
         self.query_one("#tree-foot", Static).update(chosen + Content.styled(words, "$text-disabled"))
 

@@ -75,11 +75,12 @@ class _Folder:
 def tree_rows(
     notes: Iterable[NoteRow], folded: Collection[str], query: str = "", empty: Iterable[str] = ()
 ) -> list[TreeRow]:
-    """Return the visible rows, with `empty` folders. A query opens every folder and filters the notes."""
+    """Return the visible rows, with `empty` folders. A query opens every folder and filters the notes and these."""
     words = query.split()
     root = _Folder("")
-    for path in () if words else empty:
-        _open(root, path.split("/"))
+    for path in empty:
+        if not words or rank_of(NoteRow(path=path), words) is not None:
+            _open(root, path.split("/"))
     for note in notes:
         if not words or rank_of(note, words) is not None:
             _put(root, note)
@@ -196,6 +197,11 @@ class NoteTree(ItemList[TreeRow]):
     def marked(self) -> tuple[str, ...]:
         """Return the paths of the selected notes and folders, without the contents of selected folders."""
         return tuple(path for path in sorted(self._marked) if self._marked.isdisjoint(ancestors_of(path)))
+
+    @property
+    def number_marked(self) -> int:
+        """Return the number of rows that are shown as selected."""
+        return len(self._marked)
 
     @property
     def folders(self) -> tuple[str, ...]:
