@@ -137,10 +137,14 @@ class DonnaApp(App[None], inherit_bindings=False):
         return terminal.TerminalDriver if found.__name__ == "LinuxDriver" else found
 
     async def on_event(self, event: events.Event) -> None:
-        """Discard the character of an alt key: most terminals send it as well, and an input would insert it."""
+        """Discard the character of an alt key: most terminals send it as well, and an input would insert it. Discard
+        keys that were typed for an editor while it started.
+        """
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             await self._wait_for_pane()
             await self._wait_for_flow()
+            if self._programs.has_terminal:
+                return
         if isinstance(event, events.InputEvent | events.Paste):
             await self._wait_for_widgets()  # last, since a dialog may open during the other wait
         if isinstance(event, events.MouseEvent):

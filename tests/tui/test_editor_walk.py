@@ -58,3 +58,22 @@ def test_text_saved_in_an_editor_survives_a_closed_terminal(tmp_path: Path) -> N
         again.press(b"2", until="unsaved")
         again.quit()
     assert copy.read_text().endswith("Typed in the editor.\n")
+
+
+@pytest.mark.slow
+def test_keys_that_are_typed_while_an_editor_starts_are_not_for_the_app(tmp_path: Path) -> None:
+    vault, editor = tmp_path / "vault", tmp_path / "vi"
+    shutil.copytree(resource("vault_templates", "demo"), vault)
+    editor.write_text("#!/bin/sh\nsleep 2\n")
+    editor.chmod(0o700)
+    home = {"DONNA_HOME": str(tmp_path / "home"), "HOME": str(tmp_path), "EDITOR": str(editor)}
+    with python_in_terminal("-m", "tests.cli.without_model", str(vault), **home) as terminal:
+        terminal.wait_for("all folders")
+        terminal.press(b"\x1b", until="keys")
+        terminal.press(b"2", until="44 notes · 1 left out")
+        terminal.press(b"/", until="letters of a path")
+        terminal.press(b"roadmap-planning\r", until="Planning")
+        terminal.press(b"E?", until="Nothing was changed")
+        terminal.rest(0.5)
+        assert not any("a key or what it does" in line for line in terminal.screen())
+        terminal.press(b"?", until="a key or what it does")

@@ -118,6 +118,8 @@ class ExternalPrograms:
         self._app = app
         self.external = external
         self.whereabouts: Callable[[Path], Awaitable[str]] | None = None
+        self.has_terminal = False
+        """Whether a program that needs this terminal runs."""
 
     async def edit(self, path: Path, line: int) -> None:
         """Open a file in the user's editor, at a line (1-based), and wait if the editor uses this terminal.
@@ -161,6 +163,8 @@ class ExternalPrograms:
                 stack.enter_context(self._app.suspend())
                 stack.enter_context(self._app.batch_update())
                 stack.enter_context(_no_interrupts())
+                stack.callback(setattr, self, "has_terminal", False)
+                self.has_terminal = True
             # An exception raised inside `suspend` would leave the app suspended, so errors are returned as text.
             failure = await _failure_of(command)
         if failure:
