@@ -32,6 +32,7 @@ CACHED_VALUES = 2_000
 kept.
 """
 
+K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
 
@@ -105,8 +106,8 @@ class Database:
         return number
 
     def cached_by_id(
-        self, name: str, ids: Sequence[int], read: Callable[[Database, Sequence[int]], dict[int, T]]
-    ) -> dict[int, T]:
+        self, name: str, ids: Sequence[K], read: Callable[[Database, Sequence[K]], dict[K, T]]
+    ) -> dict[K, T]:
         """Return what `read` returns for the ids that the cache lacks, and the cached values of the others; ids without
         a value are left out.
 
@@ -115,7 +116,7 @@ class Database:
         if self.cache is None:
             return read(self, ids)
         revision = self.revision()
-        known: dict[int, T] = self.cache.get(name, revision) or {}
+        known: dict[K, T] = self.cache.get(name, revision) or {}
         if missing := [each for each in ids if each not in known]:
             wanted = {each: known[each] for each in ids if each in known}
             known = {**(wanted if len(known) > CACHED_VALUES else known), **read(self, missing)}

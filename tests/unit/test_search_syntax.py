@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from donna_tui.index.database import Database, RevisionCache
+from donna_tui.index.keyword import one_edit_away
 from donna_tui.index.store import MemoryStore
+from donna_tui.search.filters_check import misspelt_words
 from donna_tui.search.hybrid import Settings, search
 from donna_tui.search.legs import ask
+from donna_tui.search.query import parse_query
 from donna_tui.text.words import holds_phrase
 from donna_tui.types.search import Mode, SearchOutcome, SearchRequest
 from tests.unit.index_parts import note, open_store
@@ -130,6 +135,25 @@ def test_a_misspelt_word_is_named_with_the_word_that_was_meant(
     store.upsert(note("House/contract.md", "The landlord talks of more rent. Karpicke does not.\n"))
     problems = [problem for problem in asked(store, text).filter_problems if problem.nearest]
     assert [problem.nearest for problem in problems] == ([nearest] if nearest else [])
+
+
+def test_a_misspelt_word_is_looked_up_once_while_the_next_ones_are_typed(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up: list[str] = []
+
+    def near(database: Database, word: str, words: str) -> str:
+        looked_up.append(word)
+        return one_edit_away(database, word, words)
+
+    monkeypatch.setattr("donna_tui.search.filters_check.one_edit_away", near)
+    database = replace(store.database, cache=RevisionCache())
+    store.upsert(note("a.md", "The landlord"))
+    for text in ("landlrod", "landlrod tenatn", "landlrod tenatn hosue"):
+        assert [each.nearest for each in misspelt_words(database, parse_query(text))] == ["landlord"]
+    assert looked_up == ["landlrod", "tenatn", "hosue"]
+    store.upsert(note("b.md", "The tenant"))
+    assert [each.nearest for each in misspelt_words(database, parse_query("tenatn"))] == ["tenant"]
 
 
 def test_a_phrase_of_a_draft_is_not_reported_where_drafts_are_searched(store: MemoryStore) -> None:
