@@ -200,6 +200,20 @@ async def test_nothing_relevant_says_what_was_searched_and_offers_near_misses() 
         await donna.until(lambda: not donna.paths, "they are hidden again")
 
 
+async def test_a_long_reason_why_nothing_was_found_hides_no_remedy_on_a_small_screen() -> None:
+    problems = (
+        FilterProblem("tag:foo", "no note has this tag"),
+        FilterProblem("type:bar", "no note has this type " * 3),
+    )
+
+    async with driving(
+        FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, filter_problems=problems)),
+        size=(80, 24),
+    ) as donna:
+        await donna.search_for("zebra")
+        assert "why is a note not found?" in donna.screen_text()
+
+
 async def test_the_title_counts_near_misses_below_the_results() -> None:
     def answer(request: SearchRequest) -> SearchOutcome:
         near = (hit("close"),) if request.near_misses else ()

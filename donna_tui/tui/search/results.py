@@ -270,8 +270,10 @@ class ResultList(CursorView):
     def _notice_lines(self) -> list[Strip]:
         width, height = self.scrollable_content_region.size
         if not self._notice_strips and not self.rows and width > 2 * _GUTTER:
-            margin = self._blank(_GUTTER)
-            rendered = Visual.to_strips(self, self._words, width - 2 * _GUTTER, height, self.visual_style)
+            margin, words, room = self._blank(_GUTTER), self._words, width - 2 * _GUTTER
+            if words.get_height({}, room) > height:  # there is no room for empty lines
+                words = Content("\n").join([line for line in words.split("\n") if line.plain])
+            rendered = Visual.to_strips(self, words, room, height, self.visual_style)
             self._notice_strips = [Strip([*margin, *self._filtered(list(line)), *margin]) for line in rendered]
         return self._notice_strips
 
