@@ -1175,6 +1175,22 @@ async def test_the_open_tasks_on_the_page_of_the_other_person_are_listed_for_a_m
         assert "Thank" not in here.text(row.path)
 
 
+async def test_a_profile_reads_the_notes_of_meetings_that_the_person_attended(tmp_path: Path) -> None:
+    front = "---\nattendees: [Kim Solberg, {}]\n---\n"
+    others = {f"Old/2020-01-02 {number}.md": "- Ed Berg and Ed Berg, see Ed Berg\n" for number in range(50)}
+    notes = {
+        f"Meetings/{recently()} Props.md": f"{front.format('Ed Berg')}- Ed builds four swords\n- The ED unit is full\n",
+        f"Meetings/{recently(2)} Props.md": f"{front.format('Bo Lund')}- Ed is a name that two people have\n",
+        "Meetings/2020-01-01 Props.md": f"{front.format('Ed Walsh')}- Kim is in Oslo\n",
+    }
+    async with draft_engine(tmp_path, notes=notes | others) as here:
+        (result,) = await here.engine.drafts.write_new("person_profile", datetime.date.today(), person="Ed Berg")
+        written = here.text(result.path)
+        assert "- Ed builds four swords (" in written
+        assert "ED unit" not in written
+        assert "two people" not in written
+
+
 async def test_a_heading_with_a_first_name_is_about_the_person_and_a_word_is_no_name(tmp_path: Path) -> None:
     text = "## 1:1 Kim\n\n- Wants to go to the data team.\n\n## Rest\n\n- Will send the offer\n- Will Turner sings\n"
     people = "---\nattendees: ['[[Kim Solberg]]', '[[Will Turner]]']\n---\n- Hello\n"

@@ -198,6 +198,7 @@ class _Named:
     """Match the full names of a person, and the first name if it is unique and not part of another full name.
 
     `others` matches the full and first names of the other people; `initials` are the letters of the person's `name`.
+    `keys` are the person's names and aliases as lists of attendees have them.
     """
 
     full: re.Pattern[str]
@@ -205,6 +206,7 @@ class _Named:
     others: re.Pattern[str]
     initials: frozenset[str]
     name: str
+    keys: frozenset[str]
 
     @classmethod
     def of(cls, name: str, people: Collection[str], aliases: Iterable[str] = ()) -> _Named:
@@ -221,6 +223,7 @@ class _Named:
             re.compile(rf"(?<!\w)(?![a-z])(?i:{listed or '(?!)'})(?!\w|\s+\d)"),  # neither “will” nor “May 2026”
             frozenset(word[0].upper() for word in name.split()),
             name,
+            frozenset(map(person_key, names)),
         )
 
     def within(self, people: Collection[str]) -> _Named:
@@ -256,8 +259,8 @@ class _Named:
 
 
 def _is_distinct(first: str) -> bool:
-    """Check whether a first name is neither a word, such as “Will” and “May”, nor initials."""
-    return len(first) > 2 and first.casefold() not in STOP_WORDS and first not in MONTHS
+    """Check whether a first name is neither a word, such as “Will” and “May”, nor initials, such as “JP”."""
+    return (len(first) > 2 or first[1:].islower()) and first.casefold() not in STOP_WORDS and first not in MONTHS
 
 
 def _first_name(name: str) -> re.Pattern[str]:
@@ -270,7 +273,9 @@ def _words(*names: str, after: str = "") -> re.Pattern[str]:
 
 
 async def _notes_about(gatherer: Gatherer, name: str, names: _Named, day: datetime.date) -> list[Read]:
-    """Return the notes that name the person, latest first, without those with a date after a day."""
+    """Return the notes that name the person, latest first, without those with a date after a day: those that link to
+    the page or list the person as an attendee, and what a search for the name finds.
+    """
     limits = gatherer.config.skills.person_profile.context_limits
     hits = {hit.path for hit in await gatherer.hits(name, MemorySource.VAULT, 2 * limits.vault)}
     linking = (
@@ -283,7 +288,7 @@ async def _notes_about(gatherer: Gatherer, name: str, names: _Named, day: dateti
         known = approved_notes(index, gatherer.templates)
         notes = [note for note in known if note.path != page_of(name)]
         notes = [note for note in notes if (day_in(note.path, note.front) or day) <= day]
-        return [note for note in notes if note.path in linked] + [note for note in notes if note.path in hits - linked]
+        return [note for note in notes if note.path in hits | linked or names.keys & people_of(note.front)]
 
     ordered = sorted(await gatherer.read(found), key=_written_at, reverse=True)[:MAX_NOTES]
     return [read for read in await read_notes(gatherer, ordered) if names.are_in(read.text)]
