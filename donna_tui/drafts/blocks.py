@@ -16,7 +16,7 @@ from typing import Any
 from donna_tui.drafts.text import words_only
 from donna_tui.memory.checkboxes import parse_task
 from donna_tui.search.ranking import stems_of
-from donna_tui.search.sections import DECISION_LABEL, DECISIONS_HEADING, TASK_LABEL, TASKS_HEADING
+from donna_tui.search.sections import DECISION_LABEL, DECISIONS_HEADING, TASK_LABEL, TASK_LINE, TASKS_HEADING
 from donna_tui.text.dates import GERMAN_MONTHS, MONTH, WEEKDAYS
 from donna_tui.text.lines import line_of, line_starts, split_lines
 from donna_tui.text.markdown import CUE, EMBEDDED_IMAGE, VOICE, Section, split_sections
@@ -125,7 +125,7 @@ _ON_A_DAY = (
 )
 """A day without anything else that is said about it."""
 
-_BY_SOMEBODY = r"(?:\W{0,3}| \([^()]{1,40}\))"
+_BY_SOMEBODY = r"(?:\W{0,3}| ?\([^()]{1,40}\))"
 """What may be between a label and its colon, as in “Decision (Kim): …”."""
 
 _LABEL_PATTERNS = (
@@ -133,6 +133,7 @@ _LABEL_PATTERNS = (
         (role, re.compile(rf"^\W*(?:\d\d?:\d\d\W+)?(?:{words}){_BY_SOMEBODY}:\W*\w", re.IGNORECASE))
         for role, words in _LABELS
     ),
+    (Role.ACTIONS, re.compile(TASK_LINE)),
     (
         Role.SKIPPED,
         re.compile(

@@ -15,8 +15,8 @@ DECISIONS_HEADING = (
     r"|décisions|decisiones|acuerdos"
 )
 TASKS_HEADING = (
-    r"action items?|actions|next steps?|to[- ]?dos?|follow[- ]?ups?|tasks|my tasks|aufgaben|nächste schritte"
-    r"|maßnahmen"
+    r"action (?:items?|points?)|actions|next steps?|to[- ]?dos?|follow[- ]?ups?|tasks|my tasks|aufgaben"
+    r"|nächste schritte|maßnahmen"
 )
 """Patterns of whole headings, without the punctuation at their ends."""
 
@@ -24,8 +24,15 @@ DECISION_LABEL = (
     r"decision|decided|resolution|resolved|conclusion|agreed|entscheidung|entschieden|beschluss|beschlossen|vereinbart"
     r"|vereinbarung|einigung|festgelegt|festlegung"
 )
-TASK_LABEL = r"action(?: item)?s?|next steps?|to-?do|follow[- ]?up|aufgabe"
+TASK_LABEL = r"action(?: item| point)?s?|next steps?|to-?do|follow[- ]?up|aufgabe"
 """Patterns of the words before the colon of a line."""
+
+_NAME = r"@?[A-ZÀ-Þ][\w.'’-]*(?: [A-ZÀ-Þ][\w.'’-]*)?"
+TASK_LINE = (
+    r"(?-i:^\W*(?:(?:TODO|ToDo)\b(?! ?[Ll]ists?\b)|(?:AI:|AP:?|ACTION|[Aa]ction(?: item)? ?[–—-]) ?(?:[–—-] )?"
+    rf"{_NAME}(?:(?:,| and| &|/) ?{_NAME})?(?: ?[:–—]| -+ | (?:to|will)\b(?! be\b))))"
+)
+"""Match a line that says whose task it is: “TODO(Kim): …”, “AI: Kim – …”, but not “AI: it is too early”."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +109,9 @@ TASKS = Section(
         re.IGNORECASE,
     ),
     heading=re.compile(rf"(?:{TASKS_HEADING})\W*", re.IGNORECASE),
-    line=re.compile(rf"^\s*(?:[-*+]|\d+[.)])\s+\[ \]\s|^\W*(?:{TASK_LABEL})\W{{0,3}}:", re.IGNORECASE | re.MULTILINE),
+    line=re.compile(
+        rf"^\s*(?:[-*+]|\d+[.)])\s+\[ \]\s|^\W*(?:{TASK_LABEL})\W{{0,3}}:|{TASK_LINE}", re.IGNORECASE | re.MULTILINE
+    ),
     done=re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\[[xX-]\]\s", re.MULTILINE),
 )
 

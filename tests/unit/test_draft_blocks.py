@@ -480,6 +480,28 @@ def test_what_was_rejected_is_quoted_beside_what_was_approved() -> None:
     assert texts(quoted(text).notes) == ["Budget", "Approved: 40k for tools", "Rejected: a second designer"]
 
 
+@pytest.mark.parametrize(
+    ("line", "is_action"),
+    [
+        ("AI: Kim – sign the order by Friday", True),
+        ("AI: Kim Berg to sign the order", True),
+        ("AP Kim: sign the order", True),
+        ("ACTION – Kim – sign the order", True),
+        ("TODO(Kim): sign the order", True),
+        ("[TODO] Kim signs the order", True),
+        ("AI: the models cost more this year", False),
+        ("AI Act: applies from August on", False),
+        ("AI: Copilot to be bought in May", False),
+        ("AP 3: the integration is late", False),
+        ("Action – the fight is too long", False),
+        ("TODO lists are too long", False),
+    ],
+)
+def test_a_label_and_whose_task_it_is_mark_an_action_item(line: str, is_action: bool) -> None:
+    points = quoted(f"## Notes\n- Tank\n  - Agreed to order the tank\n  - {line}\n- Costs went up by a tenth\n")
+    assert (line in [block.raw for block in points.actions]) is is_action
+
+
 def test_name_followed_by_to_marks_an_action_item() -> None:
     remarks = "".join(f"- remark {word} made to us about costs\n" for word in "abcdefghijkl")
     text = f"## Notes\n{remarks}- Ruben to write the runbook\n"
