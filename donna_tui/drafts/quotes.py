@@ -66,18 +66,21 @@ _OUTCOME = re.compile(
     r"(?i:will|to(?! (?:clarify|be clear|add on)\b)|still needs? to|(?:is|are) going to)\b"
 )
 _CANCELLED = re.compile(
-    r"(?:no (?:meeting|call)|kein (?:treffen|termin)"
-    r"|(?:the |this |das |der )?(?:meeting |call |treffen |termin )?(?:(?:was|is|has been|wurde|ist) )?"
+    r"(?:no (?:meeting|call)|kein (?:treffen|termin)|pas de réunion|no hubo reunión|skipped(?: for [^,;:]{1,40})?"
+    r"|(?:the |this |das |der |la )?(?:meeting |call |treffen |termin |réunion |séance |reunión )?"
+    r"(?:(?:was|is|has been|wurde|ist|est|a été|fue) )?"
     r"(?:cancell?ed|called off|postponed|rescheduled|did(?: not|n['’]t) (?:take place|happen)"
-    r"|abgesagt|ausgefallen|verschoben|fiel aus|fand nicht statt|fällt(?: heute)? aus|entfällt|entfiel))"
+    r"|abgesagt|ausgefallen|verschoben|fiel aus|fand nicht statt|fällt(?: heute)? aus|entfällt|entfiel"
+    r"|annulée?|reportée?|cancelad[ao]|aplazad[ao]))"
     r"(?: (?:at short notice|today|this week|heute|diese woche|kurzfristig))?"
-    r"(?:,? (?:to|until|auf) .{1,40}|[,;]? (?:because|due to|since|wegen|weil)\b.*|[,;] .*| [(–—-].*)?\W*",
+    r"(?:,? (?:to|until|auf|au|al) .{1,40}|[,;]? (?:because|due to|since|wegen|weil)\b.*|[,;] .*| [(–—-].*)?\W*",
     re.IGNORECASE,
 )
 """A note that a meeting did not take place, perhaps with the reason."""
 
 _CANCELLED_NAME = re.compile(
-    r"(?:^|[(\[:,–—-]\s*)(?:cancell?ed|abgesagt|ausgefallen|entfällt)\W*$|^[\d\W]*(?:cancell?ed|abgesagt)\s*[:–—-]",
+    r"(?:^|[(\[:,–—-]\s*)(?:cancell?ed|abgesagt|ausgefallen|entfällt|annulée?|cancelad[ao])\W*$"
+    r"|^[\d\W]*(?:cancell?ed|abgesagt|annulée?|cancelad[ao])\s*[:–—-]",
     re.IGNORECASE,
 )
 """The name of a cancelled meeting, such as “Retro (cancelled)”, but not “Cancelled orders”."""
@@ -263,7 +266,7 @@ def was_cancelled(read: Read) -> bool:
     status = str(read.note.front.get("status") or "")
     if any(map(says_cancelled, (status, PurePosixPath(read.note.path).stem))):
         return True
-    said = [block for block in read.blocks if block.box or is_quotable(block)]
+    said = [each for each in read.blocks if each.box or is_quotable(each) or _CANCELLED.fullmatch(each.text)]
     return len(said) == 1 and bool(_CANCELLED.fullmatch(said[0].text))
 
 
