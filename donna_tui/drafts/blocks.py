@@ -85,12 +85,16 @@ _ROLES = (
         r"present|attend(?:ees|ance|ing)|participants?|invited|apologies|roll ?call|registration|logistics|links?"
         r"|recordings?|upcoming meetings?|(?:schedule )?constraints|related(?: notes)?|see also|references|resources"
         r"|dates and reminders|reminders|meeting roles|agenda items for future meetings|next meeting"
-        r"|teilnehmer(?:innen)?|anwesende?|participants et invités|asistentes",
+        r"|teilnehmer(?:innen)?|anwesende?|participants et invités|présents|excusés|asistentes|participantes",
     ),
     (Role.DECISIONS, DECISIONS_HEADING),
     (Role.ACTIONS, TASKS_HEADING),
-    (Role.QUESTIONS, r"(?:open |unresolved |unanswered |outstanding )?questions|open (?:issues|points)|offene fragen"),
-    (Role.AGENDA, r"agenda(?: items)?|proposed agenda|tagesordnung|ordre du jour"),
+    (
+        Role.QUESTIONS,
+        r"(?:open |unresolved |unanswered |outstanding )?questions|open (?:issues|points)|offene fragen"
+        r"|questions ouvertes|preguntas(?: abiertas)?",
+    ),
+    (Role.AGENDA, r"agenda(?: items)?|proposed agenda|tagesordnung|ordre du jour|orden del día"),
 )
 _ROLE_PATTERNS = tuple((role, re.compile(rf"(?:{pattern})\W*", re.IGNORECASE)) for role, pattern in _ROLES)
 _OWN = re.compile(
@@ -108,7 +112,7 @@ _BLOCK_ID = re.compile(r"(?<!\s)\s+\^[\w-]+\s*$")
 _LABELS = (
     (Role.DECISIONS, DECISION_LABEL),
     (Role.ACTIONS, TASK_LABEL),
-    (Role.QUESTIONS, r"open question|offene frage"),
+    (Role.QUESTIONS, r"open question|offene frage|question ouverte|pregunta abierta"),
 )
 _NAME = r"@?[A-ZÀ-Þ][\w.'’-]*(?: (?:(?:von|van|de|der|den|da|di) ){0,2}[A-ZÀ-Þ][\w.'’-]*){0,3}(?: \([^()]{0,40}\))?"
 _ANYBODY = rf"(?:{_NAME}|me\b|myself\b|ich\b)"
@@ -137,7 +141,8 @@ _LABEL_PATTERNS = (
     (
         Role.SKIPPED,
         re.compile(
-            rf"^\W*(?:(?:(?:attendees|participants|present|apologies|absent|with|teilnehmer(?:innen)?|anwesende?|mit)"
+            rf"^\W*(?:(?:(?:attendees|participants|present|apologies|absent|with|teilnehmer(?:innen)?|anwesende?|mit"
+            r"|présents|excusés|asistentes)"
             rf"\W{{0,3}}:\W*(?:none\b\W*|{_NAMES}))+$"
             rf"|(?:next meeting|nächster termin)(?!.*\?)(?:\W{{0,3}}:\W*{_DAY}|{_ON_A_DAY}))",
             re.IGNORECASE,
@@ -157,7 +162,8 @@ _DECIDES = re.compile(
     r"|the (?:team|group|board|committee)) (?:(?:have|has|had|all|also|then|finally|unanimously) )*)?"
     r"(?:decided|agreed|resolved)(?:: \w|(?: with [\w ]{1,30})? (?:not )?(?:to|that|on|against|for)\b)"
     r"|(?:wir haben|es wurde)\b(?![^.;:]*\b(?:nicht|nichts|noch|kein\w*)\b)[^.;:]{0,80}"
-    r"\b(?:beschlossen|entschieden|vereinbart|geeinigt)\b)",
+    r"\b(?:beschlossen|entschieden|vereinbart|geeinigt)\b"
+    r"|(?:nous avons|on a|il a été) (?:décidé|convenu)\b|hemos (?:decidido|acordado)\b|se (?:decidió|acordó)\b)",
     re.IGNORECASE,
 )
 """A statement of a decision. Below a bullet it is an outcome of that, and no decision of its own."""
@@ -594,7 +600,7 @@ def _quotable_section(role: Role) -> bool:
 
 _MINUTES = re.compile(
     r"\b(?:notes|minutes|discussions?|decisions?|action items?|summary|notizen|protokoll|diskussion|entscheidungen"
-    r"|beschlüsse)\b",
+    r"|beschlüsse|décisions|compte[- ]rendu|decisiones|acuerdos|acta|notas)\b",
     re.IGNORECASE,
 )
 
@@ -621,7 +627,9 @@ def is_generic(heading: str) -> bool:
 
 def topics_of(blocks: Sequence[Block], most: int) -> list[tuple[str, ...]]:
     """Return the heading paths with the most notes, in order: the deepest ones, below the title."""
-    counts = Counter(block.heading_path for block in blocks if block.role is Role.NOTES and block.heading_path)
+    counts = Counter(
+        block.heading_path for block in blocks if block.role is Role.NOTES and block.heading_path and not block.box
+    )
     found = [path for path, count in counts.items() if count > 1 and not _GENERIC.search(path[-1])]
     topics = [
         path for path in found if len(path) > 1 and not any(other[: len(path)] == path != other for other in found)

@@ -12,19 +12,19 @@ from functools import lru_cache
 DECISIONS_HEADING = (
     r"(?:(?:key|our|main|final|the) )?(?:decisions?(?: made| taken| log)?|decided|agreed|agreements?|resolutions?"
     r"|conclusions?|outcomes?)(?: and (?:next steps|actions))?|entscheidungen|beschlüsse|vereinbart|vereinbarungen"
-    r"|décisions|decisiones|acuerdos"
+    r"|décisions(?: prises)?|decisiones(?: tomadas)?|acuerdos"
 )
 TASKS_HEADING = (
     r"action (?:items?|points?)|actions|next steps?|to[- ]?dos?|follow[- ]?ups?|tasks|my tasks|aufgaben"
-    r"|nächste schritte|maßnahmen"
+    r"|nächste schritte|maßnahmen|à faire|tâches|prochaines étapes|tareas|por hacer|próximos pasos"
 )
 """Patterns of whole headings, without the punctuation at their ends."""
 
 DECISION_LABEL = (
     r"decision|decided|resolution|resolved|conclusion|agreed|entscheidung|entschieden|beschluss|beschlossen|vereinbart"
-    r"|vereinbarung|einigung|festgelegt|festlegung"
+    r"|vereinbarung|einigung|festgelegt|festlegung|décision|décidé|decisión|decidido|acuerdo|acordado"
 )
-TASK_LABEL = r"action(?: item| point)?s?|next steps?|to-?do|follow[- ]?up|aufgabe"
+TASK_LABEL = r"action(?: item| point)?s?|next steps?|to-?do|follow[- ]?up|aufgabe|à faire|tâche|tarea"
 """Patterns of the words before the colon of a line."""
 
 _NAME = r"@?[A-ZÀ-Þ][\w.'’-]*(?: [A-ZÀ-Þ][\w.'’-]*)?"

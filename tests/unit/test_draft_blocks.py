@@ -157,6 +157,25 @@ def test_minutes_in_german_are_read_as_those_in_english() -> None:
     assert texts(points.questions) == ["Offene Frage: Wer zahlt die Lizenz?"]
 
 
+def test_minutes_in_french_and_spanish_are_read_as_those_in_english() -> None:
+    text = (
+        "## Présents\n\nAna, Ben\n\n## Décisions\n- Le camion part à 6 h\n\n## À faire\n- [ ] Ana : peindre la toile\n"
+        "- Ben : louer le camion\n\n## Divers\n- Décision : la salle reste fermée\n"
+    )
+    points = quoted(text)
+    assert texts(points.decisions) == ["Le camion part à 6 h", "Décision : la salle reste fermée"]
+    assert texts(points.actions) == ["Ben : louer le camion"]
+    assert points.notes == points.topics == ()
+    text = (
+        "## Orden del día\n- Precios\n\n## Asistentes\nAna, Ben\n\n## Acuerdos\n- La obra dura dos horas\n\n## Tareas\n"
+        "- Ana enviará el plano\n\n## Notas\n- Hemos decidido cerrar el lunes\n- No hemos decidido el precio\n"
+    )
+    points = quoted(text)
+    assert texts(points.decisions) == ["La obra dura dos horas", "Hemos decidido cerrar el lunes"]
+    assert texts(points.actions) == ["Ana enviará el plano"]
+    assert texts(points.notes) == ["No hemos decidido el precio"]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
