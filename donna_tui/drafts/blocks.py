@@ -261,6 +261,14 @@ _NO_POINT = re.compile(
 )
 """A statement that nothing was decided, promised or asked, without a subject."""
 
+_IS_DONE = re.compile(
+    r"^\W*(?:[✅☑✔]|(?:done|erledigt)\s*[:–—-])"
+    r"|(?:\s[–—-]+|[(\[,;:])\s*(?:(?:all|already|is|schon) )?(?:done|completed|finished|erledigt|fertig|fait|hecho)"
+    r"(?: (?:on|am|le|el))?[\d\W]*$|[✅☑✔][\d\W]*$",
+    re.IGNORECASE,
+)
+"""An action item with a remark that it is done: “Kim: order it – done”, but not “Kim to say when it is done”."""
+
 _CODE = re.compile(
     r"^(?:SELECT\b.+\bFROM\b|INSERT INTO\b|UPDATE \w+ SET\b|DELETE FROM\b|CREATE (?:TABLE|INDEX)\b|ALTER TABLE\b"
     r"|(?:sudo|git|curl|docker|kubectl|npm|pip|ssh|cd|psql) (?:-|[\w.-]*[/=@]|(?:add|apply|build|checkout|clone|commit"
@@ -567,7 +575,7 @@ def is_quotable(block: Block) -> bool:
     if not any(map(str.isalnum, SPEAKER.sub("", text))):
         return False
     if is_point:
-        return True
+        return block.role is Role.DECISIONS or not _IS_DONE.search(text)
     letters = sum(char.isalpha() or char.isspace() for char in text)
     if letters < 0.6 * len(text) or _BOILERPLATE.search(text):
         return False

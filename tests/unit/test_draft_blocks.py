@@ -528,6 +528,26 @@ def test_a_label_and_whose_task_it_is_mark_an_action_item(line: str, is_action: 
     assert (line in [block.raw for block in points.actions]) is is_action
 
 
+@pytest.mark.parametrize(
+    ("line", "is_open"),
+    [
+        ("Kim to order two disks – done", False),
+        ("Kim -> order two disks - DONE", False),
+        ("Kim: order two disks ✅", False),
+        ("Kim: order two disks [done 20/11]", False),
+        ("Kim: zwei Platten bestellen (erledigt am 3.11.)", False),
+        ("Done: Kim orders two disks", False),
+        ("Kim to say when it is done", True),
+        ("Kim to order two disks – not done", True),
+        ("Kim to order two disks - done by Friday", True),
+        ("Kim to find out what is finished", True),
+    ],
+)
+def test_an_action_item_with_a_remark_that_it_is_done_is_not_quoted(line: str, is_open: bool) -> None:
+    assert texts(quoted(f"## Actions\n- {line}\n").actions) == [line] * is_open
+    assert texts(quoted(f"## Decisions\n- {line}\n").decisions) == [line]
+
+
 def test_name_followed_by_to_marks_an_action_item() -> None:
     remarks = "".join(f"- remark {word} made to us about costs\n" for word in "abcdefghijkl")
     text = f"## Notes\n{remarks}- Ruben to write the runbook\n"
