@@ -130,6 +130,9 @@ _UNDECIDED = re.compile(
 )
 """A line below a heading of decisions that says that there is none yet."""
 
+_FILLER = re.compile(r"^(?:(?:ok(?:ay)?|so|well|um|uh|and|also|then|alors|donc|bueno|entonces)\b[ ,]*)+", re.IGNORECASE)
+"""Words with which somebody who dictates begins a sentence."""
+
 MIN_STEMS = 5
 """Minimum number of content words of an outcome that ends with the number or address of an issue."""
 
@@ -386,11 +389,12 @@ def _chosen_notes(
 ) -> list[int]:
     """Return the notes worth quoting: the best line of each topic first, of several outcomes the last."""
     bullets = [number for number in candidates if blocks[number].is_bullet]
+    sentences = [number for number in candidates if not blocks[number].is_bullet]
+    is_dictated = 2 * sum(blocks[number].text[:1].islower() for number in sentences) > len(sentences)
     prose = [
         number
-        for number in candidates
-        if not blocks[number].is_bullet
-        and is_self_contained(blocks[number].text)
+        for number in sentences
+        if is_self_contained(_as_written(blocks[number].text) if is_dictated else blocks[number].text)
         and len(stems_of(blocks[number].text)) >= (MIN_WORDS_OF_DAY if is_daily else MIN_WORDS)
     ]
     if len(prose) > MAX_PROSE and len(prose) > len(bullets) and not is_daily:
@@ -425,6 +429,12 @@ def _chosen_notes(
         if len(chosen_lines | line) <= most:
             chosen_lines |= line
     return sorted(chosen_lines)
+
+
+def _as_written(text: str) -> str:
+    """Return a dictated sentence as one that is written: without “okay so” at its beginning, which is in upper case."""
+    said = _FILLER.sub("", text)
+    return said[:1].upper() + said[1:]
 
 
 def _worth(block: Block, agenda: Sequence[frozenset[str]]) -> int:

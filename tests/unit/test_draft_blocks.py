@@ -554,6 +554,15 @@ def test_name_followed_by_to_marks_an_action_item() -> None:
     assert "Ruben to write the runbook" in texts(quoted(text).notes)
 
 
+def test_sentences_of_a_dictated_note_are_quoted_though_they_begin_in_lower_case() -> None:
+    dictated = "called kim he brings the tank on monday between eight and ten\n\nokay so the wigs are late and kim calls the maker\n"
+    assert texts(quoted(dictated).notes) == dictated.strip().split("\n\n")
+    leaning = f"{dictated}\nit was far too loud for the old people in the hall\n"
+    assert texts(quoted(leaning).notes) == dictated.strip().split("\n\n")
+    written = "Kim brings the tank on Monday between eight and ten.\n\nand the rest of the old tanks in the hall\n"
+    assert texts(quoted(written).notes) == ["Kim brings the tank on Monday between eight and ten."]
+
+
 def test_a_paragraph_that_reports_a_decision_is_quoted_beside_bullets() -> None:
     text = (
         "## Notes\n- The queue was slow again\n- Costs went up by a tenth\n\nWe agreed to buy two more disks for the queue."
