@@ -390,7 +390,8 @@ def _chosen_notes(
     """Return the notes worth quoting: the best line of each topic first, of several outcomes the last."""
     bullets = [number for number in candidates if blocks[number].is_bullet]
     sentences = [number for number in candidates if not blocks[number].is_bullet]
-    is_dictated = 2 * sum(blocks[number].text[:1].islower() for number in sentences) > len(sentences)
+    begin_small = sum(blocks[number].text[:1].islower() for number in sentences)
+    is_dictated = not bullets and 2 * begin_small > len(sentences)
     prose = [
         number
         for number in sentences

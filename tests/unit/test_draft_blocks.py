@@ -561,6 +561,12 @@ def test_sentences_of_a_dictated_note_are_quoted_though_they_begin_in_lower_case
     assert texts(quoted(leaning).notes) == dictated.strip().split("\n\n")
     written = "Kim brings the tank on Monday between eight and ten.\n\nand the rest of the old tanks in the hall\n"
     assert texts(quoted(written).notes) == ["Kim brings the tank on Monday between eight and ten."]
+    remarks = "\n\n".join(
+        f"josh thinks that the plan of team {word} is far too long for may" for word in "abcdefghi" * 4
+    )
+    assert texts(quoted(f"{remarks}\n\n- Kim makes the schedule of the team\n").notes) == [
+        "Kim makes the schedule of the team"
+    ]
 
 
 def test_a_paragraph_that_reports_a_decision_is_quoted_beside_bullets() -> None:
