@@ -1,7 +1,8 @@
 """Parse a note into the blocks that a draft may quote: whole bullets, sentences and check boxes, by section.
 
-Every block keeps its line range, so that each quoted line can be shown with its source. Code, comments, tables,
-quotations, lists of attendees and Donna's generated text are not blocks.
+Every block keeps its line range, so that each quoted line can be shown with its source. A row of a table of decisions,
+action items or questions is a block. Code, comments, other tables, quotations, lists of attendees and Donna's generated
+text are not blocks.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from donna_tui.search.ranking import stems_of
 from donna_tui.search.sections import DECISION_LABEL, DECISIONS_HEADING, TASK_LABEL, TASK_LINE, TASKS_HEADING
 from donna_tui.text.dates import GERMAN_MONTHS, MONTH, WEEKDAYS
 from donna_tui.text.lines import line_of, line_starts, split_lines
-from donna_tui.text.markdown import CUE, EMBEDDED_IMAGE, VOICE, Section, split_sections
+from donna_tui.text.markdown import CELL_END, CUE, DELIMITER_ROW, EMBEDDED_IMAGE, VOICE, Section, split_sections
 from donna_tui.text.prose import HIDDEN, hidden, prose, without_comments
 from donna_tui.text.sentences import sentence_spans
 from donna_tui.types.drafts import Claim
@@ -337,7 +338,8 @@ def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Bloc
             break
         section = sections[place]
         if low >= section.body_start:
-            parser.add(low, high, section, roles[place])
+            add = parser.add_row if text.startswith("|", low) else parser.add
+            add(low, high, section, roles[place])
     return parser.blocks
 
 
@@ -363,13 +365,15 @@ class _Parser:
         self._items: list[tuple[int, int, Role]] = []
         self._named: Role | None = None
         self._label = ""
+        self._row: tuple[int, list[str], Role | None, int] = 0, [], None, 0
+        """The line of the last row of a table, the cells of its head, the role of its rows, and the column of that."""
 
     def leave_list(self) -> None:
         self._items.clear()
         self._named, self._label = None, ""
 
     def add(self, low: int, high: int, section: Section, role: Role) -> None:
-        """Add a paragraph, list item or table row by its offsets."""
+        """Add a paragraph or list item by its offsets."""
         first = line_of(self._lines, low)
         before = self._text[self._lines[first - 1] : low]
         if before.strip() and not _MARKER.match(before):
@@ -397,8 +401,7 @@ class _Parser:
             below = Role.SKIPPED if is_gone else named or here  # what is below struck-through text no longer holds
             self._items.append((indent, index if index >= 0 else parent, below))
         elif _quotable_section(here) and not (
-            self._text.startswith(("|", "<", "[!", "[^", "!["), low)
-            or (self._own and _OWN_WHEN.match(self._text[low:high]))
+            self._text.startswith(("<", "[!", "[^", "!["), low) or (self._own and _OWN_WHEN.match(self._text[low:high]))
         ):
             said = _without_left_out(self._text[low:high])
             if named and parent < 0:
@@ -408,6 +411,28 @@ class _Parser:
                 self._sentences(said, low, section, here, parent)
         if not (self._items or marked):
             self._label = self._label_in(low, high)
+
+    def add_row(self, low: int, high: int, section: Section, here: Role) -> None:
+        """Add a row of a table, if its section or a cell of its head says that these are decisions or the like."""
+        line, (last, head, role, column) = line_of(self._lines, low), self._row
+        if self._text[self._lines[line - 1] : low].strip() or not _quotable_section(here):
+            return
+        self.leave_list()
+        raw = self._text[low:high].replace(HIDDEN, "")
+        cells = [bare(cell.replace("\\|", "|")) for cell in CELL_END.split(raw.strip())[1:]]
+        if line != last + 1:
+            head, role = cells, None
+        elif DELIMITER_ROW.match(raw):
+            named = ((heading_role(name), number) for number, cell in enumerate(head) for name in (cell, f"{cell}s"))
+            found = (each for each in (*named, (here, 0)) if each[0] in _POINTS)
+            role, column = next(found, (None, 0))
+        elif role and any(cells[column : column + 1]):
+            said = cells[1:] if cells[0].rstrip(".").isdigit() else cells
+            is_done = role is Role.ACTIONS and any(_IS_DONE.search(f" – {cell}") for cell in said)
+            words = " – ".join(filter(None, said))
+            if said and said[0] and not is_done and len(words) <= LONGEST_BLOCK:
+                self.blocks.append(self._block(words, low, high, section, role, is_nested=False))
+        self._row = line, head, role, column
 
     def _label_in(self, low: int, high: int) -> str:
         """Return the words of a label at the end of a paragraph, such as “Stop:” or “**Stop**”; empty if there is none.
@@ -600,6 +625,9 @@ def _topic(path: tuple[str, ...], title: str, label: str) -> str:
     below = path[1:] if title and path[:1] == (title,) else path
     named = [heading for heading in below if not is_generic(heading)]
     return ": ".join(filter(None, (words_only(_LEFT_OUT.sub("", each)).rstrip(":") for each in (*named, label))))
+
+
+_POINTS = (Role.DECISIONS, Role.ACTIONS, Role.QUESTIONS)
 
 
 def _quotable_section(role: Role) -> bool:

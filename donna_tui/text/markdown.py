@@ -308,14 +308,14 @@ def shorten(text: str, chars: int) -> str:
 LONGEST = 8_000
 """Maximum number of characters that are converted; no excerpt is longer."""
 
-_CELL_END = re.compile(r"(?<!\\)\|")
+CELL_END = re.compile(r"(?<!\\)\|")
 DELIMITER_ROW = re.compile(r"[ \t|:-]*-[ \t|:-]*\Z")
 """The line between the head of a table and its rows."""
 
 
 def _table_cells(table: re.Match[str]) -> str:
     rows = [row for row in table.group().splitlines() if not DELIMITER_ROW.match(row)]
-    lines = (" · ".join(filter(None, map(str.strip, _CELL_END.split(row)))) for row in rows)
+    lines = (" · ".join(filter(None, map(str.strip, CELL_END.split(row)))) for row in rows)
     return " • ".join(filter(None, lines)) + "\n"
 
 

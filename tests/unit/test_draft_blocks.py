@@ -647,6 +647,19 @@ def test_code_tables_quotations_and_lists_of_people_are_not_quoted() -> None:
     assert points.decisions == points.actions == points.questions == ()
 
 
+def test_the_rows_of_a_table_of_decisions_or_action_items_are_quoted() -> None:
+    text = (
+        "## Minutes\n\n| Topic | Decision |\n|---|---|\n| Shifts | Two crews, see [[Plan\\|the plan]] |\n| Costs | |\n\n| Set | Status |\n|---|---|\n"
+        "| Lake | amber |\n\n## Action items\n\n| # | What | Status | Owner |\n|--:|---|---|---|\n| 1 | Order gloves | | Ed |\n"
+        "| 2 | Fix the winch | done | Bo |\n| 3 | ~~Paint the treads~~ | | Ed |\n| 4 | | | |\n\n## Attendees\n\n"
+        "| Name | Decisions |\n|---|---|\n| Ed | yes |\n"
+    )
+    points = quoted(text)
+    assert [(block.text, block.start_line) for block in points.decisions] == [("Shifts – Two crews, see the plan", 5)]
+    assert texts(points.actions) == ["Order gloves – Ed"]
+    assert points.notes == points.questions == ()
+
+
 def test_the_words_of_a_link_and_the_useful_part_of_an_address_stay() -> None:
     text = (
         "## Decisions\n- Close [#818](https://x.example/1) and https://github.com/nodejs/admin/issues/814?x=1 today\n"
