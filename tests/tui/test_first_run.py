@@ -130,7 +130,7 @@ async def test_everything_needed_is_visible(tmp_path: Path, size: tuple[int, int
         await pilot.press(*"~/nowhere", "enter")
         await pilot.pause(0.1)
         shown = Driver(app, pilot).screen_text()
-        for text in ("vault-2", "A demo vault", "changes nothing in this folder", "~/nowhere", "no such folder", "ctrl+q"):
+        for text in ("vault-2", "A demo vault", "changes nothing in it", "~/nowhere", "no such folder", "ctrl+q"):
             assert text in shown, text
 
 

@@ -49,7 +49,7 @@ _ACTIVITY = (
         help="Try the selected problem again now."),
     Action("activity.retry-all", "R", "retry all", needs="running", footer=True,
         help="Rescan the vault, and try every failed note again now."),
-    Action("activity.resume", "c", "confirm deletions", needs="paused", footer=True,
+    Action("activity.resume", "c", "confirm deletions", needs="paused", footer=True, hides=True,
         help="Confirm that the missing notes were deleted, and remove them from the index."),
     Action("activity.filter", "f", "filter", "Show only events that contain some words, or of one kind.", footer=True),
     Action("activity.pause", "space", "pause", "Pause the log, or resume it.", footer=True),

@@ -544,7 +544,7 @@ class ReviewPane(PartsPane):
         parts = (
             f"{waiting} waiting",
             f"{failed} failed" if failed else "",
-            "approved and rejected too" if self._everything else "",
+            "all listed" if self._everything else "",
         )
         words = " · ".join(filter(None, parts))
         self.query_one("#queue-head", Static).update(Content.styled(words, "$text-disabled"))

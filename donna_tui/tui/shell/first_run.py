@@ -134,10 +134,9 @@ def typed_path(text: str) -> Path | None:
 
 
 _ABOUT = (
-    "Donna searches the Markdown notes in this folder and its subfolders. The index is stored elsewhere on this"
-    " machine."
+    "Donna searches the Markdown notes in a folder and its subfolders. The index is stored elsewhere on this machine."
 )
-_PROMISE = "Opening it changes nothing in this folder."
+_PROMISE = "Opening a folder changes nothing in it."
 _MAX_NAMES = 12
 
 
