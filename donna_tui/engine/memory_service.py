@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -200,7 +201,16 @@ class MemoryService:
         return found
 
     async def tasks(self, *, everything: bool = False) -> list[TaskRow]:
-        return await self._context.read(lambda index: list_tasks(index, everything=everything))
+        """Return the open tasks without those that another note has as done, or all check boxes."""
+        found: list[TaskRow] = await self._context.read(list_tasks)
+        return found if everything else await self.still_open(found)
+
+    async def still_open(self, tasks: Sequence[TaskRow]) -> list[TaskRow]:
+        """Return the open ones of some tasks, without those that another one of them, in another note, has as done."""
+        from donna_tui.engine.open_tasks import still_open
+
+        today, me = datetime.date.fromtimestamp(self._context.clock()), self._context.config.me
+        return await self._context.read(lambda index: still_open(index, tasks, today, me))
 
     # Remembering
 

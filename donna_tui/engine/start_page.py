@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import json
 import re
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from dataclasses import dataclass
 
+from donna_tui.engine.open_tasks import OVERDUE_DAYS, still_open
 from donna_tui.index.database import Database
 from donna_tui.index.names import NameKind
 from donna_tui.memory.tasks import list_tasks
@@ -16,8 +16,8 @@ from donna_tui.types.memory import TaskRow
 from donna_tui.types.search import ME, NameMatch, SearchOutcome, SearchRequest
 from donna_tui.vault.client import VaultClient
 
-SOON_DAYS, OVERDUE_DAYS = 7, 90
-"""Days before and after its due date in which a task is shown."""
+SOON_DAYS = 7
+"""Days before its due date in which a task is shown; after it, `OVERDUE_DAYS`."""
 
 RECENT_NOTES = 200
 """Maximum number of recently changed notes whose headings may become a question."""
@@ -54,40 +54,13 @@ def tasks_due(database: Database, today: datetime.date, limit: int, me: Collecti
     """
     now, last = today.isoformat(), (today + datetime.timedelta(days=SOON_DAYS)).isoformat()
     first = today - datetime.timedelta(days=OVERDUE_DAYS)
-    tasks = list_tasks(database, everything=True)
-    wanted = [task for task in tasks if task.is_open and first.isoformat() <= task.due <= last]
-    done = _done_elsewhere(database, wanted, tasks, (first, today), me)
     distinct: dict[tuple[str, str, str], TaskRow] = {}
-    for task in wanted:
-        if task.id not in done:
+    for task in still_open(database, list_tasks(database), today, me):
+        if first.isoformat() <= task.due <= last:
             distinct.setdefault((task.parent.casefold(), task.title.casefold(), task.due), task)
     due = distinct.values()
     soon = [task for task in due if task.due >= now]
     return (*soon, *sorted((task for task in due if task.due < now), key=lambda task: task.due, reverse=True))[:limit]
-
-
-def _done_elsewhere(
-    database: Database,
-    wanted: Sequence[TaskRow],
-    tasks: Sequence[TaskRow],
-    span: tuple[datetime.date, datetime.date],
-    me: Collection[str],
-) -> set[str]:
-    """Return the ids of the `wanted` open tasks that another note has as done; only equal words are compared."""
-    titles = {task.title.casefold() for task in wanted}
-    alike = [task for task in tasks if task.title.casefold() in titles]
-    if len(alike) == len(titles):
-        return set()
-    from donna_tui.drafts.skills.cadence import Span, done_in_another_note  # imports the drafts, seldom needed
-
-    days = dict.fromkeys((task.note for task in alike), "")
-    dated = database.rows(
-        "SELECT source_id, dated_at FROM memory_documents WHERE source_type = 'vault' AND user_id = ?"
-        " AND dated_at <> modified_at AND source_id IN (SELECT value FROM json_each(?))",
-        (ME, json.dumps(list(days))),
-    )
-    days |= {path: datetime.date.fromtimestamp(at).isoformat() for path, at in dated}
-    return done_in_another_note(alike, days, Span(*span), me)
 
 
 async def answered_question(

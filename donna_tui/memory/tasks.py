@@ -171,17 +171,16 @@ class TaskSource:
 LATEST = "9999-12-31"
 
 
-def list_tasks(database: Database, *, everything: bool = False) -> list[TaskRow]:
-    """List the open tasks, or all: the earliest deadline first, then the most urgent."""
+def list_tasks(database: Database) -> list[TaskRow]:
+    """List all tasks, open or not: the earliest deadline first, then the most urgent."""
     rows = database.rows(
         "SELECT source_id, metadata_json, sensitive FROM memory_documents"
         " WHERE source_type = 'task' AND user_id = 'me' ORDER BY source_id"
     )
     tasks = [_row(*row) for row in rows]
-    shown = [task for task in tasks if everything or task.is_open]
     urgency = {name: place for place, name in enumerate(("highest", "high", "medium", "", "low", "lowest"))}
     return sorted(
-        shown, key=lambda task: (task.due or LATEST, urgency.get(task.priority, urgency[""]), task.note, task.line)
+        tasks, key=lambda task: (task.due or LATEST, urgency.get(task.priority, urgency[""]), task.note, task.line)
     )
 
 

@@ -47,7 +47,7 @@ async def test_the_start_page_of_an_indexed_vault(sandbox: Sandbox) -> None:
         assert await running.engine.example_question() == "what about clearing one by hand in jams"
 
 
-async def test_the_start_page_lists_no_task_that_another_note_has_as_done(sandbox: Sandbox) -> None:
+async def test_no_list_of_open_tasks_has_one_that_another_note_has_as_done(sandbox: Sandbox) -> None:
     boxes = "".join(f"- [ ] {words} 📅 {due(1)}\n" for words in ("Call Bo", "Pay the rent", "Write to Ana"))
     sandbox.write(f"Daily/{due(-2)}.md", boxes)
     sandbox.write(f"Daily/{due(-1)}.md", "- [x] call Bo\n")
@@ -57,6 +57,9 @@ async def test_the_start_page_lists_no_task_that_another_note_has_as_done(sandbo
         await running.engine.sync()
         tasks = await running.engine.tasks_due(10)
         assert [each.title for each in tasks if each.due == due(1)] == ["Pay the rent", "Write to Ana"]
+        tasks = await running.engine.memory.tasks()
+        assert [each.title for each in tasks if each.due == due(1)] == ["Pay the rent", "Write to Ana"]
+        assert "Call Bo" in [each.title for each in await running.engine.memory.tasks(everything=True)]
 
 
 async def test_recent_notes_are_listed_before_they_are_indexed(sandbox: Sandbox) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 from pathlib import Path
@@ -123,6 +124,15 @@ async def test_tasks_are_those_of_a_vault_without_private_notes(harness: ToolHar
     assert granted["total"] > 1
     refusals = [await harness("memory_forget", id=each) for each in (*hidden, "vault:none")]
     assert {each["reason"] for each in refusals} == {refusals[-1]["reason"]}
+
+
+async def test_a_private_note_closes_no_task_of_another_note(harness: ToolHarness, sandbox: Sandbox) -> None:
+    today = datetime.date.today()
+    text = f"---\ndonna_sensitive: true\n---\n- [x] Feed the kestrel ✅ {today}\n"
+    write(sandbox.root, f"Private/{today}.md", text)
+    await harness.engine.sync()
+    assert (await harness.fine("task_list"))["total"] == 1
+    assert [each for each in await harness.engine.memory.tasks() if each.title == "Feed the kestrel"] == []
 
 
 async def test_links_are_those_of_a_vault_without_private_notes(harness: ToolHarness) -> None:

@@ -198,7 +198,7 @@ def test_tasks_follow_their_note(sandbox: Sandbox) -> None:
     one, two = sandbox.ids("task")
     follow(sandbox, "a.md", "Text\n\n- [x] Two\n")
     assert sandbox.ids("task") == [two] or sandbox.ids("task") == [one]
-    (row,) = list_tasks(sandbox.store.database, everything=True)
+    (row,) = list_tasks(sandbox.store.database)
     assert (row.title, row.status, row.line, row.note) == ("Two", "done", 3, "a.md")
     sandbox.follower.tasks.removed("a.md")
     assert sandbox.ids("task") == []
@@ -313,7 +313,7 @@ def test_a_task_is_named_by_its_id_or_the_beginning_of_it(sandbox: Sandbox) -> N
     assert named_task(rows, rows[0].short_id[:6]) == rows[0]
     assert named_task(rows, rows[1].id) == rows[1]
     follow(sandbox, "b.md", "- [x] One\n- [ ] Two\n")
-    every = list_tasks(sandbox.store.database, everything=True)
+    every = list_tasks(sandbox.store.database)
     assert named_task(every, rows[1].short_id) == rows[1]
     with pytest.raises(Exception, match="several tasks begin with this"):
         named_task(every, rows[0].short_id)

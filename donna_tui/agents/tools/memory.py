@@ -115,9 +115,10 @@ async def task_list(context: ToolContext, args: schemas.TaskListArgs) -> schemas
 
 
 async def _tasks(context: ToolContext, *, done: bool = False) -> list[TaskRow]:
-    rows = await context.engine.memory.tasks(everything=done)
+    rows = await context.engine.memory.tasks(everything=True)
     seen = await context.visible({row.note for row in rows})
-    return [row for row in rows if row.note in seen and (context.access.sensitive or not row.sensitive)]
+    found = [row for row in rows if row.note in seen and (context.access.sensitive or not row.sensitive)]
+    return found if done else await context.engine.memory.still_open(found)  # which a private note must not close
 
 
 async def agenda(context: ToolContext, args: schemas.AgendaArgs) -> schemas.AgendaOutput:

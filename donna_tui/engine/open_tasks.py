@@ -1,0 +1,40 @@
+"""Leave out the open tasks that another note has as done or moved, as the drafts of reviews do."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Collection, Sequence
+
+from donna_tui.index.database import Database
+from donna_tui.types.memory import TaskRow
+from donna_tui.types.search import ME
+
+OVERDUE_DAYS = 90
+"""Days for which an open task of a note without a date may have been done in another one."""
+
+
+def still_open(
+    database: Database, tasks: Sequence[TaskRow], today: datetime.date, me: Collection[str] = ()
+) -> list[TaskRow]:
+    """Return the open ones of some tasks without those that another one of them has as done; only equal words are
+    compared. `me` are the user's names.
+    """
+    wanted = [task for task in tasks if task.is_open]
+    closed = {task.title.casefold() for task in tasks if not task.is_open or task.due}
+    titles = {task.title.casefold() for task in wanted} & closed
+    alike = [task for task in tasks if task.title.casefold() in titles]
+    if len(alike) == len(titles):
+        return wanted
+    from donna_tui.drafts.skills.cadence import Span, done_in_another_note  # imports the drafts, seldom needed
+
+    days = dict.fromkeys((task.note for task in alike), "")
+    dated = database.rows(
+        "SELECT source_id, dated_at FROM memory_documents WHERE source_type = 'vault' AND user_id = ?"
+        " AND dated_at <> modified_at AND source_id IN (SELECT value FROM json_each(?))",
+        (ME, json.dumps(list(days))),
+    )
+    days |= {path: datetime.date.fromtimestamp(at).isoformat() for path, at in dated}
+    span = Span(today - datetime.timedelta(days=OVERDUE_DAYS), today)
+    done = done_in_another_note(alike, days, span, me)
+    return [task for task in wanted if task.id not in done]
