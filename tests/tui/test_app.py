@@ -407,7 +407,7 @@ async def test_every_theme_renders() -> None:
         await donna.press("escape")
         for theme in THEME_NAMES:
             donna.app.theme = theme
-            await donna.press("question_mark", "escape", "f", "escape")
+            await donna.press("question_mark", "escape")
             assert donna.app.theme == theme
             assert donna.app.screen is donna.main
             assert "▌ Gateway" in donna.screen_text()

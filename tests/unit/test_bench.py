@@ -92,8 +92,9 @@ def test_material_is_taken_from_the_notes(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_questions_are_the_same_every_time() -> None:
-    assert made_questions(20) == made_questions(20)
-    assert all(1 <= len(question.split()) <= 6 for question in made_questions(20))
+    questions = made_questions(20)
+    assert questions == made_questions(20)
+    assert all(1 <= len(question.split()) <= 6 for question in questions)
 
 
 # Figures
