@@ -263,9 +263,9 @@ _NO_POINT = re.compile(
 """A statement that nothing was decided, promised or asked, without a subject."""
 
 _IS_DONE = re.compile(
-    r"^\W*(?:[✅☑✔]|(?:done|erledigt)\s*[:–—-])"
-    r"|(?:\s[–—-]+|[(\[,;:])\s*(?:(?:all|already|is|schon) )?(?:done|completed|finished|erledigt|fertig|fait|hecho)"
-    r"(?: (?:on|am|le|el))?[\d\W]*$|[✅☑✔][\d\W]*$",
+    r"^\W*(?:[✅☑✔]|(?:done|erledigt)\s*[:–—-](?!\s*(?:when|if|once|wenn|sobald)\b))"
+    r"|(?:\s[–—-]+|[(\[;])\s*(?:(?:all|already|is|schon) )?(?:done|completed|finished|erledigt|fertig|fait|hecho)"
+    rf"(?: (?:on|am|le|el))?(?:[\d\W]|\b{MONTH}\b)*$|[✅☑✔][\d\W]*$",
     re.IGNORECASE,
 )
 """An action item with a remark that it is done: “Kim: order it – done”, but not “Kim to say when it is done”."""
@@ -365,8 +365,10 @@ class _Parser:
         self._items: list[tuple[int, int, Role]] = []
         self._named: Role | None = None
         self._label = ""
-        self._row: tuple[int, list[str], Role | None, int] = 0, [], None, 0
-        """The line of the last row of a table, the cells of its head, the role of its rows, and the column of that."""
+        self._row: tuple[int, list[str], Role | None, int | None] = 0, [], None, None
+        """The line of the last row of a table, the cells of its head, the role of its rows, and the column that names
+        that; None if the heading of the section does.
+        """
 
     def leave_list(self) -> None:
         self._items.clear()
@@ -423,15 +425,15 @@ class _Parser:
         if line != last + 1:
             head, role = cells, None
         elif DELIMITER_ROW.match(raw):
-            named = ((heading_role(name), number) for number, cell in enumerate(head) for name in (cell, f"{cell}s"))
-            found = (each for each in (*named, (here, 0)) if each[0] in _POINTS)
-            role, column = next(found, (None, 0))
-        elif role and any(cells[column : column + 1]):
-            said = cells[1:] if cells[0].rstrip(".").isdigit() else cells
-            is_done = role is Role.ACTIONS and any(_IS_DONE.search(f" – {cell}") for cell in said)
-            words = " – ".join(filter(None, said))
-            if said and said[0] and not is_done and len(words) <= LONGEST_BLOCK:
-                self.blocks.append(self._block(words, low, high, section, role, is_nested=False))
+            role, column = _role_of_rows(head, here)
+        elif role:
+            said = cells[1:] if _ROW_NUMBER.fullmatch(cells[0]) else cells
+            words = [cell for cell in said if cell and cell != "[ ]"]
+            is_filled = len(words) > 1 or said[:1] == words if column is None else any(cells[column : column + 1])
+            is_closed = any(_closes(role, name, cell) for name, cell in zip(head, cells, strict=False))
+            joined = " – ".join(words)
+            if is_filled and not is_closed and len(joined) <= LONGEST_BLOCK:
+                self.blocks.append(self._block(joined, low, high, section, role, is_nested=False))
         self._row = line, head, role, column
 
     def _label_in(self, low: int, high: int) -> str:
@@ -600,7 +602,7 @@ def is_quotable(block: Block) -> bool:
     if not any(map(str.isalnum, SPEAKER.sub("", text))):
         return False
     if is_point:
-        return block.role is Role.DECISIONS or not _IS_DONE.search(text)
+        return block.role is Role.DECISIONS or block.box != "" or not _IS_DONE.search(text)
     letters = sum(char.isalpha() or char.isspace() for char in text)
     if letters < 0.6 * len(text) or _BOILERPLATE.search(text):
         return False
@@ -628,6 +630,41 @@ def _topic(path: tuple[str, ...], title: str, label: str) -> str:
 
 
 _POINTS = (Role.DECISIONS, Role.ACTIONS, Role.QUESTIONS)
+
+_ROW_NUMBER = re.compile(r"[A-Z]{0,2}-?\d{1,4}[.)]?")
+_OF_TASKS = re.compile(
+    r"(?:owner|who|assignee|assigned(?: to)?|responsible|due(?: date)?|deadline|by(?: when)?|when|status|state|done"
+    r"|wer|verantwortlich|bis(?: wann)?|frist|qui|échéance|quién|plazo)\W*",
+    re.IGNORECASE,
+)
+"""A column that a table of action items has; one of shortcuts has a column “Action” too."""
+_OF_STATUS = re.compile(r"(?:status|state|done|erledigt|statut|état|fait|estado|hecho)\W*", re.IGNORECASE)
+_OF_ANSWERS = re.compile(r"(?:answer|antwort|réponse|respuesta)s?\W*", re.IGNORECASE)
+_CLOSED = re.compile(
+    r"x|yes|ja|oui|sí|closed|completed?|cancell?ed|resolved|done\b.*|erledigt\b.*|abgeschlossen|abgesagt|terminée?"
+    r"|annulée?|cerrado",
+    re.IGNORECASE,
+)
+
+
+def _role_of_rows(head: Sequence[str], here: Role) -> tuple[Role | None, int | None]:
+    """Return the role of the rows of a table, and its column if a cell of the head names it, in the singular or plural,
+    and not the section.
+    """
+    has_tasks = here is Role.ACTIONS or any(map(_OF_TASKS.fullmatch, head))
+    for column, cell in enumerate(head):
+        role = next((each for each in (heading_role(cell), heading_role(f"{cell}s")) if each in _POINTS), None)
+        if role and (role is not Role.ACTIONS or has_tasks):
+            return role, column
+    return (here if here in _POINTS else None), None
+
+
+def _closes(role: Role, name: str, cell: str) -> bool:
+    """Return whether a cell, below its name in the head, says that a task is done or a question is answered."""
+    if role is Role.QUESTIONS:
+        return bool(cell and _OF_ANSWERS.fullmatch(name))
+    has_mark = cell.lower() == "[x]" or bool(_IS_DONE.search(f" – {cell}"))
+    return role is Role.ACTIONS and (has_mark or bool(_OF_STATUS.fullmatch(name) and _CLOSED.fullmatch(cell)))
 
 
 def _quotable_section(role: Role) -> bool:

@@ -130,7 +130,9 @@ _UNDECIDED = re.compile(
 )
 """A line below a heading of decisions that says that there is none yet."""
 
-_FILLER = re.compile(r"^(?:(?:ok(?:ay)?|so|well|um|uh|and|also|then|alors|donc|bueno|entonces)\b[ ,]*)+", re.IGNORECASE)
+_FILLER = re.compile(
+    r"^(?:(?:ok(?:ay)?|so|well|um|uh|and|also|then|alors|donc|bueno|entonces)\b(?!-)[ ,]*)+", re.IGNORECASE
+)
 """Words with which somebody who dictates begins a sentence."""
 
 MIN_STEMS = 5

@@ -103,30 +103,30 @@ class Freshness:
         """Wait until the owner of the index has included all changes up to now; there may always be later ones."""
         loop = asyncio.get_running_loop()
         pause = FIRST_POLL_SECONDS
-        missing, kept = await self._known_to_differ()
+        missing, held = await self._known_to_differ()
         while missing is None or missing:
             if loop.time() + pause > deadline:
                 return LATE if self._context.policy.on_search else DIFFERS
             await asyncio.sleep(pause)
             pause = min(LONGEST_POLL_SECONDS, pause * 2)
-            differ, kept = await self._known_to_differ()
+            differ, held = await self._known_to_differ()
             missing = differ if missing is None or differ is None else missing & differ
         if self._context.model.is_wanted:
             await set_within(self._context.model.known, max(0.0, deadline - loop.time()))
-        return MISSING if kept else ""
+        return MISSING if held else ""
 
     async def _known_to_differ(self) -> tuple[AbstractSet[str] | None, AbstractSet[str]]:
         """Return the notes that the owner will update, None while the index is created, and those that it keeps until
         the user confirms that they are deleted. Raises DonnaError.
         """
-        from donna_tui.ingest.reconcile import differing, kept_until_confirmed
+        from donna_tui.ingest.reconcile import differing, held_until_confirmed
 
         client = self._context.client
 
         def read(database: Database) -> tuple[AbstractSet[str], AbstractSet[str]]:
             paths = frozenset(differing(client, database))
-            kept = kept_until_confirmed(client, database, paths)
-            return paths - kept, kept
+            held = held_until_confirmed(client, database, paths)
+            return paths - held, held
 
         try:
             return await self._context.read(read)

@@ -8,7 +8,7 @@ import json
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -318,21 +318,23 @@ def apply_migrations(
     Raises DatabaseError, with `database_newer` if it has migrations that are not known.
     """
     database.run("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY) WITHOUT ROWID")
-    applied, known = _applied(database), [name for name, _ in migrations]
-    if unknown := applied.difference(known):
-        message = f"{database.stored.name} was written by a newer Donna ({max(unknown)})"
-        raise DatabaseError(Reason.DATABASE_NEWER, message, hint=database.stored.if_newer)
+    known = [name for name, _ in migrations]
+    applied = _applied(database, known)
     if applied.issuperset(known):
         return
     if applied:
         before()
     with database.transaction():
-        applied = _applied(database)  # another process may have been faster
+        applied = _applied(database, known)  # another process may have been faster
         for name, sql in migrations:
             if name not in applied:
                 database.run(sql)
                 database.run("INSERT INTO migrations VALUES (?)", (name,))
 
 
-def _applied(database: Database) -> set[str]:
-    return set(database.column("SELECT name FROM migrations"))
+def _applied(database: Database, known: Collection[str]) -> set[str]:
+    applied = set(database.column("SELECT name FROM migrations"))
+    if unknown := applied.difference(known):
+        message = f"{database.stored.name} was written by a newer Donna ({max(unknown)})"
+        raise DatabaseError(Reason.DATABASE_NEWER, message, hint=database.stored.if_newer)
+    return applied

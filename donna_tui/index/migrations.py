@@ -304,7 +304,7 @@ UPDATE file_states SET mtime_ns = 0 WHERE state = 'indexed' AND path IN (
 so that they are found by the rest of it (`index/names.py`).
 """
 
-PLAIN_LETTERS = """
+REREAD_PLAIN_LETTERS = """
 UPDATE memory_documents SET content_hash = 'old' WHERE source_type = 'vault' AND (
     source_id || search_title GLOB '*[ıøØłŁđĐðÐħĦŧŦþÞæÆœŒ]*'
     OR id IN (SELECT document_id FROM memory_chunks WHERE heading_path || content GLOB '*[ıøØłŁđĐðÐħĦŧŦþÞæÆœŒ]*')
@@ -332,8 +332,8 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0014_short_hashes", SHORT_HASHES),
     ("0015_property_words", PROPERTY_WORDS),
     ("0016_property_codes", PROPERTY_CODES),
-    ("0017_plain_letters", PLAIN_LETTERS),
-    ("0018_property_dates", PROPERTY_WORDS),
+    ("0017_plain_letters", REREAD_PLAIN_LETTERS),
+    ("0018_property_dates", PROPERTY_WORDS),  # read again, so that they are found by dates in their properties
 )
 """Ordered and append-only: a released migration never changes."""
 

@@ -45,7 +45,7 @@ FAILED = "failed"
 
 @dataclass(frozen=True, slots=True)
 class Upserted:
-    """The result of an upsert: the document's id, the number of its chunks, and of those with a vector."""
+    """The result of an upsert: the document's id, the number of its chunks, and of those that need not be embedded."""
 
     id: str
     chunks: int

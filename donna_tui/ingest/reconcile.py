@@ -71,7 +71,7 @@ def differing(client: VaultClient, database: Database) -> Iterator[str]:
                 yield path
 
 
-def kept_until_confirmed(client: VaultClient, database: Database, differing: Collection[str]) -> set[str]:
+def held_until_confirmed(client: VaultClient, database: Database, differing: Collection[str]) -> set[str]:
     """Return the differing notes that stay in the index until the user confirms that they are deleted."""
     gone = known_paths(database, [path for path in differing if client.is_gone(path)])
     return gone if suspicious(len(gone), database.value(NOTES)) else set()

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from donna_tui.memory.deriver import Deriver
     from donna_tui.memory.tasks import TaskSource
 
-DERIVER_VERSION = "8"
+DERIVER_VERSION = "9"
 """Increment when the derived documents change."""
 
 TASKS_VERSION = "6"

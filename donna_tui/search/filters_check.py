@@ -35,7 +35,7 @@ def filter_problems(database: Database, query: Query, given: Filters) -> tuple[F
 
 SHORTEST_MISSPELT, LONGEST_MISSPELT, MAX_WORDS = 5, 30, 10
 """Letters of a word that is compared with those of notes, and the most words of a question that are: each takes 15 ms
-if no note has it, but only once while the user types the next ones.
+if no note has it, once per revision of the index.
 """
 
 

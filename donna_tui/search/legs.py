@@ -18,7 +18,7 @@ from donna_tui.search.passages import Passages
 from donna_tui.search.query import STOP_WORDS, Query, is_kind_of_note, latest_of, parse_query, without_joined
 from donna_tui.search.ranking import TOP_CANDIDATES, asking_words, query_content
 from donna_tui.search.snippets import stem
-from donna_tui.text.words import is_one_character, other_article, other_spellings
+from donna_tui.text.words import is_grouped, is_one_character, other_article, other_spellings
 from donna_tui.types.search import Filters, Mode, SearchRequest
 
 CANDIDATES = 100
@@ -154,9 +154,10 @@ def _respelt(database: Database, query: Query) -> Query:
         if is_known and (is_excluded or not others):
             return word
         found = next((other for other in candidates if holds_spelling(database, other, index)), "")
-        if found and is_known:
+        is_added = found != "" and not is_excluded and (is_known or is_grouped(found))
+        if is_added:
             added.append((bare, found))
-        return word if is_known else found or word
+        return word if is_known or is_added else found or word
 
     words = tuple(spelling(word, is_excluded=False) for word in query.words)
     without = tuple(spelling(word, is_excluded=True) for word in query.without)

@@ -23,7 +23,7 @@ from donna_tui.search.query import (
 )
 from donna_tui.search.sections import section_of
 from donna_tui.search.snippets import stem
-from donna_tui.text.words import ONE_ON_ONE, is_one_character, segments
+from donna_tui.text.words import ONE_ON_ONE, is_grouped, is_one_character, segments, spelling_pattern
 from donna_tui.types.search import MemorySource
 
 CLEAR_COSINE = 0.45
@@ -52,7 +52,7 @@ class QueryContent:
 
     `other_year` is the pattern of its days in notes of another year. `relative` is the pattern of the relative
     expressions that `dates` replaces: then `relative_stems` are also the stems that a passage with a date contains.
-    `spellings` are stems, each with those of the other spelling, which is as good.
+    `spellings` are stems with the other spelling that is as good, `numbers` with the pattern of the number that is.
     """
 
     stems: frozenset[str]
@@ -61,7 +61,8 @@ class QueryContent:
     begun: str = ""
     relative: re.Pattern[str] | None = None
     relative_stems: frozenset[str] = frozenset()
-    spellings: tuple[tuple[str, frozenset[str]], ...] = ()
+    spellings: tuple[tuple[str, str], ...] = ()
+    numbers: tuple[tuple[str, re.Pattern[str]], ...] = ()
 
     def held_by(self, text: str) -> frozenset[str]:
         """Return the stems of the question that a passage contains."""
@@ -72,7 +73,8 @@ class QueryContent:
         stems, dated = _stems(text), self.holds_date(text)
         words = stems.union(
             (each for each in self.stems if is_one_character(each) and each in text),
-            (word for word, other in self.spellings if other <= stems),
+            (word for word, other in self.spellings if other in stems),
+            (word for word, number in self.numbers if number.search(text)),
         )
         held = len(self.stems & (words | self.relative_stems if dated else words)) + self._holds_beginning(words)
         number = len(self.stems) + bool(self.begun)
@@ -132,8 +134,11 @@ def query_content(query: Query, *, partial: bool) -> QueryContent:
     terms = [term for term in terms if term not in asking] or terms
     text = without_joined(without_dates(" ".join(terms)))
     dates, other_year = date_pattern(query.dated), other_year_pattern(query.dated)
-    spellings = tuple((stem(word), _stems(other)) for word, other in query.spellings)
-    content = QueryContent(_stems(text), dates, other_year, stem(begun) if begun else "", spellings=spellings)
+    spellings = tuple((stem(word), stem(other)) for word, other in query.spellings)
+    grouped = [(word, other) for word, other in query.spellings if is_grouped(other)]
+    numbers = tuple((stem(word), re.compile(spelling_pattern(other))) for word, other in grouped)
+    begun = stem(begun) if begun else ""
+    content = QueryContent(_stems(text), dates, other_year, begun, spellings=spellings, numbers=numbers)
     if not query.relative:
         return content
     expressions = [*map(_joined, query.relative)]

@@ -27,9 +27,10 @@ DECISION_LABEL = (
 TASK_LABEL = r"action(?: item| point)?s?|next steps?|to-?do|follow[- ]?up|aufgabe|à faire|tâche|tarea"
 """Patterns of the words before the colon of a line."""
 
-_NAME = r"@?[A-ZÀ-Þ][\w.'’-]*(?: [A-ZÀ-Þ][\w.'’-]*)?"
+_NAME = r"@?(?!(?:This|That|These|They|The|There|It|We|Das|Die|Der|Es|Wir)\b)[A-ZÀ-Þ][\w.'’-]*(?: [A-ZÀ-Þ][\w.'’-]*)?"
 TASK_LINE = (
-    r"(?-i:^\W*(?:(?:TODO|ToDo)\b(?! ?[Ll]ists?\b)|(?:AI:|AP:?|ACTION|[Aa]ction(?: item)? ?[–—-]) ?(?:[–—-] )?"
+    r"(?-i:^[^\w\n]*(?:(?:TODO|ToDo)\b(?![ -]?[Ll]ist(?:en?|s)?\b| apps?\b)"
+    r"|(?:AI:|AP:?|ACTION|[Aa]ction(?: item)? ?[–—-])[*_ ]{0,4}(?:[–—-] )?"
     rf"{_NAME}(?:(?:,| and| &|/) ?{_NAME})?(?: ?[:–—]| -+ | (?:to|will)\b(?! be\b))))"
 )
 """Match a line that says whose task it is: “TODO(Kim): …”, “AI: Kim – …”, but not “AI: it is too early”."""
@@ -110,7 +111,8 @@ TASKS = Section(
     ),
     heading=re.compile(rf"(?:{TASKS_HEADING})\W*", re.IGNORECASE),
     line=re.compile(
-        rf"^\s*(?:[-*+]|\d+[.)])\s+\[ \]\s|^\W*(?:{TASK_LABEL})\W{{0,3}}:|{TASK_LINE}", re.IGNORECASE | re.MULTILINE
+        rf"^[ \t]*(?:[-*+]|\d+[.)])\s+\[ \]\s|^[^\w\n]*(?:{TASK_LABEL})\W{{0,3}}:|{TASK_LINE}",
+        re.IGNORECASE | re.MULTILINE,
     ),
     done=re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\[[xX-]\]\s", re.MULTILINE),
 )

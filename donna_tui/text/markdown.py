@@ -309,7 +309,7 @@ LONGEST = 8_000
 """Maximum number of characters that are converted; no excerpt is longer."""
 
 CELL_END = re.compile(r"(?<!\\)\|")
-DELIMITER_ROW = re.compile(r"[ \t|:-]*-[ \t|:-]*\Z")
+DELIMITER_ROW = re.compile(r"[ \t|:]*-[ \t|:-]*\Z")
 """The line between the head of a table and its rows."""
 
 

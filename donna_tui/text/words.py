@@ -60,7 +60,7 @@ def segments(text: str) -> list[str]:
 
 _UNDECOMPOSED = "ıøłđðħŧþæœ"
 """Letters that Unicode does not decompose into a plain letter and an accent."""
-_HAS_UNDECOMPOSED = rf"\w*[{_UNDECOMPOSED}{_UNDECOMPOSED[1:].upper()}]\w*"
+_IS_UNDECOMPOSED = f"[{_UNDECOMPOSED}{_UNDECOMPOSED[1:].upper()}]"
 PLAIN_LETTERS = str.maketrans(dict(zip(_UNDECOMPOSED, ("i", *"olddht", "th", "ae", "oe"), strict=True)))
 """What they are without accents, in a text in lower case."""
 
@@ -71,7 +71,7 @@ def indexed_words(text: str) -> list[str]:
     """
     if text.isascii():
         return []
-    return segments(text) + [_folded(word) for word in re.findall(_HAS_UNDECOMPOSED, text)]
+    return segments(text) + [_folded(word) for word in re.findall(r"\w+", text) if re.search(_IS_UNDECOMPOSED, word)]
 
 
 def _pairs(run: str) -> list[str]:
@@ -115,7 +115,8 @@ _MAX_SPELLINGS = 16
 
 
 _GROUPED = re.compile(r"[1-9]\d{0,2}([.,'’])\d{3}(?:\1\d{3})*")
-_GROUPABLE = re.compile(r"[1-9]\d{3,14}")
+_GROUPABLE = re.compile(r"(?!(?:19|20)\d\d\Z)[1-9]\d{3,14}")
+"""A number whose digits may be grouped, but not a year."""
 
 
 def other_spellings(word: str) -> list[str]:
@@ -135,15 +136,22 @@ def other_spellings(word: str) -> list[str]:
     return ["".join(each) for each in islice(product(*parts), 1, _MAX_SPELLINGS)]
 
 
+def is_grouped(word: str) -> bool:
+    """Return whether a word is a number with separators between its groups of digits, such as “1,310”."""
+    return _GROUPED.fullmatch(word) is not None
+
+
 def spelling_pattern(word: str) -> str:
     """Return the pattern of a word with the same accents, or of a number with any separator between its groups, but
     not as part of a longer number, version or address.
     """
-    if not _GROUPED.fullmatch(word):
+    if not is_grouped(word):
         return f"(?i:{re.escape(word)})"
     first, *groups = re.split(r"\D", word)
     rest = "".join(rf"(?P=separator){group}" for group in groups[1:])
-    return rf"(?<!\d)(?<!\d[.,'’]){first}(?P<separator>[.,'’\s]){groups[0]}{rest}(?!\d|(?P=separator)\d)"
+    return (
+        rf"(?<!\d)(?<!\d[.,'’]){first}(?P<separator>[.,'’ \u00a0\u202f\u2009]){groups[0]}{rest}(?!\d|(?P=separator)\d)"
+    )
 
 
 _ARABIC = "(?P<article>\u0627\u0644)?(?P<noun>[\u0621-\u064a]{3,})"

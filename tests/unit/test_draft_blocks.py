@@ -521,6 +521,8 @@ def test_what_was_rejected_is_quoted_beside_what_was_approved() -> None:
         ("AP 3: the integration is late", False),
         ("Action – the fight is too long", False),
         ("TODO lists are too long", False),
+        ("ToDo-Liste wird zu lang", False),
+        ("AI: This will change everything", False),
     ],
 )
 def test_a_label_and_whose_task_it_is_mark_an_action_item(line: str, is_action: bool) -> None:
@@ -658,6 +660,40 @@ def test_the_rows_of_a_table_of_decisions_or_action_items_are_quoted() -> None:
     assert [(block.text, block.start_line) for block in points.decisions] == [("Shifts – Two crews, see the plan", 5)]
     assert texts(points.actions) == ["Order gloves – Ed"]
     assert points.notes == points.questions == ()
+
+
+@pytest.mark.parametrize(
+    ("rows", "quotes"),
+    [
+        (("Date | Decision", "1 May | Buy a van", " | Sell the boat"), ["1 May – Buy a van", "Sell the boat"]),
+        (("No | Decision", "D1 | Buy a van", "2) | Sell the boat"), ["Buy a van", "Sell the boat"]),
+        (("Action | Owner | Status", "Buy tea | Kim | Complete", "Sell it | Bo | open"), ["Sell it – Bo – open"]),
+        (("Done | Action | Owner", "[x] | Buy tea | Kim", "[ ] | Sell it | Bo"), ["Sell it – Bo"]),
+        (("Question | Answer", "Is it approved? | Yes", "Who pays? | "), ["Who pays?"]),
+        (("Shortcut | Action", "Ctrl+S | Save the file"), []),
+    ],
+)
+def test_no_row_of_a_table_is_quoted_that_is_closed_or_of_something_else(
+    rows: tuple[str, ...], quotes: list[str]
+) -> None:
+    head, *others = (f"| {row} |" for row in rows)
+    points = quoted("\n".join(("# Meeting", "", head, f"|{'---|' * (head.count('|') - 1)}", *others, "")))
+    assert texts((*points.decisions, *points.actions, *points.questions)) == quotes
+
+
+@pytest.mark.parametrize(
+    ("line", "is_open"),
+    [
+        ("Kim: add the states open, doing, done", True),
+        ("Done: when all tests pass", True),
+        ("[ ] Ship it ✅", True),
+        ("Kim: order it (done 3 May)", False),
+        ("Kim: order it – done on 3 May", False),
+    ],
+)
+def test_only_a_remark_that_it_is_done_closes_an_action_item(line: str, is_open: bool) -> None:
+    blocks = blocks_of(f"## Action items\n\n- {line}\n")
+    assert any(map(is_quotable, blocks)) is is_open
 
 
 def test_the_words_of_a_link_and_the_useful_part_of_an_address_stay() -> None:

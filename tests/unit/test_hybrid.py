@@ -17,7 +17,7 @@ from donna_tui.search import passages
 from donna_tui.search.hybrid import Settings, more_like, search
 from donna_tui.search.legs import Legs, Question, ask, candidates_for, keyword_leg, semantic_leg
 from donna_tui.search.passages import Passage, Passages
-from donna_tui.search.query import MONTHS, parse_query
+from donna_tui.search.query import MONTHS, Query, parse_query
 from donna_tui.search.ranking import asking_words, query_content
 from donna_tui.search.sections import section_of
 from donna_tui.types.search import Filters, Mode, SearchOutcome, SearchRequest
@@ -480,6 +480,18 @@ def test_numbers_are_found_with_and_without_separators_between_their_groups(
     outcome = asked(store, text)
     assert "".join(sorted(paths(outcome))) == found
     assert all(hit.snippet.marks for hit in outcome.hits)
+
+
+def test_the_digits_of_a_grouped_number_are_not_the_number(store: MemoryStore) -> None:
+    filler = " It says nothing else that anybody could ask for, and goes on like this for quite a while." * 3
+    add(store, "a", f"The invoice is 1,310 €.{filler}", leaning(0.1))
+    assert paths(asked(store, "1310")) == ["a"]
+    store.delete("vault", "a")
+    add(store, "b", f"1. Call room 310.{filler}", leaning(0.1))
+    assert paths(asked(store, "1310")) == []
+    content = query_content(Query(words=("1310",), spellings=(("1310", "1,310"),)), partial=False)
+    assert content.coverage("The invoice is 1,310 €") == 1.0
+    assert content.coverage("1. Call room 310 of release 4.1.310 at 21,310,000") == 0.0
 
 
 @pytest.mark.parametrize("text", ["Yildiz", "YILDIZ", "yıldız", "lodz", "Łódź", "aero", "soren", "SØREN"])

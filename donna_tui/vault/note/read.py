@@ -84,7 +84,8 @@ def tags_of(data: Mapping[str, Any], body: str) -> tuple[str, ...]:
 
 
 _NO_TEXT = re.compile(
-    r"title|alias(?:es)?|tags?|type|created|updated|modified|cssclass(?:es)?|permalink|(?:donna|autowritten).*"
+    r"title|alias(?:es)?|tags?|type|cssclass(?:es)?|permalink|(?:donna|autowritten).*"
+    r"|(?:date|last)?[ _-]*(?:modified|updated|created|changed|edited|mod|mtime|ctime)(?:[ _-]*(?:at|on|date|time))?"
     r"|(?:.*[_-])?(?:id|uid|uuid|key|hash)",
     re.IGNORECASE,
 )
@@ -96,10 +97,10 @@ _CODE = re.compile(
     r"(?=(?:\D*\d){3})(?=(?:[\W_]*[^\W_]){6})[^\W_][\w./-]*"
 )
 """A serial number or the like: six letters and digits or more, three of them digits, but no date or UUID."""
-_DAY_OR_MONTH = re.compile(r"\d{4}-\d\d(?:-\d\d)?")
+_DAY_OR_MONTH = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?")
 _AROUND_WORDS = "\"'“”‘’()[]{}<>*,;:!?."
-LONGEST_PROPERTY, LONGEST_PROPERTIES = 300, 600
-"""Maximum number of characters of one property that are read, and of all."""
+LONGEST_PROPERTY, LONGEST_PROPERTIES, MAX_DAYS = 300, 600, 4
+"""Maximum number of characters of one property that are read, and of all; and of days of one property."""
 
 
 def properties_of(data: Mapping[str, Any]) -> str:
@@ -109,13 +110,13 @@ def properties_of(data: Mapping[str, Any]) -> str:
     texts = (_LINK.sub(r"\1 \2", text) for _, values in text_properties(data) for text in values)
     words = (part.strip(_AROUND_WORDS) for text in texts for part in text.split())
     found = (word for word in words if _WORD.fullmatch(word) or _CODE.fullmatch(word))
-    dated = (
-        f"{key} {value}"
+    days = (
+        (key, [value for value in values if _DAY_OR_MONTH.fullmatch(value)][:MAX_DAYS])
         for key, values in text_properties(data)
-        for value in values
-        if _DAY_OR_MONTH.fullmatch(value) and key.lower() not in DATE_KEYS
+        if key.lower() not in DATE_KEYS
     )
-    return " ".join((*dated, *found))[:LONGEST_PROPERTIES]
+    dated = (" ".join((key, *listed)) for key, listed in days if listed)
+    return " ".join((*found, *dated))[:LONGEST_PROPERTIES]
 
 
 def text_properties(data: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
