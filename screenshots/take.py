@@ -105,11 +105,13 @@ def furnished(home: Path) -> Session:
 
 async def ready(engine: Engine, app: DonnaApp) -> None:
     """Wait until all notes are embedded, the drafts are written, and every screen is mounted."""
+    from donna_tui.tui.shell.main import MainScreen
+
     await until(lambda: indexed(engine))
     async with asyncio.timeout(PATIENCE_SECONDS):
         while len(await engine.drafts.drafts()) < 2:
             await asyncio.sleep(0.2)
-    await until(lambda: app.is_complete)
+    await until(lambda: isinstance(app.screen, MainScreen) and app.screen.is_complete)
     await asyncio.sleep(2.0)
 
 
