@@ -313,18 +313,16 @@ def check_integrity(database: Database) -> None:
 def apply_migrations(
     database: Database, migrations: Sequence[tuple[str, str]], before: Callable[[], object] = lambda: None
 ) -> None:
-    """Apply the named migrations that a database lacks, in one transaction; first call `before` if it has others.
+    """Apply the named migrations that a database lacks, in one transaction; call `before` first if it has others.
 
     Raises DatabaseError, with `database_newer` if it has migrations that are not known.
     """
     database.run("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY) WITHOUT ROWID")
     known = [name for name, _ in migrations]
     applied = _applied(database, known)
-    if applied.issuperset(known):
-        return
-    if applied:
+    if applied and not applied.issuperset(known):
         before()
-    with database.transaction():
+    with database.transaction():  # even if none is lacking: an index that is locked can only be read
         applied = _applied(database, known)  # another process may have been faster
         for name, sql in migrations:
             if name not in applied:
