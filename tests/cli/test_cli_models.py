@@ -107,10 +107,10 @@ def test_a_failing_or_missing_server(donna: Donna, vault: Path, port: int, monke
     configure(donna, port)
     monkeypatch.setattr(Ollama, "broken", True)
     assert (
-        f"The model server at localhost:{port} returned an error (500)." in donna("model", "test", "--space", vault).out
+        f"the model server at localhost:{port} returned an error (500)" in donna("model", "test", "--space", vault).out
     )
     configure(donna, 9)
-    assert doctor(donna)["message"] == "drafts: No model server answers at localhost:9."
+    assert doctor(donna)["message"] == "drafts: no model server answers at localhost:9"
 
 
 def test_without_a_configured_model_it_says_so(donna: Donna, vault: Path) -> None:

@@ -337,7 +337,7 @@ def test_a_note_that_was_private_is_first_committed_only_after_consent(donna: Do
     assert kept["record_only"] == ["Inbox/diary.md"]
     assert git(history, "ls-files", "Inbox/diary.md") == ""
     again = donna("write", "Inbox/diary.md", "--space", history, "--etag", kept["etag"], stdin=private + "more\n")
-    assert "private and not in git: Inbox/diary.md" in again.out
+    assert "private: Inbox/diary.md. The change is in refs/donna/operations" in again.out
     assert "secret words" not in git(history, "log", "-p", "--branches", "--", "*.md")
     etag = donna("get", "Inbox/diary.md", "--space", history, "--json").json["etag"]
     public = ("write", "Inbox/diary.md", "--replace", "--space", history, "--etag", etag, "--json")

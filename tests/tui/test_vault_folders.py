@@ -49,7 +49,7 @@ async def test_the_name_of_an_existing_folder_is_not_a_new_name() -> None:
         window = await donna.window(PathPrompt, "m")
         window.field.value = "Projects"
         await donna.rest()
-        assert "There is a folder Projects already." in donna.screen_text()
+        assert "A folder named Projects already exists." in donna.screen_text()
         await donna.press("enter")
         assert isinstance(donna.app.screen, PathPrompt)
 

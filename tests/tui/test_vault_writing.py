@@ -1100,7 +1100,7 @@ async def test_redo_key_in_a_preview_reduces_the_steps_to_undo() -> None:
         await plan(donna, "Z")
         await plan(donna, "Z")
         assert "Redo 2 changes" in donna.screen_text()
-        assert "z one less" in donna.screen_text()
+        assert "z one fewer" in donna.screen_text()
         await plan(donna, "z")
         assert "Redo 2 changes" not in donna.screen_text()
 
