@@ -1,7 +1,8 @@
 """Compose a draft: by extraction from its sources, or by a language model with the same schema.
 
-Extraction ranks sentences by the words that are frequent in the passages, weighted by the subject, and penalises
-similarity to sentences already chosen (maximal marginal relevance, Carbonell and Goldstein 1998).
+Extraction ranks sentences by how frequent their words are in the passages (as Luhn, “The automatic creation of
+literature abstracts”, 1958); words of the subject count `ABOUT` times. It skips a sentence that has `SAME` of its words
+in common with a better one (overlap coefficient).
 """
 
 from __future__ import annotations
