@@ -53,10 +53,13 @@ def tasks_due(database: Database, today: datetime.date, limit: int, me: Collecti
     Those that another note has as done are left out, as in the drafts of reviews; `me` are the user's names.
     """
     now, last = today.isoformat(), (today + datetime.timedelta(days=SOON_DAYS)).isoformat()
-    first = today - datetime.timedelta(days=OVERDUE_DAYS)
+    first = (today - datetime.timedelta(days=OVERDUE_DAYS)).isoformat()
+    tasks = list_tasks(database)
+    titles = {task.title.casefold() for task in tasks if task.is_open and first <= task.due <= last}
+    alike = [task for task in tasks if task.title.casefold() in titles]  # the few that can close one of these
     distinct: dict[tuple[str, str, str], TaskRow] = {}
-    for task in still_open(database, list_tasks(database), today, me):
-        if first.isoformat() <= task.due <= last:
+    for task in still_open(database, alike, today, me):
+        if first <= task.due <= last:
             distinct.setdefault((task.parent.casefold(), task.title.casefold(), task.due), task)
     due = distinct.values()
     soon = [task for task in due if task.due >= now]
