@@ -97,10 +97,7 @@ class Planner:
 
     def move_folder(self, src: str, dst: str, *, links: bool = True) -> Plan:
         """Plan to move all notes of a folder at once, and to update the links to them."""
-        if dst == src or dst.startswith(f"{src}/"):
-            raise VaultWriteError(
-                Reason.CONFLICT, "a folder cannot be moved into itself", hint="choose a folder outside it", path=dst
-            )
+        _check_outside(src, dst)
         if self._plan_context.is_folder(dst) and not self._plan_context.is_respelled(src, dst):
             hint = "choose another name, or end the path with a slash to move it into that folder"
             raise VaultWriteError(Reason.CONFLICT, "a folder with that name already exists", hint=hint, path=dst)
@@ -124,10 +121,8 @@ class Planner:
             notes, others, folders = self._chosen([path])
             name = path.rpartition("/")[2]
             to = f"{folder}/{name}" if folder else name
-            if self._plan_context.is_folder(path) and (to == path or to.startswith(f"{path}/")):
-                raise VaultWriteError(
-                    Reason.CONFLICT, "a folder cannot be moved into itself", hint="choose a folder outside it", path=to
-                )
+            if self._plan_context.is_folder(path):
+                _check_outside(path, to)
             moves |= {note: f"{to}{note.removeprefix(path)}" for note in notes if note not in moves}
             stays += others
             emptied += _emptied(folders, notes)
@@ -200,6 +195,13 @@ class Planner:
         change = Change(path=path, before=before, after=after, mode=self._plan_context.mode(like or path, known))
         self._rules.check(change)
         return change
+
+
+def _check_outside(folder: str, target: str) -> None:
+    """Raise VaultWriteError if a folder would be moved to itself, or into itself."""
+    if f"{target}/".startswith(f"{folder}/"):
+        message, hint = "a folder cannot be moved into itself", "choose a folder outside it"
+        raise VaultWriteError(Reason.CONFLICT, message, hint=hint, path=target)
 
 
 def _encoded(path: str, content: str) -> bytes:
