@@ -1,4 +1,4 @@
-"""The terminal closes while an editor is open in it: what was saved is offered again, and the doctor lists it."""
+"""An editor in the terminal: saved text is offered again if the terminal closes, and its keys are not the app's."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from donna_tui.platform.paths import resource
 from tests.cli.running import Donna
-from tests.terminal import PATIENCE_SECONDS, python_in_terminal
+from tests.terminal import PATIENCE_SECONDS, Terminal, python_in_terminal
 
 EDITOR = """#!{python}
 import pathlib, sys, time
@@ -22,6 +22,15 @@ file.write_text(file.read_text() + "Typed in the editor.\\n")
 pathlib.Path({saved!r}).write_text(str(file))
 time.sleep(60)
 """
+
+
+def open_note(terminal: Terminal) -> None:
+    """Open a note of the demo in the Vault."""
+    terminal.wait_for("all folders")
+    terminal.press(b"\x1b", until="keys")
+    terminal.press(b"2", until="44 notes · 1 left out")
+    terminal.press(b"/", until="letters of a path")
+    terminal.press(b"roadmap-planning\r", until="Planning")
 
 
 @pytest.mark.slow
@@ -33,11 +42,7 @@ def test_text_saved_in_an_editor_survives_a_closed_terminal(tmp_path: Path) -> N
     home = {"DONNA_HOME": str(tmp_path / "home"), "HOME": str(tmp_path), "EDITOR": str(editor)}
     before = {path: path.read_bytes() for path in vault.rglob("*.md")}
     with python_in_terminal("-m", "tests.cli.without_model", str(vault), **home) as terminal:
-        terminal.wait_for("all folders")
-        terminal.press(b"\x1b", until="keys")
-        terminal.press(b"2", until="44 notes · 1 left out")
-        terminal.press(b"/", until="letters of a path")
-        terminal.press(b"roadmap-planning\r", until="Planning")
+        open_note(terminal)
         os.write(terminal.descriptor, b"E")
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not saved.exists():
@@ -68,11 +73,7 @@ def test_keys_that_are_typed_while_an_editor_starts_are_not_for_the_app(tmp_path
     editor.chmod(0o700)
     home = {"DONNA_HOME": str(tmp_path / "home"), "HOME": str(tmp_path), "EDITOR": str(editor)}
     with python_in_terminal("-m", "tests.cli.without_model", str(vault), **home) as terminal:
-        terminal.wait_for("all folders")
-        terminal.press(b"\x1b", until="keys")
-        terminal.press(b"2", until="44 notes · 1 left out")
-        terminal.press(b"/", until="letters of a path")
-        terminal.press(b"roadmap-planning\r", until="Planning")
+        open_note(terminal)
         terminal.press(b"E?", until="Nothing was changed")
         terminal.rest(0.5)
         assert not any("a key or what it does" in line for line in terminal.screen())
