@@ -62,7 +62,7 @@ class RevisionCache:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What a database file contains, and hints for the user if it is damaged, in its `{folder}`, or newer."""
+    """Name a database file in errors, with hints for a damaged one, in its `{folder}`, and one of a newer version."""
 
     name: str
     if_damaged: str

@@ -62,7 +62,7 @@ _UNDECOMPOSED = "ıøłđðħŧþæœ"
 """Letters that Unicode does not decompose into a plain letter and an accent."""
 _IS_UNDECOMPOSED = f"[{_UNDECOMPOSED}{_UNDECOMPOSED[1:].upper()}]"
 PLAIN_LETTERS = str.maketrans(dict(zip(_UNDECOMPOSED, ("i", *"olddht", "th", "ae", "oe"), strict=True)))
-"""What they are without accents, in a text in lower case."""
+"""Map each of them, in lower case, to plain letters: a table for `str.translate`."""
 
 
 def indexed_words(text: str) -> list[str]:

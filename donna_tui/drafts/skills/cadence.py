@@ -397,7 +397,7 @@ async def due_in_week_after(
 
 async def known_tasks(gatherer: Gatherer) -> list[TaskRow]:
     """Return the tasks, open or not, that may be given to the drafter."""
-    found: list[TaskRow] = await gatherer.read(lambda index: list_tasks(index))
+    found: list[TaskRow] = await gatherer.read(list_tasks)
     return allowed(found, remote=gatherer.remote)
 
 

@@ -17,7 +17,7 @@ from donna_tui.tui.lib.jump import JumpTarget
 _META = "donna_link"
 
 _INDENT = " ▎"
-"""What the continued rows of a paragraph or quotation begin with."""
+"""Characters at the start of the continued rows of a paragraph or quotation."""
 
 LinkForm = Literal["wiki", "url", "note"]
 
