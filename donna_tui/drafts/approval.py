@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from donna_tui.drafts.blocks import is_own
 from donna_tui.drafts.hunks import without_hunks
 from donna_tui.drafts.people import FOLDER, ensure_person_stubs, is_stub, text_of_page
 from donna_tui.drafts.queue import ID_KEY, MACHINE_KEYS, Entry, is_of
@@ -22,7 +21,7 @@ from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.types.memory import Correction
 from donna_tui.vault.client import VaultClient, VaultNote
 from donna_tui.vault.note.merge import merge_frontmatter
-from donna_tui.vault.note.read import DRAFT_KEY, parse_frontmatter
+from donna_tui.vault.note.read import DRAFT_KEY, is_by_donna, parse_frontmatter
 from donna_tui.vault.write.changes import Change, OperationKind, Outcome, Plan, has_etag
 from donna_tui.vault.write.writer import VaultWriter
 
@@ -307,6 +306,6 @@ def _body(text: str) -> str:
 def _may_be_replaced(note: VaultNote, entry: Entry) -> bool:
     """Check whether a draft replaces a note: a person's page written by Donna, or an empty one with the profile."""
     front = note.frontmatter.data
-    if is_own(front) and front.get("type") == "person":
+    if is_by_donna(front) and front.get("type") == "person":
         return True
     return entry.skill == "person_profile" and note.path == entry.target and not text_of_page(note.content)

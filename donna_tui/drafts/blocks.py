@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
 
 from donna_tui.drafts.text import words_only
 from donna_tui.memory.checkboxes import parse_task
@@ -305,11 +304,6 @@ _COURTESY = re.compile(
     re.IGNORECASE,
 )
 """Words of courtesy, and the name of somebody who is addressed or thanked."""
-
-
-def is_own(front: Mapping[str, Any]) -> bool:
-    """Check whether this frontmatter is that of a note written by Donna."""
-    return front.get("autowritten_by") == "donna" or bool(front.get("donna_id"))
 
 
 def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Block]:

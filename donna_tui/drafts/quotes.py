@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from donna_tui.drafts.blocks import Block, Role, blocks_of, heading_role, is_own, is_quotable, topics_of
+from donna_tui.drafts.blocks import Block, Role, blocks_of, heading_role, is_quotable, topics_of
 from donna_tui.drafts.drafters import MIN_WORDS, is_self_contained
 from donna_tui.drafts.passages import IndexedNote
 from donna_tui.drafts.series import day_in, day_of
@@ -24,6 +24,7 @@ from donna_tui.text.markdown import split_sections
 from donna_tui.types.drafts import Evidence
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
+from donna_tui.vault.note.read import is_by_donna
 
 MAX_DECISIONS, MAX_ACTIONS, MAX_QUESTIONS, MAX_TOPICS = 25, 12, 8, 12
 MAX_NOTES, MAX_NOTES_BESIDE_DECISIONS, MAX_SENTENCES = 12, 8, 5
@@ -182,7 +183,7 @@ class Read:
         found = client.try_read(note.path)
         if found is None:
             return None
-        own = is_own(found.frontmatter.data)
+        own = is_by_donna(found.frontmatter.data)
         text = found.text if note.section is None else _only_section(found.text, found.body_start, note.section)
         blocks = blocks_of(text, found.body_start, own=own)
         is_private = found.sensitivity is not Sensitivity.PUBLIC

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from donna_tui.index.database import Database
 from donna_tui.search.snippets import parsed
+from donna_tui.vault.note.read import is_by_donna
 
 
 class Passage(NamedTuple):
@@ -42,9 +43,8 @@ class Passage(NamedTuple):
 
     @property
     def is_by_donna(self) -> bool:
-        """Return whether Donna wrote the note, by its frontmatter."""
-        frontmatter = parsed(self.metadata or "{}").get("frontmatter") or {}
-        return any(frontmatter.get(key) is not None for key in ("autowritten_by", "donna_id"))
+        """Return whether Donna wrote the note."""
+        return is_by_donna(parsed(self.metadata or "{}").get("frontmatter") or {})
 
 
 class Passages:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from donna_tui.config.models import PersonProfileConfig
-from donna_tui.drafts.blocks import SPEAKER, Block, bare, blocks_of, is_greeting, is_own, is_quotable
+from donna_tui.drafts.blocks import SPEAKER, Block, bare, blocks_of, is_greeting, is_quotable
 from donna_tui.drafts.drafters import PersonProfileAnswer
 from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import IndexedNote, approved_notes
@@ -34,6 +34,7 @@ from donna_tui.text.sentences import sentence_spans
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
+from donna_tui.vault.note.read import is_by_donna
 
 TEMPLATE, TASK_TYPE = "person_profile", "draft_person_profile"
 MAX_PEOPLE, MAX_NOTES = 50, 60
@@ -89,7 +90,7 @@ def people_due(
 def may_be_written(client: VaultClient, name: str) -> bool:
     """Check whether Donna may write the page of a person: it is missing, written by Donna, or empty."""
     note = client.try_read(page_of(name))
-    return note is None or is_own(note.frontmatter.data) or not text_of_page(note.content)
+    return note is None or is_by_donna(note.frontmatter.data) or not text_of_page(note.content)
 
 
 def named_person(client: VaultClient, name: str) -> str:
@@ -136,7 +137,7 @@ def _mentions_in(client: VaultClient, path: str, people: Collection[str]) -> lis
     note = client.try_read(path)
     if note is None:
         return []
-    own = is_own(note.frontmatter.data)
+    own = is_by_donna(note.frontmatter.data)
     text = "\n".join(block.raw for block in blocks_of(note.text, note.body_start, own=True)) if own else note.content
     found = []
     for link in _LINK.findall(text):

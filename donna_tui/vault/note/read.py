@@ -65,6 +65,11 @@ def parse_frontmatter(text: str) -> Frontmatter:
     return ABSENT
 
 
+def is_by_donna(data: Mapping[str, Any]) -> bool:
+    """Return whether this frontmatter is that of a note that Donna wrote, a draft or an approved one."""
+    return data.get("autowritten_by") == "donna" or bool(data.get("donna_id"))
+
+
 def title_of(data: Mapping[str, Any], path: str) -> str:
     """Return the title to show, on one line: the frontmatter's if it is text or a number, else the file name."""
     title = frontmatter_value(data, "title")
