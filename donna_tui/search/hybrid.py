@@ -19,7 +19,7 @@ from donna_tui.search.names import Named, begun_by, misspelt_by
 from donna_tui.search.passages import Passage, Passages
 from donna_tui.search.query import Query
 from donna_tui.search.ranking import (
-    LEAD_WEIGHT,
+    BOOST_WEIGHT,
     QUOTES_CHECKED,
     READABLE,
     SECTION_WEIGHT,
@@ -30,9 +30,9 @@ from donna_tui.search.ranking import (
     answers,
     asking_words,
     asks_who,
+    boosted,
     clear_cosine,
     fuse,
-    lifted,
     moved_up,
     originals_first,
     query_content,
@@ -156,10 +156,10 @@ def judge(passages: Passages, question: Question, settings: Settings, legs: Legs
         return one.keyword_rank is not None or is_close or one.id in asked
 
     best = list(islice(filter(is_relevant, ranked), TOP_CANDIDATES))
-    leads = _leads(passages, question, ranked, best, half_typed=legs.keyword.half_typed, in_note=in_note)
+    boosts = _person_boosts(passages, question, ranked, best, half_typed=legs.keyword.half_typed, in_note=in_note)
     hits, others = [], ranked
-    if leads is not None:
-        ranked = lifted(ranked, leads)
+    if boosts is not None:
+        ranked = boosted(ranked, boosts)
         hits = _later_decisions_first(passages, question, list(filter(is_relevant, ranked)), listed)
         hits = originals_first(passages, hits, query_content(question.query, partial=legs.keyword.half_typed).stems)
         others = [one for one in ranked if not is_relevant(one)]
@@ -175,7 +175,7 @@ def judge(passages: Passages, question: Question, settings: Settings, legs: Legs
         ids = {note.id for note in named}
         hits = [*_first(ranked, named), *(one for one in hits if one.id not in ids)]
         others = [one for one in others if one.id not in ids]
-    return Judged(hits, others, bool(hits) or leads is not None, named)
+    return Judged(hits, others, bool(hits) or boosts is not None, named)
 
 
 def _first(ranked: Sequence[Ranked], named: Sequence[Named]) -> list[Ranked]:
@@ -192,7 +192,7 @@ def least_cosine(question: Question, settings: Settings) -> float:
     return settings.min_score if question.trust > READABLE or question.mode == "semantic" else math.inf
 
 
-def _leads(
+def _person_boosts(
     passages: Passages,
     question: Question,
     ranked: Sequence[Ranked],
@@ -201,8 +201,8 @@ def _leads(
     half_typed: bool,
     in_note: bool,
 ) -> dict[int, float] | None:
-    """Return the leads of the best passages of conversations: how much more they say about the person whom the question
-    names than about others.
+    """Return the boosts of the best passages of conversations, by how much more they say about the person whom the
+    question names than about others.
 
     Return None if no passage answers the question, or the passages say it about the other person. Only a hybrid search
     can decide that. In a search of a single note the best passages need not be close, because the note is already
@@ -224,7 +224,7 @@ def _leads(
     from donna_tui.search.speaker_attribution import compare
 
     comparison = compare(question.query.text, question_content.stems, [rows[one.id].content for one in found])
-    return None if comparison.is_of_another else dict(zip((one.id for one in found), comparison.leads, strict=False))
+    return None if comparison.is_of_another else dict(zip((one.id for one in found), comparison.margins, strict=False))
 
 
 def _answers(question_content: QueryContent, one: Ranked, row: Passage, *, is_known: bool) -> bool:
@@ -277,16 +277,16 @@ def _rank(passages: Passages, question: Question, legs: Legs, listed: Collection
     ranked = fuse(candidates, list(keyword.scores), list(semantic), trust=question.trust, coverage=coverage)
     ranked = _by_date(passages, question, ranked, in_note=keyword.in_note)
     if _asks_only_for_section(question.query):
-        ranked = lifted(ranked, dict.fromkeys(listed, 1.0), 1.0)  # above all others
+        ranked = boosted(ranked, dict.fromkeys(listed, 1.0), 1.0)  # above all others
     else:
-        ranked = lifted(ranked, _by_section(passages, question, ranked, listed), SECTION_WEIGHT)
-    return lifted(ranked, _by_user(passages, question, [each for each, at in places.items() if at.is_turn]))
+        ranked = boosted(ranked, _by_section(passages, question, ranked, listed), SECTION_WEIGHT)
+    return boosted(ranked, _by_user(passages, question, [each for each, at in places.items() if at.is_turn]))
 
 
 def _by_date(passages: Passages, question: Question, ranked: list[Ranked], *, in_note: bool) -> list[Ranked]:
-    """Lift the passages of notes that contain a date of the question, or have it as their own, and lower those with
+    """Boost the passages of notes that contain a date of the question, or have it as their own, and lower those with
     that day in notes of another year. A date that is the note's own selects the note; the rest of the question selects
-    the passage in it, unless only one note is searched. Only the latest note of a series is lifted, above all others.
+    the passage in it, unless only one note is searched. Only the latest note of a series is boosted, above all others.
 
     Turns gain nothing, unless the date is relative: they are often about another day than that of their conversation.
     """
@@ -299,10 +299,10 @@ def _by_date(passages: Passages, question: Question, ranked: list[Ranked], *, in
     if newest := question.query.newest:
         notes = {each: row for each, row in notes.items() if row.document_id == newest}
         behind = ranked[0].rank_score - max((one.rank_score for one in ranked if one.id in notes), default=0.0)
-        leads = dict.fromkeys(notes, 1.0 + behind / LEAD_WEIGHT)
+        boosts = dict.fromkeys(notes, 1.0 + behind / BOOST_WEIGHT)
     else:
-        leads = {each: content.date_lead(content.searched(row), row.names) for each, row in dated.items()}
-    ranked = lifted(ranked, leads)
+        boosts = {each: content.date_boost(content.searched(row), row.names) for each, row in dated.items()}
+    ranked = boosted(ranked, boosts)
     if in_note:
         return ranked
     people = asks_who(question.query)
@@ -329,7 +329,7 @@ def _asks_only_for_section(query: Query) -> bool:
 def _by_section(
     passages: Passages, question: Question, ranked: Sequence[Ranked], listed: Collection[int]
 ) -> dict[int, float]:
-    """Return the leads of the passages that list what the question asks for. They are in proportion to the passages'
+    """Return the boosts of the passages that list what the question asks for. They are in proportion to the passages'
     scores, and to the share of the other words of the question that they contain, relative to the largest, since such a
     list about another subject or person answers nothing. Words that only the properties of the note have, such as the
     attendees, count half. Lists with open check boxes that name the person in question gain so much that the best of
@@ -343,16 +343,16 @@ def _by_section(
         for each, row in rows.items()
     }
     most = max(held.values(), default=0.0)
-    leads = {
+    boosts = {
         one.id: one.rank_score / best * (held.get(one.id, 0.0) / most if most else 1.0)
         for one in ranked
         if one.id in listed
     }
     owned = [
-        each for each in leads if section and each in rows and content.held_by(section.owners_in(rows[each].content))
+        each for each in boosts if section and each in rows and content.held_by(section.owners_in(rows[each].content))
     ]
     behind = best - max((one.rank_score for one in ranked if one.id in owned), default=best)
-    return leads | dict.fromkeys(owned, 1.1 + behind / SECTION_WEIGHT)
+    return boosts | dict.fromkeys(owned, 1.1 + behind / SECTION_WEIGHT)
 
 
 def _later_decisions_first(

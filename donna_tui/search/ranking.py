@@ -98,7 +98,7 @@ class QueryContent:
         """Return whether a passage contains a date that the question names."""
         return _contains(self.dates, text)
 
-    def date_lead(self, text: str, names: str) -> float:
+    def date_boost(self, text: str, names: str) -> float:
         """Return 1 if a passage contains a date of the question, -1 if it has that day in a note of another year.
 
         A note with a relative expression in its `names` may be the one that is meant, such as “Last week in AWS”.
@@ -239,13 +239,13 @@ SAME_PLACE_LOSS = 0.2
 spreads the results over the note, because passages about one subject are adjacent.
 """
 
-LEAD_WEIGHT = 0.3
-"""Weight of a conversation passage's lead: how much more it says about the person whom the question names. Also the
-weight of a date that the question names, and of a turn by the user if the question is about the user.
+BOOST_WEIGHT = 0.3
+"""Weight of the boosts of passages of conversations that say more about the person whom the question names, of those
+with a date that it names, and of turns by the user if it is about the user.
 """
 
 SECTION_WEIGHT = 0.6
-"""Weight of the lead of a passage of the section that the question asks for, decisions or tasks: its relative score."""
+"""Weight of the boost of a passage of the section that the question asks for: its score, relative to the best."""
 
 # All were measured on the development questions; docs/retrieval.md has the table.
 
@@ -317,12 +317,12 @@ def fuse(
     return _spread(ranked, {one.id: one.place for one in candidates}) if is_one_note else ranked
 
 
-def lifted(ranked: Sequence[Ranked], leads: Mapping[int, float], weight: float = LEAD_WEIGHT) -> list[Ranked]:
-    """Reorder the ranking by the leads of some passages over others, from -1 to 1."""
-    if not any(leads.values()):
+def boosted(ranked: Sequence[Ranked], boosts: Mapping[int, float], weight: float = BOOST_WEIGHT) -> list[Ranked]:
+    """Reorder the ranking with boosts of some passages, from -1 to 1, which are multiplied by `weight`."""
+    if not any(boosts.values()):
         return list(ranked)
-    led = {one.id: one.rank_score + weight * leads.get(one.id, 0.0) for one in ranked}
-    scores = {each: max(0.0, score) / (1.0 + weight) for each, score in led.items()}
+    raised = {one.id: one.rank_score + weight * boosts.get(one.id, 0.0) for one in ranked}
+    scores = {each: max(0.0, score) / (1.0 + weight) for each, score in raised.items()}
     return sorted((one.scored(scores[one.id]) for one in ranked), key=_best_first)
 
 
@@ -350,12 +350,12 @@ def _with_neighbours(candidates: Collection[Candidate], scores: Mapping[int, flo
     places = [(one.id, one.document, one.place, one.end, one.is_turn) for one in candidates]
     before = {(document, end + 1): scores[each] for each, document, _, end, _ in places}
     after = {(document, place - 1): scores[each] for each, document, place, _, _ in places}
-    lifted = {}
+    raised = {}
     for each, document, place, end, is_turn in places:
         share = TURN_SHARE if is_turn else NEIGHBOUR_SHARE
         neighbouring = max(before.get((document, place), 0.0), after.get((document, end), 0.0))
-        lifted[each] = (scores[each] + share * neighbouring) / (1.0 + share)
-    return lifted
+        raised[each] = (scores[each] + share * neighbouring) / (1.0 + share)
+    return raised
 
 
 def _varied(candidates: Iterable[Candidate], scores: Mapping[int, float]) -> dict[int, float]:

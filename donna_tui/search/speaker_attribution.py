@@ -30,8 +30,8 @@ NEIGHBOUR_WEIGHT = 0.7
 FEW_WORDS = 5
 """Words added to a question for smoothing: one of two words is easily matched by chance."""
 
-CLEAR_LEAD = 0.08
-"""Minimum lead of the other person, as a share of the question, for rejecting the passages."""
+CLEAR_MARGIN = 0.08
+"""Minimum margin of the other person, as a share of the question, for rejecting the passages."""
 
 # All of these were measured on LoCoMo's development questions; docs/retrieval.md has the figures.
 
@@ -81,11 +81,11 @@ class Compared:
         placed = [(FARTHER_DOWN**place, share) for place, passage in enumerate(self.passages) for share in passage]
         of_named = sum(nlargest(TURNS, (worth * share.about_named for worth, share in placed)))
         of_other = sum(nlargest(TURNS, (worth * share.other for worth, share in placed)))
-        return (of_other - of_named) / TURNS * self.words >= CLEAR_LEAD * (self.words + FEW_WORDS)
+        return (of_other - of_named) / TURNS * self.words >= CLEAR_MARGIN * (self.words + FEW_WORDS)
 
     @property
-    def leads(self) -> list[float]:
-        """Return the lead of each passage: its best share about the person named less that about the other, or 0."""
+    def margins(self) -> list[float]:
+        """Return the margin of each passage: its best share about the person named less that about the other, or 0."""
         return [
             max(0.0, max(share.about_named for share in passage) - max(share.other for share in passage))
             if passage

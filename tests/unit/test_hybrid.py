@@ -305,16 +305,16 @@ def test_a_long_text_is_no_question_about_decisions() -> None:
     assert section_of(f"{'we spoke ' * 50_000} and decided") == (None, frozenset())
 
 
-@pytest.mark.parametrize(("day", "lead"), [("yesterday", 1.0), ("today", 0.0), ("on 26 November 2026", 0.0)])
+@pytest.mark.parametrize(("day", "boost"), [("yesterday", 1.0), ("today", 0.0), ("on 26 November 2026", 0.0)])
 def test_a_relative_day_is_that_when_a_turn_was_said_not_that_in_its_title(
-    store: MemoryStore, day: str, lead: float
+    store: MemoryStore, day: str, boost: float
 ) -> None:
     now = datetime(2026, 11, 27, 12)
     said, title = (now - timedelta(days=1)).timestamp(), "Chat, 27 November 2026"
     store.upsert(note("chat:1-1", "Sold the boat.", source_type="chat", title=title, modified_at=said))
     turn = Passages(store.database).rows([1])[1]
     content = query_content(parse_query(f"what was sold {day}", now=now), partial=False)
-    assert content.date_lead(content.searched(turn), turn.names) == lead
+    assert content.date_boost(content.searched(turn), turn.names) == boost
 
 
 def test_a_note_named_after_a_relative_day_is_not_behind_the_notes_of_that_day(store: MemoryStore) -> None:

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from donna_tui.search.ranking import (
-    LEAD_WEIGHT,
+    BOOST_WEIGHT,
     MEANING_WEIGHT,
     NEIGHBOUR_SHARE,
     Candidate,
     Ranked,
+    boosted,
     fuse,
-    lifted,
     rearranged,
 )
 
@@ -159,18 +159,18 @@ def test_nothing_is_ranked_where_nothing_was_found() -> None:
     assert fuse([], [], []) == []
 
 
-def test_lifted_raises_a_passage_with_scores_at_most_one() -> None:
+def test_a_boost_raises_a_passage_with_scores_at_most_one() -> None:
     ranked = fused({1: 9.0, 2: 8.0, 3: 7.0}, {})
-    reordered = lifted(ranked, {1: 0.0, 3: 1.0})
+    reordered = boosted(ranked, {1: 0.0, 3: 1.0})
     assert [one.id for one in reordered] == [3, 1, 2]
-    assert reordered[0].rank_score == pytest.approx((ranked[2].rank_score + LEAD_WEIGHT) / (1 + LEAD_WEIGHT))
+    assert reordered[0].rank_score == pytest.approx((ranked[2].rank_score + BOOST_WEIGHT) / (1 + BOOST_WEIGHT))
     assert all(one.rank_score <= 1.0 for one in reordered)
 
 
 @given(st.dictionaries(chunks, bm25), st.booleans())
 def test_without_a_lead_nothing_changes(words: dict[int, float], looked_at: bool) -> None:
     ranked = fused(words, {})
-    assert lifted(ranked, dict.fromkeys(words, 0.0) if looked_at else {}) == ranked
+    assert boosted(ranked, dict.fromkeys(words, 0.0) if looked_at else {}) == ranked
 
 
 def test_passages_change_places_within_their_note_only() -> None:

@@ -101,11 +101,11 @@ def test_the_farther_down_a_passage_is_the_less_its_turns_count() -> None:
 def test_a_passage_leads_by_what_it_tells_more_of_whom_the_question_names() -> None:
     anna = "Anna: I started pottery lessons.\nBen: How do you like them?"
     ben = "Ben: I started pottery lessons.\nAnna: How do you like them?"
-    leads = compared("When did Ben start pottery lessons?", anna, ben, anna, "", "A pottery.").leads
-    assert leads[0] == leads[2] == leads[3] == 0.0
-    assert 0.9 < leads[1] <= 1.0
-    assert 0.0 < leads[4] < leads[1]
-    assert compared("When were pottery lessons started?", anna, ben).leads == []
+    margins = compared("When did Ben start pottery lessons?", anna, ben, anna, "", "A pottery.").margins
+    assert margins[0] == margins[2] == margins[3] == 0.0
+    assert 0.9 < margins[1] <= 1.0
+    assert 0.0 < margins[4] < margins[1]
+    assert compared("When were pottery lessons started?", anna, ben).margins == []
 
 
 def test_only_people_in_a_conversation_of_two_are_compared() -> None:
