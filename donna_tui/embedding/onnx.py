@@ -90,7 +90,7 @@ class OnnxProvider:
         vector: Vector = normalised(rows.mean(axis=0, keepdims=True))[0]
         return vector
 
-    def reads(self, text: str) -> float:
+    def readable_share(self, text: str) -> float:
         """Return the share of Latin letters, because the model was trained on English; 0 for numbers and symbols."""
         letters = [character for character in text if character.isalpha()]
         return sum(letter < LAST_LATIN for letter in letters) / max(1, len(letters))

@@ -104,7 +104,7 @@ class OpenAICompatible:
         rows = [self._request_vectors(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
         return check_vectors(np.concatenate(rows), len(texts), self.dim)
 
-    def reads(self, text: str) -> float:
+    def readable_share(self, text: str) -> float:
         """Return 1: the languages of a configured model are unknown, and assumed to match."""
         return 1.0
 

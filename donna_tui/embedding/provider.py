@@ -50,7 +50,7 @@ class EmbeddingProvider(Protocol):
         """
         ...
 
-    def reads(self, text: str) -> float:
+    def readable_share(self, text: str) -> float:
         """Return the share of a text, from 0 to 1, in scripts that the model was trained on."""
         ...
 

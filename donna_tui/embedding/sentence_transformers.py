@@ -51,7 +51,7 @@ class SentenceTransformersProvider:
             raise too_long(longest, self.max_tokens)
         return self._encode(self._model.encode_document, texts)
 
-    def reads(self, text: str) -> float:
+    def readable_share(self, text: str) -> float:
         """Return 1: the languages of a configured model are unknown, and assumed to match."""
         return 1.0
 

@@ -20,8 +20,8 @@ from donna_tui.search.passages import Passage, Passages
 from donna_tui.search.query import Query
 from donna_tui.search.ranking import (
     BOOST_WEIGHT,
+    MIN_READABLE_SHARE,
     QUOTES_CHECKED,
-    READABLE,
     SECTION_WEIGHT,
     TOP_CANDIDATES,
     Candidate,
@@ -189,7 +189,8 @@ def _first(ranked: Sequence[Ranked], named: Sequence[Named]) -> list[Ranked]:
 
 def least_cosine(question: Question, settings: Settings) -> float:
     """Return the cosine from which a passage without a shared word is a hit; none is if the model reads too little."""
-    return settings.min_score if question.trust > READABLE or question.mode == "semantic" else math.inf
+    is_read = question.readable_share > MIN_READABLE_SHARE or question.mode == "semantic"
+    return settings.min_score if is_read else math.inf
 
 
 def _person_boosts(
@@ -273,8 +274,8 @@ def _rank(passages: Passages, question: Question, legs: Legs, listed: Collection
         Candidate(each, at.document, at.first, keyword.scores.get(each), cosines.get(each), at.last, at.is_turn)
         for each, at in places.items()
     ]
-    coverage = 1.0 if question.vector is None else keyword.coverage
-    ranked = fuse(candidates, list(keyword.scores), list(semantic), trust=question.trust, coverage=coverage)
+    share, coverage = question.readable_share, 1.0 if question.vector is None else keyword.coverage
+    ranked = fuse(candidates, list(keyword.scores), list(semantic), readable_share=share, coverage=coverage)
     ranked = _by_date(passages, question, ranked, in_note=keyword.in_note)
     if _asks_only_for_section(question.query):
         ranked = boosted(ranked, dict.fromkeys(listed, 1.0), 1.0)  # above all others

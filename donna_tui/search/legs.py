@@ -34,7 +34,7 @@ class Question:
     request: SearchRequest
     query: Query
     vector: Vector | None = None
-    trust: float = 1.0
+    readable_share: float = 1.0
     mode: Mode = "hybrid"
     note: str = ""
     reason: str = ""

@@ -220,8 +220,10 @@ def _substance(text: str, *, lists: bool) -> float:
 MEANING_WEIGHT = 0.5
 """Weight of the cosine, normalised by the largest; the rest is normalised BM25 times the coverage."""
 
-READABLE = 0.5
-"""Share of a question that the model can read up to which cosines say nothing, because only names are readable."""
+MIN_READABLE_SHARE = 0.5
+"""Share of a question that the model can read up to which cosines count for nothing, because in a question in another
+script only names are readable. From there their weight rises linearly.
+"""
 
 NEIGHBOUR_SHARE = 0.08
 """Share of the score of the better adjacent passage that a passage gains, because answers often span both."""
@@ -291,21 +293,19 @@ def fuse(
     keyword: Sequence[int],
     semantic: Sequence[int],
     *,
-    trust: float = 1.0,
+    readable_share: float = 1.0,
     coverage: float = 1.0,
 ) -> list[Ranked]:
     """Rank the candidates by a convex combination of their normalised scores, best first.
 
-    `keyword` and `semantic` are the chunk keys that each leg found, in its order. `trust` from 0 to 1 is the share of
-    the question that the model can read; at half of it and less the cosines count for nothing, because in a question in
-    another script only names are readable. `coverage` from 0 to 1 is the largest share of the question's words that one
-    passage contains. It scales the weight of BM25, because a best match with one word of four says little.
+    `keyword` and `semantic` are the chunk keys that each leg found, in its order. `readable_share` from 0 to 1 is the
+    share of the question that the model can read. `coverage` from 0 to 1 is the largest share of the question's words
+    that one passage contains. It scales the weight of BM25, because a best match with one word of four says little.
     """
     word_rank = {each: rank for rank, each in enumerate(keyword, 1)}
     vector_rank = {each: rank for rank, each in enumerate(semantic, 1)}
-    scores = _with_neighbours(
-        candidates, _convex_sum(candidates, MEANING_WEIGHT * max(0.0, 2.0 * trust - 1.0), coverage)
-    )
+    read = max(0.0, readable_share - MIN_READABLE_SHARE) / (1.0 - MIN_READABLE_SHARE)
+    scores = _with_neighbours(candidates, _convex_sum(candidates, MEANING_WEIGHT * read, coverage))
     is_one_note = bool(keyword and semantic) and _is_one_note(candidates)
     if not is_one_note:
         scores = _varied(candidates, scores)

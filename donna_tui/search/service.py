@@ -190,7 +190,8 @@ class SearchService:
             async with asyncio.timeout(self._settings.patience):
                 vector = await self._embed(service, text)
             is_known = service.provider.knows(" ".join(question.query.terms))
-            return replace(question, vector=vector, trust=service.provider.reads(text), is_known=is_known)
+            share = service.provider.readable_share(text)
+            return replace(question, vector=vector, readable_share=share, is_known=is_known)
         except TimeoutError:
             return replace(question, mode="keyword", note=LATE)
         except ModelError as error:

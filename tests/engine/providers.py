@@ -58,7 +58,7 @@ class FaultyModel:
         row = np.random.default_rng(seed).standard_normal(DIM).astype(np.float32)
         return row / np.linalg.norm(row)
 
-    def reads(self, text: str) -> float:
+    def readable_share(self, text: str) -> float:
         return 1.0
 
     def knows(self, words: str) -> bool:

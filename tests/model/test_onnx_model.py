@@ -138,7 +138,7 @@ def test_a_question_and_a_passage_share_one_space(model: OnnxProvider) -> None:
 
 
 def test_the_model_reads_latin_letters_only(model: OnnxProvider) -> None:
-    assert [model.reads(text) for text in ("größe", "寿司", "abc寿司x", "⭐ 0.5 %")] == [1.0, 0.0, 4 / 6, 0.0]
+    assert [model.readable_share(text) for text in ("größe", "寿司", "abc寿司x", "⭐ 0.5 %")] == [1.0, 0.0, 4 / 6, 0.0]
 
 
 def test_a_question_finds_its_answer(model: OnnxProvider) -> None:

@@ -49,7 +49,7 @@ class FakeProvider:
         self.first_done.set()
         return vector_of(text)
 
-    def reads(self, text: str) -> float:
+    def readable_share(self, text: str) -> float:
         return 1.0
 
     def knows(self, words: str) -> bool:

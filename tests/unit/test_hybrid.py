@@ -40,11 +40,11 @@ def asked(
     mode: Mode = "hybrid",
     vector: Vector | None = QUESTION,
     settings: Settings = SETTINGS,
-    trust: float = 1.0,
+    readable_share: float = 1.0,
     **others: object,
 ) -> SearchOutcome:
     question = ask(SearchRequest(text=text, mode=mode, **others))  # type: ignore[arg-type]  # fields of a request
-    with_vector = Question(question.request, question.query, vector, trust, mode)
+    with_vector = Question(question.request, question.query, vector, readable_share, mode)
     return search(store.database, store.vectors, with_vector, settings)
 
 
@@ -80,9 +80,9 @@ def test_a_near_miss_with_a_word_of_the_question_is_before_one_that_is_only_simi
 def test_a_question_that_the_model_cannot_read_finds_only_passages_that_share_a_word(store: MemoryStore) -> None:
     add(store, "near.md", "nothing in common", leaning(0.9))
     add(store, "word.md", "seat 503", leaning(0.1))
-    assert paths(asked(store, "503", trust=0.0)) == ["word.md"]
-    assert paths(asked(store, "503", trust=0.0, mode="semantic")) == ["near.md"]
-    assert not asked(store, "504", trust=0.0).hits
+    assert paths(asked(store, "503", readable_share=0.0)) == ["word.md"]
+    assert paths(asked(store, "503", readable_share=0.0, mode="semantic")) == ["near.md"]
+    assert not asked(store, "504", readable_share=0.0).hits
 
 
 def test_what_a_conversation_tells_of_the_other_person_is_a_near_miss(store: MemoryStore) -> None:

@@ -144,15 +144,15 @@ def test_in_one_note_every_candidate_appears_once_and_the_best_stays_the_first(
 def test_what_the_model_reads_less_than_half_of_is_ranked_by_words() -> None:
     keyword_leg, semantic = Candidate(1, "a", 0, 10.0, 0.1), Candidate(2, "b", 0, 9.0, 0.9)
     assert ids(fuse([keyword_leg, semantic], [1, 2], [2, 1])) == [2, 1]
-    assert ids(fuse([keyword_leg, semantic], [1, 2], [2, 1], trust=0.8)) == [2, 1]
-    assert ids(fuse([keyword_leg, semantic], [1, 2], [2, 1], trust=0.4)) == [1, 2]
+    assert ids(fuse([keyword_leg, semantic], [1, 2], [2, 1], readable_share=0.8)) == [2, 1]
+    assert ids(fuse([keyword_leg, semantic], [1, 2], [2, 1], readable_share=0.4)) == [1, 2]
 
 
 def test_words_of_which_no_passage_holds_many_count_less() -> None:
     keyword_leg, semantic = Candidate(1, "a", 0, 10.0, 0.1), Candidate(2, "b", 0, 1.0, 0.5)
     assert ids(fuse([keyword_leg, semantic], [1, 2], [2, 1])) == [1, 2]
     assert ids(fuse([keyword_leg, semantic], [1, 2], [2, 1], coverage=0.25)) == [2, 1]
-    assert ids(fuse([keyword_leg, semantic], [1, 2], [2, 1], coverage=0.0, trust=0.4)) == [1, 2]
+    assert ids(fuse([keyword_leg, semantic], [1, 2], [2, 1], coverage=0.0, readable_share=0.4)) == [1, 2]
 
 
 def test_nothing_is_ranked_where_nothing_was_found() -> None:

@@ -31,10 +31,10 @@ def store(tmp_path: Path) -> Iterator[MemoryStore]:
 
 
 def explained(
-    store: MemoryStore, path: str, text: str, *, k: int = 8, mode: Mode = "hybrid", trust: float = 1.0
+    store: MemoryStore, path: str, text: str, *, k: int = 8, mode: Mode = "hybrid", readable_share: float = 1.0
 ) -> WhyNot:
     question = ask(SearchRequest(text=text, k=k, mode=mode))
-    asked = Question(question.request, question.query, QUESTION, trust, mode)
+    asked = Question(question.request, question.query, QUESTION, readable_share, mode)
     return why_not(store.database, store.vectors, asked, SETTINGS, path)
 
 
@@ -89,7 +89,7 @@ def test_a_far_passage_without_a_shared_word_is_below_the_threshold(store: Memor
 def test_a_near_passage_without_a_shared_word_is_excluded_if_the_model_cannot_read_the_question(
     store: MemoryStore,
 ) -> None:
-    found = explained(store, "Projects/near.md", "503", trust=0.0)
+    found = explained(store, "Projects/near.md", "503", readable_share=0.0)
     assert found.detail == "it shares no word with the question, and the model cannot read the question"
 
 
