@@ -195,7 +195,7 @@ def newest(database: Database, scope: Scope, limit: int) -> list[KeywordMatch]:
 SHORTEST_STEM, LONGEST_STEM = 3, 40
 
 MAX_COMPLETIONS = 8
-"""Completions of a half-typed word that are searched, those in most passages. FTS5 supports prefix queries, but merges
+"""Completions of a prefix that are searched, those in most passages. FTS5 supports prefix queries, but merges
 the postings for each expression and each stretch of the index: 50 ms for “con” among 70,000 passages, where this takes
 15.
 """
@@ -249,28 +249,28 @@ def holds_spelling(database: Database, word: str, words: str = ALL_WORDS) -> boo
     return bool(database.value(exists, (quoted(word), spelling_pattern(word))))
 
 
-def begun_word(database: Database, word: str, words: str = ALL_WORDS) -> str:
-    """Build an FTS5 expression for a half-typed word: the words of the index that complete it."""
-    begun = word.casefold()
+def prefix_query(database: Database, word: str, words: str = ALL_WORDS) -> str:
+    """Build an FTS5 expression for the prefix of a word: the words of the index that complete it."""
+    prefix = word.casefold()
     if is_one_character(word):
         return f"{quoted(word)}*"
-    if len(begun) < SHORTEST_STEM:
+    if len(prefix) < SHORTEST_STEM:
         return quoted(word)
     terms = database.column(
         f"SELECT term FROM {VOCABULARY[words]} WHERE term >= ? AND term < ? ORDER BY doc DESC LIMIT ?",  # noqa: S608
-        (begun, f"{begun}\U0010ffff", MAX_COMPLETIONS),
+        (prefix, f"{prefix}\U0010ffff", MAX_COMPLETIONS),
     )
     # FTS5 would stem a stem again, such as “decis” to “deci”
     completed = [f"{quoted(term)}*" if term.endswith("s") else quoted(term) for term in terms]
-    completed = completed or [f"{quoted(_stem_of(database, begun, words) or word)}*"]
+    completed = completed or [f"{quoted(_stem_of(database, prefix, words) or word)}*"]
     return f"({' OR '.join(completed)})"
 
 
-def _stem_of(database: Database, begun: str, words: str) -> str:
+def _stem_of(database: Database, prefix: str, words: str) -> str:
     """Return the longest stem that is a prefix of a word: “decisi” does not begin “decis”, the stem of “decisions”."""
     known = database.column(
         f"SELECT term FROM json_each(?) AS stem CROSS JOIN {VOCABULARY[words]} ON term = stem.value",  # noqa: S608
-        (json.dumps([begun[:length] for length in range(SHORTEST_STEM, min(len(begun), LONGEST_STEM))]),),
+        (json.dumps([prefix[:length] for length in range(SHORTEST_STEM, min(len(prefix), LONGEST_STEM))]),),
     )
     return max(known, key=len, default="")
 

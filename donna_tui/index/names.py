@@ -157,12 +157,12 @@ def _first_held(patterns: Sequence[re.Pattern[str]], text: str) -> int:
     return next((number for number, pattern in enumerate(patterns) if not pattern.search(text)), len(patterns))
 
 
-def begun_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:
+def prefix_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:
     """Find names of notes that begin with the words of a key, the shortest first."""
     kinds = (NameKind.FILE, NameKind.TITLE, NameKind.ALIAS, NameKind.PATH)
-    begun = f"n.kind IN ({', '.join(str(int(kind)) for kind in kinds)}) AND n.key >= ? AND n.key < ?"
+    prefixed = f"n.kind IN ({', '.join(str(int(kind)) for kind in kinds)}) AND n.key >= ? AND n.key < ?"
     order = "length(n.key), d.modified_at DESC, d.source_id"
-    return _lookup(database, scope, limit, begun, [f"{key} ", f"{key}!"], order)
+    return _lookup(database, scope, limit, prefixed, [f"{key} ", f"{key}!"], order)
 
 
 def person_names(database: Database, word: str, scope: Scope, limit: int) -> list[Name]:

@@ -15,7 +15,7 @@ from donna_tui.index.database import Database
 from donna_tui.index.documents import has_link, number_of_notes, places_of
 from donna_tui.index.vectors import VectorIndex, cosines_to, vectors_of
 from donna_tui.search.legs import Legs, Question, both_legs, candidates_for
-from donna_tui.search.names import Named, begun_by, misspelt_by
+from donna_tui.search.names import Named, misspelt_by, named_by_prefix
 from donna_tui.search.passages import Passage, Passages
 from donna_tui.search.query import Query
 from donna_tui.search.ranking import (
@@ -93,11 +93,12 @@ def search(
     first = {one.document: one.id for one in (*reversed(near), *reversed(judged.hits))}
 
     def hit(one: Ranked, *, is_hit: bool = True) -> Hit:
-        partial, count = legs.keyword.half_typed, in_note[one.document] if is_hit else 1
+        count = in_note[one.document] if is_hit else 1
         row = rows[one.id]
         has_properties = row.source_type == MemorySource.VAULT and first[one.document] == one.id
         metadata = row.metadata if has_properties else ""
-        snippet = LateSnippet(_as_written(row), terms, partial, metadata, f"{row.title} {row.heading_path}")
+        place = f"{row.title} {row.heading_path}"
+        snippet = LateSnippet(_as_written(row), terms, legs.keyword.last_is_prefix, metadata, place)
         return _hit(one, row, snippet, named.get(one.id, ""), in_note=count)
 
     problems = question.query.problems
@@ -142,7 +143,7 @@ class Judged:
 
 def judge(passages: Passages, question: Question, settings: Settings, legs: Legs) -> Judged:
     """Rank the candidates of the legs, and separate hits from near misses. Notes that the question names are first."""
-    database, in_note = passages.database, legs.keyword.in_note
+    database, content = passages.database, query_content(question.query, last_is_prefix=legs.keyword.last_is_prefix)
     listed = _listing_section(passages, question, [*legs.keyword.scores, *legs.semantic])
     ranked = _rank(passages, question, legs, listed)
     min_score = least_cosine(question, settings)
@@ -156,19 +157,19 @@ def judge(passages: Passages, question: Question, settings: Settings, legs: Legs
         return one.keyword_rank is not None or is_close or one.id in asked
 
     best = list(islice(filter(is_relevant, ranked), TOP_CANDIDATES))
-    boosts = _person_boosts(passages, question, ranked, best, half_typed=legs.keyword.half_typed, in_note=in_note)
+    boosts = _person_boosts(passages, question, content, ranked, best, in_note=legs.keyword.in_note)
     hits, others = [], ranked
     if boosts is not None:
         ranked = boosted(ranked, boosts)
         hits = _later_decisions_first(passages, question, list(filter(is_relevant, ranked)), listed)
-        hits = originals_first(passages, hits, query_content(question.query, partial=legs.keyword.half_typed).stems)
+        hits = originals_first(passages, hits, content.stems)
         others = [one for one in ranked if not is_relevant(one)]
     else:
-        others = _closest_first(passages, query_content(question.query, partial=legs.keyword.half_typed), ranked)
+        others = _closest_first(passages, content, ranked)
     named = legs.keyword.named
     if not named and question.mode != "semantic":
         if not hits:
-            named = begun_by(database, question.query) or misspelt_by(database, question.query)
+            named = named_by_prefix(database, question.query) or misspelt_by(database, question.query)
         elif legs.keyword.misspelt:
             named = misspelt_by(database, question.query)
     if named:
@@ -196,10 +197,10 @@ def least_cosine(question: Question, settings: Settings) -> float:
 def _person_boosts(
     passages: Passages,
     question: Question,
+    content: QueryContent,
     ranked: Sequence[Ranked],
     best: Sequence[Ranked],
     *,
-    half_typed: bool,
     in_note: bool,
 ) -> dict[int, float] | None:
     """Return the boosts of the best passages of conversations, by how much more they say about the person whom the
@@ -211,44 +212,41 @@ def _person_boosts(
     """
     if question.mode != "hybrid" or question.vector is None or not question.query.terms:
         return {}
-    question_content = query_content(question.query, partial=half_typed)
     rows = passages.rows([one.id for one in best])
     found = [one for one in best if one.id in rows]
     is_chosen = in_note or _asks_only_for_section(question.query)
     is_close = (
-        is_chosen
-        or not best
-        or any(_answers(question_content, one, rows[one.id], is_known=question.is_known) for one in found)
+        is_chosen or not best or any(_answers(content, one, rows[one.id], is_known=question.is_known) for one in found)
     )
-    if not is_close and not _one_note_holds_all(passages, question_content, ranked, best):
+    if not is_close and not _one_note_holds_all(passages, content, ranked, best):
         return None
     from donna_tui.search.speaker_attribution import compare
 
-    comparison = compare(question.query.text, question_content.stems, [rows[one.id].content for one in found])
+    comparison = compare(question.query.text, content.stems, [rows[one.id].content for one in found])
     return None if comparison.is_of_another else dict(zip((one.id for one in found), comparison.margins, strict=False))
 
 
-def _answers(question_content: QueryContent, one: Ranked, row: Passage, *, is_known: bool) -> bool:
+def _answers(content: QueryContent, one: Ranked, row: Passage, *, is_known: bool) -> bool:
     """Return whether a passage is close enough. The names of the people in a conversation say nothing: all of its turns
     have them.
     """
     if row.source_type == MemorySource.CHAT:
-        question_content = question_content.without(f"{row.names} {row.heading_path}")
+        content = content.without(f"{row.names} {row.heading_path}")
     clear = clear_cosine(row.content, row.source_type, is_known=is_known)
-    return answers(question_content, one.cosine, question_content.searched(row), clear)
+    return answers(content, one.cosine, content.searched(row), clear)
 
 
-def _closest_first(passages: Passages, question_content: QueryContent, ranked: Sequence[Ranked]) -> list[Ranked]:
+def _closest_first(passages: Passages, content: QueryContent, ranked: Sequence[Ranked]) -> list[Ranked]:
     """Order the best near misses by what they lack to be answers, the sum of their cosine and coverage: a passage with
     the rarest word of the question is closer than one that only looks similar.
     """
     rows = passages.rows([one.id for one in ranked[:NEAR_CHECKED]])
-    close = {key: question_content.coverage(question_content.searched(row)) for key, row in rows.items()}
+    close = {key: content.coverage(content.searched(row)) for key, row in rows.items()}
     return sorted(ranked, key=lambda one: -(one.cosine or 0.0) - close[one.id] if one.id in close else math.inf)
 
 
 def _one_note_holds_all(
-    passages: Passages, question_content: QueryContent, ranked: Sequence[Ranked], best: Sequence[Ranked]
+    passages: Passages, content: QueryContent, ranked: Sequence[Ranked], best: Sequence[Ranked]
 ) -> bool:
     """Return whether a note of the best passages contains every word of the question in all its text together."""
     notes = {one.document for one in best}
@@ -257,7 +255,7 @@ def _one_note_holds_all(
     for row in rows.values():
         if row.source_type == MemorySource.VAULT:
             texts[row.document_id].append(row.whole)
-    return any(question_content.coverage(" ".join(text)) == 1.0 for text in texts.values())
+    return any(content.coverage(" ".join(text)) == 1.0 for text in texts.values())
 
 
 def _rank(passages: Passages, question: Question, legs: Legs, listed: Collection[int]) -> list[Ranked]:
@@ -291,7 +289,7 @@ def _by_date(passages: Passages, question: Question, ranked: list[Ranked], *, in
 
     Turns gain nothing, unless the date is relative: they are often about another day than that of their conversation.
     """
-    content = query_content(question.query, partial=False)
+    content = query_content(question.query, last_is_prefix=False)
     if content.dates is None or question.mode != "hybrid" or not ranked:
         return ranked
     rows = passages.rows([one.id for one in ranked])
@@ -338,7 +336,7 @@ def _by_section(
     """
     section, _ = section_of(question.query.text)
     best = (ranked[0].rank_score if ranked else 0.0) or 1.0
-    content, rows = query_content(question.query, partial=False), passages.rows(list(listed))
+    content, rows = query_content(question.query, last_is_prefix=False), passages.rows(list(listed))
     held = {
         each: content.coverage(row.whole) + content.coverage(f"{row.path} {row.heading_path} {row.content}")
         for each, row in rows.items()
@@ -363,7 +361,7 @@ def _later_decisions_first(
     least one, and its note links to the older one, or has the same name apart from the date. A question about a date is
     not about what came later.
     """
-    content = query_content(question.query, partial=False)
+    content = query_content(question.query, last_is_prefix=False)
     if section_of(question.query.text)[0] is not DECISIONS or content.dates is not None:
         return ranked
     rows = passages.rows([one.id for one in ranked[:QUOTES_CHECKED] if one.id in listed])

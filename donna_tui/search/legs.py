@@ -9,14 +9,14 @@ from datetime import datetime
 from donna_tui.index.database import Database, RunParallel
 from donna_tui.index.documents import ChunkPosition, places_of
 from donna_tui.index.filters import Scope, words_of
-from donna_tui.index.keyword import KeywordMatch, begun_word, holds_spelling, holds_word, newest, quoted, search_words
+from donna_tui.index.keyword import KeywordMatch, holds_spelling, holds_word, newest, prefix_query, quoted, search_words
 from donna_tui.index.names import newest_named
 from donna_tui.index.scope import is_one_note
 from donna_tui.index.vectors import Vector, VectorIndex, stored_vectors
 from donna_tui.search.names import Named, has_unknown_word, named_by
 from donna_tui.search.passages import Passages
 from donna_tui.search.query import STOP_WORDS, Query, is_kind_of_note, latest_of, parse_query, without_joined
-from donna_tui.search.ranking import TOP_CANDIDATES, asking_words, query_content
+from donna_tui.search.ranking import TOP_CANDIDATES, QueryContent, asking_words, query_content
 from donna_tui.search.snippets import stem
 from donna_tui.text.words import is_grouped, is_one_character, other_article, other_spellings
 from donna_tui.types.search import Filters, Mode, SearchRequest
@@ -70,7 +70,7 @@ class KeywordLeg:
     scores: Mapping[int, float]
     places: Mapping[int, ChunkPosition]
     vectors: Mapping[int, bytes]
-    half_typed: bool = False
+    last_is_prefix: bool = False
     named: tuple[Named, ...] = ()
     in_note: bool = False
     coverage: float = 1.0
@@ -101,20 +101,21 @@ def keyword_leg(
 ) -> KeywordLeg:
     """Run the keyword leg; `run_parallel` starts part of it on another connection."""
     question = replace(question, query=_respelt(database, _latest_dated(database, question.query)))
-    half_typed, in_note = is_half_typed(database, question), is_one_note(database, question.scope)
+    last_is_prefix, in_note = last_word_is_prefix(database, question), is_one_note(database, question.scope)
     if question.mode == "semantic":
-        return KeywordLeg(question.query, {}, {}, {}, half_typed, in_note=in_note)
-    found = matches(database, question, limit, run_parallel, half_typed=half_typed)
+        return KeywordLeg(question.query, {}, {}, {}, last_is_prefix, in_note=in_note)
+    found = matches(database, question, limit, run_parallel, last_is_prefix=last_is_prefix)
     named = named_by(database, question.query, question.request.filters, question.request.text) if limit else ()
     ids = [*(match.id for match in found), *(note.id for note in named)]
     vectors = stored_vectors(database, ids) if question.mode == "hybrid" else {}
     scores = {match.id: match.score for match in found}
     coverage, held = 1.0, set[str]()
     if question.mode == "hybrid" and question.query.terms and not in_note:
-        coverage, held = _best_coverage(database, question.query, list(scores)[:TOP_CANDIDATES], half_typed=half_typed)
-    misspelt = not half_typed and not named and has_unknown_word(database, question.query, held)
+        content = query_content(question.query, last_is_prefix=last_is_prefix)
+        coverage, held = _best_coverage(database, content, list(scores)[:TOP_CANDIDATES])
+    misspelt = not last_is_prefix and not named and has_unknown_word(database, question.query, held)
     places = places_of(database, ids)
-    return KeywordLeg(question.query, scores, places, vectors, half_typed, named, in_note, coverage, misspelt)
+    return KeywordLeg(question.query, scores, places, vectors, last_is_prefix, named, in_note, coverage, misspelt)
 
 
 MAX_SERIES_WORDS = 5
@@ -169,13 +170,11 @@ def _stem(word: str) -> str:
     return stem(word.replace("ß", "?"))
 
 
-def _best_coverage(
-    database: Database, query: Query, best: Sequence[int], *, half_typed: bool
-) -> tuple[float, set[str]]:
+def _best_coverage(database: Database, content: QueryContent, best: Sequence[int]) -> tuple[float, set[str]]:
     """Return the largest share of the question's words that one of the best passages by words contains, and the stems
     that they contain together.
     """
-    content, most, held = query_content(query, partial=half_typed), 0.0, set[str]()
+    most, held = 0.0, set[str]()
     texts = [row.whole for row in Passages(database).rows(best).values()]
     for text in texts:
         most = max(most, content.coverage(text))
@@ -193,37 +192,36 @@ def semantic_leg(database: Database, vectors: VectorIndex, question: Question, l
 
 
 def matches(
-    database: Database, question: Question, limit: int, run_parallel: RunParallel | None = None, *, half_typed: bool
+    database: Database, question: Question, limit: int, run_parallel: RunParallel | None = None, *, last_is_prefix: bool
 ) -> list[KeywordMatch]:
     """Return the keyword matches; without any word to search for, the newest notes that match the filters."""
     if question.query.terms:
-        terms = _terms(database, question, half_typed=half_typed)
+        terms = _terms(database, question, last_is_prefix=last_is_prefix)
         return search_words(database, terms, question.scope, limit, run_parallel)
     return newest(database, question.scope, limit) if question.narrows or question.query.without else []
 
 
-def _terms(database: Database, question: Question, *, half_typed: bool) -> list[str]:
-    """Return the FTS5 expressions to search for, with the completions of a half-typed last word and of single
+def _terms(database: Database, question: Question, *, last_is_prefix: bool) -> list[str]:
+    """Return the FTS5 expressions to search for, with the completions of a last word that is a prefix, and of single
     characters of scripts without spaces. The words by which a hybrid search asks for a section of minutes, or for the
     last one of a series, are left out, unless there are no others, since they are in few of the passages that answer.
     """
     query = question.query
-    begun = {quoted(word): word for word in query.terms if is_one_character(word)}
-    if half_typed:
-        begun[quoted(query.begun)] = query.begun
+    prefixes = {quoted(word): word for word in query.terms if is_one_character(word)}
+    if last_is_prefix:
+        prefixes[quoted(query.last_word)] = query.last_word
     is_hybrid = question.mode == "hybrid"
     asking = {quoted(word) for word in (*asking_words(query), *latest_of(query)[0].split()) if is_hybrid}
     wanted = [literal for literal in query.literals if literal not in asking] or query.literals
     words = words_of(query.filters)
-    return [begun_word(database, begun[literal], words) if literal in begun else literal for literal in wanted]
+    return [prefix_query(database, prefixes[literal], words) if literal in prefixes else literal for literal in wanted]
 
 
-def is_half_typed(database: Database, question: Question) -> bool:
-    """Return whether the last word is incomplete: no passage contains it, and the user is still typing. A single
+def last_word_is_prefix(database: Database, question: Question) -> bool:
+    """Return whether the last word is a prefix: the user is still typing, and no passage contains it. A single
     character of a script without spaces always is, because such scripts are indexed by pairs of characters.
     """
-    begun = question.query.begun
-    if is_one_character(begun):
+    word = question.query.last_word
+    if is_one_character(word):
         return True
-    typing = bool(begun) and question.request.partial
-    return typing and not holds_word(database, begun, words_of(question.query.filters))
+    return question.request.typing and word != "" and not holds_word(database, word, words_of(question.query.filters))

@@ -14,12 +14,12 @@ from donna_tui.index.names import (
     FoundName,
     Name,
     NameKind,
-    begun_names,
     exact_names,
     heading_names,
     name_key,
     names_holding,
     person_names,
+    prefix_names,
     recent_notes,
     similar_names,
 )
@@ -83,12 +83,12 @@ def _people_named(database: Database, query: Query) -> tuple[Named, ...]:
     return ()
 
 
-def begun_by(database: Database, query: Query) -> tuple[Named, ...]:
+def named_by_prefix(database: Database, query: Query) -> tuple[Named, ...]:
     """Find the notes with a name that begins with the words of a question, or with a heading of exactly these words."""
     for key, scope in _plain(query):
         if len(key) < SHORTEST_BEGINNING:
             continue
-        found = begun_names(database, key, scope, MAX_NAMES) or heading_names(database, key, scope, MAX_NAMES)
+        found = prefix_names(database, key, scope, MAX_NAMES) or heading_names(database, key, scope, MAX_NAMES)
         return tuple(_passages(database, found, key, scope))
     return ()
 

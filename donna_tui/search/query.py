@@ -255,7 +255,7 @@ _WORD = re.compile(r"\w", re.UNICODE)
 _LETTER = re.compile(r"[^\W\d]")
 _LONGEST_ECHO = 40
 """Maximum number of characters of a text without words that are repeated in the message about it."""
-_BEGUN = re.compile('-?"?')
+_OPENING = re.compile('-?"?')
 """The characters with which an excluded word or a phrase begins."""
 _BARE_KEYS = frozenset(f"{key}:" for key in KEYS)
 
@@ -358,9 +358,9 @@ class Query:
         return len(self.words) < SENTENCE
 
     @property
-    def begun(self) -> str:
-        """Return the last word, which may be incomplete while the user types; empty if it is not searched for, or ends
-        a relative date.
+    def last_word(self) -> str:
+        """Return the last word, which may be a prefix while the user types; empty if it is not searched for, or ends a
+        relative date.
         """
         terms = self.terms
         if not self.words or self.phrases or terms[-1] != self.words[-1] or self.text.endswith(self.relative):
@@ -452,7 +452,7 @@ def parse_query(text: str, filters: Filters | None = None, *, now: datetime | No
             problems += _unknown_key(value)
     asked = text.strip()[:_LONGEST_ECHO]
     if (
-        not _BEGUN.fullmatch(asked)
+        not _OPENING.fullmatch(asked)
         and not (words or phrases or without or problems)
         and narrowed == Filters(user_id=narrowed.user_id)
     ):

@@ -58,7 +58,7 @@ class QueryContent:
     stems: frozenset[str]
     dates: re.Pattern[str] | None = None
     other_year: re.Pattern[str] | None = None
-    begun: str = ""
+    prefix: str = ""
     relative: re.Pattern[str] | None = None
     relative_stems: frozenset[str] = frozenset()
     spellings: tuple[tuple[str, str], ...] = ()
@@ -76,8 +76,8 @@ class QueryContent:
             (word for word, other in self.spellings if other in stems),
             (word for word, number in self.numbers if number.search(text)),
         )
-        held = len(self.stems & (words | self.relative_stems if dated else words)) + self._holds_beginning(words)
-        number = len(self.stems) + bool(self.begun)
+        held = len(self.stems & (words | self.relative_stems if dated else words)) + self._has_prefix(words)
+        number = len(self.stems) + bool(self.prefix)
         if self.dates and not self.relative:
             held, number = held + dated, number + 1
         return held / max(1, number)
@@ -107,8 +107,8 @@ class QueryContent:
             return 1.0
         return -float(_contains(self.other_year, text))
 
-    def _holds_beginning(self, words: Iterable[str]) -> bool:
-        return bool(self.begun) and any(word.startswith(self.begun) or self.begun.startswith(word) for word in words)
+    def _has_prefix(self, words: Iterable[str]) -> bool:
+        return bool(self.prefix) and any(word.startswith(self.prefix) or self.prefix.startswith(word) for word in words)
 
 
 def _contains(dates: re.Pattern[str] | None, text: str) -> bool:
@@ -122,13 +122,13 @@ def _joined(text: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def query_content(query: Query, *, partial: bool) -> QueryContent:
-    """Return the content of a query; its last word may be incomplete if it is `partial`. The words that only ask for a
+def query_content(query: Query, *, last_is_prefix: bool) -> QueryContent:
+    """Return the content of a query; with `last_is_prefix`, its last word is incomplete. The words that only ask for a
     section, such as “decide”, or for the last one of a series, and “1:1”, whose digits are in many texts, do not count
     as content, unless there are no others.
     """
-    begun = query.begun if partial else ""
-    terms = [term for term in query.terms if term != begun]
+    prefix = query.last_word if last_is_prefix else ""
+    terms = [term for term in query.terms if term != prefix]
     asking = {*asking_words(query), *latest_of(query)[0].split()}
     terms = [term for term in terms if not ONE_ON_ONE.fullmatch(term.strip("?!.,;:"))] or terms
     terms = [term for term in terms if term not in asking] or terms
@@ -137,8 +137,8 @@ def query_content(query: Query, *, partial: bool) -> QueryContent:
     spellings = tuple((stem(word), stem(other)) for word, other in query.spellings)
     grouped = [(word, other) for word, other in query.spellings if is_grouped(other)]
     numbers = tuple((stem(word), re.compile(spelling_pattern(other))) for word, other in grouped)
-    begun = stem(begun) if begun else ""
-    content = QueryContent(_stems(text), dates, other_year, begun, spellings=spellings, numbers=numbers)
+    prefix = stem(prefix) if prefix else ""
+    content = QueryContent(_stems(text), dates, other_year, prefix, spellings=spellings, numbers=numbers)
     if not query.relative:
         return content
     expressions = [*map(_joined, query.relative)]

@@ -100,7 +100,7 @@ class SearchService:
         found = await self._found(wide, self._settings, time.perf_counter())
 
         def rank() -> list[Hit]:
-            is_old = request.partial and number != self._latest
+            is_old = request.typing and number != self._latest
             return list(found.hits) if is_old else reranked(ask(request).query.text, found.hits, scorer)
 
         try:

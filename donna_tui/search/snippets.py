@@ -57,21 +57,21 @@ def _words_in(text: str) -> tuple[tuple[int, int, str, str], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words to mark in a text: stems of terms, phrases as sequences of stems, by the first of them, a word that
-    is only begun, and pairs of characters of scripts without spaces. The numbers of a phrase are marked only where all
-    of it is.
+    """The words to mark in a text: stems of terms, phrases as sequences of stems, by the first of them, the prefix
+    that the user has typed last, and pairs of characters of scripts without spaces. The numbers of a phrase are marked
+    only where all of it is.
     """
 
     stems: frozenset[str] = frozenset()
     phrases: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict, hash=False)
-    begun: str = ""
+    prefix: str = ""
     pairs: frozenset[str] = frozenset()
 
     def found(self, text: str) -> list[tuple[int, int, str]]:
         """Return each matched word of a text: its half-open range and its stem."""
         if not self.stems and not self.pairs and not self.phrases:
             return []
-        words, stems, phrases, begun = _words_in(text), self.stems, self.phrases, self.begun
+        words, stems, phrases, prefix = _words_in(text), self.stems, self.phrases, self.prefix
         found, end_of_phrase = [], 0
         for at, (start, end, key, word) in enumerate(words):
             if not key:
@@ -80,7 +80,7 @@ class Words:
             for phrase in phrases.get(key, ()) if phrases else ():
                 if phrase == tuple(each[2] for each in words[at : at + len(phrase)]):
                     end_of_phrase = max(end_of_phrase, at + len(phrase))
-            if key in stems or at < end_of_phrase or (begun and word.startswith(begun)):
+            if key in stems or at < end_of_phrase or (prefix and word.startswith(prefix)):
                 found.append((start, end, key))
         return found
 
@@ -97,8 +97,8 @@ class Words:
 
 
 @lru_cache(maxsize=64)
-def words_of(terms: tuple[str, ...], *, partial: bool = False) -> Words:
-    """Return the words to mark for the terms of a question; with `partial`, the last one may be incomplete."""
+def words_of(terms: tuple[str, ...], *, last_is_prefix: bool = False) -> Words:
+    """Return the words to mark for the terms of a question; with `last_is_prefix`, the last one is incomplete."""
     split, pairs = [], []
     for term in terms:
         words = [(term[start:end], unspaced) for start, end, unspaced in pieces(term)]
@@ -108,11 +108,11 @@ def words_of(terms: tuple[str, ...], *, partial: bool = False) -> Words:
         first: tuple(keys for keys in split if len(keys) > 1 and keys[0] == first)
         for first in {keys[0] for keys in split if len(keys) > 1}
     }
-    begun = _last_word(terms) if partial else ""
+    prefix = _last_word(terms) if last_is_prefix else ""
     return Words(
         frozenset(key for keys in split for key in keys if len(keys) == 1 or not key.isdecimal()),
         phrases,
-        begun,
+        prefix,
         frozenset(pairs),
     )
 
@@ -127,7 +127,7 @@ class LateSnippet:
 
     content: str
     terms: tuple[str, ...]
-    partial: bool = False
+    last_is_prefix: bool = False
     metadata: str = ""
     place: str = ""
 
@@ -142,7 +142,7 @@ class LateSnippet:
     @property
     def words(self) -> Words:
         """Return the words that are marked."""
-        return words_of(self.terms, partial=self.partial)
+        return words_of(self.terms, last_is_prefix=self.last_is_prefix)
 
     def fitted(self, width: int) -> Snippet:
         """Return the excerpt for at most `width` characters."""

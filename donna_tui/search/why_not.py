@@ -142,7 +142,7 @@ def _judged(
     k = max(1, max_hits(question.request, settings))
     legs = both_legs(database, vectors, question, candidates_for(k))
     question = replace(question, query=legs.keyword.query)
-    found = _ranked_by_legs(database, vectors, question, ids, found, half_typed=legs.keyword.half_typed)
+    found = _ranked_by_legs(database, vectors, question, ids, found, last_is_prefix=legs.keyword.last_is_prefix)
     judged = judge(Passages(database), question, settings, legs)
     ordered = [*judged.hits, *judged.others]
     best = next((one for one in ordered if one.id in ids), None)
@@ -177,11 +177,11 @@ def _ranked_by_legs(
     ids: Collection[int],
     found: WhyNot,
     *,
-    half_typed: bool,
+    last_is_prefix: bool,
 ) -> WhyNot:
     """Add the ranks of the note's best passages in each leg, as far as sqlite-vec can count, and the best cosine."""
     if question.mode != "semantic":
-        words = [match.id for match in matches(database, question, LARGEST_K, half_typed=half_typed)]
+        words = [match.id for match in matches(database, question, LARGEST_K, last_is_prefix=last_is_prefix)]
         found = replace(found, keyword_rank=_place(words, ids))
     if question.vector is None or question.mode == "keyword":
         return found

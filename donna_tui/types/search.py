@@ -73,7 +73,7 @@ class Filters:
 class SearchRequest:
     """One question. `text` is raw user input in the query syntax; it is never an error.
 
-    `partial` says that the user is still typing: the last word may be the beginning of one. `everywhere` asks the other
+    `typing` says that the user is still typing: the last word may be the prefix of one. `everywhere` asks the other
     spaces of this installation as well. `uncapped` is set if a person requested this number of hits: the configured
     maximum, which is for programs, does not apply.
     """
@@ -83,7 +83,7 @@ class SearchRequest:
     mode: Mode = "hybrid"
     filters: Filters = field(default_factory=Filters)
     near_misses: bool = False
-    partial: bool = False
+    typing: bool = False
     everywhere: bool = False
     uncapped: bool = False
 

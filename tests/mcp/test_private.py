@@ -214,7 +214,7 @@ async def found_by(harness: ToolHarness, question: str) -> Any:
 async def test_a_half_typed_word_is_not_completed_from_a_private_note(sandbox: Sandbox) -> None:
     async with open_harness(sandbox) as harness:
         public, everything = [
-            await harness.engine.search(SearchRequest(text=CANARY[:-3], partial=True, filters=Filters(sensitive=each)))
+            await harness.engine.search(SearchRequest(text=CANARY[:-3], typing=True, filters=Filters(sensitive=each)))
             for each in (False, None)
         ]
         assert not public.hits

@@ -43,16 +43,16 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStore]:
 
 @pytest.mark.slow
 @settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(text=typed, partial=st.booleans())
-@example(text="word " * 2_000, partial=True)
-@example(text='"' + "phrase " * 2_000 + '"', partial=False)
-@example(text="-no " * 2_000 + "x", partial=False)
-@example(text='"a b" ' * 2_000, partial=False)
-@example(text="".join(f"tag:t{number} " for number in range(2_000)), partial=False)
-@example(text="in:vault " * 2_000, partial=False)
-@example(text="x" * 100_000, partial=True)
-def test_any_text_can_be_asked(store: MemoryStore, text: str, partial: bool) -> None:
-    question = replace(ask(SearchRequest(text=text, partial=partial)), vector=vector_of("q"))
+@given(text=typed, typing=st.booleans())
+@example(text="word " * 2_000, typing=True)
+@example(text='"' + "phrase " * 2_000 + '"', typing=False)
+@example(text="-no " * 2_000 + "x", typing=False)
+@example(text='"a b" ' * 2_000, typing=False)
+@example(text="".join(f"tag:t{number} " for number in range(2_000)), typing=False)
+@example(text="in:vault " * 2_000, typing=False)
+@example(text="x" * 100_000, typing=True)
+def test_any_text_can_be_asked(store: MemoryStore, text: str, typing: bool) -> None:
+    question = replace(ask(SearchRequest(text=text, typing=typing)), vector=vector_of("q"))
     for engine in (VecTable(), ExactScan()):
         search(store.database, engine, question, Settings(0.3, 20))
 
@@ -71,9 +71,9 @@ def test_plain_words_are_taken_as_they_are(words: list[str]) -> None:
     assert query.phrases == query.without == ()
 
 
-@given(content=st.text(max_size=600), query=typed, partial=st.booleans())
-def test_marks_lie_inside_the_snippet(content: str, query: str, partial: bool) -> None:
-    snippet = LateSnippet(content, parse_query(query).terms, partial=partial)
+@given(content=st.text(max_size=600), query=typed, last_is_prefix=st.booleans())
+def test_marks_lie_inside_the_snippet(content: str, query: str, last_is_prefix: bool) -> None:
+    snippet = LateSnippet(content, parse_query(query).terms, last_is_prefix=last_is_prefix)
     assert len(snippet.text) <= WIDTH + 2
     assert "\n" not in snippet.text
     last = 0

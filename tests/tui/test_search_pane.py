@@ -55,7 +55,7 @@ async def test_an_answer_to_an_older_question_is_not_drawn_over_a_newer_one() ->
 
 @pytest.mark.slow
 async def test_a_word_is_half_typed_until_a_space_follows() -> None:
-    backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, f"{request.partial}"))
+    backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, f"{request.typing}"))
     async with driving(backend) as donna:
         await donna.type("decis")
         await donna.until(lambda: donna.paths == ["Notes/True.md"], "it may become another word")

@@ -313,7 +313,7 @@ def test_a_relative_day_is_that_when_a_turn_was_said_not_that_in_its_title(
     said, title = (now - timedelta(days=1)).timestamp(), "Chat, 27 November 2026"
     store.upsert(note("chat:1-1", "Sold the boat.", source_type="chat", title=title, modified_at=said))
     turn = Passages(store.database).rows([1])[1]
-    content = query_content(parse_query(f"what was sold {day}", now=now), partial=False)
+    content = query_content(parse_query(f"what was sold {day}", now=now), last_is_prefix=False)
     assert content.date_boost(content.searched(turn), turn.names) == boost
 
 
@@ -425,15 +425,15 @@ def test_filters_of_the_text_act_on_the_search(store: MemoryStore) -> None:
 
 def test_a_partial_word_finds_what_it_begins(store: MemoryStore) -> None:
     add(store, "a.md", "kestrel")
-    assert paths(asked(store, "kest", partial=True)) == ["a.md"]
+    assert paths(asked(store, "kest", typing=True)) == ["a.md"]
     assert paths(asked(store, "kest")) == []
 
 
 def test_a_word_that_some_passage_contains_is_not_a_prefix(store: MemoryStore) -> None:
     add(store, "a.md", "a note")
     add(store, "b.md", "a notebook")
-    assert paths(asked(store, "note", partial=True, vector=None)) == ["a.md"]
-    assert paths(asked(store, "noteb", partial=True, vector=None)) == ["b.md"]
+    assert paths(asked(store, "note", typing=True, vector=None)) == ["a.md"]
+    assert paths(asked(store, "noteb", typing=True, vector=None)) == ["b.md"]
 
 
 @pytest.mark.parametrize(
@@ -489,7 +489,7 @@ def test_the_digits_of_a_grouped_number_are_not_the_number(store: MemoryStore) -
     store.delete("vault", "a")
     add(store, "b", f"1. Call room 310.{filler}", leaning(0.1))
     assert paths(asked(store, "1310")) == []
-    content = query_content(Query(words=("1310",), spellings=(("1310", "1,310"),)), partial=False)
+    content = query_content(Query(words=("1310",), spellings=(("1310", "1,310"),)), last_is_prefix=False)
     assert content.coverage("The invoice is 1,310 €") == 1.0
     assert content.coverage("1. Call room 310 of release 4.1.310 at 21,310,000") == 0.0
 
@@ -534,18 +534,18 @@ def test_an_excluded_word_is_respelt_once_but_no_word_of_a_relative_date(
     assert keyword_leg(store.database, ask(SearchRequest(text="nächste Woche")), 10).query.words == ("nächste", "Woche")
 
 
-def test_a_half_typed_word_may_become_what_most_passages_hold(store: MemoryStore) -> None:
+def test_a_prefix_may_become_what_most_passages_hold(store: MemoryStore) -> None:
     for number in range(MAX_COMPLETIONS):
         add(store, f"{number}.md", f"kestrel{number} kestrel{number + 1}")
-    found = paths(asked(store, "kest", partial=True, vector=None))
+    found = paths(asked(store, "kest", typing=True, vector=None))
     assert sorted(found) == [f"{number}.md" for number in range(MAX_COMPLETIONS)]
 
 
 @pytest.mark.parametrize("typed", ["decisi", "decision", "deci", "Décisions"])
-def test_a_half_typed_word_finds_words_whose_stem_is_shorter(store: MemoryStore, typed: str) -> None:
+def test_a_prefix_finds_words_whose_stem_is_shorter(store: MemoryStore, typed: str) -> None:
     add(store, "a.md", "our decisions")
     add(store, "b.md", "the weather")
-    assert paths(asked(store, typed, partial=True, vector=None)) == ["a.md"]
+    assert paths(asked(store, typed, typing=True, vector=None)) == ["a.md"]
 
 
 def test_a_character_of_a_script_without_spaces_finds_the_words_that_it_begins(store: MemoryStore) -> None:

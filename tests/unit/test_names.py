@@ -9,7 +9,7 @@ import pytest
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope
-from donna_tui.index.names import MAX_NAMESAKES, Name, NameKind, begun_names, exact_names, name_key, similar_names
+from donna_tui.index.names import MAX_NAMESAKES, Name, NameKind, exact_names, name_key, prefix_names, similar_names
 from donna_tui.index.store import MemoryStore
 from donna_tui.search.hybrid import Settings, search
 from donna_tui.search.legs import ask
@@ -247,7 +247,7 @@ def test_lookups_by_key_are_indexed(store: MemoryStore) -> None:
     asked: list[tuple[str, object]] = []
     store.database.connection.exec_trace = lambda _, sql, bindings: asked.append((sql, bindings)) or True
     exact_names(store.database, "a b", Scope(Filters()), 3)
-    begun_names(store.database, "a b", Scope(Filters()), 3)
+    prefix_names(store.database, "a b", Scope(Filters()), 3)
     store.database.connection.exec_trace = None
     for sql, bindings in asked:
         plans += [row[3] for row in store.database.rows(f"EXPLAIN QUERY PLAN {sql}", bindings)]

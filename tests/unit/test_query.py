@@ -197,11 +197,11 @@ def test_date_filters_use_local_midnight_across_dst(set_zone: Callable[[str], No
 def test_last_query_word_is_treated_as_a_prefix() -> None:
     query = parse_query("redis sess")
     assert query.literals == ('"redis"', '"sess"')
-    assert query.begun == "sess"
+    assert query.last_word == "sess"
 
 
 def test_phrase_is_not_treated_as_a_prefix() -> None:
-    assert parse_query('redis "a b"').begun == ""
+    assert parse_query('redis "a b"').last_word == ""
 
 
 def test_quotes_in_fts_literals_are_escaped() -> None:
@@ -258,8 +258,8 @@ def test_the_day_of_a_date_may_have_a_point_and_a_month_may_be_a_number(text: st
 
 def test_a_quoted_expression_is_no_relative_date_and_a_typed_one_is_no_prefix() -> None:
     assert parse_query('"last week" meeting').days == ""
-    assert parse_query("meeting last week").begun == ""
-    assert parse_query("meeting of last weeks").begun == "weeks"
+    assert parse_query("meeting last week").last_word == ""
+    assert parse_query("meeting of last weeks").last_word == "weeks"
 
 
 @pytest.mark.parametrize(

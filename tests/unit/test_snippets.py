@@ -14,8 +14,8 @@ from donna_tui.types.search import Snippet
 LONG = "filler words that nobody asked for " * 20
 
 
-def make_snippet(content: str, terms: Sequence[str], *, partial: bool = False, width: int = WIDTH) -> Snippet:
-    return LateSnippet(content, tuple(terms), partial=partial).fitted(width)
+def make_snippet(content: str, terms: Sequence[str], *, last_is_prefix: bool = False, width: int = WIDTH) -> Snippet:
+    return LateSnippet(content, tuple(terms), last_is_prefix=last_is_prefix).fitted(width)
 
 
 def marked(snippet: Snippet) -> list[str]:
@@ -64,7 +64,7 @@ def test_whole_words_are_marked_only() -> None:
 
 
 def test_the_word_that_is_being_typed_is_marked_as_a_beginning() -> None:
-    assert marked(make_snippet("redis sessions", ["redis", "sess"], partial=True)) == ["redis", "sessions"]
+    assert marked(make_snippet("redis sessions", ["redis", "sess"], last_is_prefix=True)) == ["redis", "sessions"]
     assert marked(make_snippet("redis sessions", ["redis", "sess"])) == ["redis"]
 
 
@@ -155,7 +155,7 @@ def test_short_words_keep_their_endings() -> None:
 
 def test_a_hit_has_the_widest_snippet() -> None:
     content, terms = f"# Cache\n{LONG} redis sessions", ("redis", "sess")
-    late, made = LateSnippet(content, terms, partial=True), make_snippet(content, terms, partial=True)
+    late, made = LateSnippet(content, terms, last_is_prefix=True), make_snippet(content, terms, last_is_prefix=True)
     assert marked(made) == ["redis", "sessions"]
     assert (late.text, late.marks) == (made.text, made.marks)
 

@@ -60,7 +60,7 @@ class Question:
             mode=self.mode,
             filters=Filters(path_prefix=self.scope.folder, sources=sources),
             near_misses=self.near_misses,
-            partial=not self.text[-1:].isspace(),
+            typing=not self.text[-1:].isspace(),
             everywhere=self.scope.every_space,
         )
 
