@@ -31,7 +31,7 @@ from donna_tui.embedding.service import EmbeddingService
 from donna_tui.index.database import Database
 from donna_tui.index.documents import Document
 from donna_tui.index.exact_scan import ExactScan
-from donna_tui.index.filters import Scope, all_in_scope
+from donna_tui.index.filters import FTS_TABLE, Scope, all_in_scope
 from donna_tui.index.generations import Recipe, index_path, open_generation
 from donna_tui.index.invocations import InputHash
 from donna_tui.index.keyword import rank_all, rank_scope, search_words
@@ -182,7 +182,7 @@ async def _recall_of_words(readers: Readers, questions: Sequence[str], scope: Sc
 def _best_of_all(database: Database, terms: Sequence[str], scope: Scope) -> list[float]:
     """Return the scores of the ten best of all matches."""
     everything = scope == Scope(Filters())
-    best = rank_all(database, terms, 10) if everything else rank_scope(database, terms, scope, 10)
+    best = rank_all(database, terms, 10, FTS_TABLE) if everything else rank_scope(database, terms, scope, 10)
     return [match.score for match in best]
 
 

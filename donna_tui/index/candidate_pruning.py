@@ -23,7 +23,6 @@ from functools import cache
 
 from donna_tui.index.database import Database
 from donna_tui.index.documents import last_chunk
-from donna_tui.index.filters import ALL_WORDS
 from donna_tui.index.sampling import Range, span, stretches
 
 ALL_RANKED = 30_000
@@ -59,22 +58,20 @@ def whole(database: Database) -> list[Range]:
     return [(1, last_chunk(database))]
 
 
-def choose_level(
-    database: Database, terms: Sequence[str], wanted: int, ranges: Sequence[Range], words: str = ALL_WORDS
-) -> Level:
+def choose_level(database: Database, terms: Sequence[str], wanted: int, ranges: Sequence[Range], table: str) -> Level:
     """Choose the narrowest level that contains the best `wanted` passages for any of the terms in some ranges of keys.
 
-    The terms are FTS5 expressions; `words` is the table of the keyword index.
+    The terms are FTS5 expressions.
     """
     any_term = " OR ".join(terms)
     if span(ranges) <= ALL_RANKED:
         return Level(any_term)
-    inside = _Sample.of(database, ranges, words)
+    inside = _Sample.of(database, ranges, table)
     matches = cache(inside.matches)
     if matches(any_term) <= ALL_RANKED:
         return Level(any_term)
     # inverse document frequencies as FTS5 computes them, in the whole index, without the terms that most passages have
-    everywhere = inside if list(ranges) == whole(database) else _Sample.of(database, whole(database), words)
+    everywhere = inside if list(ranges) == whole(database) else _Sample.of(database, whole(database), table)
     frequency = matches if everywhere is inside else everywhere.matches
     passages, known = everywhere.passages, {term: max(1, frequency(term)) for term in terms}
     rare = {term: each for term, each in known.items() if each < passages / 2}
@@ -118,21 +115,21 @@ class _Sample:
     database: Database
     parts: Sequence[Range]
     scale: float
-    words: str
+    table: str
 
     @classmethod
-    def of(cls, database: Database, ranges: Sequence[Range], words: str) -> _Sample:
+    def of(cls, database: Database, ranges: Sequence[Range], table: str) -> _Sample:
         parts = stretches(ranges)
-        return cls(database, parts, span(ranges) / max(1, span(parts)), words)
+        return cls(database, parts, span(ranges) / max(1, span(parts)), table)
 
     @property
     def passages(self) -> float:
         """Return the estimated number of chunks, from the table of passage lengths: counting passages costs more."""
-        count = f"SELECT count(*) FROM {self.words}_docsize WHERE id BETWEEN ? AND ?"  # noqa: S608
+        count = f"SELECT count(*) FROM {self.table}_docsize WHERE id BETWEEN ? AND ?"  # noqa: S608
         there: list[int] = [self.database.value(count, part) for part in self.parts]
         return self.scale * sum(there)
 
     def matches(self, expression: str) -> int:
-        count = f"SELECT count(*) FROM {self.words} WHERE {self.words} MATCH ? AND rowid BETWEEN ? AND ?"  # noqa: S608
+        count = f"SELECT count(*) FROM {self.table} WHERE {self.table} MATCH ? AND rowid BETWEEN ? AND ?"  # noqa: S608
         counts: list[int] = [self.database.value(count, (expression, *part)) for part in self.parts]
         return round(self.scale * sum(counts))

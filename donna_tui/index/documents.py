@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from donna_tui.index.database import Database
-from donna_tui.index.filters import ALL_WORDS, PUBLIC_WORDS
+from donna_tui.index.filters import FTS_TABLE, PUBLIC_FTS_TABLE
 from donna_tui.index.names import store_names
 from donna_tui.text.words import indexed_words
 from donna_tui.types.search import DRAFTS, ROLES, MemorySource
@@ -317,7 +317,7 @@ def forget_words(database: Database, document_id: str) -> None:
 
 def _keyword_tables(database: Database, document_id: str) -> tuple[str, ...]:
     private = database.value("SELECT sensitive FROM memory_documents WHERE id = ?", (document_id,))
-    return (ALL_WORDS,) if private else (ALL_WORDS, PUBLIC_WORDS)
+    return (FTS_TABLE,) if private else (FTS_TABLE, PUBLIC_FTS_TABLE)
 
 
 def draft_paths(database: Database) -> set[str]:

@@ -39,8 +39,8 @@ class Scope:
 EXPECTED = 1.1
 """Chunks that are tested for membership in a scope, per chunk expected to be needed."""
 
-ALL_WORDS, PUBLIC_WORDS = "memory_fts", "memory_public_fts"
-"""The keyword indexes: of all passages, and of those of documents that are not private.
+FTS_TABLE, PUBLIC_FTS_TABLE = "memory_fts", "memory_public_fts"
+"""The tables of the keyword indexes: of all passages, and of those of documents that are not private.
 
 Document frequencies (BM25) and the vocabulary must not depend on documents that a client may not see.
 """
@@ -49,9 +49,9 @@ ALL_CHUNKS = "memory_documents d CROSS JOIN memory_chunks c ON c.document_id = d
 """Join chunks by way of their documents: conditions are evaluated once per document before any chunk is read."""
 
 
-def words_of(filters: Filters) -> str:
-    """Return the keyword index whose statistics a search with these filters may use."""
-    return PUBLIC_WORDS if filters.sensitive is False else ALL_WORDS
+def fts_table_of(filters: Filters) -> str:
+    """Return the table of the keyword index whose statistics a search with these filters may use."""
+    return PUBLIC_FTS_TABLE if filters.sensitive is False else FTS_TABLE
 
 
 def in_scope(database: Database, scope: Scope, ids: Sequence[int]) -> list[int]:
@@ -105,13 +105,13 @@ def share_in_scope(database: Database, scope: Scope) -> float:
 
 def conditions(scope: Scope) -> tuple[str, list[object]]:
     """Build an SQL condition over chunks `c` and their documents `d`, with its parameters."""
-    filters, words = scope.filters, words_of(scope.filters)
+    filters, fts_table = scope.filters, fts_table_of(scope.filters)
     prefix = filters.path_prefix.strip("/")
     # '0' is the character after '/': the range is everything below the folder, and no sibling with the same prefix.
     below = "d.source_id >= ? AND d.source_id < ? AND (d.source_id = ? OR d.source_id >= ?)"
     lower = "lower" if "".join(filters.path_parts).isascii() else "lower_case"
     lacks = f"NOT instr('/' || {lower}(d.source_id), part.value)"
-    listed = f"SELECT rowid FROM {words} WHERE {words} MATCH ?"  # noqa: S608
+    listed = f"SELECT rowid FROM {fts_table} WHERE {fts_table} MATCH ?"  # noqa: S608
     phrase = (
         f"c.id IN (SELECT m.id FROM ({listed}) AS held CROSS JOIN memory_chunks m ON m.id = held.rowid"  # noqa: S608
         " JOIN memory_documents n ON n.id = m.document_id"
@@ -119,7 +119,7 @@ def conditions(scope: Scope) -> tuple[str, list[object]]:
     )
     # The plus makes SQLite look paths up in the index that has them, after the user and each source type.
     plus = "+" if filters.path_prefix or filters.within else ""
-    table: list[tuple[object, str, list[object]]] = [
+    clauses: list[tuple[object, str, list[object]]] = [
         (True, "d.user_id = ?", [filters.user_id]),
         (True, f"{plus}d.deleted_at IS NULL", []),
         *((True, sql, values) for sql, values in _source_conditions(filters.sources)),
@@ -139,7 +139,7 @@ def conditions(scope: Scope) -> tuple[str, list[object]]:
         (scope.required, phrase, [" AND ".join(scope.required), json.dumps(scope.phrases)]),
         (scope.forbidden, f"c.id NOT IN ({listed})", [" OR ".join(scope.forbidden)]),
     ]
-    parts = [(sql, values) for applies, sql, values in table if applies]
+    parts = [(sql, values) for applies, sql, values in clauses if applies]
     return " AND ".join(sql for sql, _ in parts), [value for _, values in parts for value in values]
 
 

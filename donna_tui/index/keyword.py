@@ -14,13 +14,13 @@ from donna_tui.index.database import Database, RunParallel
 from donna_tui.index.documents import last_chunk
 from donna_tui.index.filters import (
     ALL_CHUNKS,
-    ALL_WORDS,
-    PUBLIC_WORDS,
+    FTS_TABLE,
+    PUBLIC_FTS_TABLE,
     Scope,
     all_in_scope,
     conditions,
     first_in_scope,
-    words_of,
+    fts_table_of,
 )
 from donna_tui.index.sampling import Range, halves, span
 from donna_tui.index.scope import ScopeMembership, estimate_scope, is_one_note
@@ -77,11 +77,11 @@ def search_words(
     if estimate.members is not None and span(estimate.members.ranges) <= TIGHT * span(ranges):
         ranges, share = estimate.members.ranges, estimate.members.density
     candidates = math.ceil(CANDIDATES_PER_RESULT * limit / share)
-    words = words_of(scope.filters)
-    level = choose_level(database, terms, candidates, ranges, words)
-    best = _best_at_level(database, level, candidates, ranges, run_parallel, words) if level.within else []
+    table = fts_table_of(scope.filters)
+    level = choose_level(database, terms, candidates, ranges, table)
+    best = _best_at_level(database, level, candidates, ranges, run_parallel, table) if level.within else []
     if len(best) < candidates:
-        best = rank_all(database, terms, candidates, ranges, words)
+        best = rank_all(database, terms, candidates, table, ranges)
     known = {match.id: match for match in best}
     if estimate.members is None:
         first = first_in_scope(database, scope, list(known), limit, share)
@@ -93,16 +93,16 @@ def search_words(
 
 
 def _best_at_level(
-    database: Database, level: Level, limit: int, ranges: Sequence[Range], run_parallel: RunParallel | None, words: str
+    database: Database, level: Level, limit: int, ranges: Sequence[Range], run_parallel: RunParallel | None, table: str
 ) -> list[KeywordMatch]:
     """Return the best matches at a level, ranking the newer half of the chunks in parallel if possible."""
 
     def best_in(connection: Database, part: Sequence[Range]) -> list[KeywordMatch]:
-        listed = f"SELECT rowid FROM {words} WHERE {words} MATCH ? AND rowid BETWEEN ? AND ?"  # noqa: S608
+        listed = f"SELECT rowid FROM {table} WHERE {table} MATCH ? AND rowid BETWEEN ? AND ?"  # noqa: S608
         return [
             match
             for keys in part
-            for match in _rank_inside(connection, level.ranked_by, listed, [level.within, *keys], limit, keys, words)
+            for match in _rank_inside(connection, level.ranked_by, listed, [level.within, *keys], limit, table, keys)
         ]
 
     if run_parallel is None:
@@ -117,11 +117,11 @@ def _first(matches: Sequence[KeywordMatch], limit: int) -> list[KeywordMatch]:
 
 
 def rank_all(
-    database: Database, terms: Sequence[str], limit: int, ranges: Sequence[Range] = (ALL_KEYS,), words: str = ALL_WORDS
+    database: Database, terms: Sequence[str], limit: int, table: str, ranges: Sequence[Range] = (ALL_KEYS,)
 ) -> list[KeywordMatch]:
     """Rank all matches, whatever the cost: the reference for measuring levels."""
     any_term = " OR ".join(terms)
-    found = [match for keys in ranges for match in _rank_inside(database, any_term, "", [], limit, keys, words)]
+    found = [match for keys in ranges for match in _rank_inside(database, any_term, "", [], limit, table, keys)]
     return _first(found, limit)
 
 
@@ -129,12 +129,12 @@ def rank_scope(
     database: Database, terms: Sequence[str], scope: Scope, limit: int, members: ScopeMembership | None = None
 ) -> list[KeywordMatch]:
     """Rank all matches in a scope, listing its passages unless they are known."""
-    any_term, words = " OR ".join(terms), words_of(scope.filters)
+    any_term, table = " OR ".join(terms), fts_table_of(scope.filters)
     if members is not None:
-        return _rank_inside(database, any_term, _GIVEN, [members.listed], limit, words=words)
+        return _rank_inside(database, any_term, _GIVEN, [members.listed], limit, table)
     where, parameters = conditions(scope)
     listed = f"SELECT c.id FROM {ALL_CHUNKS} WHERE {where}"  # noqa: S608
-    return _rank_inside(database, any_term, listed, parameters, limit, words=words)
+    return _rank_inside(database, any_term, listed, parameters, limit, table)
 
 
 _GIVEN = "SELECT value FROM json_each(?)"
@@ -142,10 +142,10 @@ _GIVEN = "SELECT value FROM json_each(?)"
 
 def _best_in_note(database: Database, terms: Sequence[str], scope: Scope, limit: int) -> list[KeywordMatch]:
     """Rank by how rare the terms are within the note too, because frequent terms do not distinguish its passages."""
-    inside, words = all_in_scope(database, scope), words_of(scope.filters)
+    inside, table = all_in_scope(database, scope), fts_table_of(scope.filters)
     scores: defaultdict[int, float] = defaultdict(float)
     for term in terms:
-        found = _rank_inside(database, term, _GIVEN, [json.dumps(inside)], len(inside), words=words)
+        found = _rank_inside(database, term, _GIVEN, [json.dumps(inside)], len(inside), table)
         # the inverse document frequency in the form that is never negative (Lucene's BM25)
         weight = math.log(1.0 + (len(inside) - len(found) + 0.5) / (len(found) + 0.5)) ** ALSO_IN_NOTE
         for match in found:
@@ -160,13 +160,16 @@ def _rank_inside(
     inside: str,
     parameters: Sequence[object],
     limit: int,
+    table: str,
     keys: Range = ALL_KEYS,
-    words: str = ALL_WORDS,
 ) -> list[KeywordMatch]:
-    """Rank only the chunks that a subquery lists, within a range of keys; all of them without a subquery."""
+    """Rank only the chunks that a subquery lists, within a range of keys; all of them without a subquery.
+
+    `table` is that of a keyword index, here and below.
+    """
     listed = f" AND +rowid IN ({inside})" if inside else ""  # the plus prevents a lookup per row
     rows = database.rows(
-        f"SELECT rowid, -bm25({words}, {WEIGHTS}) AS score FROM {words} WHERE {words} MATCH ?"  # noqa: S608
+        f"SELECT rowid, -bm25({table}, {WEIGHTS}) AS score FROM {table} WHERE {table} MATCH ?"  # noqa: S608
         f" AND rowid BETWEEN ? AND ?{listed} ORDER BY score DESC, rowid LIMIT ?",
         [expression, *keys, *parameters, limit],
     )
@@ -180,8 +183,8 @@ def newest(database: Database, scope: Scope, limit: int) -> list[KeywordMatch]:
     """
     where, parameters = conditions(Scope(scope.filters))
     if scope.forbidden:
-        words = words_of(scope.filters)
-        holding = f"SELECT rowid FROM {words} WHERE {words} MATCH ?"  # noqa: S608
+        table = fts_table_of(scope.filters)
+        holding = f"SELECT rowid FROM {table} WHERE {table} MATCH ?"  # noqa: S608
         where += f" AND d.id NOT IN (SELECT p.document_id FROM memory_places p WHERE p.id IN ({holding}))"  # noqa: S608
         parameters = [*parameters, " OR ".join(scope.forbidden)]
     rows = database.rows(
@@ -200,26 +203,26 @@ the postings for each expression and each stretch of the index: 50 ms for “con
 15.
 """
 
-VOCABULARY = {ALL_WORDS: "memory_words", PUBLIC_WORDS: "memory_public_words"}
+VOCABULARY = {FTS_TABLE: "memory_words", PUBLIC_FTS_TABLE: "memory_public_words"}
 """The vocabulary of each keyword index, with the number of passages that contain each word."""
 
 
-def holds_word(database: Database, word: str, words: str = ALL_WORDS) -> bool:
+def holds_word(database: Database, word: str, table: str) -> bool:
     """Return whether any passage of a keyword index contains a word, in any of its forms."""
-    exists = f"SELECT EXISTS (SELECT 1 FROM {words} WHERE {words} MATCH ?)"  # noqa: S608
+    exists = f"SELECT EXISTS (SELECT 1 FROM {table} WHERE {table} MATCH ?)"  # noqa: S608
     return bool(database.value(exists, (quoted(word),)))
 
 
-def unknown_words(database: Database, text: str, words: str = ALL_WORDS) -> set[str]:
+def unknown_words(database: Database, text: str, table: str) -> set[str]:
     """Return the words of a text, without punctuation, that no passage of a keyword index contains in any form."""
     unknown = (
         "SELECT value FROM json_each(?) WHERE NOT EXISTS"  # noqa: S608
-        f" (SELECT 1 FROM {words} WHERE {words} MATCH '\"' || value || '\"')"
+        f" (SELECT 1 FROM {table} WHERE {table} MATCH '\"' || value || '\"')"
     )
     return set(database.column(unknown, (json.dumps(text.split()),)))
 
 
-def one_edit_away(database: Database, word: str, words: str = ALL_WORDS) -> str:
+def one_edit_away(database: Database, word: str, table: str) -> str:
     """Return a word that a passage contains and that differs from a word in lower case by one typing error: two letters
     swapped, one missing, one too many, or another one, in this order. Empty if there is none.
     """
@@ -229,7 +232,7 @@ def one_edit_away(database: Database, word: str, words: str = ALL_WORDS) -> str:
     removed = [f"{left}{right[1:]}" for left, right in cuts if right]
     replaced = [f"{left}{letter}{right[1:]}" for left, right in cuts if right for letter in ascii_lowercase]
     edits = list(dict.fromkeys((*swapped, *added, *removed, *replaced)))
-    unknown = unknown_words(database, " ".join(edits), words)
+    unknown = unknown_words(database, " ".join(edits), table)
     return next((edit for edit in edits if edit not in unknown), "")
 
 
@@ -237,11 +240,11 @@ MAX_READ = 50
 """Maximum number of passages that are read for the spelling of a word."""
 
 
-def holds_spelling(database: Database, word: str, words: str = ALL_WORDS) -> bool:
+def holds_spelling(database: Database, word: str, table: str) -> bool:
     """Return whether one of the first passages that contain a word spells it like this (`spelling_pattern`); the
     keyword index has neither accents nor the separators of numbers.
     """
-    found = f"SELECT rowid FROM {words} WHERE {words} MATCH ? LIMIT {MAX_READ}"  # noqa: S608
+    found = f"SELECT rowid FROM {table} WHERE {table} MATCH ? LIMIT {MAX_READ}"  # noqa: S608
     exists = (
         f"SELECT EXISTS (SELECT 1 FROM ({found}) AS found CROSS JOIN memory_chunks c ON c.id = found.rowid"  # noqa: S608
         " JOIN memory_documents d ON d.id = c.document_id WHERE matches(?, d.search_title || c.content))"
@@ -249,7 +252,7 @@ def holds_spelling(database: Database, word: str, words: str = ALL_WORDS) -> boo
     return bool(database.value(exists, (quoted(word), spelling_pattern(word))))
 
 
-def prefix_query(database: Database, word: str, words: str = ALL_WORDS) -> str:
+def prefix_query(database: Database, word: str, table: str) -> str:
     """Build an FTS5 expression for the prefix of a word: the words of the index that complete it."""
     prefix = word.casefold()
     if is_one_character(word):
@@ -257,19 +260,19 @@ def prefix_query(database: Database, word: str, words: str = ALL_WORDS) -> str:
     if len(prefix) < SHORTEST_STEM:
         return quoted(word)
     terms = database.column(
-        f"SELECT term FROM {VOCABULARY[words]} WHERE term >= ? AND term < ? ORDER BY doc DESC LIMIT ?",  # noqa: S608
+        f"SELECT term FROM {VOCABULARY[table]} WHERE term >= ? AND term < ? ORDER BY doc DESC LIMIT ?",  # noqa: S608
         (prefix, f"{prefix}\U0010ffff", MAX_COMPLETIONS),
     )
     # FTS5 would stem a stem again, such as “decis” to “deci”
     completed = [f"{quoted(term)}*" if term.endswith("s") else quoted(term) for term in terms]
-    completed = completed or [f"{quoted(_stem_of(database, prefix, words) or word)}*"]
+    completed = completed or [f"{quoted(_stem_of(database, prefix, table) or word)}*"]
     return f"({' OR '.join(completed)})"
 
 
-def _stem_of(database: Database, prefix: str, words: str) -> str:
+def _stem_of(database: Database, prefix: str, table: str) -> str:
     """Return the longest stem that is a prefix of a word: “decisi” does not begin “decis”, the stem of “decisions”."""
     known = database.column(
-        f"SELECT term FROM json_each(?) AS stem CROSS JOIN {VOCABULARY[words]} ON term = stem.value",  # noqa: S608
+        f"SELECT term FROM json_each(?) AS stem CROSS JOIN {VOCABULARY[table]} ON term = stem.value",  # noqa: S608
         (json.dumps([prefix[:length] for length in range(SHORTEST_STEM, min(len(prefix), LONGEST_STEM))]),),
     )
     return max(known, key=len, default="")

@@ -61,7 +61,7 @@ def rerank(
         except ModelError as error:
             note = f"ranked by relevance, importance and age: {error.message}"
     if not scores:
-        named = words_of(query)
+        named = _words_of(query)
         asked = {
             (each.session_id, each.end_line + 1): each.score
             for each in memories
@@ -72,7 +72,7 @@ def rerank(
     return sorted(rescored, key=lambda memory: -memory.score), note
 
 
-def words_of(text: str) -> frozenset[str]:
+def _words_of(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.casefold()))
 
 
@@ -108,7 +108,7 @@ def blend(memory: MemoryChunk, named: frozenset[str], now: float, asked: float =
     known = memory.importance.value if memory.importance else None
     importance = 1.0 if memory.pinned or memory.is_summary else UNKNOWN_IMPORTANCE if known is None else known
     extra = (
-        SPEAKER_WEIGHT * (not named.isdisjoint(words_of(speaker)))
+        SPEAKER_WEIGHT * (not named.isdisjoint(_words_of(speaker)))
         + IMPORTANCE_WEIGHT * importance
         + RECENCY_WEIGHT * recency(memory.at, now)
         + is_turn * (REPLY_WEIGHT * asked - QUESTION_WEIGHT * question_share(memory.content))

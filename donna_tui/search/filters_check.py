@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from donna_tui.index.database import Database
-from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions, words_of
+from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions, fts_table_of
 from donna_tui.index.keyword import holds_word, one_edit_away
 from donna_tui.search.query import Query, without_joined
 from donna_tui.search.ranking import asking_words
@@ -43,16 +43,16 @@ def misspelt_words(database: Database, query: Query) -> Iterator[FilterProblem]:
     """Return each word that no note has, but one that differs by a typing error; not those that ask for a section, such
     as “tasks”, which need not be in a note.
     """
-    index, asking = words_of(query.filters), asking_words(query)
+    table, asking = fts_table_of(query.filters), asking_words(query)
 
     def nearest_in(connection: Database, words: Sequence[str]) -> dict[str, str]:
-        return {word: one_edit_away(connection, word, index) for word in words}
+        return {word: one_edit_away(connection, word, table) for word in words}
 
     for term in [term for term in dict.fromkeys(query.terms) if term not in asking][:MAX_WORDS]:
         word = folded(without_joined(term.strip("?!.,;:()")))
         is_word = word.isascii() and word.isalpha() and SHORTEST_MISSPELT <= len(word) <= LONGEST_MISSPELT
-        is_unknown = is_word and term not in query.phrases and not holds_word(database, word, index)
-        if is_unknown and (near := database.cached_by_id(f"near {index}", [word], nearest_in)[word]):
+        is_unknown = is_word and term not in query.phrases and not holds_word(database, word, table)
+        if is_unknown and (near := database.cached_by_id(f"near {table}", [word], nearest_in)[word]):
             yield FilterProblem(term, "no note has this word", near)
 
 

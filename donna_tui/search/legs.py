@@ -8,7 +8,7 @@ from datetime import datetime
 
 from donna_tui.index.database import Database, RunParallel
 from donna_tui.index.documents import ChunkPosition, places_of
-from donna_tui.index.filters import Scope, words_of
+from donna_tui.index.filters import Scope, fts_table_of
 from donna_tui.index.keyword import KeywordMatch, holds_spelling, holds_word, newest, prefix_query, quoted, search_words
 from donna_tui.index.names import newest_named
 from donna_tui.index.scope import is_one_note
@@ -143,7 +143,7 @@ def _respelt(database: Database, query: Query) -> Query:
     A spelling with the same stem is found anyway, such as “issü” for “issue”. The words of relative dates are kept,
     since they name days.
     """
-    index, kept = words_of(query.filters), " ".join(query.relative).split()
+    table, kept = fts_table_of(query.filters), " ".join(query.relative).split()
     added: list[tuple[str, str]] = []
 
     def spelling(word: str, *, is_excluded: bool) -> str:
@@ -151,10 +151,10 @@ def _respelt(database: Database, query: Query) -> Query:
         is_word = bare not in kept and bare.lower() not in STOP_WORDS
         others = [other for other in other_spellings(bare) if _stem(other) != _stem(bare)] if is_word else []
         candidates = (*others, *other_article(bare))
-        is_known = bool(candidates) and holds_word(database, bare, index)
+        is_known = bool(candidates) and holds_word(database, bare, table)
         if is_known and (is_excluded or not others):
             return word
-        found = next((other for other in candidates if holds_spelling(database, other, index)), "")
+        found = next((other for other in candidates if holds_spelling(database, other, table)), "")
         is_added = found != "" and not is_excluded and (is_known or is_grouped(found))
         if is_added:
             added.append((bare, found))
@@ -213,15 +213,13 @@ def _terms(database: Database, question: Question, *, last_is_prefix: bool) -> l
     is_hybrid = question.mode == "hybrid"
     asking = {quoted(word) for word in (*asking_words(query), *latest_of(query)[0].split()) if is_hybrid}
     wanted = [literal for literal in query.literals if literal not in asking] or query.literals
-    words = words_of(query.filters)
-    return [prefix_query(database, prefixes[literal], words) if literal in prefixes else literal for literal in wanted]
+    table = fts_table_of(query.filters)
+    return [prefix_query(database, prefixes[literal], table) if literal in prefixes else literal for literal in wanted]
 
 
 def last_word_is_prefix(database: Database, question: Question) -> bool:
     """Return whether the last word is a prefix: the user is still typing, and no passage contains it. A single
     character of a script without spaces always is, because such scripts are indexed by pairs of characters.
     """
-    word = question.query.last_word
-    if is_one_character(word):
-        return True
-    return question.request.typing and word != "" and not holds_word(database, word, words_of(question.query.filters))
+    word, table = question.query.last_word, fts_table_of(question.query.filters)
+    return is_one_character(word) or (question.request.typing and word != "" and not holds_word(database, word, table))

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from donna_tui.index.database import Database
-from donna_tui.index.filters import Scope, in_scope, words_of
+from donna_tui.index.filters import Scope, fts_table_of, in_scope
 from donna_tui.index.keyword import unknown_words
 from donna_tui.index.names import (
     FoundName,
@@ -135,7 +135,7 @@ def has_unknown_word(database: Database, query: Query, held: Collection[str] = (
     """Return whether a question has a word that occurs in no text, other than a stop word. `held` are stems that do."""
     words = (word for key, _ in _plain(query) for word in key.split())
     asked = " ".join(word for word in words if word not in STOP_WORDS and stem(word) not in held)
-    return bool(asked) and bool(unknown_words(database, asked, words_of(query.filters)))
+    return bool(asked) and bool(unknown_words(database, asked, fts_table_of(query.filters)))
 
 
 def misspelt_by(database: Database, query: Query) -> tuple[Named, ...]:
@@ -148,7 +148,7 @@ def misspelt_by(database: Database, query: Query) -> tuple[Named, ...]:
         found = similar_names(database, key, scope, SIMILAR) if most else []
         edits = {name: _fewest_edits(key, name, most) for name in found}
         near = [name for name in found if edits[name] < most + 1]
-        known = {*key.split()} - unknown_words(database, key, words_of(query.filters)) if near else set()
+        known = {*key.split()} - unknown_words(database, key, fts_table_of(query.filters)) if near else set()
         close = sorted(
             (name for name in near if known.issubset(name.key.split())), key=lambda name: (edits[name], name.kind)
         )

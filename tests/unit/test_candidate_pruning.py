@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from donna_tui.index import candidate_pruning
 from donna_tui.index.candidate_pruning import Level, choose_level, whole
 from donna_tui.index.database import Database
-from donna_tui.index.filters import Scope
+from donna_tui.index.filters import FTS_TABLE, Scope
 from donna_tui.index.keyword import quoted, rank_all, search_words
 from donna_tui.index.sampling import SAMPLED_FROM, STRETCH, STRETCHES, span, stretches
 from donna_tui.index.store import MemoryStore
@@ -52,7 +52,7 @@ def fill(store: MemoryStore, words: dict[str, int], notes: int = 120) -> None:
 
 
 def level_for(store: MemoryStore, *terms: str, wanted: int = 5) -> Level:
-    return choose_level(store.database, terms, wanted, whole(store.database))
+    return choose_level(store.database, terms, wanted, whole(store.database), FTS_TABLE)
 
 
 def best(store: MemoryStore, *terms: str, limit: int = 5) -> list[tuple[int, float]]:
@@ -137,7 +137,7 @@ def test_the_few_that_hold_all_words_are_ranked_beside_the_notes_that_are_named_
     terms = ['"heron"', '"marsh"']
     level = level_for(store, *terms)
     assert level.within == '("marsh" AND "heron") OR {title heading} : (("marsh" OR "heron"))'
-    ranked = rank_all(store.database, terms, 12)
+    ranked = rank_all(store.database, terms, 12, FTS_TABLE)
     assert search_words(store.database, terms, EVERYTHING, 5) == ranked[:5]
     assert {43, 44, 45} <= {match.id for match in ranked}
 
@@ -214,6 +214,6 @@ def test_choose_level_counts_only_the_given_range(store: MemoryStore) -> None:
         heron, marsh = number % 16 == 0 or number > 90, number % 2 == 1 and number < 90
         store.upsert(note(f"{number}.md", f"number{number} {'heron' * heron} {'marsh' * marsh}"))
     terms = ['"heron"', '"marsh"']
-    assert choose_level(store.database, terms, 5, [(1, 80)]).within == '("heron" OR "marsh")'
-    assert choose_level(store.database, terms, 5, [(91, 120)]).within == '"heron"'
-    assert choose_level(store.database, terms, 5, [(1, 9)]) == Level('"heron" OR "marsh"')
+    assert choose_level(store.database, terms, 5, [(1, 80)], FTS_TABLE).within == '("heron" OR "marsh")'
+    assert choose_level(store.database, terms, 5, [(91, 120)], FTS_TABLE).within == '"heron"'
+    assert choose_level(store.database, terms, 5, [(1, 9)], FTS_TABLE) == Level('"heron" OR "marsh"')

@@ -524,9 +524,9 @@ def test_an_excluded_word_is_respelt_once_but_no_word_of_a_relative_date(
     add(store, "b", "Frau Schmidt wohnt hier.", leaning(0.8, axis=2))
     looked_up: list[str] = []
 
-    def spy(database: Database, word: str, words: str) -> bool:
+    def spy(database: Database, word: str, table: str) -> bool:
         looked_up.append(word)
-        return holds_word(database, word, words)
+        return holds_word(database, word, table)
 
     monkeypatch.setattr("donna_tui.search.legs.holds_word", spy)
     assert paths(asked(store, "frau -mueller")) == ["b"]

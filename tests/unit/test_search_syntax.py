@@ -142,9 +142,9 @@ def test_a_misspelt_word_is_looked_up_once_while_the_next_ones_are_typed(
 ) -> None:
     looked_up: list[str] = []
 
-    def near(database: Database, word: str, words: str) -> str:
+    def near(database: Database, word: str, table: str) -> str:
         looked_up.append(word)
-        return one_edit_away(database, word, words)
+        return one_edit_away(database, word, table)
 
     monkeypatch.setattr("donna_tui.search.filters_check.one_edit_away", near)
     database = replace(store.database, cache=RevisionCache())
