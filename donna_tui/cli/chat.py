@@ -21,7 +21,7 @@ from donna_tui.cli.session import Session, engine_for, open_session, run, run_wi
 from donna_tui.platform.paths import expanded
 from donna_tui.text.plural import plural
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.memory import ImportReport, MemoryChunk, SessionRow, Suggestion
+from donna_tui.types.memory import ConversationRow, ImportReport, MemoryChunk, Suggestion
 from donna_tui.types.search import ME
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ async def _watch(session: Session, folder: Path, *, once: bool, sensitive: bool)
         offered = set(await service.suggestions(limit=MAX_SUGGESTIONS))
         while True:
             report = await service.follow(logs, sensitive=sensitive)
-            closed = await service.close_quiet_sessions(time.time() - QUIET_SECONDS)
+            closed = await service.close_quiet_conversations(time.time() - QUIET_SECONDS)
             if report.turns or report.malformed:
                 malformed = f", {plural(report.malformed, 'line')} not valid" if report.malformed else ""
                 emit_lines([f"{plural(report.turns, 'turn')} of {plural(report.sessions, 'conversation')}{malformed}"])
@@ -269,19 +269,19 @@ def _suggestion_lines(one: Suggestion, replaced: Sequence[str], done: str) -> It
 @app.command("list")
 def chat_list(space: SpaceOption = None, as_json: AsJson = False) -> None:
     """List the conversations."""
-    sessions = run_with_engine(open_session(space), "donna chat list", lambda engine: engine.memory.sessions(None))
-    rows = [{"id": f"chat:{session.name}", **asdict(session)} for session in sessions]
-    emit({"count": len(rows), "conversations": rows}, map(_session_line, sessions), as_json=as_json)
-    require_found(sessions, "no conversations")
+    found = run_with_engine(open_session(space), "donna chat list", lambda engine: engine.memory.conversations(None))
+    rows = [{"id": f"chat:{each.name}", **asdict(each)} for each in found]
+    emit({"count": len(rows), "conversations": rows}, map(_conversation_line, found), as_json=as_json)
+    require_found(found, "no conversations")
 
 
-def _session_line(session: SessionRow) -> str:
+def _conversation_line(row: ConversationRow) -> str:
     from donna_tui.vault.note.read import iso_date
 
-    state = "(forgotten)" if not session.turns else "(summarised)" if session.summary else ""
-    user = f"({session.user_id})" if session.user_id != ME else ""
-    described = "  ".join(filter(None, (session.name, session.title, user, state)))
-    return f"{iso_date(session.started_at):10}  {session.turns:>5}  {described}"
+    state = "(forgotten)" if not row.turns else "(summarised)" if row.summary else ""
+    user = f"({row.user_id})" if row.user_id != ME else ""
+    described = "  ".join(filter(None, (row.name, row.title, user, state)))
+    return f"{iso_date(row.started_at):10}  {row.turns:>5}  {described}"
 
 
 @app.command("compress")

@@ -16,7 +16,7 @@ from donna_tui.index.migrations import get_meta
 from donna_tui.memory import facts, forgetting, listing
 from donna_tui.memory.chat import TurnRules
 from donna_tui.memory.compression import compress, due, expand, material, summary_of
-from donna_tui.memory.conversations import NewTurn, Recorder, expire_sessions, list_sessions, users_of
+from donna_tui.memory.conversations import NewTurn, Recorder, expire_conversations, list_conversations, users_of
 from donna_tui.memory.database import MemoryDb
 from donna_tui.memory.db_thread import DbThread
 from donna_tui.memory.importers import Import, LogFolder, Progress
@@ -29,6 +29,7 @@ from donna_tui.memory.tokens import prompt_tokens
 from donna_tui.types.errors import DonnaError, Reason, SpaceError
 from donna_tui.types.memory import (
     BackfillRow,
+    ConversationRow,
     Correction,
     ImportReport,
     MemoryChunk,
@@ -36,7 +37,6 @@ from donna_tui.types.memory import (
     MemoryType,
     RecallResult,
     SessionChange,
-    SessionRow,
     Suggestion,
     TaskRow,
 )
@@ -81,9 +81,9 @@ class MemoryService:
 
     # Conversations
 
-    async def sessions(self, user_id: str | None = ME) -> tuple[SessionRow, ...]:
+    async def conversations(self, user_id: str | None = ME) -> tuple[ConversationRow, ...]:
         """List the conversations of a user, or of all users with None, oldest first."""
-        return await self.db.run(lambda db: tuple(list_sessions(db.database, user_id)))
+        return await self.db.run(lambda db: tuple(list_conversations(db.database, user_id)))
 
     async def add_turns(
         self, turns: list[NewTurn], *, sensitive: bool = False, closed: bool = False, by: str = ""
@@ -98,13 +98,13 @@ class MemoryService:
             recorder = Recorder(db, ME, sensitive, one_user=True, added_by=by)
             recorder.add(turns)
             if closed:
-                recorder.close_sessions()
+                recorder.close_conversations()
             return recorder.added, recorder.known
 
         return await self.db.change(add)
 
     async def follow(self, logs: LogFolder, *, sensitive: bool = False) -> ImportReport:
-        """Import the new lines of a folder of logs; their sessions stay open. Cancelling loses no turn."""
+        """Import the new lines of a folder of logs; their conversations stay open. Cancelling loses no turn."""
         importing = await self.db.run(lambda db: Import(Recorder(db, sensitive=sensitive)))
         steps = logs.read_new(importing)
         while await self.db.run(lambda _: next(steps, None)) is not None:
@@ -113,9 +113,9 @@ class MemoryService:
             self._request_check()
         return importing.report
 
-    async def close_quiet_sessions(self, before: float) -> int:
-        """Close the sessions without a turn since `before` (Unix time); return their number."""
-        return await self.db.change(lambda db: expire_sessions(db, before))
+    async def close_quiet_conversations(self, before: float) -> int:
+        """Close the conversations without a turn since `before` (Unix time); return their number."""
+        return await self.db.change(lambda db: expire_conversations(db, before))
 
     async def suggestions(self, *, limit: int = 50) -> tuple[Suggestion, ...]:
         """List unanswered suggestions, which are preferences stated in chats, latest first."""
@@ -146,23 +146,23 @@ class MemoryService:
         return await self.db.run(lambda db: users_of(db.database))
 
     async def compress_due(self) -> tuple[MemoryChunk, ...]:
-        """Compress the oldest sessions of every user above the threshold; return the summaries."""
+        """Compress the oldest conversations of every user above the threshold; return the summaries."""
         return tuple([summary for user in await self.users() for summary in await self.compress(user)])
 
     async def compress(self, user_id: str = ME) -> tuple[MemoryChunk, ...]:
-        """Compress the oldest sessions if more than the configured number are uncompressed; return the summaries."""
+        """Compress the oldest conversations if more than the configured number are not; return the summaries."""
         threshold = self._context.config.recall.compression_threshold
-        sessions = await self.db.run(lambda db: due(db.database, threshold, user_id))
-        summaries = [await self._compressed(session, user_id) for session in sessions]
+        found = await self.db.run(lambda db: due(db.database, threshold, user_id))
+        summaries = [await self._compressed(each, user_id) for each in found]
         return tuple(listing.memory_of_fact(summary) for summary in summaries if summary)
 
-    async def _compressed(self, session: SessionRow, user_id: str) -> facts.Fact | None:
-        """Summarise a session, with a language model if one is configured and answers.
+    async def _compressed(self, conversation: ConversationRow, user_id: str) -> facts.Fact | None:
+        """Summarise a conversation, with a language model if one is configured and answers.
 
-        Return None if a turn was forgotten meanwhile: the session is then due again.
+        Return None if a turn was forgotten meanwhile: the conversation is then due again.
         """
         rules, splitter = TurnRules(self._context.config.sources.chat), await self._splitter()
-        found = await self.db.run(lambda db: material(db, session, rules, user_id))
+        found = await self.db.run(lambda db: material(db, conversation, rules, user_id))
         summary = ""
         if router := self._context.router:
             from donna_tui.llm.summaries import summarize
@@ -171,12 +171,12 @@ class MemoryService:
         summary = summary or summary_of(found.title, found.turns, splitter.counter)
         return await self.db.change(lambda db: compress(db, found, summary, user_id))
 
-    async def expand(self, session: str, user_id: str = ME) -> bool:
-        """Undo the compression of a session. Return False if it has no summary.
+    async def expand(self, conversation: str, user_id: str = ME) -> bool:
+        """Undo the compression of a conversation. Return False if it has no summary.
 
-        Raises DonnaError (`missing`) if there is no such session.
+        Raises DonnaError (`missing`) if there is no such conversation.
         """
-        return await self.db.change(lambda db: expand(db, session, time.time(), user_id))
+        return await self.db.change(lambda db: expand(db, conversation, time.time(), user_id))
 
     # Reading
 

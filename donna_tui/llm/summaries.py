@@ -39,7 +39,7 @@ class SessionSummary(BaseModel):
 
 async def summarize(router: ModelRouter, material: Material) -> str:
     """Return the title with the model's summary; empty if none may be called, or it gave no answer."""
-    sensitivity = Sensitivity.LOCAL_ONLY if material.session.sensitive else Sensitivity.PUBLIC
+    sensitivity = Sensitivity.LOCAL_ONLY if material.conversation.sensitive else Sensitivity.PUBLIC
     if not router.may_read(sensitivity, ALIAS):
         return ""
     text = "\n".join(f"{turn.speaker}: {turn.text}" for turn in material.turns)[-MAX_CHARS:]

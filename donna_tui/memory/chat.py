@@ -13,12 +13,12 @@ from donna_tui.index.documents import Document
 from donna_tui.memory.splitter import TextSplitter
 from donna_tui.text.chunker import Chunk
 from donna_tui.text.dates import MONTHS
-from donna_tui.types.memory import MemoryType, SessionRow, Turn
+from donna_tui.types.memory import ConversationRow, MemoryType, Turn
 from donna_tui.types.search import ROLES, MemorySource
 
 BETWEEN_TURNS = "\n\n"
 NAMED_SPEAKERS = 4
-"""Maximum number of speakers that a session without a title is named after."""
+"""Maximum number of speakers that a conversation without a title is named after."""
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
@@ -52,10 +52,10 @@ class ChatSource:
         self._splitter = splitter
 
     def documents(
-        self, session: SessionRow, title: str, turns: Iterable[Turn], numbers: Sequence[int], user_id: str
+        self, conversation: ConversationRow, title: str, turns: Iterable[Turn], numbers: Sequence[int], user_id: str
     ) -> Iterator[tuple[Document, list[Chunk]]]:
-        """Yield the documents of a session with their passages, one for each run of turns of a speaker that fits into
-        the window. The last run of an open session waits for more turns.
+        """Yield the documents of a conversation with their passages, one for each run of turns of a speaker that fits
+        into the window. The last run of an open conversation waits for more turns.
 
         `numbers` are those of all its turns, forgotten ones included, in ascending order. A run is named by its first
         and last number, so it ends where a forgotten turn is between, or the order is another. A system message ends
@@ -71,24 +71,24 @@ class ChatSource:
             counts = self._rules.counts(turn)
             more = len(self._splitter.counter.spans(turn.text)) if counts else 0
             if run and (ends or (counts and not self._continues(run, turn, tokens + more))):
-                yield self._document(session, title, run, user_id)
+                yield self._document(conversation, title, run, user_id)
                 run, tokens = [], 0
             if counts:
                 run.append(turn)
                 tokens += more
-        if run and session.closed:
-            yield self._document(session, title, run, user_id)
+        if run and conversation.closed:
+            yield self._document(conversation, title, run, user_id)
 
     def _continues(self, run: Sequence[Turn], turn: Turn, tokens: int) -> bool:
         return self._merge and run[-1].speaker == turn.speaker and tokens <= self._splitter.window
 
     def _document(
-        self, session: SessionRow, title: str, run: Sequence[Turn], user_id: str
+        self, conversation: ConversationRow, title: str, run: Sequence[Turn], user_id: str
     ) -> tuple[Document, list[Chunk]]:
         first, last = run[0], run[-1]
-        source_id = f"{session.name}:{first.number}-{last.number}"
+        source_id = f"{conversation.name}:{first.number}-{last.number}"
         text = BETWEEN_TURNS.join(turn.text for turn in run)
-        at = next((turn.at for turn in reversed(run) if turn.at is not None), session.last_at)
+        at = next((turn.at for turn in reversed(run) if turn.at is not None), conversation.last_at)
         document = Document(
             source_type=MemorySource.CHAT.value,
             source_id=source_id,
@@ -98,16 +98,16 @@ class ChatSource:
             uri=f"chat:{source_id}",
             note_type=MemoryType.EPISODIC.value,
             modified_at=at or 0.0,
-            sensitive=session.sensitive,
+            sensitive=conversation.sensitive,
             metadata={
                 "type": MemoryType.EPISODIC.value,
-                "session_id": session.name,
+                "session_id": conversation.name,
                 "turns": [first.number, last.number],
                 "role": first.role,
                 "speaker": first.speaker,
                 "at": at,
                 "pinned": any(turn.pinned for turn in run),
-                "compressed": bool(session.summary),
+                "compressed": bool(conversation.summary),
             },
         )
         heading = (first.speaker,) if first.speaker else ()
@@ -117,12 +117,12 @@ class ChatSource:
         )
 
 
-def title_of(session: SessionRow, speakers: Sequence[str]) -> str:
-    """Return the name of a session: its title or its speakers, and the day on which it began."""
+def title_of(conversation: ConversationRow, speakers: Sequence[str]) -> str:
+    """Return the name of a conversation: its title or its speakers, and the day on which it began."""
     people = [speaker for speaker in speakers if speaker.casefold() not in ROLES]
-    named = " and ".join(people) if 0 < len(people) <= NAMED_SPEAKERS and not session.title else ""
-    name = session.title or named or "Chat"
-    day = day_of(session.started_at)
+    named = " and ".join(people) if 0 < len(people) <= NAMED_SPEAKERS and not conversation.title else ""
+    name = conversation.title or named or "Chat"
+    day = day_of(conversation.started_at)
     return f"{name}, {day}" if day else name
 
 

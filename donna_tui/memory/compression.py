@@ -1,4 +1,4 @@
-"""Extractive summaries of old sessions. The turns are kept, and a summary can be undone."""
+"""Extractive summaries of old conversations. The turns are kept, and a summary can be undone."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from donna_tui.text.markdown import shorten
 from donna_tui.text.sentences import sentences_by_line
 from donna_tui.text.tokens import TokenCounter
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.memory import MemoryType, SessionRow, Turn
+from donna_tui.types.memory import ConversationRow, MemoryType, Turn
 from donna_tui.types.search import ME
 
 SENTENCES = 3
 SENTENCE_CHARS = 240
 MIN_WORDS = 4
 SAMPLED_SENTENCES = 2_000
-"""Maximum number of sentences of a session that are scored; longer sessions are sampled evenly."""
+"""Maximum number of sentences of a conversation that are scored; longer conversations are sampled evenly."""
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A session with its key and title, the turns to summarise, and the numbers of all of its turns."""
+    """A conversation with its key and title, the turns to summarise, and the numbers of all of its turns."""
 
     key: int
-    session: SessionRow
+    conversation: ConversationRow
     title: str
     turns: tuple[Turn, ...]
     numbers: frozenset[int]
@@ -47,9 +47,9 @@ class _Sentence:
 
 
 def summary_of(title: str, turns: Iterable[Turn], counter: TokenCounter) -> str:
-    """Extract up to three sentences that are most typical of a session, in their order, with their speakers.
+    """Extract up to three sentences that are most typical of a conversation, in their order, with their speakers.
 
-    A sentence scores higher for words frequent in the session, and for names, numbers or preferences.
+    A sentence scores higher for words frequent in the conversation, and for names, numbers or preferences.
     """
     sentences = [sentence for turn in turns for sentence in _sentences(turn)]
     sentences = sentences[:: -(-len(sentences) // SAMPLED_SENTENCES) or 1]
@@ -78,23 +78,24 @@ def _sentences(turn: Turn) -> list[_Sentence]:
     return found
 
 
-def due(database: Database, threshold: int, user_id: str = ME) -> list[SessionRow]:
-    """Return the oldest half of `threshold` sessions without a summary, if there are more than `threshold` of them."""
-    sessions = conversations.list_sessions(database, user_id)
-    open_ones = [session for session in sessions if not session.summary and session.turns]
+def due(database: Database, threshold: int, user_id: str = ME) -> list[ConversationRow]:
+    """Return the oldest half of `threshold` conversations without a summary, if there are more than `threshold`."""
+    found = conversations.list_conversations(database, user_id)
+    open_ones = [conversation for conversation in found if not conversation.summary and conversation.turns]
     return open_ones[: threshold // 2] if len(open_ones) > threshold else []
 
 
-def material(db: MemoryDb, session: SessionRow, rules: TurnRules, user_id: str = ME) -> Material:
-    key = conversations.find_session(db.database, session.name, user_id)
+def material(db: MemoryDb, conversation: ConversationRow, rules: TurnRules, user_id: str = ME) -> Material:
+    key = conversations.find_conversation(db.database, conversation.name, user_id)
     assert key is not None
     turns = tuple(conversations.read_turns(db.database, key))
-    title = title_of(session, conversations.speakers_of(db.database, key))
-    return Material(key, session, title, tuple(filter(rules.counts, turns)), frozenset(turn.number for turn in turns))
+    title = title_of(conversation, conversations.speakers_of(db.database, key))
+    counted, numbers = tuple(filter(rules.counts, turns)), frozenset(turn.number for turn in turns)
+    return Material(key, conversation, title, counted, numbers)
 
 
 def compress(db: MemoryDb, found: Material, summary: str, user_id: str = ME) -> Fact | None:
-    """Store the summary of a session, link the session to it, and return it.
+    """Store the summary of a conversation, link the conversation to it, and return it.
 
     Return None if turns were added or forgotten after the material was read.
     """
@@ -105,11 +106,11 @@ def compress(db: MemoryDb, found: Material, summary: str, user_id: str = ME) -> 
             id=new_id(),
             type=MemoryType.SEMANTIC,
             content=summary,
-            created_at=found.session.last_at or 0.0,
+            created_at=found.conversation.last_at or 0.0,
             user_id=user_id,
-            session_id=found.session.name,
+            session_id=found.conversation.name,
             sensitive=bool(db.database.value("SELECT sensitive FROM sessions WHERE id = ?", (found.key,))),
-            source_session_id=found.session.name,
+            source_session_id=found.conversation.name,
             compression_source=True,
         )
         add_facts(db, [fact])
@@ -119,11 +120,11 @@ def compress(db: MemoryDb, found: Material, summary: str, user_id: str = ME) -> 
 
 
 def expand(db: MemoryDb, name: str, now: float, user_id: str = ME) -> bool:
-    """Undo a summary, so that the turns of its session are recalled again. Return False if there is none.
+    """Undo a summary, so that the turns of its conversation are recalled again. Return False if there is none.
 
-    Raises DonnaError (`missing`) if there is no such session.
+    Raises DonnaError (`missing`) if there is no such conversation.
     """
-    key = conversations.find_anyones_session(db.database, name, user_id)
+    key = conversations.find_anyones_conversation(db.database, name, user_id)
     if key is None:
         raise DonnaError(Reason.MISSING, f"there is no conversation {name}", hint="donna chat list shows them")
     with db.change():

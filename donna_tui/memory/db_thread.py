@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-from donna_tui.memory.conversations import expire_sessions
+from donna_tui.memory.conversations import expire_conversations
 from donna_tui.memory.database import MemoryDb, back_up, back_up_if_due, drop_backups, open_db
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.events import EventHub, ProblemRaised
@@ -17,7 +17,7 @@ from donna_tui.types.events import EventHub, ProblemRaised
 T = TypeVar("T")
 
 EXPIRY_SECONDS = 1_800.0
-"""Seconds without a new turn after which a session is closed."""
+"""Seconds without a new turn after which a conversation is closed."""
 
 
 class DbThread:
@@ -61,7 +61,7 @@ class DbThread:
     def _opened(self) -> MemoryDb:
         if self._db is None:
             self._db = open_db(self._folder)
-            expire_sessions(self._db, time.time() - EXPIRY_SECONDS)
+            expire_conversations(self._db, time.time() - EXPIRY_SECONDS)
             if self._db.restored:
                 message = f"the memory was damaged; its backup {self._db.restored} was restored"
                 hint = "what was remembered since may be missing; the damaged file is next to it"

@@ -8,7 +8,7 @@ from donna_tui.config.models import SourcesConfig
 from donna_tui.index.database import Database
 from donna_tui.index.documents import Document
 from donna_tui.memory.chat import ChatSource, title_of
-from donna_tui.memory.conversations import find_session, read_session, read_turns, speakers_of
+from donna_tui.memory.conversations import find_conversation, read_conversation, read_turns, speakers_of
 from donna_tui.memory.facts import correction_document, fact_document, read_correction, read_fact
 from donna_tui.memory.splitter import TextSplitter
 from donna_tui.text.chunker import Chunk
@@ -44,10 +44,10 @@ class Deriver:
             yield fact_document(fact, self._splitter)
         if source == "correction" and self._sources.corrections.enabled and (found := read_correction(db, item)):
             yield correction_document(found, self._splitter)
-        if source == "chat" and self._sources.chat.enabled and (session := read_session(db, int(item))):
-            title = title_of(session, speakers_of(db, int(item)))
+        if source == "chat" and self._sources.chat.enabled and (conversation := read_conversation(db, int(item))):
+            title = title_of(conversation, speakers_of(db, int(item)))
             numbers = db.column("SELECT number FROM turns WHERE session = ? ORDER BY number", (item,))
-            yield from self._chat.documents(session, title, read_turns(db, int(item)), numbers, user)
+            yield from self._chat.documents(conversation, title, read_turns(db, int(item)), numbers, user)
 
     @staticmethod
     def existing(index: Database, source: str, prefix: str, user: str) -> set[str]:
@@ -70,5 +70,5 @@ class Deriver:
     @staticmethod
     def holds(db: Database, source: str, source_id: str, user: str) -> bool:
         if source == "chat":
-            return find_session(db, source_id.rpartition(":")[0], user) is not None
+            return find_conversation(db, source_id.rpartition(":")[0], user) is not None
         return bool(db.value(f"SELECT 1 FROM {TABLES[source]} WHERE id = ?", (source_id,)))  # noqa: S608

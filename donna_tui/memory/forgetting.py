@@ -25,11 +25,11 @@ _RUN = re.compile(r"(.+):(\d+)-(\d+)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The item that an id refers to: a memory, a correction, or turns `first` to `last` of a session."""
+    """The item that an id refers to: a memory, a correction, or turns `first` to `last` of a conversation."""
 
     source: MemorySource
     item: str
-    session: int = 0
+    conversation: int = 0
     first: int = 0
     last: int = LAST
 
@@ -57,12 +57,12 @@ def _find(database: Database, source: str, item: str, user_id: str) -> Target | 
             return Target(kind, item)
     if source not in ("", MemorySource.CHAT):
         return None
-    find = conversations.find_anyones_session if user_id == ME else conversations.find_session
+    find = conversations.find_anyones_conversation if user_id == ME else conversations.find_conversation
     run = _RUN.fullmatch(item)
-    if run and (session := find(database, run[1], user_id)):
-        return Target(MemorySource.CHAT, item, session, int(run[2]), int(run[3]))
-    session = find(database, item, user_id)
-    return Target(MemorySource.CHAT, item, session) if session else None
+    if run and (conversation := find(database, run[1], user_id)):
+        return Target(MemorySource.CHAT, item, conversation, int(run[2]), int(run[3]))
+    conversation = find(database, item, user_id)
+    return Target(MemorySource.CHAT, item, conversation) if conversation else None
 
 
 def forget(db: MemoryDb, target: Target, now: float | None, by: str = "") -> bool:
@@ -116,7 +116,7 @@ def _corrections_of(database: Database, target: Target) -> list[str]:
         return facts.corrections_of_fact(database, target.item)
     if target.source is not MemorySource.CHAT:
         return []
-    ((name, user),) = database.rows("SELECT name, user_id FROM sessions WHERE id = ?", (target.session,))
+    ((name, user),) = database.rows("SELECT name, user_id FROM sessions WHERE id = ?", (target.conversation,))
     sql = "SELECT id, item FROM corrections WHERE user_id = ? AND item <> ''"
     runs = ((identity, _RUN.fullmatch(item.removeprefix("chat:"))) for identity, item in database.rows(sql, (user,)))
     return [
@@ -130,7 +130,7 @@ def _forgotten_together(database: Database, target: Target, corrections: Sequenc
     """Return those of some corrections that were forgotten at the same time as the memory or turns."""
     if target.source is MemorySource.CHAT:
         sql = "SELECT forgotten_at FROM turns WHERE session = ? AND number BETWEEN ? AND ?"
-        times = database.column(sql, (target.session, target.first, target.last))
+        times = database.column(sql, (target.conversation, target.first, target.last))
     else:
         times = database.column("SELECT forgotten_at FROM memories WHERE id = ?", (target.item,))
     known = set(times) - {None}
@@ -141,9 +141,9 @@ def _forgotten_together(database: Database, target: Target, corrections: Sequenc
 def _forget_turns(db: MemoryDb, target: Target, now: float | None, by: str) -> bool:
     """Forget turns with the summary that quotes them, or restore both. Call within a transaction."""
     summary = _forgotten_with(db, target) if now is None else ""
-    changed = conversations.mark_turns(db, target.session, target.first, target.last, forgotten_at=now, by=by) > 0
+    changed = conversations.mark_turns(db, target.conversation, target.first, target.last, forgotten_at=now, by=by) > 0
     if changed and now is not None:
-        conversations.drop_summary(db, target.session, now, by)
+        conversations.drop_summary(db, target.conversation, now, by)
     if summary and facts.may_return(db.database, summary):
         facts.mark_forgotten(db, MemorySource.MEMORY, summary, None)
         conversations.link(db, summary)
@@ -152,7 +152,7 @@ def _forget_turns(db: MemoryDb, target: Target, now: float | None, by: str) -> b
         db.database.run(
             "UPDATE memories SET forgotten_at = coalesce((SELECT min(forgotten_at) FROM turns WHERE session = ?"
             " AND text <> '' AND forgotten_at >= memories.forgotten_at), forgotten_at) WHERE id = ?",
-            (target.session, summary),
+            (target.conversation, summary),
         )
     return changed
 
@@ -163,7 +163,7 @@ def _forgotten_with(db: MemoryDb, target: Target) -> str:
         "SELECT m.id FROM sessions s JOIN memories m ON m.user_id = s.user_id AND m.source_session_id = s.name"
         " JOIN turns t ON t.session = s.id AND t.forgotten_at = m.forgotten_at AND t.number BETWEEN ?2 AND ?3"
         " WHERE s.id = ?1 AND m.compression_source AND m.superseded_by = '' ORDER BY m.rowid DESC LIMIT 1",
-        (target.session, target.first, target.last),
+        (target.conversation, target.first, target.last),
     )
     return str(found or "")
 
@@ -246,8 +246,8 @@ def forget_for_good(db: MemoryDb, target: Target, now: float) -> bool:
     with db.change():
         corrections = _corrections_of(db.database, target)
         if target.source is MemorySource.CHAT:
-            erased = conversations.erase_turns(db, target.session, target.first, target.last, now) > 0
-            for summary in conversations.summaries_of(db.database, target.session):
+            erased = conversations.erase_turns(db, target.conversation, target.first, target.last, now) > 0
+            for summary in conversations.summaries_of(db.database, target.conversation):
                 conversations.release(db, summary)
                 facts.erase(db, MemorySource.MEMORY, summary)
         else:
@@ -263,5 +263,5 @@ def pin(db: MemoryDb, target: Target, *, pinned: bool) -> bool:
     """Pin a memory, so that it is recalled whatever its importance, or unpin it. Return whether it exists."""
     with db.change():
         if target.source is MemorySource.CHAT:
-            return conversations.pin_turns(db, target.session, target.first, target.last, pinned=pinned) > 0
+            return conversations.pin_turns(db, target.conversation, target.first, target.last, pinned=pinned) > 0
         return facts.mark(db, target.source, target.item, "pinned", int(pinned))

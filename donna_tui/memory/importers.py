@@ -188,9 +188,9 @@ class SkippedValue:
 
 @dataclass(frozen=True, slots=True)
 class OtherBranches:
-    """The ids of the messages of a session that are on other branches than the one on which it ended."""
+    """The ids of the messages of a conversation that are on other branches than the one on which it ended."""
 
-    session: str
+    conversation: str
     marks: tuple[str, ...]
 
 
@@ -316,14 +316,14 @@ def chatgpt_turns(value: Mapping[str, Any], line: int) -> Iterator[ImportedItem]
         yield BadLine(line, "the conversation has no messages or no id")
         return
     branch = _branch(nodes, value.get("current_node"))
-    shared = {"session": name_of(f"chatgpt/{identity}"), "title": title_of(value.get("title"))}
+    shared = {"conversation": name_of(f"chatgpt/{identity}"), "title": title_of(value.get("title"))}
     for place, (node, message) in enumerate(branch, 1):
         yield _chatgpt_turn(message, line, shared, place, node)
     on_branch = {node for node, _ in branch}
     others = [key for key, node in nodes.items() if isinstance(get(node, "message"), dict) and key not in on_branch]
     if others:
         yield SkippedValue(len(others))
-        yield OtherBranches(shared["session"], tuple(others))
+        yield OtherBranches(shared["conversation"], tuple(others))
 
 
 def _branch(nodes: Mapping[str, Any], last: Any) -> list[tuple[str, Mapping[str, Any]]]:
@@ -371,7 +371,7 @@ def claude_turns(value: Mapping[str, Any], line: int) -> Iterator[ImportedItem]:
     if not isinstance(messages, list) or not isinstance(identity, str):
         yield BadLine(line, "the conversation has no messages or no uuid")
         return
-    shared = {"session": name_of(f"claude/{identity}"), "title": title_of(value.get("name"))}
+    shared = {"conversation": name_of(f"claude/{identity}"), "title": title_of(value.get("name"))}
     for place, message in enumerate(messages, 1):
         if not isinstance(message, dict):
             yield BadLine(line, f"message {place} of the conversation is not an object")
@@ -444,7 +444,7 @@ def _plain_turn(value: Mapping[str, Any], line: int) -> ImportedItem:
     speaker = str(value.get("speaker") if isinstance(value.get("speaker"), str) else named)
     is_role = speaker.strip() not in _NAMES and speaker.strip().casefold() in _ASSISTANTS | _USERS | frozenset(ROLES)
     return made_turn(
-        line, session=name_of(str(session)), role=role, speaker=role if is_role else name_of(speaker), text=text,
+        line, conversation=name_of(str(session)), role=role, speaker=role if is_role else name_of(speaker), text=text,
         at=moment, turn=turn, origin=name_of(str(value.get("user_id") or "")), title=title_of(value.get("title")),
     )  # fmt: skip
 
@@ -472,8 +472,8 @@ def _claude_code(value: Mapping[str, Any], line: int) -> ImportedItem:
     if not blocks or not isinstance(value.get("sessionId"), str):
         return SkippedValue()
     return made_turn(
-        line, session=name_of(f"claude-code/{value['sessionId']}"), role=role, speaker=role, text="\n\n".join(blocks),
-        at=moment_of(value.get("timestamp")), mark=mark if isinstance(mark, str) else "",
+        line, conversation=name_of(f"claude-code/{value['sessionId']}"), role=role, speaker=role,
+        text="\n\n".join(blocks), at=moment_of(value.get("timestamp")), mark=mark if isinstance(mark, str) else "",
         title=title_of(f"Claude Code in {folder}" if folder else ""),
     )  # fmt: skip
 
@@ -512,10 +512,10 @@ class Import:
                 for read, added in self._import(file):
                     yield before + read, added
                 before += file.tell()
-        self.recorder.close_sessions()
+        self.recorder.close_conversations()
 
     def add(self, file: BinaryIO) -> None:
-        """Import the lines of a growing log, leaving its sessions open. Raises DatabaseError."""
+        """Import the lines of a growing log, leaving its conversations open. Raises DatabaseError."""
         for _ in self._import(file):
             pass
 
@@ -549,16 +549,16 @@ class Import:
 
     def _forget(self, branches: OtherBranches) -> None:
         """Forget the messages of these branches that were imported before a question was edited."""
-        session, numbers = self.recorder.known_turns(branches.session, branches.marks)
+        conversation, numbers = self.recorder.known_turns(branches.conversation, branches.marks)
         for number in numbers:
-            target = Target(MemorySource.CHAT, branches.session, session, number, number)
+            target = Target(MemorySource.CHAT, branches.conversation, conversation, number, number)
             forget(self.recorder.db, target, time.time())
 
     @property
     def report(self) -> ImportReport:
         return ImportReport(
             format=self._format or "unknown",
-            sessions=len(self.recorder.sessions),
+            sessions=len(self.recorder.conversations),
             turns=self.recorder.added,
             known=self.recorder.known,
             left_out=self._left_out,

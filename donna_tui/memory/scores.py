@@ -142,7 +142,7 @@ STEPS = 2**24
 """Fixed-point scale: a half-precision number, as vectors are stored, is an integer multiple of 2⁻²⁴ (IEEE 754)."""
 
 AT_ONCE = 50
-"""Sessions, or moments, whose scores are stored in one transaction."""
+"""Conversations, or moments, whose scores are stored in one transaction."""
 
 Total: TypeAlias = "NDArray[np.int64]"
 
@@ -197,7 +197,7 @@ def score_waiting(database: Database) -> Iterator[int]:
     """Score the novelty of all embedded memories, the oldest first; yield the number scored after each transaction.
 
     The order of time makes novelty independent of the order of import and embedding. Memories of one moment, and the
-    turns of one session, are compared only with what came before all of them.
+    turns of one conversation, are compared only with what came before all of them.
     """
     finish_deletions(database)
     rows = database.rows(

@@ -71,11 +71,11 @@ def list_suggestions(database: Database, limit: int, user_id: str = ME) -> list[
         (OPEN, user_id),
     )
     found: dict[str, Suggestion] = {}
-    for identity, text, session, number, at, sensitive in rows:
+    for identity, text, conversation, number, at, sensitive in rows:
         private = bool(sensitive)
         known = same_fact(database, user_id, text, MemoryType.PROCEDURAL, sensitive=private)
         if len(found) < limit and not known:
-            new = Suggestion(id=str(identity), text=text, session=session, turn=number, at=at, sensitive=private)
+            new = Suggestion(id=str(identity), text=text, session=conversation, turn=number, at=at, sensitive=private)
             found.setdefault(text, new)
     return list(found.values())
 

@@ -142,7 +142,7 @@ class OmittedReason(StrEnum):
     COUNT = "count"
     """The requested number is reached."""
     COMPRESSED = "compressed"
-    """A summary of its session replaces it."""
+    """A summary of its conversation replaces it."""
     DUPLICATE = "duplicate"
     """A better passage has the same text, as in a copy of its note."""
     TYPE = "type"
@@ -174,7 +174,7 @@ class RecallResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One message of a session. `number` is its place in citations, 1-based; `at` is Unix time or None."""
+    """One message of a conversation. `number` is its place in citations, 1-based; `at` is Unix time or None."""
 
     number: int
     role: str
@@ -185,7 +185,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionRow:
+class ConversationRow:
     """A conversation. `summary` is the id of the memory that replaces it once it is compressed."""
 
     name: str

@@ -506,14 +506,14 @@ async def test_open_session_is_indexed_turn_by_turn(sandbox: Sandbox) -> None:
         await running.wait_until_indexed()
         for role in ("user", "assistant"):
             text = f"The {role} says something about kestrels and their prey."
-            await memory.add_turns([NewTurn(session="live", role=role, speaker=role, text=text, at=1.7e9)])
+            await memory.add_turns([NewTurn(conversation="live", role=role, speaker=role, text=text, at=1.7e9)])
         await eventually_listed(memory, "chat:live:1-1")
-        assert [each.closed for each in await memory.sessions()] == [False]
+        assert [each.closed for each in await memory.conversations()] == [False]
 
 
 async def test_the_day_of_a_message_is_the_local_day(sandbox: Sandbox, set_zone: Callable[[str], None]) -> None:
     text = "The kestrels have laid four eggs in the church tower."
-    turn = NewTurn(session="talk", role="user", speaker="user", text=text, at=1_700_000_000)
+    turn = NewTurn(conversation="talk", role="user", speaker="user", text=text, at=1_700_000_000)
     set_zone("Asia/Tokyo")  # where it is 07:13 on the next day
     async with open_engine(sandbox, watch=False) as running:
         memory = running.engine.memory

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.memory.conversations import list_sessions, read_turns
+from donna_tui.memory.conversations import list_conversations, read_turns
 from donna_tui.memory.database import open_db
 from tests.unit.memory_parts import Sandbox, chat_rows, import_file, jsonl
 
@@ -57,7 +57,7 @@ def child(state: Path, file: Path) -> subprocess.Popen[str]:
 def everything(state: Path) -> list[tuple[str, list[tuple[int, str]]]]:
     db = open_db(state)
     try:
-        names = sorted(each.name for each in list_sessions(db.database))
+        names = sorted(each.name for each in list_conversations(db.database))
         keys = dict(db.database.rows("SELECT name, id FROM sessions"))
         return [(name, [(t.number, t.text) for t in read_turns(db.database, keys[name])]) for name in names]
     finally:

@@ -20,7 +20,7 @@ from donna_tui.memory.splitter import TextSplitter
 from donna_tui.platform.spaces import Space
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.events import EngineEvent, EventHub
-from donna_tui.types.memory import ImportReport, MemoryChunk, MemoryType, SessionRow, Turn
+from donna_tui.types.memory import ConversationRow, ImportReport, MemoryChunk, MemoryType, Turn
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
 from tests.git_vaults import write
@@ -44,11 +44,11 @@ def turn(number: int, text: str, role: str = "user", at: float | None = None, **
     return Turn(number=number, role=role, speaker=others.pop("speaker", role), text=text, at=at, **others)
 
 
-def session(name: str = "s1", **others: Any) -> SessionRow:
+def conversation(name: str = "s1", **others: Any) -> ConversationRow:
     values: dict[str, Any] = {
         "title": "", "turns": 2, "started_at": START, "last_at": START, "closed": True, "sensitive": False, **others,
     }  # fmt: skip
-    return SessionRow(name=name, **values)
+    return ConversationRow(name=name, **values)
 
 
 def memory(

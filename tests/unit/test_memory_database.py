@@ -12,7 +12,7 @@ from donna_tui.index.database import open_database
 from donna_tui.memory import database as memory_database
 from donna_tui.memory.chat import TurnRules
 from donna_tui.memory.compression import Material, compress, due, expand, material, summary_of
-from donna_tui.memory.conversations import NewTurn, Recorder, expire_sessions, list_sessions, read_turns
+from donna_tui.memory.conversations import NewTurn, Recorder, expire_conversations, list_conversations, read_turns
 from donna_tui.memory.database import (
     APART_SECONDS,
     ERASED_TITLES,
@@ -131,7 +131,7 @@ def test_new_turns_replace_the_run_that_they_belong_to(sandbox: Sandbox) -> None
     recorder = Recorder(sandbox.db)
 
     def say(text: str, role: str, number: int) -> NewTurn:
-        return NewTurn(session="s", role=role, speaker=role, text=text, turn=number, at=time.time())
+        return NewTurn(conversation="s", role=role, speaker=role, text=text, turn=number, at=time.time())
 
     recorder.add([say(LONG, "user", 1)])
     sandbox.follow()
@@ -139,8 +139,8 @@ def test_new_turns_replace_the_run_that_they_belong_to(sandbox: Sandbox) -> None
     recorder.add([say(f"{LONG} again", "user", 2), say(LONG, "assistant", 3)])
     sandbox.follow()
     assert sandbox.ids("chat") == ["s:1-2"]
-    assert expire_sessions(sandbox.db, time.time() - HOUR) == 0
-    assert expire_sessions(sandbox.db, time.time() + HOUR) == 1
+    assert expire_conversations(sandbox.db, time.time() - HOUR) == 0
+    assert expire_conversations(sandbox.db, time.time() + HOUR) == 1
     sandbox.follow()
     assert sandbox.ids("chat") == ["s:1-2", "s:3-3"]
 
@@ -308,7 +308,7 @@ def test_a_conversation_of_several_others_is_named_with_its_user(sandbox: Sandbo
     with pytest.raises(DonnaError, match="several people") as refused:
         find_target(sandbox.db.database, "chat:standup")
     assert refused.value.hint == "say whose: --user anna or --user ben"
-    assert find_target(sandbox.db.database, "chat:standup", "ben").session
+    assert find_target(sandbox.db.database, "chat:standup", "ben").conversation
 
 
 def test_what_is_forgotten_leaves_the_index_and_can_be_brought_back(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -361,7 +361,7 @@ def test_the_title_of_an_erased_conversation_is_erased_and_not_reimported(sandbo
     for identity, title in (("chat:s1:1-1", "The osprey code"), ("chat:s1", "")):
         forget_for_good(sandbox.db, find_target(sandbox.db.database, identity), START)
         import_file(sandbox.db, file)
-        assert [each.title for each in list_sessions(sandbox.db.database)] == [title]
+        assert [each.title for each in list_conversations(sandbox.db.database)] == [title]
     file.unlink()
     assert b"osprey" not in bytes_on_disk(sandbox.folder)
 
@@ -439,7 +439,7 @@ def test_the_oldest_sessions_are_due_beyond_the_threshold(sandbox: Sandbox, tmp_
 
 
 def to_summarise(db: MemoryDb, name: str = "s1") -> Material:
-    (session,) = (each for each in list_sessions(db.database) if each.name == name)
+    (session,) = (each for each in list_conversations(db.database) if each.name == name)
     return material(db, session, TurnRules(chat_config()))
 
 
@@ -484,11 +484,11 @@ def test_a_summary_that_is_restored_replaces_its_session_again(sandbox: Sandbox,
     assert forget(sandbox.db, target, START)
     sandbox.follow()
     assert sandbox.ids("memory") == []
-    assert list_sessions(sandbox.db.database)[0].summary == ""
+    assert list_conversations(sandbox.db.database)[0].summary == ""
     assert forget(sandbox.db, target, None)
     sandbox.follow()
     assert sandbox.ids("memory") == [summary.id]
-    assert list_sessions(sandbox.db.database)[0].summary == summary.id
+    assert list_conversations(sandbox.db.database)[0].summary == summary.id
 
 
 def test_a_summary_stays_forgotten_while_other_turns_of_its_session_are(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -508,7 +508,9 @@ def test_no_summary_is_left_that_quotes_what_a_redone_session_forgot(
 ) -> None:
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, f"{LONG} too", timestamp=START)))
     summed_up(sandbox.db)
-    Recorder(sandbox.db, added_by="agent").add([NewTurn(session="s1", role="user", speaker="user", text="Yes", turn=3)])
+    Recorder(sandbox.db, added_by="agent").add(
+        [NewTurn(conversation="s1", role="user", speaker="user", text="Yes", turn=3)]
+    )
     forget(sandbox.db, find_target(sandbox.db.database, "chat:s1:1-1"), START, by="agent")
     undo_session(sandbox.db, "agent", START + 1)
     if again:
@@ -516,7 +518,7 @@ def test_no_summary_is_left_that_quotes_what_a_redone_session_forgot(
     redo_session(sandbox.db, "agent", START + 2)
     sandbox.follow()
     assert sandbox.ids("memory") == []
-    assert list_sessions(sandbox.db.database)[0].summary == ""
+    assert list_conversations(sandbox.db.database)[0].summary == ""
 
 
 def test_no_summary_is_stored_that_may_quote_a_turn_forgotten_meanwhile(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -525,7 +527,7 @@ def test_no_summary_is_stored_that_may_quote_a_turn_forgotten_meanwhile(sandbox:
     forget(sandbox.db, find_target(sandbox.db.database, "chat:s1:1-1"), START)
     assert compress(sandbox.db, found, f"They said that {LONG}.") is None
     sandbox.follow()
-    assert (sandbox.ids("memory"), list_sessions(sandbox.db.database)[0].summary) == ([], "")
+    assert (sandbox.ids("memory"), list_conversations(sandbox.db.database)[0].summary) == ([], "")
 
 
 def test_a_session_that_grows_has_no_summary(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -535,11 +537,11 @@ def test_a_session_that_grows_has_no_summary(sandbox: Sandbox, tmp_path: Path) -
     file = jsonl(tmp_path / "u.jsonl", chat_rows("s1", LONG, f"{LONG} too", f"{LONG} again", timestamp=START))
     import_file(sandbox.db, file)
     sandbox.follow()
-    assert (sandbox.ids("memory"), list_sessions(sandbox.db.database)[0].summary) == ([], "")
+    assert (sandbox.ids("memory"), list_conversations(sandbox.db.database)[0].summary) == ([], "")
     assert compress(sandbox.db, found, "A summary without the last turn.") is None
     summed_up(sandbox.db)
     import_file(sandbox.db, file)
-    assert list_sessions(sandbox.db.database)[0].summary
+    assert list_conversations(sandbox.db.database)[0].summary
 
 
 def test_a_session_never_has_two_summaries(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -697,7 +699,7 @@ def test_conversations_erased_by_an_earlier_version_lose_their_titles(sandbox: S
         import_file(db, jsonl(tmp_path / "t.jsonl", chat_rows(name, LONG, timestamp=START, title=f"About {name}")))
     db.database.run("UPDATE turns SET text = '' WHERE session IN (SELECT id FROM sessions WHERE name = 'erased')")
     db.database.run(ERASED_TITLES)
-    assert {each.name: each.title for each in list_sessions(db.database)} == {"erased": "", "kept": "About kept"}
+    assert {each.name: each.title for each in list_conversations(db.database)} == {"erased": "", "kept": "About kept"}
 
 
 def test_a_renamed_conversation_is_not_imported_again_but_no_agent_adds_to_it(tmp_path: Path) -> None:
@@ -707,11 +709,11 @@ def test_a_renamed_conversation_is_not_imported_again_but_no_agent_adds_to_it(tm
     for sensitive in (True, False):
         again = import_file(sandbox.db, tmp_path / "t.jsonl", sensitive=sensitive)
         assert (again.turns, again.known) == (0, 1)
-    Recorder(sandbox.db, added_by="x").add([NewTurn(session="agent/a", role="user", speaker="user", text=LONG)])
-    turn = NewTurn(session="private/b", role="user", speaker="user", text=LONG)
+    Recorder(sandbox.db, added_by="x").add([NewTurn(conversation="agent/a", role="user", speaker="user", text=LONG)])
+    turn = NewTurn(conversation="private/b", role="user", speaker="user", text=LONG)
     Recorder(sandbox.db, sensitive=True, added_by="x").add([turn])
     assert import_file(sandbox.db, jsonl(tmp_path / "b.jsonl", chat_rows("agent/b", LONG, timestamp=START))).turns == 1
-    assert [(each.name, each.turns) for each in list_sessions(sandbox.db.database)] == [
+    assert [(each.name, each.turns) for each in list_conversations(sandbox.db.database)] == [
         ("agent/a", 1), ("private/b", 1), ("private/a", 1), ("agent/b", 1),
     ]  # fmt: skip
     sandbox.close()

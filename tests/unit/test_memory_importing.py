@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from donna_tui.memory import importers
-from donna_tui.memory.conversations import NewTurn, Recorder, list_sessions, read_turns
+from donna_tui.memory.conversations import NewTurn, Recorder, list_conversations, read_turns
 from donna_tui.memory.database import MemoryDb, open_db
 from donna_tui.memory.importers import Import, Piece, SkippedValue, array_elements, json_lines, moment_of, size_of
 from donna_tui.types.errors import DonnaError
@@ -35,7 +35,7 @@ def texts(db: MemoryDb, name: str) -> list[str]:
 
 
 def names(db: MemoryDb) -> list[str]:
-    return sorted(each.name for each in list_sessions(db.database))
+    return sorted(each.name for each in list_conversations(db.database))
 
 
 # Lines of turns
@@ -280,7 +280,7 @@ def test_of_a_chatgpt_export_the_last_branch_is_imported(db: MemoryDb, tmp_path:
     report = import_file(db, write_json(tmp_path / "conversations.json", [chatgpt(current)]))
     assert (report.format, report.turns, report.malformed) == ("ChatGPT export", 3, 0)
     assert texts(db, "chatgpt/6512-ab") == ["How do kestrels hover?", "They fly into the wind.", "Thanks"]
-    assert list_sessions(db.database)[0].title == "Kestrels"
+    assert list_conversations(db.database)[0].title == "Kestrels"
     assert import_file(db, tmp_path / "conversations.json").turns == 0
 
 
@@ -364,7 +364,7 @@ def test_claude_code_session_log_is_imported(db: MemoryDb, tmp_path: Path) -> No
     assert texts(db, "claude-code/abc")[:2] == ["Why does the gateway time out?", "The pool is full."]
     assert texts(db, "claude-code/abc")[2].startswith("<command-name> is the tag")
     assert "<b> is bold" in texts(db, "claude-code/abc")[3]
-    assert list_sessions(db.database)[0].title == "Claude Code in gateway"
+    assert list_conversations(db.database)[0].title == "Claude Code in gateway"
 
 
 # Parts

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.memory.conversations import Recorder, erase_turns, find_session, list_sessions, read_turns
+from donna_tui.memory.conversations import Recorder, erase_turns, find_conversation, list_conversations, read_turns
 from donna_tui.memory.database import MemoryDb, open_db
 from donna_tui.memory.facts import RememberRequest, procedural, remember, would_replace
 from donna_tui.memory.importers import Import, LogFolder, exports_in
@@ -42,7 +42,7 @@ def follow(db: MemoryDb, logs: LogFolder) -> tuple[int, int]:
 
 
 def texts(db: MemoryDb, session: str = "claude-code/abc") -> list[str]:
-    key = find_session(db.database, session)
+    key = find_conversation(db.database, session)
     assert key is not None
     return [turn.text for turn in read_turns(db.database, key)]
 
@@ -105,10 +105,10 @@ def test_imported_turns_keep_their_user_unless_one_is_named(db: MemoryDb, tmp_pa
     )
     for _ in range(2):
         import_file(db, file)
-    assert [each.user_id for each in list_sessions(db.database, None)] == ["ann", "bob"]
-    assert list_sessions(db.database, ME) == []
+    assert [each.user_id for each in list_conversations(db.database, None)] == ["ann", "bob"]
+    assert list_conversations(db.database, ME) == []
     list(Import(Recorder(db, one_user=True), "ann").run(file))
-    assert [(each.user_id, each.turns) for each in list_sessions(db.database, ME)] == [(ME, 1)]
+    assert [(each.user_id, each.turns) for each in list_conversations(db.database, ME)] == [(ME, 1)]
 
 
 def test_folders_are_imported_with_the_exports_in_them(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_a_preference_in_a_chat_is_offered_once_and_answered(db: MemoryDb, tmp_p
     assert [each.text for each in list_suggestions(db.database, 10)] == ["My favourite bird is the kestrel."]
     import_file(db, file)
     assert len(list_suggestions(db.database, 10)) == 1
-    session = find_session(db.database, "s")
+    session = find_conversation(db.database, "s")
     assert session is not None
     with db.change():
         erase_turns(db, session, 0, 100, START)

@@ -56,7 +56,7 @@ async def chat_add(context: ToolContext, args: schemas.ChatAddArgs) -> schemas.C
     )
 
 
-def _turn(args: schemas.ChatTurn, session: str, title: str, number: int) -> NewTurn:
+def _turn(args: schemas.ChatTurn, conversation: str, title: str, number: int) -> NewTurn:
     """Convert a message to a turn. Raises DonnaError (`usage`) if it is empty, or its time is invalid.
 
     Equal messages without a time are counted, since saying “yes” twice is two turns.
@@ -67,7 +67,7 @@ def _turn(args: schemas.ChatTurn, session: str, title: str, number: int) -> NewT
         raise DonnaError(Reason.USAGE, message, hint="2026-03-12T09:30:00Z")
     made = made_turn(
         number,
-        session=session,
+        conversation=conversation,
         role=args.role,
         speaker=name_of(args.speaker) or args.role,
         text=args.text,
