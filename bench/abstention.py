@@ -9,7 +9,7 @@ from pathlib import Path
 from bench.program import Home, needed_model, new_home
 from bench.report import Report, arguments, eval_folder, finish
 from donna_tui.ops.evaluation import read_set
-from donna_tui.search.evaluation import Question
+from donna_tui.search.evaluation import GoldQuestion
 
 SETS = ("vault_help", "vault_tasks", "meetings", "qmsum", "chats_mit", "locomo")
 SMALL_SETS = ("chats_mit",)
@@ -41,8 +41,8 @@ def measure(*, small: bool = False) -> Report:
 
 
 def _refused(
-    home: Home, vault: Path, questions: Sequence[Question], *, long_running: bool
-) -> list[tuple[Question, bool]]:
+    home: Home, vault: Path, questions: Sequence[GoldQuestion], *, long_running: bool
+) -> list[tuple[GoldQuestion, bool]]:
     """Return each question, and whether it gets no hit. `exclude` and `within` count only with `long_running`."""
     asked = [
         {

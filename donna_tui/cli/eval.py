@@ -17,7 +17,7 @@ from donna_tui.cli.progress import shown_progress
 from donna_tui.cli.session import Session, engine_for, run, session_for
 from donna_tui.platform.paths import AppPaths, app_paths
 from donna_tui.platform.spaces import space_at
-from donna_tui.search.evaluation import Question, ResultRange, Scores, mean, score
+from donna_tui.search.evaluation import GoldQuestion, ResultRange, Scores, mean, score
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import MODES, Filters, Hit, MemorySource, Mode, SearchRequest
 from donna_tui.vault.client import VaultClient
@@ -32,7 +32,7 @@ K = 32
 AROUND, TURNS_AROUND = "in context", 4
 """Hybrid search with four turns before and after each hit, as much text as a passage of a session note."""
 
-Answers = dict[str, list[tuple[Question, Scores | None]]]
+Answers = dict[str, list[tuple[GoldQuestion, Scores | None]]]
 """The questions of each system with their scores; None for an unanswerable question without hits."""
 
 
@@ -98,7 +98,7 @@ def _evaluate_turns(folder: Path, systems: Sequence[str], paths: AppPaths, *, by
 
 
 async def _answer_turns(
-    session: Session, file: Path, person: str, questions: Sequence[Question], answers: Answers
+    session: Session, file: Path, person: str, questions: Sequence[GoldQuestion], answers: Answers
 ) -> None:
     from donna_tui.ops.evaluation import with_turns_around
 
@@ -122,7 +122,7 @@ def _rows(name: str, answers: Answers, *, by_kind: bool) -> Iterator[TableRow]:
             yield _row(f"  {kind}", system, [each for each in answered if each[0].kind == kind])
 
 
-async def _answer(session: Session, questions: Sequence[Question], answers: Answers) -> None:
+async def _answer(session: Session, questions: Sequence[GoldQuestion], answers: Answers) -> None:
     from donna_tui.ops.evaluation import Grep
 
     async with engine_for(session, "donna eval") as engine:
@@ -136,7 +136,9 @@ async def _answer(session: Session, questions: Sequence[Question], answers: Answ
                 answered.append((question, _scored(question, places)))
 
 
-async def _search(engine: Engine, question: Question, system: str, sources: tuple[str, ...] = ()) -> list[ResultRange]:
+async def _search(
+    engine: Engine, question: GoldQuestion, system: str, sources: tuple[str, ...] = ()
+) -> list[ResultRange]:
     mode: Mode = next(known for known in MODES if known == system)
     within = (question.within,) if question.within else ()
     filters = Filters(exclude=question.exclude, within=within, sources=sources)
@@ -148,13 +150,13 @@ async def _search(engine: Engine, question: Question, system: str, sources: tupl
     return [ResultRange(place_of(hit), hit.heading_path, hit.start_line, hit.end_line) for hit in outcome.hits]
 
 
-def _scored(question: Question, places: Sequence[ResultRange]) -> Scores | None:
+def _scored(question: GoldQuestion, places: Sequence[ResultRange]) -> Scores | None:
     if question.gold:
         return score(question, places)
     return Scores(0.0, 0.0, 0.0, 0.0, 0.0, 1.0) if places else None
 
 
-def _row(name: str, system: str, answered: Sequence[tuple[Question, Scores | None]]) -> TableRow:
+def _row(name: str, system: str, answered: Sequence[tuple[GoldQuestion, Scores | None]]) -> TableRow:
     known = [scores for question, scores in answered if question.gold and scores]
     unknown = [scores is None for question, scores in answered if not question.gold]
     averages = mean(known) if known else Scores(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)

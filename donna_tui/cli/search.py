@@ -114,7 +114,7 @@ def search(
     if batch:
         queries = list(read_batch(batch))
         run(_answer_all(session, queries, request))
-        if any(isinstance(query, BadLine) for query in queries):
+        if any(isinstance(query, BadQuestion) for query in queries):
             raise SystemExit(ExitCode.USAGE)
         return
     _require_question(request)
@@ -204,7 +204,7 @@ def _lines(outcome: SearchOutcome) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class BadLine:
+class BadQuestion:
     number: int
     id: str | int | None
 
@@ -214,12 +214,12 @@ class BadLine:
         return {"id": self.id, "line": self.number, "error": {"reason": Reason.USAGE, "message": message}}
 
 
-async def _answer_all(session: Session, queries: list[BatchQuery | BadLine], request: SearchRequest) -> None:
+async def _answer_all(session: Session, queries: list[BatchQuery | BadQuestion], request: SearchRequest) -> None:
     """Answer each query of a batch with one line, in the same order; an invalid one with an error."""
     async with engine_for(session, "donna search", semantic=request.mode != "keyword") as engine:
         await update_index(engine)
         for query in queries:
-            if isinstance(query, BadLine):
+            if isinstance(query, BadQuestion):
                 emit_lines([json_text(query.row)])
                 continue
             filters = replace(request.filters, exclude=query.exclude, within=query.within)
@@ -230,7 +230,7 @@ async def _answer_all(session: Session, queries: list[BatchQuery | BadLine], req
             emit_lines([json_text(row)])
 
 
-def read_batch(source: str) -> Iterator[BatchQuery | BadLine]:
+def read_batch(source: str) -> Iterator[BatchQuery | BadQuestion]:
     """Read the questions of a file, or of stdin for `-`. Raises DonnaError if it cannot be read."""
     try:
         text = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
@@ -242,7 +242,7 @@ def read_batch(source: str) -> Iterator[BatchQuery | BadLine]:
             try:
                 yield BatchQuery.model_validate_json(line)
             except ValueError:
-                yield BadLine(number, _id_of(line))
+                yield BadQuestion(number, _id_of(line))
 
 
 def _id_of(line: bytes) -> str | int | None:

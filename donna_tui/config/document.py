@@ -43,7 +43,7 @@ KeyPath = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class SettingsFile:
     """A parsed settings file. `lines` maps each key and list item, by its path, to its 1-based line."""
 
     origin: Origin

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from donna_tui.config.document import Document, Layer, Origin, invalid
+from donna_tui.config.document import Layer, Origin, SettingsFile, invalid
 from donna_tui.platform.paths import is_full, private_folder
 from donna_tui.types.errors import ConfigError, DonnaError, Reason
 
@@ -28,7 +28,7 @@ def is_folder(path: Path) -> bool:
     return os.path.isdir(path)  # noqa: PTH112 - unlike Path.is_dir, it never raises
 
 
-def read_file(file: Path, layer: Layer) -> Document | None:
+def read_file(file: Path, layer: Layer) -> SettingsFile | None:
     """Read the settings in `file`; return None if it does not exist. Raises ConfigError."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -39,7 +39,7 @@ def read_file(file: Path, layer: Layer) -> Document | None:
     return _document(descriptor, file, layer)
 
 
-def read_space_file(root: Path) -> Document | None:
+def read_space_file(root: Path) -> SettingsFile | None:
     """Read the settings file of the space at `root`, without following links; None if absent. Raises ConfigError."""
     file = space_file(root)
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -58,7 +58,7 @@ def read_space_file(root: Path) -> Document | None:
     return _document(descriptor, file, "space")
 
 
-def _document(descriptor: int, file: Path, layer: Layer) -> Document:
+def _document(descriptor: int, file: Path, layer: Layer) -> SettingsFile:
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise _unreadable(file, "not a regular file")

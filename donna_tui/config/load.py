@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from donna_tui.config.agent_settings import settings_of
 from donna_tui.config.blocks import FromSpace
-from donna_tui.config.document import Document, KeyPath, Layer, Origin, invalid, shown
+from donna_tui.config.document import KeyPath, Layer, Origin, SettingsFile, invalid, shown
 from donna_tui.config.files import FILE_NAME, read_file, read_space_file
 from donna_tui.config.models import MemoryConfig
 from donna_tui.config.schema import ROOT, SETTINGS, Group, Setting, nearest_inside, raw_value, value_of
@@ -184,7 +184,7 @@ class LayerValue:
 
     value: object
     origin: Origin
-    document: Document | None = None
+    document: SettingsFile | None = None
     path: KeyPath = ()
     below: LayerValue | None = None
 
@@ -202,7 +202,7 @@ Values = dict[str, LayerValue]
 """Values by the id of their setting."""
 
 
-def _from_document(document: Document) -> Values:
+def _from_document(document: SettingsFile) -> Values:
     """Return the values set by a file. Raises ConfigError for names that do not exist or are set twice."""
     values: Values = {}
     for identifier, layer_value in _leaves(document, ROOT, document.data, ()):
@@ -269,7 +269,7 @@ def _items(layer_value: LayerValue, identifier: str) -> list[object]:
 
 
 def _leaves(
-    document: Document, group: Group, data: Mapping[str, object], around: KeyPath
+    document: SettingsFile, group: Group, data: Mapping[str, object], around: KeyPath
 ) -> Iterator[tuple[str, LayerValue]]:
     for name, value in data.items():
         path = (*around, name)

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, Field, StringConstraints, ValidationError, 
 from pydantic_core import PydanticCustomError
 
 from donna_tui.config.blocks import Block, Line, Number, Whole
-from donna_tui.config.document import Document, KeyPath, invalid, shown
+from donna_tui.config.document import KeyPath, SettingsFile, invalid, shown
 from donna_tui.config.files import read_file
 from donna_tui.platform.addresses import host_of, is_this_machine
 from donna_tui.platform.paths import app_paths, resource
@@ -136,12 +136,12 @@ def load_routes(environ: Mapping[str, str] = os.environ) -> Routes:
         raise _explained(problem, _source(documents, problem["loc"])) from None
 
 
-def _source(documents: list[Document], path: KeyPath) -> Document:
+def _source(documents: list[SettingsFile], path: KeyPath) -> SettingsFile:
     """Return the file that set a value last."""
     return next((document for document in reversed(documents) if path and path[0] in document.data), documents[-1])
 
 
-def _explained(error: ErrorDetails, document: Document) -> ConfigError:
+def _explained(error: ErrorDetails, document: SettingsFile) -> ConfigError:
     path = error["loc"]
     name = shown(".".join(str(part) for part in path))
     origin = document.at(path)

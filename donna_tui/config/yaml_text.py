@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from donna_tui.config.document import Document, KeyPath, Origin, invalid, shown
+from donna_tui.config.document import KeyPath, Origin, SettingsFile, invalid, shown
 from donna_tui.types.errors import ConfigError
 
 MAX_DEPTH = 12
@@ -22,13 +22,13 @@ TOO_DEEP = "exceeded maximum nesting depth"
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-def parse_document(text: str, origin: Origin) -> Document:
+def parse_document(text: str, origin: Origin) -> SettingsFile:
     """Parse the text of a settings file. Raises ConfigError for invalid YAML and for anything but a mapping."""
     builder = Builder(text, origin)
     data = builder.build()
     if not isinstance(data, dict | None):
         raise invalid(origin, "the file must contain blocks of settings, such as 'retrieval:'")
-    return Document(origin, data or {}, builder.lines)
+    return SettingsFile(origin, data or {}, builder.lines)
 
 
 class Builder:

@@ -252,7 +252,7 @@ class Corrected:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class AnswerRequest:
     """A request for an answer. `private` are the numbers of passages that must not leave this machine."""
 
     task_type: str
@@ -285,7 +285,7 @@ class Drafter(Protocol):
     remote: bool
     """Whether the passages leave this machine."""
 
-    async def compose(self, task: Task) -> Composed: ...
+    async def compose(self, task: AnswerRequest) -> Composed: ...
 
 
 class ExtractiveDrafter:
@@ -293,11 +293,11 @@ class ExtractiveDrafter:
 
     remote = False
 
-    async def compose(self, task: Task) -> Composed:
+    async def compose(self, task: AnswerRequest) -> Composed:
         return Composed(extract(task))
 
 
-def extract(task: Task) -> Answer:
+def extract(task: AnswerRequest) -> Answer:
     """Return the extractive answer from the passages, with earlier corrections applied; its other parts are empty."""
     chats = [passage for passage in task.passages if passage.source_type == MemorySource.CHAT.value]
     parts: dict[str, list[str]] = {name: [] for name in task.schema.model_fields}
@@ -392,7 +392,7 @@ class ModelDrafter:
     def __init__(self, router: ModelRouter, prompts: Prompts, *, remote: bool) -> None:
         self._router, self._prompts, self.remote = router, prompts, remote
 
-    async def compose(self, task: Task) -> Composed:
+    async def compose(self, task: AnswerRequest) -> Composed:
         """Return the model's answer. Nothing private is sent to a remote model. Raises DonnaError."""
         payload = payload_of(task, await asyncio.to_thread(self._prompts.system, task))
         done = await self._router.complete(payload, task_type=task.task_type, schema=task.schema, alias=ALIAS)
@@ -408,7 +408,7 @@ class Prompts:
     def __init__(self, *folders: Path) -> None:
         self._folders = [folder for folder in folders if folder.is_dir()]
 
-    def system(self, task: Task) -> str:
+    def system(self, task: AnswerRequest) -> str:
         """Render the system prompt of a task. Blocks. Raises DonnaError (`template_error`)."""
         known = {"me": words_only(task.me, 80), "about": words_only(task.about, 200)}
         return "\n\n".join(self._rendered(name, known).strip() for name in ("rules", task.task_type))
@@ -418,7 +418,7 @@ class Prompts:
         return VaultTemplateRenderer(folder).render(name, context)[0]
 
 
-def payload_of(task: Task, system: str) -> Payload:
+def payload_of(task: AnswerRequest, system: str) -> Payload:
     """Build the prompt from the task and its passages with numbers and days, each segment with its sensitivity."""
     parts = [("\n".join(task.facts or (task.about,)), False)]
     for correction in task.corrections:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from donna_tui.text.lines import split_lines
-from donna_tui.types.drafts import Hunk
+from donna_tui.types.drafts import DraftHunk
 from donna_tui.vault.note.read import parse_frontmatter
 
 _HEADING = re.compile(r"#{1,6}(?:\s|$)")
@@ -59,9 +59,9 @@ class _Outline:
         return found
 
 
-def hunks_of(text: str) -> tuple[Hunk, ...]:
+def hunks_of(text: str) -> tuple[DraftHunk, ...]:
     """Return the list items and paragraphs of a note in order, without headings and frontmatter."""
-    return tuple(Hunk(number, *lines) for number, lines in enumerate(_Outline.of(text).blocks, 1))
+    return tuple(DraftHunk(number, *lines) for number, lines in enumerate(_Outline.of(text).blocks, 1))
 
 
 def without_hunks(text: str, left_out: Collection[int]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from donna_tui.drafts.drafters import EXTRACTIVE, Answer, Statement, Task, all_statements
+from donna_tui.drafts.drafters import EXTRACTIVE, Answer, AnswerRequest, Statement, all_statements
 from donna_tui.drafts.people import ACTOR
 from donna_tui.drafts.queue import ID_KEY, Rest
 from donna_tui.drafts.text import inline, link_to, source_named, wikilink, words_only
@@ -25,7 +25,7 @@ class Context:
     Untrusted text in `data` has been through `inline` already.
     """
 
-    task: Task
+    task: AnswerRequest
     data: Mapping[str, Any]
     frontmatter: Mapping[str, Any]
     listed: tuple[tuple[str, tuple[int, ...]], ...] = ()

@@ -31,7 +31,7 @@ from donna_tui.engine.space_context import SpaceContext
 from donna_tui.engine.vault_service import VaultThread, writer_of
 from donna_tui.memory.database import db_path
 from donna_tui.safety.classify import Sensitivity
-from donna_tui.types.drafts import Draft, DraftRow, DraftState, Meeting, Preview
+from donna_tui.types.drafts import Draft, DraftRow, DraftState, Meeting, MeetingPreview
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.note.read import DRAFT_KEY, parse_frontmatter
 from donna_tui.vault.write.changes import OperationKind, Outcome, Plan
@@ -244,12 +244,12 @@ class DraftService:
 
     # Meetings
 
-    async def preview(self, event_id: str) -> Preview:
+    async def preview(self, event_id: str) -> MeetingPreview:
         """Render the note of a meeting as it would be written now, without writing it and without a language model."""
         run = await self._skills.run_for(await self._calendar.meeting(event_id))
         text, rest = await self._skills.writer.preview(run)
         target, claims = run.effective_path, claims_of(text, rest.statements)
-        return Preview(target=target, text=text, evidence=rest.passages, claims=claims, remarks=rest.remarks)
+        return MeetingPreview(target=target, text=text, evidence=rest.passages, claims=claims, remarks=rest.remarks)
 
     async def write_now(self, event_id: str) -> DraftRow:
         """Write the draft of a meeting now, whether or not it has ended. Raises DonnaError if it was cancelled."""

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from donna_tui.config.routes import Alias
 from donna_tui.llm.router import ModelRouter
-from donna_tui.memory.compression import Material
+from donna_tui.memory.compression import SummaryMaterial
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.payload import Payload, Segment
 from donna_tui.types.errors import DonnaError
@@ -37,7 +37,7 @@ class SessionSummary(BaseModel):
     )
 
 
-async def summarize(router: ModelRouter, material: Material) -> str:
+async def summarize(router: ModelRouter, material: SummaryMaterial) -> str:
     """Return the title with the model's summary; empty if none may be called, or it gave no answer."""
     sensitivity = Sensitivity.LOCAL_ONLY if material.conversation.sensitive else Sensitivity.PUBLIC
     if not router.may_read(sensitivity, ALIAS):

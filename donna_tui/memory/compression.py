@@ -29,7 +29,7 @@ SAMPLED_SENTENCES = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class SummaryMaterial:
     """A conversation with its key and title, the turns to summarise, and the numbers of all of its turns."""
 
     key: int
@@ -85,16 +85,16 @@ def due(database: Database, threshold: int, user_id: str = ME) -> list[Conversat
     return open_ones[: threshold // 2] if len(open_ones) > threshold else []
 
 
-def material(db: MemoryDb, conversation: ConversationRow, rules: TurnRules, user_id: str = ME) -> Material:
+def material(db: MemoryDb, conversation: ConversationRow, rules: TurnRules, user_id: str = ME) -> SummaryMaterial:
     key = conversations.find_conversation(db.database, conversation.name, user_id)
     assert key is not None
     turns = tuple(conversations.read_turns(db.database, key))
     title = title_of(conversation, conversations.speakers_of(db.database, key))
     counted, numbers = tuple(filter(rules.counts, turns)), frozenset(turn.number for turn in turns)
-    return Material(key, conversation, title, counted, numbers)
+    return SummaryMaterial(key, conversation, title, counted, numbers)
 
 
-def compress(db: MemoryDb, found: Material, summary: str, user_id: str = ME) -> Fact | None:
+def compress(db: MemoryDb, found: SummaryMaterial, summary: str, user_id: str = ME) -> Fact | None:
     """Store the summary of a conversation, link the conversation to it, and return it.
 
     Return None if turns were added or forgotten after the material was read.

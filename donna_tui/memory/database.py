@@ -13,7 +13,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from donna_tui.index.database import Database, Stored, apply_migrations, check_integrity, open_database, truncate_log
+from donna_tui.index.database import (
+    Database,
+    DatabaseFile,
+    apply_migrations,
+    check_integrity,
+    open_database,
+    truncate_log,
+)
 from donna_tui.index.generations import set_aside
 from donna_tui.platform.paths import private_folder
 from donna_tui.types.errors import DatabaseError, Reason
@@ -325,7 +332,7 @@ def _changed_since(database: Database, backup: Path) -> bool:
 
 
 NAME = "memory.db"
-MEMORY = Stored("the memory", "it is in {folder}, with its backups", "update Donna")
+MEMORY = DatabaseFile("the memory", "it is in {folder}, with its backups", "update Donna")
 KEY_BYTES = 32
 
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from donna_tui.search.evaluation import Gold, Question, ResultRange
+from donna_tui.search.evaluation import Gold, GoldQuestion, ResultRange
 from donna_tui.search.query import parse_query
 from donna_tui.text.markdown import split_sections
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
@@ -45,16 +45,16 @@ class QuestionRow(_Row):
     within: str = ""
     answerable: bool = True
 
-    def question(self) -> Question:
+    def question(self) -> GoldQuestion:
         """Convert to a Question, without gold if it is unanswerable."""
         gold, kind = self.gold if self.answerable else (), self.kind or self.category
-        return Question(self.id, self.query, gold, kind, self.vault, self.exclude, self.within)
+        return GoldQuestion(self.id, self.query, gold, kind, self.vault, self.exclude, self.within)
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSet:
     name: str
-    vaults: dict[Path, list[Question]]
+    vaults: dict[Path, list[GoldQuestion]]
 
 
 def read_set(folder: Path) -> EvaluationSet:
@@ -64,7 +64,7 @@ def read_set(folder: Path) -> EvaluationSet:
         raise DonnaError(Reason.USAGE, f"there is no folder {folder}")
     if not files:
         return EvaluationSet(folder.resolve().name, {folder: own_questions(VaultClient(folder))})
-    vaults: dict[Path, list[Question]] = {}
+    vaults: dict[Path, list[GoldQuestion]] = {}
     for row in (each for file in files for each in _rows(file, QuestionRow, "question with id, query and gold")):
         question = row.question()
         root = folder / "vaults" / question.vault if question.vault else folder / "vault"
@@ -84,7 +84,7 @@ def _rows(file: Path, model: type[R], needed: str) -> Iterator[R]:
                     raise DonnaError(Reason.USAGE, message) from error
 
 
-def own_questions(client: VaultClient) -> list[Question]:
+def own_questions(client: VaultClient) -> list[GoldQuestion]:
     """Return questions whose gold is known: headings for sections, aliases for notes, link texts for targets."""
     notes = list(_notes(client))
     targets = {Path(note.path).stem.casefold(): note.path for note in notes}
@@ -100,18 +100,18 @@ def _notes(client: VaultClient) -> Iterator[VaultNote]:
             continue
 
 
-def _questions_of(note: VaultNote, targets: dict[str, str]) -> Iterator[Question]:
+def _questions_of(note: VaultNote, targets: dict[str, str]) -> Iterator[GoldQuestion]:
     for alias in note.aliases:
-        yield Question(f"alias {note.path} {alias}", alias, (Gold(note.path),), "alias")
+        yield GoldQuestion(f"alias {note.path} {alias}", alias, (Gold(note.path),), "alias")
     for section in split_sections(note.text, note.body_start):
         heading = section.heading_path[-1] if section.heading_path else ""
         if section.level > 1 and len(_WORD.findall(heading)) > 1:
             gold = Gold(note.path, section.heading_path)
-            yield Question(f"heading {note.path} {section.start_line}", heading, (gold,), "heading")
+            yield GoldQuestion(f"heading {note.path} {section.start_line}", heading, (gold,), "heading")
     for target, words in _LINK.findall(note.content):
         target_path = targets.get(target.rsplit("/", 1)[-1].strip().casefold())
         if target_path and target_path != note.path:
-            yield Question(f"link {note.path} {words}", words, (Gold(target_path),), "link", exclude=(note.path,))
+            yield GoldQuestion(f"link {note.path} {words}", words, (Gold(target_path),), "link", exclude=(note.path,))
 
 
 class Grep:
@@ -120,7 +120,7 @@ class Grep:
     def __init__(self, client: VaultClient) -> None:
         self._chunks = [chunk for note in _notes(client) for chunk in _chunks(note)]
 
-    def search(self, question: Question, k: int) -> list[ResultRange]:
+    def search(self, question: GoldQuestion, k: int) -> list[ResultRange]:
         words = {word for term in parse_query(question.text).terms for word in _WORD.findall(term.casefold())}
         candidates: list[tuple[int, int, ResultRange]] = []
         for place, text in self._chunks:
@@ -175,7 +175,7 @@ class TurnSet:
 
     name: str
     file: Path
-    people: dict[str, list[Question]]
+    people: dict[str, list[GoldQuestion]]
 
 
 def read_turn_set(folder: Path) -> TurnSet:
@@ -186,7 +186,7 @@ def read_turn_set(folder: Path) -> TurnSet:
         raise DonnaError(Reason.USAGE, f"{folder} has no {TURNS} beside queries*.jsonl")
     turns = _rows(file, TurnRow, "turn with user_id, session_id and turn")
     places = {(turn.user_id, turn.dia_id): (turn.session_id, turn.turn) for turn in turns if turn.dia_id}
-    people: dict[str, list[Question]] = defaultdict(list)
+    people: dict[str, list[GoldQuestion]] = defaultdict(list)
     for path in queries:
         for row in _rows(path, TurnQuestion, "question with id, query, vault and gold"):
             gold: list[Gold] = []
@@ -196,7 +196,7 @@ def read_turn_set(folder: Path) -> TurnSet:
                 elif (row.vault, place.dia_id) in places:
                     session, number = places[row.vault, place.dia_id]
                     gold.append(Gold(session, lines=(number, number)))
-            people[row.vault].append(Question(row.id, row.query, tuple(gold), row.kind or row.category, row.vault))
+            people[row.vault].append(GoldQuestion(row.id, row.query, tuple(gold), row.kind or row.category, row.vault))
     return TurnSet(f"{folder.resolve().name} (turns)", file, dict(people))
 
 

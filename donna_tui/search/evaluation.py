@@ -24,7 +24,7 @@ class Gold:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class GoldQuestion:
     """A question with its gold places; none if nothing in the vault answers it.
 
     `exclude` are notes that must not be counted, since the question was taken from them; `within` is the one note that
@@ -64,7 +64,7 @@ class Scores:
     answered: float
 
 
-def score(question: Question, results: Sequence[ResultRange]) -> Scores:
+def score(question: GoldQuestion, results: Sequence[ResultRange]) -> Scores:
     """Score the results for a question that has an answer."""
     notes = list(dict.fromkeys(place.path for place in results))[:NOTES]
     gold = {place.path for place in question.gold}
@@ -90,7 +90,7 @@ def _gain(rank: int) -> float:
     return 1.0 / math.log2(rank + 2)
 
 
-def _places(question: Question, results: Sequence[ResultRange]) -> float:
+def _places(question: GoldQuestion, results: Sequence[ResultRange]) -> float:
     return float(any(_in_place(result, gold) for result in results for gold in question.gold))
 
 

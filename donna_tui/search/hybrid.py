@@ -16,7 +16,7 @@ from donna_tui.index.documents import has_link, number_of_notes, places_of
 from donna_tui.index.vectors import VectorIndex, cosines_to, vectors_of
 from donna_tui.search.legs import Legs, Question, both_legs, candidates_for
 from donna_tui.search.names import Named, misspelt_by, named_by_prefix
-from donna_tui.search.passages import Passage, Passages
+from donna_tui.search.passages import PassageCache, PassageRow
 from donna_tui.search.query import Query
 from donna_tui.search.ranking import (
     BOOST_WEIGHT,
@@ -82,7 +82,7 @@ def search(
     k = max_hits(request, settings)
     legs = legs or both_legs(database, vectors, question, candidates_for(k))
     question = replace(question, query=legs.keyword.query)
-    passages = Passages(database)
+    passages = PassageCache(database)
     judged = judge(passages, question, settings, legs)
     near = judged.others[:k] if request.near_misses or not judged.hits else []
     rows = passages.rows([one.id for one in (*judged.hits[:k], *near)])
@@ -141,7 +141,7 @@ class Judged:
     named: tuple[Named, ...] = ()
 
 
-def judge(passages: Passages, question: Question, settings: Settings, legs: Legs) -> Judged:
+def judge(passages: PassageCache, question: Question, settings: Settings, legs: Legs) -> Judged:
     """Rank the candidates of the legs, and separate hits from near misses. Notes that the question names are first."""
     database, content = passages.database, query_content(question.query, last_is_prefix=legs.keyword.last_is_prefix)
     listed = _listing_section(passages, question, [*legs.keyword.scores, *legs.semantic])
@@ -195,7 +195,7 @@ def least_cosine(question: Question, settings: Settings) -> float:
 
 
 def _person_boosts(
-    passages: Passages,
+    passages: PassageCache,
     question: Question,
     content: QueryContent,
     ranked: Sequence[Ranked],
@@ -226,7 +226,7 @@ def _person_boosts(
     return None if comparison.is_of_another else dict(zip((one.id for one in found), comparison.margins, strict=False))
 
 
-def _answers(content: QueryContent, one: Ranked, row: Passage, *, is_known: bool) -> bool:
+def _answers(content: QueryContent, one: Ranked, row: PassageRow, *, is_known: bool) -> bool:
     """Return whether a passage is close enough. The names of the people in a conversation say nothing: all of its turns
     have them.
     """
@@ -236,7 +236,7 @@ def _answers(content: QueryContent, one: Ranked, row: Passage, *, is_known: bool
     return answers(content, one.cosine, content.searched(row), clear)
 
 
-def _closest_first(passages: Passages, content: QueryContent, ranked: Sequence[Ranked]) -> list[Ranked]:
+def _closest_first(passages: PassageCache, content: QueryContent, ranked: Sequence[Ranked]) -> list[Ranked]:
     """Order the best near misses by what they lack to be answers, the sum of their cosine and coverage: a passage with
     the rarest word of the question is closer than one that only looks similar.
     """
@@ -246,7 +246,7 @@ def _closest_first(passages: Passages, content: QueryContent, ranked: Sequence[R
 
 
 def _one_note_holds_all(
-    passages: Passages, content: QueryContent, ranked: Sequence[Ranked], best: Sequence[Ranked]
+    passages: PassageCache, content: QueryContent, ranked: Sequence[Ranked], best: Sequence[Ranked]
 ) -> bool:
     """Return whether a note of the best passages contains every word of the question in all its text together."""
     notes = {one.document for one in best}
@@ -258,7 +258,7 @@ def _one_note_holds_all(
     return any(content.coverage(" ".join(text)) == 1.0 for text in texts.values())
 
 
-def _rank(passages: Passages, question: Question, legs: Legs, listed: Collection[int]) -> list[Ranked]:
+def _rank(passages: PassageCache, question: Question, legs: Legs, listed: Collection[int]) -> list[Ranked]:
     keyword, semantic = legs.keyword, legs.semantic
     cosines = dict(semantic)
     if question.vector is not None:
@@ -282,7 +282,7 @@ def _rank(passages: Passages, question: Question, legs: Legs, listed: Collection
     return boosted(ranked, _by_user(passages, question, [each for each, at in places.items() if at.is_turn]))
 
 
-def _by_date(passages: Passages, question: Question, ranked: list[Ranked], *, in_note: bool) -> list[Ranked]:
+def _by_date(passages: PassageCache, question: Question, ranked: list[Ranked], *, in_note: bool) -> list[Ranked]:
     """Boost the passages of notes that contain a date of the question, or have it as their own, and lower those with
     that day in notes of another year. A date that is the note's own selects the note; the rest of the question selects
     the passage in it, unless only one note is searched. Only the latest note of a series is boosted, above all others.
@@ -312,7 +312,7 @@ def _by_date(passages: Passages, question: Question, ranked: list[Ranked], *, in
     return rearranged(ranked, scores)
 
 
-def _listing_section(passages: Passages, question: Question, ids: Sequence[int]) -> frozenset[int]:
+def _listing_section(passages: PassageCache, question: Question, ids: Sequence[int]) -> frozenset[int]:
     """Return those of some passages that list what the question asks for: decisions or tasks."""
     section, _ = section_of(question.query.text)
     if section is None or question.mode != "hybrid":
@@ -326,7 +326,7 @@ def _asks_only_for_section(query: Query) -> bool:
 
 
 def _by_section(
-    passages: Passages, question: Question, ranked: Sequence[Ranked], listed: Collection[int]
+    passages: PassageCache, question: Question, ranked: Sequence[Ranked], listed: Collection[int]
 ) -> dict[int, float]:
     """Return the boosts of the passages that list what the question asks for. They are in proportion to the passages'
     scores, and to the share of the other words of the question that they contain, relative to the largest, since such a
@@ -355,7 +355,7 @@ def _by_section(
 
 
 def _later_decisions_first(
-    passages: Passages, question: Question, ranked: list[Ranked], listed: Collection[int]
+    passages: PassageCache, question: Question, ranked: list[Ranked], listed: Collection[int]
 ) -> list[Ranked]:
     """Move each list of decisions above an older one that it may revise: it contains as many words of the question, at
     least one, and its note links to the older one, or has the same name apart from the date. A question about a date is
@@ -381,7 +381,7 @@ def _later_decisions_first(
 _NO_LETTERS = re.compile(r"[\W\d_]+")
 
 
-def _by_user(passages: Passages, question: Question, turns: Sequence[int]) -> dict[int, float]:
+def _by_user(passages: PassageCache, question: Question, turns: Sequence[int]) -> dict[int, float]:
     """Return 1 for each of some turns that is by the user, if the question is about the user."""
     if question.mode != "hybrid":
         return {}
@@ -396,7 +396,7 @@ _TASK = re.compile(r"(?P<title>.*)\nstatus: (?P<status>\w+)(?:\ndomain: .*)?(?:\
 """The beginning of the text of a task that is indexed (`memory/tasks.py`)."""
 
 
-def _as_written(row: Passage) -> str:
+def _as_written(row: PassageRow) -> str:
     """Return the text of a passage for its excerpt: a task as a check box with its day, as in its note."""
     task = _TASK.match(row.content) if row.source_type == MemorySource.TASK else None
     if task is None:
@@ -405,7 +405,7 @@ def _as_written(row: Passage) -> str:
     return f"- [{TASK_MARKS.get(task['status'], ' ')}] {task['title']}{due}{row.content[task.end() :]}"
 
 
-def _hit(one: Ranked, row: Passage, snippet: LateSnippet, named: str, *, in_note: int) -> Hit:
+def _hit(one: Ranked, row: PassageRow, snippet: LateSnippet, named: str, *, in_note: int) -> Hit:
     sensitive = bool(row.sensitive)
     return Hit(
         chunk_id=row.chunk_id,

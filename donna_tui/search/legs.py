@@ -14,7 +14,7 @@ from donna_tui.index.names import newest_named
 from donna_tui.index.scope import is_one_note
 from donna_tui.index.vectors import Vector, VectorIndex, stored_vectors
 from donna_tui.search.names import Named, has_unknown_word, named_by
-from donna_tui.search.passages import Passages
+from donna_tui.search.passages import PassageCache
 from donna_tui.search.query import STOP_WORDS, Query, is_kind_of_note, latest_of, parse_query, without_joined
 from donna_tui.search.ranking import TOP_CANDIDATES, QueryContent, asking_words, query_content
 from donna_tui.search.snippets import stem
@@ -175,7 +175,7 @@ def _best_coverage(database: Database, content: QueryContent, best: Sequence[int
     that they contain together.
     """
     most, held = 0.0, set[str]()
-    texts = [row.whole for row in Passages(database).rows(best).values()]
+    texts = [row.whole for row in PassageCache(database).rows(best).values()]
     for text in texts:
         most = max(most, content.coverage(text))
         held |= content.held_by(text)

@@ -11,7 +11,7 @@ from donna_tui.search.snippets import parsed
 from donna_tui.vault.note.read import is_by_donna
 
 
-class Passage(NamedTuple):
+class PassageRow(NamedTuple):
     """A passage with the columns of its document, by its integer key. The heading path and the metadata are JSON."""
 
     id: int
@@ -47,21 +47,21 @@ class Passage(NamedTuple):
         return is_by_donna(parsed(self.metadata or "{}").get("frontmatter") or {})
 
 
-class Passages:
+class PassageCache:
     """The passages of an index that one search needs, each loaded once."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._loaded: dict[int, Passage] = {}
+        self._loaded: dict[int, PassageRow] = {}
 
-    def rows(self, ids: Sequence[int]) -> dict[int, Passage]:
+    def rows(self, ids: Sequence[int]) -> dict[int, PassageRow]:
         """Return passages by integer key, without those that were deleted meanwhile."""
         if missing := [key for key in ids if key not in self._loaded]:
             self._loaded |= self.database.cached_by_id("passages", missing, _load)
         return {key: self._loaded[key] for key in ids if key in self._loaded}
 
 
-def _load(database: Database, ids: Sequence[int]) -> dict[int, Passage]:
+def _load(database: Database, ids: Sequence[int]) -> dict[int, PassageRow]:
     """Load passages by integer key; notes without passages have the negative of their document's row as key."""
     marks = ", ".join("?" * len(ids))
     rows = database.rows(
@@ -77,4 +77,4 @@ def _load(database: Database, ids: Sequence[int]) -> dict[int, Passage]:
             " CROSS JOIN memory_documents d ON d.rowid = -asked.value",
             (json.dumps(empty),),
         )
-    return {row[0]: Passage(*row) for row in rows}
+    return {row[0]: PassageRow(*row) for row in rows}

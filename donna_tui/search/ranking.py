@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from donna_tui.index.documents import date_words_of
 from donna_tui.platform.lazy import np
-from donna_tui.search.passages import Passage, Passages
+from donna_tui.search.passages import PassageCache, PassageRow
 from donna_tui.search.query import (
     STOP_WORDS,
     Query,
@@ -82,7 +82,7 @@ class QueryContent:
             held, number = held + dated, number + 1
         return held / max(1, number)
 
-    def searched(self, passage: Passage) -> str:
+    def searched(self, passage: PassageRow) -> str:
         """Return the text of a passage for the question. If its dates are relative, a turn has the day when it was said
         in place of the names of its conversation, which may have begun on another day.
         """
@@ -399,7 +399,7 @@ RUN, SHORTEST = 6, 3
 """Consecutive words that a quote and its original share; a shorter original is quoted as a whole."""
 
 
-def originals_first(passages: Passages, hits: Sequence[Ranked], stems: Collection[str]) -> list[Ranked]:
+def originals_first(passages: PassageCache, hits: Sequence[Ranked], stems: Collection[str]) -> list[Ranked]:
     """Move each original to just above the first passage of a note by Donna that quotes it.
 
     Two passages that share a run of words are original and quote, unless the one by Donna contains words of the
@@ -427,7 +427,7 @@ def moved_up(ranked: Sequence[Ranked], precedes: Callable[[Ranked, Ranked], bool
     return [*top, *ranked[QUOTES_CHECKED:]]
 
 
-def _quoting(rows: Iterable[Passage]) -> set[tuple[str, str]]:
+def _quoting(rows: Iterable[PassageRow]) -> set[tuple[str, str]]:
     """Return pairs of documents of which the first may quote the second: Donna's notes quote those of people, and
     earlier ones by Donna.
     """

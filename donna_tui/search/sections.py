@@ -37,7 +37,7 @@ TASK_LINE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class MinutesSection:
     """A section of minutes. A passage lists it below a heading that `heading` matches, or in a line that `line` does.
 
     `asks` matches a question about it. The words of its groups say nothing about the subject of the question, so they
@@ -79,7 +79,7 @@ _OWN = r"tasks|to-?dos?|aufgaben"
 _ABOUT = r"about|for|from|in|of|on|regarding|with|am|aus|bei|der|des|für|im|mit|über|vom?|zu[mr]?"
 _ALL = r"\A\W*(?:(?:what|which|show|list|are|me|my|our|all|the|there|any|key|still|alle|die|unsere)\s+)*"
 
-DECISIONS = Section(
+DECISIONS = MinutesSection(
     asks=re.compile(
         rf"\b(?:which|what|welche[nrs]?)\s+({_DECISION}|agreements?)\s+(?:are|did|do|has|have|is|was|were|wurden?"
         r"|gab es|gibt es|haben wir|sind|waren)\b"
@@ -96,7 +96,7 @@ DECISIONS = Section(
         re.IGNORECASE | re.MULTILINE,
     ),
 )
-TASKS = Section(
+TASKS = MinutesSection(
     asks=re.compile(
         rf"{_ALL}((?:{_OPEN})\s+(?:{_TASK})|action items?|next steps?|nächsten? schritte)(?:\W*\Z|\s+(?:{_ABOUT})\b)"
         rf"|{_ALL}((?:{_OPEN})\s+(?:{_OWN}|action items))(?:\s+[^\W\d]\w*){{1,3}}\W*\Z"
@@ -126,7 +126,7 @@ LONGEST_QUESTION = 400
 
 
 @lru_cache(maxsize=64)
-def section_of(question: str) -> tuple[Section | None, frozenset[str]]:
+def section_of(question: str) -> tuple[MinutesSection | None, frozenset[str]]:
     """Return the section that a question is about, and the words by which it asks for it, in lower case."""
     asked = question[:LONGEST_QUESTION]
     for section in () if _HOW_TO.match(asked) else (DECISIONS, TASKS):

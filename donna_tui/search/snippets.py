@@ -56,7 +56,7 @@ def _words_in(text: str) -> tuple[tuple[int, int, str, str], ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class MarkedWords:
+class WordsToMark:
     """The words to mark in a text: stems of terms, phrases as sequences of stems, by the first of them, the prefix
     that the user has typed last, and pairs of characters of scripts without spaces. The numbers of a phrase are marked
     only where all of it is.
@@ -97,7 +97,7 @@ class MarkedWords:
 
 
 @lru_cache(maxsize=64)
-def marked_words(terms: tuple[str, ...], *, last_is_prefix: bool = False) -> MarkedWords:
+def words_to_mark(terms: tuple[str, ...], *, last_is_prefix: bool = False) -> WordsToMark:
     """Return the words to mark for the terms of a question; with `last_is_prefix`, the last one is incomplete."""
     split, pairs = [], []
     for term in terms:
@@ -109,7 +109,7 @@ def marked_words(terms: tuple[str, ...], *, last_is_prefix: bool = False) -> Mar
         for first in {keys[0] for keys in split if len(keys) > 1}
     }
     prefix = _last_word(terms) if last_is_prefix else ""
-    return MarkedWords(
+    return WordsToMark(
         frozenset(key for keys in split for key in keys if len(keys) == 1 or not key.isdecimal()),
         phrases,
         prefix,
@@ -140,9 +140,9 @@ class LateSnippet:
         return _made(self, WIDTH).marks
 
     @property
-    def words(self) -> MarkedWords:
+    def words(self) -> WordsToMark:
         """Return the words that are marked."""
-        return marked_words(self.terms, last_is_prefix=self.last_is_prefix)
+        return words_to_mark(self.terms, last_is_prefix=self.last_is_prefix)
 
     def fitted(self, width: int) -> Snippet:
         """Return the excerpt for at most `width` characters."""
@@ -154,7 +154,7 @@ def properties_in(excerpt: Excerpt) -> str:
     return " · ".join(_properties(excerpt, excerpt.words)) if isinstance(excerpt, LateSnippet) else ""
 
 
-def marked_words_in(excerpt: Excerpt) -> MarkedWords | None:
+def words_to_mark_in(excerpt: Excerpt) -> WordsToMark | None:
     """Return the words to mark elsewhere for the same question, as in a preview, if the excerpt has them."""
     return excerpt.words if isinstance(excerpt, LateSnippet) else None
 
@@ -187,7 +187,7 @@ def _made(late: LateSnippet, width: int) -> Snippet:
     return Snippet(f"{lead}{shown}{'…' if end < len(text) else ''}", marks)
 
 
-def _properties(late: LateSnippet, words: MarkedWords) -> Iterator[str]:
+def _properties(late: LateSnippet, words: WordsToMark) -> Iterator[str]:
     known = [each for each in _text_properties(late.metadata) if _has_more(each[2], "", words, ())]
     held = {key for _, _, key in words.found(f"{late.place} {late.content}")} if known else set[str]()
 
@@ -215,7 +215,7 @@ def parsed(text: str) -> Any:
     return json.loads(text)
 
 
-def _has_more(text: str, other: str, words: MarkedWords, found: Sequence[tuple[int, int, str]]) -> bool:
+def _has_more(text: str, other: str, words: WordsToMark, found: Sequence[tuple[int, int, str]]) -> bool:
     """Return whether a text may have words that are not among those `found` in another, without splitting it."""
     letters, others, held = _folded(text), _folded(other), {key for _, _, key in found}
     lacking = (key for key in (*words.stems, *words.pairs) if not any(each.startswith(key) for each in held))
@@ -242,7 +242,7 @@ def _body(content: str) -> str:
     return rest if first.lstrip().startswith("#") else content
 
 
-def best_line(text: str, words: MarkedWords) -> int | None:
+def best_line(text: str, words: WordsToMark) -> int | None:
     """Return the line of a text, from 0, on which its best sentence begins; None if no sentence has any of the words.
 
     The best sentence has the highest weight; of equal ones the shortest, then the first.
@@ -261,7 +261,7 @@ def _last_word(terms: Sequence[str]) -> str:
     return words[-1].casefold() if words else ""
 
 
-def _best_start(text: str, found: Sequence[tuple[int, int, str]], words: MarkedWords, width: int) -> int:
+def _best_start(text: str, found: Sequence[tuple[int, int, str]], words: WordsToMark, width: int) -> int:
     """Return the start of the window with the highest weight, at a word and a little before the first mark."""
     if not found or len(text) <= width:
         return 0

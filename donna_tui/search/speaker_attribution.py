@@ -50,7 +50,7 @@ _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class SpokenTurn:
     """A turn of one person; the speaker is empty if a passage begins within a turn."""
 
     speaker: str
@@ -128,16 +128,16 @@ def is_about_user(question: str) -> bool:
     return bool(_MYSELF.search(question)) and not _YOU.search(question)
 
 
-def turns_of(passage: str) -> list[Turn]:
+def turns_of(passage: str) -> list[SpokenTurn]:
     """Split a passage whose lines begin with speakers' names into turns, without the headings before them."""
-    turns: list[Turn] = []
+    turns: list[SpokenTurn] = []
     for line in filter(str.strip, passage.splitlines()):
         if label := _label(line):
-            turns.append(Turn(label["speaker"], line[label.end() :]))
+            turns.append(SpokenTurn(label["speaker"], line[label.end() :]))
         elif turns:
-            turns[-1] = Turn(turns[-1].speaker, f"{turns[-1].text} {line}")
+            turns[-1] = SpokenTurn(turns[-1].speaker, f"{turns[-1].text} {line}")
         elif not line.startswith("#"):
-            turns.append(Turn("", line))
+            turns.append(SpokenTurn("", line))
     return turns
 
 
@@ -145,7 +145,7 @@ def _label(line: str) -> re.Match[str] | None:
     return _LABEL.match(line) if ":" in line else None
 
 
-def _is_of_two(talk: Sequence[Turn], named: str) -> bool:
+def _is_of_two(talk: Sequence[SpokenTurn], named: str) -> bool:
     """Return whether `named` speaks with one other person, in English, the only language supported."""
     others = {turn.speaker for turn in talk} - {"", named}
     both = len(others) == 1 and any(turn.speaker == named for turn in talk)
@@ -153,7 +153,7 @@ def _is_of_two(talk: Sequence[Turn], named: str) -> bool:
     return both and people and any(_YOU.search(turn.text) for turn in talk)
 
 
-def _attribute(turn: Turn, named: str, question_words: frozenset[str]) -> Said:
+def _attribute(turn: SpokenTurn, named: str, question_words: frozenset[str]) -> Said:
     held = _found(question_words, turn.text)
     if not held or not turn.speaker:
         return held, held

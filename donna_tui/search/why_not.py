@@ -13,7 +13,7 @@ from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions
 from donna_tui.index.vectors import LARGEST_K, VectorIndex, cosines_of
 from donna_tui.search.hybrid import Judged, Settings, judge, least_cosine, max_hits
 from donna_tui.search.legs import Question, both_legs, candidates_for, matches
-from donna_tui.search.passages import Passages
+from donna_tui.search.passages import PassageCache
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import DRAFTS, Filters
 from donna_tui.vault.paths import check_relative
@@ -143,7 +143,7 @@ def _judged(
     legs = both_legs(database, vectors, question, candidates_for(k))
     question = replace(question, query=legs.keyword.query)
     found = _ranked_by_legs(database, vectors, question, ids, found, last_is_prefix=legs.keyword.last_is_prefix)
-    judged = judge(Passages(database), question, settings, legs)
+    judged = judge(PassageCache(database), question, settings, legs)
     ordered = [*judged.hits, *judged.others]
     best = next((one for one in ordered if one.id in ids), None)
     if best is None:

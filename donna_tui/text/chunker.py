@@ -102,7 +102,7 @@ _ESTIMATE = EstimatedTokens()
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class ChunkContext:
     """The context shared by the passages of a section. `heading` is the section's own, if `line` contains all of it."""
 
     line: str
@@ -116,7 +116,7 @@ class Context:
         return f"{self.line}\n{text}" if self.line and text else self.line or text
 
 
-def context_of(title: str, heading_path: tuple[str, ...], max_tokens: int) -> Context:
+def context_of(title: str, heading_path: tuple[str, ...], max_tokens: int) -> ChunkContext:
     """Build the context of a section for a window of `max_tokens`. A title equal to the first heading is omitted.
 
     If the context is too long, the headings between the title and the last one are omitted first; then those two are
@@ -129,8 +129,8 @@ def context_of(title: str, heading_path: tuple[str, ...], max_tokens: int) -> Co
     limit = min(max_tokens, USUAL_WINDOW) // WINDOW_SHARE
     line = SEPARATOR.join(parts)
     if _cost(line) <= limit:
-        return Context(line, heading_path[-1] if heading_path else "")
-    return Context(_fit(parts, limit), "")
+        return ChunkContext(line, heading_path[-1] if heading_path else "")
+    return ChunkContext(_fit(parts, limit), "")
 
 
 def embedding_text(title: str, heading_path: tuple[str, ...], text: str, *, max_tokens: int = USUAL_WINDOW) -> str:
@@ -246,7 +246,7 @@ class _Cutter:
     """Split a section. Offsets are those of the whole text; surrounding white space of the section is excluded."""
 
     def __init__(
-        self, text: str, start: int, end: int, context: Context, counter: TokenCounter, max_tokens: int
+        self, text: str, start: int, end: int, context: ChunkContext, counter: TokenCounter, max_tokens: int
     ) -> None:
         self._text = text
         self._end = trim_end(text, start, end)

@@ -13,14 +13,14 @@ _MAX_CHARACTERS = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class FuzzyMatch:
     """The score of a candidate; `places` are the indices of the matched characters."""
 
     score: float
     places: tuple[int, ...]
 
 
-def fuzzy_match(query: str, candidate: str) -> Match | None:
+def fuzzy_match(query: str, candidate: str) -> FuzzyMatch | None:
     """Match a subsequence, ignoring case, accents and spaces; contiguous letters and starts of words score higher."""
     letters = [letter for letter in folded(query) if not letter.isspace()]
     text = folded(candidate[:_MAX_CHARACTERS])
@@ -28,7 +28,7 @@ def fuzzy_match(query: str, candidate: str) -> Match | None:
     places = tuple(range(found, found + len(letters))) if found >= 0 else _in_order(letters, text)
     if places is None:
         return None
-    return Match(_score(places, text) - len(text) / _MAX_CHARACTERS, places)
+    return FuzzyMatch(_score(places, text) - len(text) / _MAX_CHARACTERS, places)
 
 
 def folded(text: str) -> str:

@@ -30,7 +30,7 @@ _MAX_EDITS_IN_A_GAP = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class EqualRun:
     """A run of `size` equal items, from index `left` of one sequence and `right` of the other."""
 
     left: int
@@ -38,7 +38,7 @@ class Run:
     size: int
 
 
-def common_runs(left: Sequence[Hashable], right: Sequence[Hashable], most_edits: int = MAX_EDITS) -> list[Run]:
+def common_runs(left: Sequence[Hashable], right: Sequence[Hashable], most_edits: int = MAX_EDITS) -> list[EqualRun]:
     """Return what two sequences have in common, in order, as maximal runs.
 
     The result is the longest common subsequence if that takes at most `most_edits` edits (E. Myers, "An O(ND)
@@ -135,11 +135,11 @@ def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return chosen[::-1]
 
 
-def _runs(pairs: list[tuple[int, int]]) -> Iterator[Run]:
+def _runs(pairs: list[tuple[int, int]]) -> Iterator[EqualRun]:
     start = 0
     for index in range(1, len(pairs) + 1):
         if index == len(pairs) or pairs[index] != (pairs[index - 1][0] + 1, pairs[index - 1][1] + 1):
-            yield Run(*pairs[start], index - start)
+            yield EqualRun(*pairs[start], index - start)
             start = index
 
 
@@ -221,7 +221,7 @@ def shared_stretches(old: list[str], own: list[str], other: list[str]) -> Iterat
     yield (len(old), len(own), len(other)), 0
 
 
-def _shift(run: Run) -> int:
+def _shift(run: EqualRun) -> int:
     return run.right - run.left
 
 

@@ -167,7 +167,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Hunk:
+class DraftHunk:
     """A part of a draft that can be left out: whole lines (1-based, inclusive) of its text, without frontmatter."""
 
     number: int
@@ -189,12 +189,12 @@ class Draft:
     before: str | None = None
     evidence: tuple[Evidence, ...] = ()
     claims: tuple[Claim, ...] = ()
-    hunks: tuple[Hunk, ...] = ()
+    hunks: tuple[DraftHunk, ...] = ()
     remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Preview:
+class MeetingPreview:
     """The note of a meeting as it would be written now. Nothing is on disk."""
 
     target: str

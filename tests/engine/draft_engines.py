@@ -15,7 +15,7 @@ from typing import Any
 from donna_tui.calendar import mirror
 from donna_tui.calendar.values import Fetched, Window
 from donna_tui.config.models import MemoryConfig
-from donna_tui.drafts.drafters import Composed, ExtractiveDrafter, Task
+from donna_tui.drafts.drafters import AnswerRequest, Composed, ExtractiveDrafter
 from donna_tui.engine.engine import Engine
 from donna_tui.types.drafts import Attendee, Draft, DraftRow, Meeting
 from donna_tui.types.errors import DonnaError, Reason
@@ -157,7 +157,7 @@ class Counting:
     def __init__(self, delay: float = 0.0) -> None:
         self.asked, self._delay = 0, delay
 
-    async def compose(self, task: Task) -> Composed:
+    async def compose(self, task: AnswerRequest) -> Composed:
         self.asked += 1
         await asyncio.sleep(self._delay)
         return await ExtractiveDrafter().compose(task)
@@ -171,7 +171,7 @@ class Broken:
     def __init__(self, reason: Reason = Reason.MODEL_CALL_FAILED) -> None:
         self.works, self.reason = False, reason
 
-    async def compose(self, task: Task) -> Composed:
+    async def compose(self, task: AnswerRequest) -> Composed:
         if not self.works:
             raise DonnaError(self.reason, "the model is away")
         return await ExtractiveDrafter().compose(task)

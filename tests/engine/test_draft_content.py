@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from donna_tui.config.models import MemoryConfig
-from donna_tui.drafts.drafters import Composed, MeetingNoteAnswer, Prompts, Task, payload_of
+from donna_tui.drafts.drafters import AnswerRequest, Composed, MeetingNoteAnswer, Prompts, payload_of
 from donna_tui.drafts.skills.meeting_note import agenda_of
 from donna_tui.drafts.writer import NOTHING
 from donna_tui.engine.skill_runner import SkillRunner, templates_dir
@@ -410,9 +410,9 @@ class RecordingModel:
     remote = True
 
     def __init__(self) -> None:
-        self.task: Task | None = None
+        self.task: AnswerRequest | None = None
 
-    async def compose(self, task: Task) -> Composed:
+    async def compose(self, task: AnswerRequest) -> Composed:
         self.task = task
         said = [f"The cut-over is on 4 December. [{task.passages[0].number}]"]
         return Composed(
@@ -444,7 +444,9 @@ async def test_model_prompt_includes_dates_and_the_user_but_no_checkboxes(
 
 def test_custom_prompt_template_overrides_the_default(tmp_path: Path) -> None:
     (tmp_path / "draft_meeting_note.md.j2").write_text("Write for {{ me }} about {{ about }}.\n")
-    task = Task(task_type="draft_meeting_note", about="Gateway", schema=MeetingNoteAnswer, passages=(), me="Mara Lind")
+    task = AnswerRequest(
+        task_type="draft_meeting_note", about="Gateway", schema=MeetingNoteAnswer, passages=(), me="Mara Lind"
+    )
     system = Prompts(tmp_path, templates_dir(MemoryConfig()) / "prompts").system(task)
     assert system.endswith("Write for Mara Lind about Gateway.")
     assert "one person, Mara Lind, from passages" in system

@@ -12,7 +12,7 @@ import pytest
 
 from donna_tui.calendar.ics import read_ics
 from donna_tui.calendar.values import Window
-from donna_tui.drafts.drafters import Composed, MeetingNoteAnswer, Task
+from donna_tui.drafts.drafters import AnswerRequest, Composed, MeetingNoteAnswer
 from donna_tui.engine.skill_runner import SkillRunner
 from donna_tui.types.drafts import Attendee, DraftState
 from donna_tui.vault.note.read import parse_frontmatter
@@ -52,7 +52,7 @@ class Obedient:
     def __init__(self, said: list[str]) -> None:
         self.said, self.read = said, ""
 
-    async def compose(self, task: Task) -> Composed:
+    async def compose(self, task: AnswerRequest) -> Composed:
         self.read = "\n".join([*task.facts, *(each.text for each in task.passages)])
         told = [f"{each} [{number}]"[:590] for number, each in enumerate(self.said, 1)][:25]
         answer = MeetingNoteAnswer(

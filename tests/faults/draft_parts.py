@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from donna_tui.config.models import MemoryConfig
-from donna_tui.drafts.drafters import CommitmentsAnswer, Composed, Task
+from donna_tui.drafts.drafters import AnswerRequest, CommitmentsAnswer, Composed
 from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.renderer import VaultTemplateRenderer
 from donna_tui.drafts.writer import MemoryInformedWriter, WriteResult
@@ -40,7 +40,7 @@ class PaidDrafter:
     def asked(self) -> int:
         return len(self._bill.read_text().splitlines()) if self._bill.exists() else 0
 
-    async def compose(self, task: Task) -> Composed:
+    async def compose(self, task: AnswerRequest) -> Composed:
         with self._bill.open("a") as bill:
             bill.write("answer\n")
         return Composed(CommitmentsAnswer(commitments=[f"Promise of answer {self.asked}. [1]"]), "paid", 0.5)
@@ -50,7 +50,7 @@ async def gather() -> Context:
     passage = Evidence(
         number=1, source_type="chat", path="chat", title="Chat", heading_path=(), start_line=1, end_line=1, text="words"
     )
-    task = Task(task_type="extract_commitments", about="day", schema=CommitmentsAnswer, passages=(passage,))
+    task = AnswerRequest(task_type="extract_commitments", about="day", schema=CommitmentsAnswer, passages=(passage,))
     return Context(task=task, data={"title": "Day", "promised": [], "tasks": []}, frontmatter={"type": "commitments"})
 
 

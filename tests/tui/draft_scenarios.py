@@ -15,14 +15,14 @@ from donna_tui.types.drafts import (
     CalendarRow,
     Claim,
     Draft,
+    DraftHunk,
     DraftRow,
     DraftState,
     Evidence,
-    Hunk,
     Meeting,
+    MeetingPreview,
     MeetingRow,
     MeetingState,
-    Preview,
 )
 from tests.tui import hostile, scenarios
 from tests.tui.fake_backend import FakeBackend
@@ -252,7 +252,7 @@ def fill(sandbox: FakeDrafts) -> None:
         CalendarRow(name="work", kind="caldav", meetings=9, fetched_at=NOW - 300),
         CalendarRow(name="private", kind="ics", meetings=1, fetched_at=NOW - 900),
     ]
-    sandbox.previews["rv-1"] = Preview(
+    sandbox.previews["rv-1"] = MeetingPreview(
         target="Meetings/2026-11-20-design-review.md",
         text="# Design review: the embedded store\n\n## Before the meeting\n\n- The hot set stays in the process. ([[decisions#Cache]])\n",
         evidence=(evidence(1, DECISIONS, "The hot set stays in the process."),),
@@ -278,7 +278,7 @@ def fill_hostile(sandbox: FakeDrafts) -> None:
     ]
     nasty = evidence(1, hostile.paths()[3], hostile.EVERYTHING, heading_path=(hostile.EVERYTHING,))
     for each in sandbox.agenda:
-        sandbox.previews[each.meeting.event_id] = Preview(
+        sandbox.previews[each.meeting.event_id] = MeetingPreview(
             target=hostile.EVERYTHING,
             text=_nasty_text(each.meeting.title),
             evidence=(nasty,),
@@ -326,7 +326,7 @@ def _nasty_drafts() -> Iterator[Draft]:
             etag="",
             evidence=passages,
             claims=(Claim(5, 10**9, (1, 2, 3, 99)), Claim(-4, 0, (2,))),
-            hunks=(Hunk(1, 5, 9), Hunk(2, 10, 60)),
+            hunks=(DraftHunk(1, 5, 9), DraftHunk(2, 10, 60)),
             remarks=(hostile.EVERYTHING,) * 5,
         )
 

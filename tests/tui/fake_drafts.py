@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from donna_tui.drafts.approval import combined
 from donna_tui.drafts.hunks import without_hunks
-from donna_tui.types.drafts import CalendarRow, Draft, DraftRow, DraftState, MeetingRow, MeetingState, Preview
+from donna_tui.types.drafts import CalendarRow, Draft, DraftRow, DraftState, MeetingPreview, MeetingRow, MeetingState
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.write.changes import Change, OperationKind, Outcome, Plan, etag_of
 from tests.tui.fake_vault import FakeVault
@@ -28,7 +28,7 @@ class FakeDrafts:
         self.rows: list[DraftRow] = []
         self.details: dict[str, Draft] = {}
         self.agenda: list[MeetingRow] = []
-        self.previews: dict[str, Preview] = {}
+        self.previews: dict[str, MeetingPreview] = {}
         self.followed: list[CalendarRow] = []
         self.anew = "# Composed anew\n"
 
@@ -111,9 +111,9 @@ class FakeDrafts:
         found = (row for row in self.agenda if start <= row.meeting.start.timestamp() < end)
         return tuple(sorted(found, key=lambda row: row.meeting.start))
 
-    async def preview(self, event_id: str) -> Preview:
+    async def preview(self, event_id: str) -> MeetingPreview:
         await self._enter("preview", event_id, key=event_id)
-        return self.previews.get(event_id) or Preview(target="Meetings/2026-11-20.md", text="# A meeting\n")
+        return self.previews.get(event_id) or MeetingPreview(target="Meetings/2026-11-20.md", text="# A meeting\n")
 
     async def want_notes(self, event_id: str, *, wanted: bool) -> None:
         await self._enter("want_notes", event_id, wanted, key=event_id)

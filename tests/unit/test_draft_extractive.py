@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from donna_tui.drafts.drafters import (
     Answer,
+    AnswerRequest,
     CommitmentsAnswer,
     Corrected,
     DailyReflectionAnswer,
     MeetingNoteAnswer,
     PersonProfileAnswer,
-    Task,
     WeeklyReviewAnswer,
     corrected,
     extract,
@@ -98,14 +98,14 @@ def test_a_sentence_that_is_wrapped_is_one() -> None:
     [MeetingNoteAnswer, CommitmentsAnswer, DailyReflectionAnswer, WeeklyReviewAnswer, PersonProfileAnswer],
 )
 def test_without_a_model_nothing_of_a_note_is_guessed(schema: type[Answer]) -> None:
-    answer = extract(Task(task_type="t", about="gateway", schema=schema, passages=(LAST_TIME, CHAT)))
+    answer = extract(AnswerRequest(task_type="t", about="gateway", schema=schema, passages=(LAST_TIME, CHAT)))
     assert all(said == [] for said in answer.model_dump().values())
 
 
 @pytest.mark.parametrize("schema", [CommitmentsAnswer, DailyReflectionAnswer, WeeklyReviewAnswer, MeetingNoteAnswer])
 def test_nothing_of_a_chat_is_repeated(schema: type[Answer]) -> None:
     passages = (chat(1, LAST_TIME.text), chat(2, CHAT.text), chat(3, LAST_TIME.text), chat(4, CHAT.text.upper()))
-    answer = extract(Task(task_type="t", about="gateway", schema=schema, passages=passages))
+    answer = extract(AnswerRequest(task_type="t", about="gateway", schema=schema, passages=passages))
     said = [each.text.casefold() for part in answer.model_dump().values() for each in statements(part, passages)]
     assert said
     assert len(said) == len(set(said))
@@ -131,7 +131,7 @@ HOSTILE = st.text(alphabet="abA .\n-*[]()#<>%`!?\u202e\x1b{}|:/1", max_size=200)
 @given(st.lists(HOSTILE, max_size=4))
 def test_extract_returns_an_answer_for_any_passages(texts: list[str]) -> None:
     passages = tuple(passage(number, text) for number, text in enumerate(texts, 1))
-    answer = extract(Task(task_type="t", about="a b", schema=MeetingNoteAnswer, passages=passages))
+    answer = extract(AnswerRequest(task_type="t", about="a b", schema=MeetingNoteAnswer, passages=passages))
     assert isinstance(answer, MeetingNoteAnswer)
 
 

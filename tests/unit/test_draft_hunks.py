@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from donna_tui.drafts.blocks import claims_of
 from donna_tui.drafts.hunks import hunks_of, without_hunks
-from donna_tui.types.drafts import Claim, Hunk
+from donna_tui.types.drafts import Claim, DraftHunk
 from donna_tui.vault.note.read import parse_frontmatter
 
 FRONT = "---\ntype: meeting\nattendees:\n  - Ana\ndonna_draft: true\n---\n"
@@ -115,7 +115,7 @@ def test_hunks_are_the_same_for_all_line_endings(end: str) -> None:
 
 def test_a_heading_in_a_code_block_does_not_count() -> None:
     note = "# Title\n\n```sh\n# a comment\nls\n```\n\nend\n"
-    assert hunks_of(note) == (Hunk(1, 3, 6), Hunk(2, 8, 8))
+    assert hunks_of(note) == (DraftHunk(1, 3, 6), DraftHunk(2, 8, 8))
     assert without_hunks(note, {1}) == "# Title\n\nend\n"
 
 

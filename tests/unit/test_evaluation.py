@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from donna_tui.ops.evaluation import Grep, own_questions, read_set, read_turn_set, with_turns_around
-from donna_tui.search.evaluation import Gold, Question, ResultRange, mean, score
+from donna_tui.search.evaluation import Gold, GoldQuestion, ResultRange, mean, score
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.client import VaultClient
 
@@ -19,7 +19,7 @@ def place(path: str, *headings: str, lines: tuple[int, int] = (1, 5)) -> ResultR
 
 
 def test_the_first_place_counts_most() -> None:
-    question = Question("q", "text", (Gold("a.md"),))
+    question = GoldQuestion("q", "text", (Gold("a.md"),))
     first, second = score(question, [place("a.md")]), score(question, [place("b.md"), place("b.md"), place("a.md")])
     assert (first.ndcg, first.mrr, first.recall, first.place_1) == (1.0, 1.0, 1.0, 1.0)
     assert (second.ndcg, second.mrr) == (pytest.approx(1 / math.log2(3)), 0.5)
@@ -29,10 +29,10 @@ def test_the_first_place_counts_most() -> None:
 
 
 def test_a_place_is_a_heading_path_or_lines() -> None:
-    heading = Question("q", "text", (Gold("a.md", ("Part", "Detail")),))
+    heading = GoldQuestion("q", "text", (Gold("a.md", ("Part", "Detail")),))
     assert score(heading, [place("a.md", "Title", "Part", "Detail", "Deeper")]).place_1 == 1.0
     assert score(heading, [place("a.md", "Part", "Other")]).place_1 == 0.0
-    lines = Question("q", "text", (Gold("a.md", ("Anything",), (10, 12)),))
+    lines = GoldQuestion("q", "text", (Gold("a.md", ("Anything",), (10, 12)),))
     assert score(lines, [place("a.md", lines=(12, 20))]).place_1 == 1.0
     assert score(lines, [place("a.md", lines=(13, 20))]).place_1 == 0.0
 
@@ -76,9 +76,9 @@ def test_own_questions_are_made_from_aliases_headings_and_links(vault: VaultClie
 
 
 def test_grep_baseline_ranks_by_matching_words(vault: VaultClient) -> None:
-    found = Grep(vault).search(Question("q", "redis slow", ()), 5)
+    found = Grep(vault).search(GoldQuestion("q", "redis slow", ()), 5)
     assert [(each.path, each.heading_path[-1:]) for each in found] == [("cache.md", ("Moving off Redis",))]
-    assert Grep(vault).search(Question("q", "redis", (), exclude=("cache.md",)), 5) == []
+    assert Grep(vault).search(GoldQuestion("q", "redis", (), exclude=("cache.md",)), 5) == []
 
 
 def test_a_hit_with_the_turns_around_it_covers_the_hits_beside_it() -> None:

@@ -16,7 +16,7 @@ from donna_tui.index.vectors import Vector
 from donna_tui.search import passages
 from donna_tui.search.hybrid import Settings, more_like, search
 from donna_tui.search.legs import Legs, Question, ask, candidates_for, keyword_leg, semantic_leg
-from donna_tui.search.passages import Passage, Passages
+from donna_tui.search.passages import PassageCache, PassageRow
 from donna_tui.search.query import MONTHS, Query, parse_query
 from donna_tui.search.ranking import asking_words, query_content
 from donna_tui.search.sections import section_of
@@ -312,7 +312,7 @@ def test_a_relative_day_is_that_when_a_turn_was_said_not_that_in_its_title(
     now = datetime(2026, 11, 27, 12)
     said, title = (now - timedelta(days=1)).timestamp(), "Chat, 27 November 2026"
     store.upsert(note("chat:1-1", "Sold the boat.", source_type="chat", title=title, modified_at=said))
-    turn = Passages(store.database).rows([1])[1]
+    turn = PassageCache(store.database).rows([1])[1]
     content = query_content(parse_query(f"what was sold {day}", now=now), last_is_prefix=False)
     assert content.date_boost(content.searched(turn), turn.names) == boost
 
@@ -589,7 +589,7 @@ def test_no_passage_is_loaded_twice_until_its_note_changes(store: MemoryStore, m
     loaded: list[int] = []
     load = passages._load
 
-    def spy(database: Database, ids: Sequence[int]) -> dict[int, Passage]:
+    def spy(database: Database, ids: Sequence[int]) -> dict[int, PassageRow]:
         loaded.extend(ids)
         return load(database, ids)
 

@@ -11,7 +11,7 @@ import pytest
 from donna_tui.index.database import open_database
 from donna_tui.memory import database as memory_database
 from donna_tui.memory.chat import TurnRules
-from donna_tui.memory.compression import Material, compress, due, expand, material, summary_of
+from donna_tui.memory.compression import SummaryMaterial, compress, due, expand, material, summary_of
 from donna_tui.memory.conversations import NewTurn, Recorder, expire_conversations, list_conversations, read_turns
 from donna_tui.memory.database import (
     APART_SECONDS,
@@ -438,7 +438,7 @@ def test_the_oldest_sessions_are_due_beyond_the_threshold(sandbox: Sandbox, tmp_
     assert due(sandbox.db.database, 5) == []
 
 
-def to_summarise(db: MemoryDb, name: str = "s1") -> Material:
+def to_summarise(db: MemoryDb, name: str = "s1") -> SummaryMaterial:
     (session,) = (each for each in list_conversations(db.database) if each.name == name)
     return material(db, session, TurnRules(chat_config()))
 

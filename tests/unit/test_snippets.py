@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from donna_tui.search.query import parse_query
-from donna_tui.search.snippets import WIDTH, LateSnippet, best_line, marked_words, stem
+from donna_tui.search.snippets import WIDTH, LateSnippet, best_line, stem, words_to_mark
 from donna_tui.types.search import Snippet
 
 LONG = "filler words that nobody asked for " * 20
@@ -98,7 +98,7 @@ def test_scripts_without_spaces_are_marked_by_pairs(terms: list[str], text: str,
 def test_the_window_holds_what_is_marked_without_spaces() -> None:
     text = f"{'あ' * 300}日本語のノート{'い' * 300}日本"
     assert marked(make_snippet(text, ["日本語のノート"], width=40)) == ["日本語のノート"]
-    assert best_line("日本\n日本語のノート", marked_words(("日本語",))) == 1
+    assert best_line("日本\n日本語のノート", words_to_mark(("日本語",))) == 1
 
 
 def test_the_heading_line_is_left_out_where_there_is_text() -> None:
@@ -177,6 +177,6 @@ def test_a_snippet_is_plain_text() -> None:
 
 def test_the_best_line_says_most_of_what_is_asked() -> None:
     text = "The cache is old.\nNothing here.\nWe moved the cache off Redis. Yes.\nRedis, the cache and more about Redis and it."
-    assert best_line(text, marked_words(("cache", "redis"))) == 2
-    assert best_line(text, marked_words(("walrus",))) is None
-    assert best_line(text, marked_words(())) is None
+    assert best_line(text, words_to_mark(("cache", "redis"))) == 2
+    assert best_line(text, words_to_mark(("walrus",))) is None
+    assert best_line(text, words_to_mark(())) is None

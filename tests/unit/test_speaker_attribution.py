@@ -9,7 +9,7 @@ import pytest
 
 from donna_tui.search.query import parse_query
 from donna_tui.search.ranking import query_content
-from donna_tui.search.speaker_attribution import Compared, Share, Turn, compare, turns_of
+from donna_tui.search.speaker_attribution import Compared, Share, SpokenTurn, compare, turns_of
 
 TALK = """\
 # Anna and Ben, 3 May 2024
@@ -131,9 +131,9 @@ def test_a_turn_begins_with_a_name_in_any_usual_way(line: str) -> None:
 def test_lines_without_a_name_go_on_with_the_turn() -> None:
     passage = "# Chat\n\nand so on\n\nAnna Smith: hello\n*(photo: a bowl)*\n\nBen: at 10:30 or http://localhost"
     assert turns_of(passage) == [
-        Turn("", "and so on"),
-        Turn("Anna Smith", " hello *(photo: a bowl)*"),
-        Turn("Ben", " at 10:30 or http://localhost"),
+        SpokenTurn("", "and so on"),
+        SpokenTurn("Anna Smith", " hello *(photo: a bowl)*"),
+        SpokenTurn("Ben", " at 10:30 or http://localhost"),
     ]
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from donna_tui.calendar.poller import why_no_draft
 from donna_tui.config.calendars import Notes
 from donna_tui.drafts.blocks import Block, Role, bare, is_generic, is_quotable
-from donna_tui.drafts.drafters import Answer, Corrected, Task, correcting
+from donna_tui.drafts.drafters import Answer, AnswerRequest, Corrected, correcting
 from donna_tui.drafts.page import Context
 from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, paths_of_keys
 from donna_tui.drafts.quotes import LONG_PAST, outcome_of, points_of, says_cancelled, was_cancelled
@@ -154,7 +154,7 @@ class Material:
     ) -> Context:  # fmt: skip
         has_lines = any(isinstance(part, list) and part for part in data.values())
         return Context(
-            task=Task(
+            task=AnswerRequest(
                 task_type=self.task_type,
                 about=about,
                 schema=schema,

@@ -22,7 +22,7 @@ from donna_tui.tui.lib.styled import content_strip
 
 if TYPE_CHECKING:
     from donna_tui.engine.passages import Passage
-    from donna_tui.search.snippets import MarkedWords
+    from donna_tui.search.snippets import WordsToMark
     from donna_tui.tui.lib.markdown import Block, Table
 
 WIDEST_TEXT = 92
@@ -39,7 +39,7 @@ class PassageView(ScrollKeys):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._shown: tuple[str, range, MarkedWords | None] = ("", range(0), None)
+        self._shown: tuple[str, range, WordsToMark | None] = ("", range(0), None)
         self._best: int | None = None
         self._rows: tuple[tuple[Content, range], ...] = ()
         self._lines: list[int] = []
@@ -48,7 +48,7 @@ class PassageView(ScrollKeys):
         self.flashed = range(0)
         """The lines of the text that are highlighted for a moment."""
 
-    def show(self, text: str, mark: range = range(0), words: MarkedWords | None = None) -> None:
+    def show(self, text: str, mark: range = range(0), words: WordsToMark | None = None) -> None:
         """Show a section. The lines of `text` in `mark`, counted from 0, are marked, and the marked line that best
         matches `words` is scrolled into view.
         """
@@ -59,7 +59,7 @@ class PassageView(ScrollKeys):
         self._lay_out()
         self._scroll_to_passage()
 
-    def show_passage(self, passage: Passage, words: MarkedWords | None = None) -> None:
+    def show_passage(self, passage: Passage, words: WordsToMark | None = None) -> None:
         first = passage.start_line
         self.show(passage.text, range(passage.mark_start - first, passage.mark_end - first + 1), words)
 
@@ -182,7 +182,7 @@ class PassageView(ScrollKeys):
         self.scroll_to(y=top, animate=False, immediate=True, force=True)
 
 
-def _best_of(text: str, mark: range, words: MarkedWords) -> int | None:
+def _best_of(text: str, mark: range, words: WordsToMark) -> int | None:
     """Return the line with the best sentence among the marked lines of a text."""
     from donna_tui.search.snippets import best_line
 

@@ -15,7 +15,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.text.fuzzy import Match, fuzzy_match
+from donna_tui.text.fuzzy import FuzzyMatch, fuzzy_match
 from donna_tui.tui.lib.bindings import action_binding
 from donna_tui.tui.lib.dialogs import Modal
 from donna_tui.tui.lib.inputs import LineInput, OptionRows, ValueOption, show_label
@@ -128,7 +128,7 @@ class Picker(ListDialog[T], Generic[T]):
         if isinstance(event.option, ValueOption) and not event.option.value.objection:
             self.dismiss(event.option.value.value)
 
-    def found(self, query: str) -> list[tuple[Choice[T], Match]]:
+    def found(self, query: str) -> list[tuple[Choice[T], FuzzyMatch]]:
         return matching(query, self.choices)
 
     def _narrow(self, query: str) -> None:
@@ -168,16 +168,16 @@ def highlighted(name: str, places: Iterable[int]) -> Content:
     return content
 
 
-def matching(query: str, choices: Sequence[Choice[T]]) -> list[tuple[Choice[T], Match]]:
+def matching(query: str, choices: Sequence[Choice[T]]) -> list[tuple[Choice[T], FuzzyMatch]]:
     """Return the choices whose title matches, best first, then those whose key or explanation contains the query; all
     of them in their own order for an empty query.
     """
     words = query.strip().casefold()
-    found: list[tuple[Choice[T], Match]] = []
-    others: list[tuple[Choice[T], Match]] = []
+    found: list[tuple[Choice[T], FuzzyMatch]] = []
+    others: list[tuple[Choice[T], FuzzyMatch]] = []
     for choice in choices:
         if (match := fuzzy_match(query, choice.title)) is not None:
             found.append((choice, match))
         elif words in choice.mark.casefold().split() or words in choice.note.casefold():
-            others.append((choice, Match(0.0, ())))
+            others.append((choice, FuzzyMatch(0.0, ())))
     return [*sorted(found, key=lambda item: -item[1].score), *others] if words else found

@@ -19,7 +19,7 @@ from donna_tui.tui.lib.jump import JumpTarget, jump
 from donna_tui.tui.lib.lines import LineView, row_of
 from donna_tui.tui.lib.passage_view import WIDEST_TEXT, wrapped
 from donna_tui.tui.lib.styled import MARKDOWN_STYLES
-from donna_tui.types.drafts import Draft, Hunk
+from donna_tui.types.drafts import Draft, DraftHunk
 from donna_tui.vault.note.read import parse_frontmatter
 
 _GUTTER = 2
@@ -48,7 +48,7 @@ class DraftText(LineView):
     _stops: tuple[int, ...] = ()
     _rows: Sequence[TextRow] = ()
     _cites: Mapping[int, str] = {}
-    _hunks: Mapping[int, Hunk] = {}
+    _hunks: Mapping[int, DraftHunk] = {}
     _left_out: frozenset[int] = frozenset()
     _head = 0
     _beyond = 0
@@ -59,7 +59,7 @@ class DraftText(LineView):
         return len(self._rows) + (1 if self._beyond else 0)
 
     @property
-    def hunk(self) -> Hunk | None:
+    def hunk(self) -> DraftHunk | None:
         return self._hunks.get(self.line_number)
 
     def show(self, draft: Draft | None, left_out: frozenset[int] = frozenset(), *, keep: bool = False) -> None:
@@ -185,7 +185,7 @@ class DraftText(LineView):
         rows = [index for index, row in enumerate(self._rows) if row.line == self.line_number]
         return Region(0, rows[0], 1, len(rows)) if rows else Region(0, 0, 1, 1)
 
-    def _first_stop(self, hunk: Hunk) -> int:
+    def _first_stop(self, hunk: DraftHunk) -> int:
         return next((line for line in self._stops if line >= hunk.start_line), hunk.start_line)
 
     def _step(self, by: int) -> None:

@@ -12,7 +12,7 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.dialogs import DetailScreen, Facts
 from donna_tui.tui.lib.error_messages import error_text, sentence
 from donna_tui.tui.lib.picker import Choice, Picker
-from donna_tui.tui.search.wording import Scope
+from donna_tui.tui.search.wording import SearchScope
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.search import MemorySource
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from donna_tui.search.why_not import WhyNot
 
 
-class ScopePicker(Picker[Scope]):
+class ScopePicker(Picker[SearchScope]):
     """A picker of the scope: everywhere, all spaces, every folder, and the sources if there is more than one."""
 
-    def __init__(self, folders: tuple[str, ...], sources: tuple[str, ...], chosen: Scope) -> None:
+    def __init__(self, folders: tuple[str, ...], sources: tuple[str, ...], chosen: SearchScope) -> None:
         choices = [
             Choice(value=scope, title=title, mark="✓" if scope == chosen else "", section=section)
             for scope, title, section in _scopes(folders, sources, chosen)
@@ -32,14 +32,16 @@ class ScopePicker(Picker[Scope]):
         super().__init__("Search in", choices, placeholder="folder or source", mark_width=2)
 
 
-def _scopes(folders: tuple[str, ...], sources: tuple[str, ...], chosen: Scope) -> Iterator[tuple[Scope, str, str]]:
-    yield Scope(), "everything", "Everywhere"
-    yield Scope(every_space=True), "everything in all spaces", "Everywhere"
+def _scopes(
+    folders: tuple[str, ...], sources: tuple[str, ...], chosen: SearchScope
+) -> Iterator[tuple[SearchScope, str, str]]:
+    yield SearchScope(), "everything", "Everywhere"
+    yield SearchScope(every_space=True), "everything in all spaces", "Everywhere"
     for folder in folders:
-        yield Scope(folder, chosen.source), folder, "Folders"
+        yield SearchScope(folder, chosen.source), folder, "Folders"
     if len(sources) > 1:
         for source in sources:
-            yield Scope(chosen.folder, source), source, "Sources"
+            yield SearchScope(chosen.folder, source), source, "Sources"
 
 
 _HELP = {

@@ -143,10 +143,10 @@ class Preview(Panel):
             self.show(hit, passage)
 
     def show(self, hit: Hit, passage: Passage) -> None:
-        from donna_tui.search.snippets import marked_words_in
+        from donna_tui.search.snippets import words_to_mark_in
 
         self._head(hit, passage.heading_path, sensitive=passage.sensitive)
-        self.view.show_passage(passage, marked_words_in(hit.snippet))
+        self.view.show_passage(passage, words_to_mark_in(hit.snippet))
         self.foot.show(partial(backlinks, passage.linked_from, truncated=passage.truncated))
 
     def _head(self, hit: Hit, headings: tuple[str, ...], *, sensitive: bool) -> None:

@@ -22,7 +22,7 @@ PAGE, MAX_HITS = 25, 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class SearchScope:
     """The scope of a search. Empty means everywhere in this space."""
 
     folder: str = ""
@@ -41,7 +41,7 @@ class Question:
 
     text: str = ""
     mode: Mode = "hybrid"
-    scope: Scope = Scope()
+    scope: SearchScope = SearchScope()
     near_misses: bool = False
     like: Hit | None = None
     most: int = PAGE

@@ -190,30 +190,30 @@ def no_model_to_get(status: Status | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class StatusPart:
     """A part of the strip. If there is no room, the part with the highest `rank` is omitted first."""
 
     content: Content
     rank: int
 
 
-def facts(status: Status) -> Iterator[Fact]:
+def facts(status: Status) -> Iterator[StatusPart]:
     cover = status.coverage
     if state := _STATES.get(status.state):
         tone = ".strip--warning" if status.state in ("paused", "failed") else ".strip--strong"
-        yield Fact(Content.styled(state, tone), 0)
+        yield StatusPart(Content.styled(state, tone), 0)
     if _is_unknown(status):
-        yield Fact(Content.styled("reading the folder …", ".strip--strong"), 2)
+        yield StatusPart(Content.styled("reading the folder …", ".strip--strong"), 2)
     elif _is_building(cover):
         yield from _progress(status)
     else:
-        yield Fact(Content.styled(plural(cover.notes, "note"), ".strip--strong"), 2)
+        yield StatusPart(Content.styled(plural(cover.notes, "note"), ".strip--strong"), 2)
     if cover.notes:
-        yield Fact(_semantic(status), 3)
+        yield StatusPart(_semantic(status), 3)
     if (saved := status.keyword_after_save.p50) is not None:
-        yield Fact(Content(f"saved→found {milliseconds(saved)}"), 6)
+        yield StatusPart(Content(f"saved→found {milliseconds(saved)}"), 6)
     if status.problems:
-        yield Fact(Content.styled(plural(len(status.problems), "problem"), ".strip--warning"), 1)
+        yield StatusPart(Content.styled(plural(len(status.problems), "problem"), ".strip--warning"), 1)
 
 
 def strip_content(status: Status, room: int) -> Content:
@@ -232,14 +232,14 @@ def _is_building(cover: Coverage) -> bool:
     return cover.text + cover.failed < cover.notes
 
 
-def _progress(status: Status) -> Iterator[Fact]:
+def _progress(status: Status) -> Iterator[StatusPart]:
     cover = status.coverage
     head = Content.styled(f"indexing {count(cover.text)} of {plural(cover.notes, 'note')}", ".strip--strong")
     drawn = bar(cover.vectors, cover.text, cover.notes, _BAR_CELLS)
-    yield Fact(head, 2)
-    yield Fact(Content.assemble(drawn, f" {percent(cover.text, cover.notes)}"), 5)
+    yield StatusPart(head, 2)
+    yield StatusPart(Content.assemble(drawn, f" {percent(cover.text, cover.notes)}"), 5)
     if status.seconds_left is not None:
-        yield Fact(Content(f"{estimate(status.seconds_left)} left"), 4)
+        yield StatusPart(Content(f"{estimate(status.seconds_left)} left"), 4)
 
 
 def _semantic(status: Status) -> Content:
@@ -258,7 +258,7 @@ def _semantic(status: Status) -> Content:
     return Content("keyword and semantic ready")
 
 
-def _length(fitting: list[Fact]) -> int:
+def _length(fitting: list[StatusPart]) -> int:
     return sum(fact.content.cell_length for fact in fitting) + cell_len(_SEPARATOR) * (len(fitting) - 1)
 
 

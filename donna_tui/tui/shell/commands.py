@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from donna_tui.text.fuzzy import Match
+from donna_tui.text.fuzzy import FuzzyMatch
 from donna_tui.tui.lib.action import ACTIVE_IN, Action, ActionState, Context, Pane
 from donna_tui.tui.lib.actions import ACTIONS, TAKES_FROM, active_contexts, title_here
 from donna_tui.tui.lib.keymap import key_names, keys_of, shown_key
@@ -36,9 +36,9 @@ class Palette(Picker[str]):
             "Actions", palette_choices(state, theme), placeholder="name of an action", mark_width=_KEY_WIDTH
         )
 
-    def found(self, query: str) -> list[tuple[Choice[str], Match]]:
+    def found(self, query: str) -> list[tuple[Choice[str], FuzzyMatch]]:
         if query.strip().removeprefix(":") in LEAVES:
-            return [(choice, Match(0.0, ())) for choice in self.choices if choice.value == "app.quit"]
+            return [(choice, FuzzyMatch(0.0, ())) for choice in self.choices if choice.value == "app.quit"]
         query = query.lstrip(" /:")  # with which commands begin in other programs
         found = super().found(query)
         return sorted(found, key=_order) if query else found
@@ -51,7 +51,7 @@ class KeyList(Picker[str]):
         super().__init__("Keys", key_choices(state), placeholder="a key or what it does", mark_width=_KEY_WIDTH)
 
 
-def _order(found: tuple[Choice[str], Match]) -> float:
+def _order(found: tuple[Choice[str], FuzzyMatch]) -> float:
     """Order actions by their score; of several that match equally well, those that work here are first."""
     choice, match = found
     return -match.score - _WORKS_HERE * (not choice.value.startswith(ELSEWHERE))

@@ -9,7 +9,7 @@ from textual import work
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
-from donna_tui.text.fuzzy import Match
+from donna_tui.text.fuzzy import FuzzyMatch
 from donna_tui.tui.lib.backend import KnownVault
 from donna_tui.tui.lib.picker import Choice, Picker
 from donna_tui.tui.shell.first_run import VaultChoice, complete_path, typed_path, what_is_wrong, why_not_a_vault
@@ -29,7 +29,7 @@ class SpacePicker(Picker[VaultChoice]):
         choices = space_choices(known, here)
         super().__init__("Spaces", choices, placeholder="the name of a space, or the path of a folder", mark_width=2)
 
-    def found(self, query: str) -> list[tuple[Choice[VaultChoice], Match]]:
+    def found(self, query: str) -> list[tuple[Choice[VaultChoice], FuzzyMatch]]:
         path = typed_path(query) if is_path(query) else None
         if path is None:
             return super().found(query)
@@ -37,7 +37,7 @@ class SpacePicker(Picker[VaultChoice]):
         added = Choice(
             value=VaultChoice(path), title=f"Add {path}", note="a new space", mark="+", objection=what_is_wrong(path)
         )
-        return [(space, Match(0.0, ())) for space in known or [added]]
+        return [(space, FuzzyMatch(0.0, ())) for space in known or [added]]
 
     @work(group="complete", exclusive=True)
     async def action_complete(self) -> None:

@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.text.fuzzy import Match
+from donna_tui.text.fuzzy import FuzzyMatch
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.dialogs import LinePrompt
 from donna_tui.tui.lib.diff import VIEW_KEYS, DiffDialog, DiffView
@@ -239,9 +239,9 @@ class FolderPrompt(Picker[str]):
         choices = [top, *(Choice(value=path, title=path) for path in folders)]
         super().__init__(title, choices, placeholder="name of a folder, or of a new one")
 
-    def found(self, query: str) -> list[tuple[Choice[str], Match]]:
+    def found(self, query: str) -> list[tuple[Choice[str], FuzzyMatch]]:
         typed = query.strip().strip("/")
         found = super().found(typed)
         if typed and all(choice.value != typed for choice in self.choices):
-            found.append((Choice(value=typed, title=typed, note="a new folder"), Match(0.0, ())))
+            found.append((Choice(value=typed, title=typed, note="a new folder"), FuzzyMatch(0.0, ())))
         return found

@@ -10,7 +10,7 @@ from enum import StrEnum
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.lines import split_lines
 from donna_tui.text.markdown import split_sections
-from donna_tui.text.merge import Run, common_runs
+from donna_tui.text.merge import EqualRun, common_runs
 from donna_tui.text.word_diff import Spans, changed_words, partners
 from donna_tui.vault.note.read import parse_frontmatter
 from donna_tui.vault.write.changes import Change
@@ -151,10 +151,10 @@ def _extent(numbers: Iterable[int | None]) -> str:
     return f"{there[0]},{len(there)}" if there else "0,0"
 
 
-def _diff_lines(old: list[str], new: list[str], runs: list[Run]) -> Iterator[DiffLine]:
+def _diff_lines(old: list[str], new: list[str], runs: list[EqualRun]) -> Iterator[DiffLine]:
     mixed = len({_ending(line) for line in (*old, *new)} - {""}) > 1
     i = j = 0
-    for run in (*runs, Run(len(old), len(new), 0)):
+    for run in (*runs, EqualRun(len(old), len(new), 0)):
         yield from _block(old, new, range(i, run.left), range(j, run.right), mixed=mixed)
         for step in range(run.size):
             yield _line(LineKind.SAME, new[run.right + step], run.left + step + 1, run.right + step + 1)
