@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from donna_tui.index.database import Database
 from donna_tui.index.documents import has_link, number_of_notes, places_of
 from donna_tui.index.vectors import VectorIndex, cosines_to, vectors_of
-from donna_tui.search.legs import Legs, Question, both_legs, candidates_for
+from donna_tui.search.legs import KeywordLeg, Legs, Question, both_legs, candidates_for
 from donna_tui.search.names import Named, misspelt_by, named_by_prefix
 from donna_tui.search.passages import PassageCache, PassageRow
 from donna_tui.search.query import Query
@@ -143,7 +143,7 @@ class Judged:
 
 def judge(passages: PassageCache, question: Question, settings: Settings, legs: Legs) -> Judged:
     """Rank the candidates of the legs, and separate hits from near misses. Notes that the question names are first."""
-    database, content = passages.database, query_content(question.query, last_is_prefix=legs.keyword.last_is_prefix)
+    content = query_content(question.query, last_is_prefix=legs.keyword.last_is_prefix)
     listed = _listing_section(passages, question, [*legs.keyword.scores, *legs.semantic])
     ranked = _rank(passages, question, legs, listed)
     min_score = least_cosine(question, settings)
@@ -158,25 +158,31 @@ def judge(passages: PassageCache, question: Question, settings: Settings, legs: 
 
     best = list(islice(filter(is_relevant, ranked), TOP_CANDIDATES))
     boosts = _person_boosts(passages, question, content, ranked, best, in_note=legs.keyword.in_note)
-    hits, others = [], ranked
-    if boosts is not None:
+    if boosts is None:
+        hits, others = list[Ranked](), _closest_first(passages, content, ranked)
+    else:
         ranked = boosted(ranked, boosts)
         hits = _later_decisions_first(passages, question, list(filter(is_relevant, ranked)), listed)
         hits = originals_first(passages, hits, content.stems)
         others = [one for one in ranked if not is_relevant(one)]
-    else:
-        others = _closest_first(passages, content, ranked)
-    named = legs.keyword.named
-    if not named and question.mode != "semantic":
-        if not hits:
-            named = named_by_prefix(database, question.query) or misspelt_by(database, question.query)
-        elif legs.keyword.misspelt:
-            named = misspelt_by(database, question.query)
-    if named:
+    if named := _named_notes(passages.database, question, legs.keyword, hits):
         ids = {note.id for note in named}
         hits = [*_first(ranked, named), *(one for one in hits if one.id not in ids)]
         others = [one for one in others if one.id not in ids]
     return Judged(hits, others, bool(hits) or boosts is not None, named)
+
+
+def _named_notes(
+    database: Database, question: Question, keyword: KeywordLeg, hits: Sequence[Ranked]
+) -> tuple[Named, ...]:
+    """Return the notes that a question names. A name with typing errors counts only if no text has one of its words, or
+    nothing was found, and the beginning of a name only if nothing was found.
+    """
+    if keyword.named or question.mode == "semantic":
+        return keyword.named
+    if not hits:
+        return named_by_prefix(database, question.query) or misspelt_by(database, question.query)
+    return misspelt_by(database, question.query) if keyword.misspelt else ()
 
 
 def _first(ranked: Sequence[Ranked], named: Sequence[Named]) -> list[Ranked]:
@@ -297,8 +303,7 @@ def _by_date(passages: PassageCache, question: Question, ranked: list[Ranked], *
     dated = rows if content.relative else notes
     if newest := question.query.newest:
         notes = {each: row for each, row in notes.items() if row.document_id == newest}
-        behind = ranked[0].rank_score - max((one.rank_score for one in ranked if one.id in notes), default=0.0)
-        boosts = dict.fromkeys(notes, 1.0 + behind / BOOST_WEIGHT)
+        boosts = _above_all(ranked, notes, BOOST_WEIGHT, 1.0)
     else:
         boosts = {each: content.date_boost(content.searched(row), row.names) for each, row in dated.items()}
     ranked = boosted(ranked, boosts)
@@ -331,8 +336,7 @@ def _by_section(
     """Return the boosts of the passages that list what the question asks for. They are in proportion to the passages'
     scores, and to the share of the other words of the question that they contain, relative to the largest, since such a
     list about another subject or person answers nothing. Words that only the properties of the note have, such as the
-    attendees, count half. Lists with open check boxes that name the person in question gain so much that the best of
-    them is before everything else.
+    attendees, count half. Lists with open check boxes that name the person in question are above all others.
     """
     section, _ = section_of(question.query.text)
     best = (ranked[0].rank_score if ranked else 0.0) or 1.0
@@ -350,8 +354,15 @@ def _by_section(
     owned = [
         each for each in boosts if section and each in rows and content.held_by(section.owners_in(rows[each].content))
     ]
-    behind = best - max((one.rank_score for one in ranked if one.id in owned), default=best)
-    return boosts | dict.fromkeys(owned, 1.1 + behind / SECTION_WEIGHT)
+    return boosts | _above_all(ranked, owned, SECTION_WEIGHT, 1.1)  # the other boosts are at most 1
+
+
+def _above_all(ranked: Sequence[Ranked], ids: Collection[int], weight: float, ahead: float) -> dict[int, float]:
+    """Return boosts by which the best of some passages exceeds the best score so far, by `ahead` times the weight."""
+    if not ids:
+        return {}
+    behind = ranked[0].rank_score - next(one.rank_score for one in ranked if one.id in ids)
+    return dict.fromkeys(ids, ahead + behind / weight)
 
 
 def _later_decisions_first(
