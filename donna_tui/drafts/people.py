@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable
 
 from donna_tui.drafts.queue import ID_KEY
 from donna_tui.drafts.text import can_be_linked, inline, whole_note, words_only
-from donna_tui.search.query import STOP_WORDS
 from donna_tui.text.dates import MONTHS
+from donna_tui.text.words import STOP_WORDS
 from donna_tui.types.errors import DonnaError
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.note.read import parse_frontmatter

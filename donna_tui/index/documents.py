@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from donna_tui.index.database import Database
 from donna_tui.index.filters import FTS_TABLE, PUBLIC_FTS_TABLE
 from donna_tui.index.names import store_names
+from donna_tui.text.dates import date_word
 from donna_tui.text.words import indexed_words
 from donna_tui.types.search import DRAFTS, ROLES, MemorySource
 
@@ -70,7 +71,8 @@ def date_words_of(at: float) -> tuple[str, ...]:
         day = datetime.fromtimestamp(at)
     except (ValueError, OverflowError, OSError):
         return ()
-    return f"{day:%Yy%mm%dd}", f"{day:%Yy%mm}", f"{day:%mm%dd}"
+    year, month, number = f"{day:%Y %m %d}".split()
+    return date_word(month, number, year), date_word(month, "", year), date_word(month, number)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 import simsimd
 
 from donna_tui.index.database import Database
-from donna_tui.index.filters import Scope, all_in_scope, first_in_scope
+from donna_tui.index.filters import Scope, ScoredChunk, all_in_scope, first_in_scope
 from donna_tui.index.scope import ScopeMembership, known_members
 from donna_tui.index.vectors import (
     HAS_VECTOR,
     Quantised,
     Vector,
-    VectorMatch,
     log_bounds,
     nearest_of,
     oversampled,
@@ -93,7 +92,7 @@ class ExactScan:
             with self._lock:
                 more = self._load_block(database)
 
-    def search(self, database: Database, query: Vector, scope: Scope, limit: int) -> list[VectorMatch]:
+    def search(self, database: Database, query: Vector, scope: Scope, limit: int) -> list[ScoredChunk]:
         if limit < 1:
             return []
         members = known_members(database, scope)

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from donna_tui.index.database import Database
 from donna_tui.index.sampling import spread
@@ -34,6 +35,13 @@ class Scope:
         """Return whether the columns of the vector table alone can express this scope."""
         plain = Filters(user_id=self.filters.user_id, sources=self.filters.sources, sensitive=self.filters.sensitive)
         return self.filters == plain and not self.required and not self.forbidden
+
+
+class ScoredChunk(NamedTuple):
+    """A chunk's integer key and its score in one leg, of which larger is better: BM25 or cosine similarity."""
+
+    id: int
+    score: float
 
 
 EXPECTED = 1.1

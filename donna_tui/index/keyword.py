@@ -7,7 +7,6 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from string import ascii_lowercase
-from typing import NamedTuple
 
 from donna_tui.index.candidate_pruning import Level, choose_level, whole
 from donna_tui.index.database import Database, RunParallel
@@ -17,6 +16,7 @@ from donna_tui.index.filters import (
     FTS_TABLE,
     PUBLIC_FTS_TABLE,
     Scope,
+    ScoredChunk,
     all_in_scope,
     conditions,
     first_in_scope,
@@ -52,16 +52,9 @@ TIGHT = 0.5
 """Largest share of all keys for which the ranges of a scope are searched instead of the whole index."""
 
 
-class KeywordMatch(NamedTuple):
-    """A chunk's integer key and its BM25 score; larger is better (FTS5's own score is negative)."""
-
-    id: int
-    score: float
-
-
 def search_words(
     database: Database, terms: Sequence[str], scope: Scope, limit: int, run_parallel: RunParallel | None = None
-) -> list[KeywordMatch]:
+) -> list[ScoredChunk]:
     """Return the best chunks inside a scope for any of some terms, which are FTS5 expressions, best first.
 
     A scope that is not narrow is applied only to the best matches, because ranking all of it would take longer.
@@ -94,10 +87,10 @@ def search_words(
 
 def _best_at_level(
     database: Database, level: Level, limit: int, ranges: Sequence[Range], run_parallel: RunParallel | None, table: str
-) -> list[KeywordMatch]:
+) -> list[ScoredChunk]:
     """Return the best matches at a level, ranking the newer half of the chunks in parallel if possible."""
 
-    def best_in(connection: Database, part: Sequence[Range]) -> list[KeywordMatch]:
+    def best_in(connection: Database, part: Sequence[Range]) -> list[ScoredChunk]:
         listed = f"SELECT rowid FROM {table} WHERE {table} MATCH ? AND rowid BETWEEN ? AND ?"  # noqa: S608
         return [
             match
@@ -112,13 +105,13 @@ def _best_at_level(
     return _first([*best_in(database, older), *parallel()], limit)
 
 
-def _first(matches: Sequence[KeywordMatch], limit: int) -> list[KeywordMatch]:
+def _first(matches: Sequence[ScoredChunk], limit: int) -> list[ScoredChunk]:
     return sorted(matches, key=lambda match: (-match.score, match.id))[:limit]
 
 
 def rank_all(
     database: Database, terms: Sequence[str], limit: int, table: str, ranges: Sequence[Range] = (ALL_KEYS,)
-) -> list[KeywordMatch]:
+) -> list[ScoredChunk]:
     """Rank all matches, whatever the cost: the reference for measuring levels."""
     any_term = " OR ".join(terms)
     found = [match for keys in ranges for match in _rank_inside(database, any_term, "", [], limit, table, keys)]
@@ -127,7 +120,7 @@ def rank_all(
 
 def rank_scope(
     database: Database, terms: Sequence[str], scope: Scope, limit: int, members: ScopeMembership | None = None
-) -> list[KeywordMatch]:
+) -> list[ScoredChunk]:
     """Rank all matches in a scope, listing its passages unless they are known."""
     any_term, table = " OR ".join(terms), fts_table_of(scope.filters)
     if members is not None:
@@ -140,7 +133,7 @@ def rank_scope(
 _GIVEN = "SELECT value FROM json_each(?)"
 
 
-def _best_in_note(database: Database, terms: Sequence[str], scope: Scope, limit: int) -> list[KeywordMatch]:
+def _best_in_note(database: Database, terms: Sequence[str], scope: Scope, limit: int) -> list[ScoredChunk]:
     """Rank by how rare the terms are within the note too, because frequent terms do not distinguish its passages."""
     inside, table = all_in_scope(database, scope), fts_table_of(scope.filters)
     scores: defaultdict[int, float] = defaultdict(float)
@@ -151,7 +144,7 @@ def _best_in_note(database: Database, terms: Sequence[str], scope: Scope, limit:
         for match in found:
             scores[match.id] += weight * match.score
     best = sorted(scores.items(), key=lambda each: (-each[1], each[0]))
-    return [KeywordMatch(*row) for row in best[:limit]]
+    return [ScoredChunk(*row) for row in best[:limit]]
 
 
 def _rank_inside(
@@ -162,7 +155,7 @@ def _rank_inside(
     limit: int,
     table: str,
     keys: Range = ALL_KEYS,
-) -> list[KeywordMatch]:
+) -> list[ScoredChunk]:
     """Rank only the chunks that a subquery lists, within a range of keys; all of them without a subquery.
 
     `table` is that of a keyword index, here and below.
@@ -173,10 +166,10 @@ def _rank_inside(
         f" AND rowid BETWEEN ? AND ?{listed} ORDER BY score DESC, rowid LIMIT ?",
         [expression, *keys, *parameters, limit],
     )
-    return [KeywordMatch(*row) for row in rows]
+    return [ScoredChunk(*row) for row in rows]
 
 
-def newest(database: Database, scope: Scope, limit: int) -> list[KeywordMatch]:
+def newest(database: Database, scope: Scope, limit: int) -> list[ScoredChunk]:
     """Return the first passages of the latest notes in a scope; a forbidden word excludes the whole note.
 
     None matches better than another: their scores differ just enough to keep the order.
@@ -192,7 +185,7 @@ def newest(database: Database, scope: Scope, limit: int) -> list[KeywordMatch]:
         " ORDER BY d.dated_at DESC, c.id LIMIT ?",
         [*parameters, limit],
     )
-    return [KeywordMatch(each, 1.0 - place / 1_000_000) for place, (each,) in enumerate(rows)]
+    return [ScoredChunk(each, 1.0 - place / 1_000_000) for place, (each,) in enumerate(rows)]
 
 
 SHORTEST_STEM, LONGEST_STEM = 3, 40

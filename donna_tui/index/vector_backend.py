@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from donna_tui.index.database import Database
 from donna_tui.index.exact_scan import ExactScan
-from donna_tui.index.filters import Scope
+from donna_tui.index.filters import Scope, ScoredChunk
 from donna_tui.index.migrations import create_vector_table, get_meta, has_vector_table, set_meta
-from donna_tui.index.vectors import VecTable, Vector, VectorIndex, VectorMatch, log_bounds, rebuild, shorten_log
+from donna_tui.index.vectors import VecTable, Vector, VectorIndex, log_bounds, rebuild, shorten_log
 
 SCAN_FROM, SCAN_TO = 3_000, 3_000_000
 """Numbers of vectors between which a scan in memory serves a long-running program: below, sqlite-vec is as fast and
@@ -53,7 +53,7 @@ class WarmingVectors(VecTable):
     def __init__(self, catch_up: Callable[[], None]) -> None:
         self._catch_up = catch_up
 
-    def search(self, database: Database, query: Vector, scope: Scope, limit: int) -> list[VectorMatch]:
+    def search(self, database: Database, query: Vector, scope: Scope, limit: int) -> list[ScoredChunk]:
         """Search, then start loading: both in parallel would double the time of the search."""
         matches = super().search(database, query, scope, limit)
         self._catch_up()

@@ -6,10 +6,10 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from donna_tui.index.database import Database
-from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions
+from donna_tui.index.filters import ALL_CHUNKS, Scope, ScoredChunk, conditions
 from donna_tui.platform.lazy import np
 from donna_tui.types.search import DRAFTS, MemorySource
 
@@ -70,13 +70,6 @@ FEW_PLACES = 8_192
 AT_ONCE = 1_000
 
 
-class VectorMatch(NamedTuple):
-    """A chunk's integer key and its cosine similarity to the query: 1 - d²/2 for unit vectors at distance d."""
-
-    id: int
-    score: float
-
-
 class VectorIndex(Protocol):
     """Nearest-neighbour search over the vectors of the active embedding version."""
 
@@ -88,7 +81,7 @@ class VectorIndex(Protocol):
     def remove(self, database: Database, chunk_ids: Sequence[str]) -> None:
         """Remove chunks."""
 
-    def search(self, database: Database, query: Vector, scope: Scope, limit: int) -> list[VectorMatch]:
+    def search(self, database: Database, query: Vector, scope: Scope, limit: int) -> list[ScoredChunk]:
         """Return the nearest chunks inside a scope, nearest first."""
 
 
@@ -114,7 +107,7 @@ class VecTable:
     def remove(self, database: Database, chunk_ids: Sequence[str]) -> None:
         database.run_many("DELETE FROM vec_memory_chunks WHERE chunk_id = ?", [(chunk_id,) for chunk_id in chunk_ids])
 
-    def search(self, database: Database, query: Vector, scope: Scope, limit: int) -> list[VectorMatch]:
+    def search(self, database: Database, query: Vector, scope: Scope, limit: int) -> list[ScoredChunk]:
         """Run one KNN query: the table's columns express a simple scope; of others the chunk ids are listed."""
         where, parameters = self._inside(scope)
         nearest = database.column(
@@ -148,10 +141,10 @@ def oversampled(limit: int) -> int:
     return min(limit + max(SPARE, limit // 4), LARGEST_K)
 
 
-def nearest_of(database: Database, ids: Sequence[int], query: Vector, limit: int) -> list[VectorMatch]:
+def nearest_of(database: Database, ids: Sequence[int], query: Vector, limit: int) -> list[ScoredChunk]:
     """Rank candidates by their stored vectors."""
     found = sorted((-cosine, each) for each, cosine in cosines_of(database, ids, query).items())
-    return [VectorMatch(each, -cosine) for cosine, each in found[: min(limit, LARGEST_K)]]
+    return [ScoredChunk(each, -cosine) for cosine, each in found[: min(limit, LARGEST_K)]]
 
 
 def cosines_of(database: Database, ids: Sequence[int], query: Vector) -> dict[int, float]:

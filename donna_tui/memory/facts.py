@@ -15,12 +15,12 @@ from donna_tui.memory.chat import day_of
 from donna_tui.memory.database import MemoryDb, undone
 from donna_tui.memory.scores import PREFERENCE, has_preference
 from donna_tui.memory.splitter import TextSplitter
-from donna_tui.search.query import STOP_WORDS
 from donna_tui.text.chunker import Chunk
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import plain_text, shorten
 from donna_tui.text.sentences import sentences_by_line
 from donna_tui.text.tokens import TokenCounter
+from donna_tui.text.words import STOP_WORDS
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import Correction, MemoryType
 from donna_tui.types.search import ME, MemorySource

@@ -29,9 +29,9 @@ from donna_tui.index.database import Database
 from donna_tui.index.documents import Document
 from donna_tui.index.vectors import HAS_VECTOR, Vector, unpacked
 from donna_tui.platform.lazy import np
-from donna_tui.search.query import STOP_WORDS
 from donna_tui.text.dates import MONTHS, WEEKDAYS
 from donna_tui.text.tokens import TokenCounter
+from donna_tui.text.words import STOP_WORDS
 from donna_tui.types.memory import Importance, Signal
 
 if TYPE_CHECKING:

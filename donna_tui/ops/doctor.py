@@ -39,9 +39,8 @@ from donna_tui.platform.paths import AppPaths
 from donna_tui.platform.spaces import Space, SpaceLock
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.payload import Payload
-from donna_tui.search.query import STOP_WORDS
 from donna_tui.text.plural import plural
-from donna_tui.text.words import segments, spaced
+from donna_tui.text.words import STOP_WORDS, segments, spaced
 from donna_tui.types.errors import ConfigError, DatabaseError, DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.edit_drafts import EditDrafts

@@ -12,6 +12,7 @@ from donna_tui.index.keyword import holds_word, one_edit_away
 from donna_tui.search.query import Query, without_joined
 from donna_tui.search.ranking import asking_words
 from donna_tui.text.fuzzy import folded, nearest
+from donna_tui.text.words import PUNCTUATION
 from donna_tui.types.search import DRAFTS, FilterProblem, Filters
 from donna_tui.vault.note.read import iso_date
 
@@ -49,7 +50,7 @@ def misspelt_words(database: Database, query: Query) -> Iterator[FilterProblem]:
         return {word: one_edit_away(connection, word, table) for word in words}
 
     for term in [term for term in dict.fromkeys(query.terms) if term not in asking][:MAX_WORDS]:
-        word = folded(without_joined(term.strip("?!.,;:()")))
+        word = folded(without_joined(term.strip(f"{PUNCTUATION}()")))
         is_word = word.isascii() and word.isalpha() and SHORTEST_MISSPELT <= len(word) <= LONGEST_MISSPELT
         is_unknown = is_word and term not in query.phrases and not holds_word(database, word, table)
         if is_unknown and (near := database.cached_by_id(f"near {table}", [word], nearest_in)[word]):

@@ -8,17 +8,24 @@ from datetime import datetime
 
 from donna_tui.index.database import Database, RunParallel
 from donna_tui.index.documents import ChunkPosition, places_of
-from donna_tui.index.filters import Scope, fts_table_of
-from donna_tui.index.keyword import KeywordMatch, holds_spelling, holds_word, newest, prefix_query, quoted, search_words
+from donna_tui.index.filters import Scope, ScoredChunk, fts_table_of
+from donna_tui.index.keyword import holds_spelling, holds_word, newest, prefix_query, quoted, search_words
 from donna_tui.index.names import newest_named
 from donna_tui.index.scope import is_one_note
 from donna_tui.index.vectors import Vector, VectorIndex, stored_vectors
 from donna_tui.search.names import Named, has_unknown_word, named_by
 from donna_tui.search.passages import PassageCache
-from donna_tui.search.query import STOP_WORDS, Query, is_kind_of_note, latest_of, parse_query, without_joined
+from donna_tui.search.query import Query, is_kind_of_note, latest_of, parse_query, without_joined
 from donna_tui.search.ranking import TOP_CANDIDATES, QueryContent, asking_words, query_content
-from donna_tui.search.snippets import stem
-from donna_tui.text.words import is_grouped, is_one_character, other_article, other_spellings
+from donna_tui.text.words import (
+    PUNCTUATION,
+    STOP_WORDS,
+    is_grouped,
+    is_one_character,
+    other_article,
+    other_spellings,
+    stem,
+)
 from donna_tui.types.search import Filters, Mode, SearchRequest
 
 CANDIDATES = 100
@@ -147,7 +154,7 @@ def _respelt(database: Database, query: Query) -> Query:
     added: list[tuple[str, str]] = []
 
     def spelling(word: str, *, is_excluded: bool) -> str:
-        bare = without_joined(word.strip("?!.,;:€$£"))
+        bare = without_joined(word.strip(f"{PUNCTUATION}€$£"))
         is_word = bare not in kept and bare.lower() not in STOP_WORDS
         others = [other for other in other_spellings(bare) if _stem(other) != _stem(bare)] if is_word else []
         candidates = (*others, *other_article(bare))
@@ -193,7 +200,7 @@ def semantic_leg(database: Database, vectors: VectorIndex, question: Question, l
 
 def matches(
     database: Database, question: Question, limit: int, run_parallel: RunParallel | None = None, *, last_is_prefix: bool
-) -> list[KeywordMatch]:
+) -> list[ScoredChunk]:
     """Return the keyword matches; without any word to search for, the newest notes that match the filters."""
     if question.query.terms:
         terms = _terms(database, question, last_is_prefix=last_is_prefix)

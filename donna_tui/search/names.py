@@ -23,9 +23,9 @@ from donna_tui.index.names import (
     recent_notes,
     similar_names,
 )
-from donna_tui.search.query import STOP_WORDS, Query
-from donna_tui.search.snippets import stem
+from donna_tui.search.query import Query
 from donna_tui.text.fuzzy import allowed_edits, edit_distance, fuzzy_match
+from donna_tui.text.words import STOP_WORDS, stem
 from donna_tui.types.search import Filters, NameMatch
 
 MAX_NAMED = 3

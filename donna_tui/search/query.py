@@ -9,9 +9,9 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 
 from donna_tui.index.keyword import quoted
-from donna_tui.text.dates import GERMAN_MONTHS, MONTH, MONTHS, WEEKDAYS, month_number
+from donna_tui.text.dates import GERMAN_MONTHS, MONTH, MONTHS, WEEKDAYS, date_word, month_number
 from donna_tui.text.fuzzy import nearest
-from donna_tui.text.words import ONE_ON_ONE, indexed_words, segments, spaced
+from donna_tui.text.words import ONE_ON_ONE, PUNCTUATION, STOP_WORDS, indexed_words, segments, spaced
 from donna_tui.types.search import FilterProblem, Filters
 
 _MONTH = rf"(?P<month>{MONTH})\.?"
@@ -47,11 +47,7 @@ def date_phrases(text: str) -> tuple[str, ...]:
 def date_words(text: str) -> tuple[str, ...]:
     """Return the words by which the keyword index finds notes of the dates in `text` (`Document.search_title`)."""
     dates = _dates_in(text)
-    return tuple(dict.fromkeys(_date_word(month, f"{day:02}" if day else "", year) for month, _, day, year in dates))
-
-
-def _date_word(month: str, day: str, year: str) -> str:
-    return f"{f'{year}y' if year else ''}{month}m{f'{day}d' if day else ''}"
+    return tuple(dict.fromkeys(date_word(month, f"{day:02}" if day else "", year) for month, _, day, year in dates))
 
 
 def _names(month: str, name: str, day: int, year: str) -> Iterator[str]:
@@ -92,12 +88,12 @@ def _own_date_of_another(year: str) -> str:
 def _forms_of(month: str, name: str, days: Sequence[int], year: str) -> Iterator[str]:
     """Yield the forms of some days of a month; 0 is the month itself, with its year."""
     if 0 in days and year:
-        yield _date_word(month, "", year)
+        yield date_word(month, "", year)
         yield f"(?:{year} {month}|{name} {year})"
     if not any(days):
         return
     padded, number = (f"(?:{'|'.join(format(day, form) for day in days if day)})" for form in ("02", ""))
-    yield _date_word(month, padded, year)
+    yield date_word(month, padded, year)
     yield f"{year or _ANY_YEAR} {month} {padded}"
     named = f"(?:{name} {number}|{number} {name})"
     yield f"{named} {year}" if year else named
@@ -232,7 +228,7 @@ def latest_of(query: Query) -> tuple[str, list[str]]:
         return "", []
     words = without_joined(match["rest"]).split()
     weak = STOP_WORDS | ASKING_WORDS
-    bare = [word.strip("?!.,;:()") for word in words if not _is_weak(word, weak)]
+    bare = [word.strip(f"{PUNCTUATION}()") for word in words if not _is_weak(word, weak)]
     strong = [word for word in bare if _LETTER.search(word) or word == "1-1"]
     return match["newest"] or match["last"], strong
 
@@ -258,13 +254,6 @@ _LONGEST_ECHO = 40
 _OPENING = re.compile('-?"?')
 """The characters with which an excluded word or a phrase begins."""
 _BARE_KEYS = frozenset(f"{key}:" for key in KEYS)
-
-STOP_WORDS = frozenset(
-    "a about am an and any are as at be been being but by can could did do does doing done for from had has have having"
-    " he her hers him his how i if in into is it its just me my of on or our ours she should so some such than that the"
-    " their them then there these they this those to too us was we were what when where which while who whom whose why"
-    " will with would you your yours".split()
-)
 
 _GERMAN = frozenset(
     "beim das dein deine deinem deinen deiner dem der diese diesem diesen dieser ein eine einem einen einer für gab"
@@ -298,7 +287,7 @@ def without_joined(text: str) -> str:
 
 def _is_weak(word: str, weak: frozenset[str]) -> bool:
     """Return whether a word is one of some stop words, or a negated auxiliary verb, such as “isn't”."""
-    return word.lower().strip("?!.,;:") in weak or _NEGATED.search(word) is not None
+    return word.lower().strip(PUNCTUATION) in weak or _NEGATED.search(word) is not None
 
 
 @lru_cache(maxsize=64)

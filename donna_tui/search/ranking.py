@@ -13,7 +13,6 @@ from donna_tui.index.documents import date_words_of
 from donna_tui.platform.lazy import np
 from donna_tui.search.passages import PassageCache, PassageRow
 from donna_tui.search.query import (
-    STOP_WORDS,
     Query,
     date_pattern,
     latest_of,
@@ -22,8 +21,16 @@ from donna_tui.search.query import (
     without_joined,
 )
 from donna_tui.search.sections import section_of
-from donna_tui.search.snippets import stem
-from donna_tui.text.words import ONE_ON_ONE, is_grouped, is_one_character, segments, spelling_pattern
+from donna_tui.text.words import (
+    ONE_ON_ONE,
+    PUNCTUATION,
+    STOP_WORDS,
+    is_grouped,
+    is_one_character,
+    segments,
+    spelling_pattern,
+    stem,
+)
 from donna_tui.types.search import MemorySource
 
 CLEAR_COSINE = 0.45
@@ -130,7 +137,7 @@ def query_content(query: Query, *, last_is_prefix: bool) -> QueryContent:
     prefix = query.last_word if last_is_prefix else ""
     terms = [term for term in query.terms if term != prefix]
     asking = {*asking_words(query), *latest_of(query)[0].split()}
-    terms = [term for term in terms if not ONE_ON_ONE.fullmatch(term.strip("?!.,;:"))] or terms
+    terms = [term for term in terms if not ONE_ON_ONE.fullmatch(term.strip(PUNCTUATION))] or terms
     terms = [term for term in terms if term not in asking] or terms
     text = without_joined(without_dates(" ".join(terms)))
     dates, other_year = date_pattern(query.dated), other_year_pattern(query.dated)
@@ -149,7 +156,7 @@ def query_content(query: Query, *, last_is_prefix: bool) -> QueryContent:
 def asking_words(query: Query) -> list[str]:
     """Return the terms of a query by which it asks for a section of minutes."""
     _, asking = section_of(query.text)
-    return [term for term in query.terms if term.lower().strip("?!.,;:") in asking]
+    return [term for term in query.terms if term.lower().strip(PUNCTUATION) in asking]
 
 
 def clear_cosine(content: str, source: str, *, is_known: bool = True) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 
 from donna_tui.text.markdown import plain_text
 from donna_tui.text.sentences import sentences_by_line
-from donna_tui.text.words import PLAIN_LETTERS, distinctive_pairs, is_unspaced, pieces, stretches
+from donna_tui.text.words import PLAIN_LETTERS, distinctive_pairs, is_unspaced, pieces, stem, stretches
 from donna_tui.types.search import Excerpt, Snippet
 from donna_tui.vault.note.read import text_properties
 
@@ -21,19 +21,6 @@ WIDTH = 180
 
 _WORD = re.compile(r"\w+")
 _ACCENTS = re.compile("[\u0300-\u036f]+")
-_ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "ers", "er", "ed", "es", "ly", "s", "e", "y")
-_SHORTEST_STEM = 3
-
-
-@lru_cache(maxsize=50_000)
-def stem(word: str) -> str:
-    """Return a rough stem for marking, without case, accents and common English endings."""
-    folded = "".join(char for char in unicodedata.normalize("NFKD", word.casefold()) if not unicodedata.combining(char))
-    folded = folded if folded.isascii() else folded.translate(PLAIN_LETTERS)
-    for ending in _ENDINGS:
-        if folded.endswith(ending) and len(folded) - len(ending) >= _SHORTEST_STEM:
-            return folded[: -len(ending)]
-    return folded
 
 
 @lru_cache(maxsize=256)

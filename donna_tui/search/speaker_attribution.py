@@ -14,8 +14,8 @@ from heapq import nlargest
 from itertools import chain
 from typing import NamedTuple
 
-from donna_tui.search.snippets import stem
 from donna_tui.text.sentences import sentences_by_line
+from donna_tui.text.words import stem
 from donna_tui.types.search import ROLES
 
 TURNS = 4

@@ -1,4 +1,4 @@
-"""Name the months and the days of the week."""
+"""Names of months and days of the week, and the word by which a date is indexed."""
 
 from __future__ import annotations
 
@@ -20,3 +20,8 @@ def month_number(name: str) -> int:
     """Return the number of a month by its name or abbreviation, in any case."""
     begun = name[:3].title()
     return next(number for number, month in enumerate(MONTHS, 1) if month.startswith(begun))
+
+
+def date_word(month: str, day: str = "", year: str = "") -> str:
+    """Return the word by which the keyword index finds notes of a date, such as “2026y03m12d”. Numbers are padded."""
+    return f"{f'{year}y' if year else ''}{month}m{f'{day}d' if day else ''}"

@@ -1,4 +1,4 @@
-"""Words: scripts without spaces, and exact phrases.
+"""Words: their stems and spellings, stop words, scripts without spaces, and exact phrases.
 
 Text in scripts without spaces is segmented into overlapping pairs of characters. Each emoji is indexed as a word of
 letters and digits.
@@ -63,6 +63,33 @@ _UNDECOMPOSED = "ıøłđðħŧþæœ"
 _IS_UNDECOMPOSED = f"[{_UNDECOMPOSED}{_UNDECOMPOSED[1:].upper()}]"
 PLAIN_LETTERS = str.maketrans(dict(zip(_UNDECOMPOSED, ("i", *"olddht", "th", "ae", "oe"), strict=True)))
 """Map each of them, in lower case, to plain letters: a table for `str.translate`."""
+
+
+_ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "ers", "er", "ed", "es", "ly", "s", "e", "y")
+_SHORTEST_STEM = 3
+
+
+@lru_cache(maxsize=50_000)
+def stem(word: str) -> str:
+    """Return a rough stem of a word, without case, accents and common English endings."""
+    folded = "".join(char for char in unicodedata.normalize("NFKD", word.casefold()) if not unicodedata.combining(char))
+    folded = folded if folded.isascii() else folded.translate(PLAIN_LETTERS)
+    for ending in _ENDINGS:
+        if folded.endswith(ending) and len(folded) - len(ending) >= _SHORTEST_STEM:
+            return folded[: -len(ending)]
+    return folded
+
+
+PUNCTUATION = "?!.,;:"
+"""The punctuation that is written onto a word of a question."""
+
+STOP_WORDS = frozenset(
+    "a about am an and any are as at be been being but by can could did do does doing done for from had has have having"
+    " he her hers him his how i if in into is it its just me my of on or our ours she should so some such than that the"
+    " their them then there these they this those to too us was we were what when where which while who whom whose why"
+    " will with would you your yours".split()
+)
+"""Stop words of English."""
 
 
 def indexed_words(text: str) -> list[str]:

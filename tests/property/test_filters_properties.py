@@ -18,11 +18,11 @@ from donna_tui.index import keyword
 from donna_tui.index.database import Database, RevisionCache
 from donna_tui.index.documents import Document
 from donna_tui.index.exact_scan import ExactScan, _nearest_inside
-from donna_tui.index.filters import Scope, first_in_scope
+from donna_tui.index.filters import Scope, ScoredChunk, first_in_scope
 from donna_tui.index.keyword import quoted, search_words
 from donna_tui.index.scope import estimate_scope
 from donna_tui.index.store import MemoryStore
-from donna_tui.index.vectors import VecTable, Vector, VectorIndex, VectorMatch, packed, unpacked
+from donna_tui.index.vectors import VecTable, Vector, VectorIndex, packed, unpacked
 from donna_tui.text.chunker import Chunk
 from donna_tui.types.search import Filters
 from tests.unit.index_parts import DIM, cut, open_store, unit
@@ -173,7 +173,7 @@ def with_members(filter_store: FilterStore, scope: tuple[Filters, tuple[str, ...
     return database
 
 
-def ids(matches: list[VectorMatch]) -> list[int]:
+def ids(matches: list[ScoredChunk]) -> list[int]:
     return [match.id for match in matches]
 
 

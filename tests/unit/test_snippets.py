@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import pytest
 
 from donna_tui.search.query import parse_query
-from donna_tui.search.snippets import WIDTH, LateSnippet, best_line, stem, words_to_mark
+from donna_tui.search.snippets import WIDTH, LateSnippet, best_line, words_to_mark
+from donna_tui.text.words import stem
 from donna_tui.types.search import Snippet
 
 LONG = "filler words that nobody asked for " * 20

@@ -28,9 +28,9 @@ from donna_tui.drafts.skills.cadence import (
 from donna_tui.drafts.text import can_be_linked, inline, iso_week, source_named, words_only
 from donna_tui.index.database import Database
 from donna_tui.index.documents import link_key
-from donna_tui.search.query import STOP_WORDS
 from donna_tui.text.dates import MONTHS
 from donna_tui.text.sentences import sentence_spans
+from donna_tui.text.words import STOP_WORDS
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
