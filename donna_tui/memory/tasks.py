@@ -16,6 +16,7 @@ from donna_tui.memory.checkboxes import Task, line_of_task, task_key_hash, tasks
 from donna_tui.memory.scores import store_scores
 from donna_tui.memory.splitter import TextSplitter
 from donna_tui.safety.classify import Sensitivity
+from donna_tui.search.task_text import task_text
 from donna_tui.text.chunker import Chunk
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason, VaultReadError
 from donna_tui.types.events import EventHub
@@ -29,14 +30,6 @@ from donna_tui.vault.obsidian import is_template
 KIND = MemorySource.TASK.value
 
 
-def task_text(task: Task, domain: str) -> str:
-    """Return the text of a task that is hashed and embedded: title, status, domain, deadline and notes."""
-    lines = [task.title, f"status: {task.status}"]
-    lines += [f"domain: {domain}"] if domain else []
-    lines += [f"deadline: {task.due}"] if task.due else []
-    return "\n".join((*lines, *([task.notes] if task.notes else [])))
-
-
 def task_document(task: Task, note: VaultNote, splitter: TextSplitter) -> tuple[Document, list[Chunk]]:
     domain = task.tags[0] if task.tags else note.title
     kind = MemoryType.WORKING if task.is_open else MemoryType.EPISODIC
@@ -45,7 +38,7 @@ def task_document(task: Task, note: VaultNote, splitter: TextSplitter) -> tuple[
         source_type=KIND,
         source_id=source_id,
         title=note.title,
-        text=task_text(task, domain),
+        text=task_text(task.title, task.status, domain, task.due, task.notes),
         uri=f"task:{source_id}",
         tags=task.tags,
         note_type=kind.value,

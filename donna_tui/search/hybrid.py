@@ -41,7 +41,8 @@ from donna_tui.search.ranking import (
 )
 from donna_tui.search.sections import DECISIONS, section_of
 from donna_tui.search.snippets import LateSnippet, parsed
-from donna_tui.types.search import TASK_MARKS, Hit, MemorySource, Mode, SearchOutcome, SearchRequest
+from donna_tui.search.task_text import as_check_box
+from donna_tui.types.search import Hit, MemorySource, Mode, SearchOutcome, SearchRequest
 
 HIGHEST_SCORE = 1.0
 """The fused score of a note that the question names."""
@@ -98,7 +99,8 @@ def search(
         has_properties = row.source_type == MemorySource.VAULT and first[one.document] == one.id
         metadata = row.metadata if has_properties else ""
         place = f"{row.title} {row.heading_path}"
-        snippet = LateSnippet(_as_written(row), terms, legs.keyword.last_is_prefix, metadata, place)
+        shown = as_check_box(row.content) if row.source_type == MemorySource.TASK else row.content
+        snippet = LateSnippet(shown, terms, legs.keyword.last_is_prefix, metadata, place)
         return _hit(one, row, snippet, named.get(one.id, ""), in_note=count)
 
     problems = question.query.problems
@@ -401,19 +403,6 @@ def _by_user(passages: PassageCache, question: Question, turns: Sequence[int]) -
     if not is_about_user(question.query.text):
         return {}
     return {each: float(row.heading_path == '["user"]') for each, row in passages.rows(turns).items()}
-
-
-_TASK = re.compile(r"(?P<title>.*)\nstatus: (?P<status>\w+)(?:\ndomain: .*)?(?:\ndeadline: (?P<due>\S+))?")
-"""The beginning of the text of a task that is indexed (`memory/tasks.py`)."""
-
-
-def _as_written(row: PassageRow) -> str:
-    """Return the text of a passage for its excerpt: a task as a check box with its day, as in its note."""
-    task = _TASK.match(row.content) if row.source_type == MemorySource.TASK else None
-    if task is None:
-        return row.content
-    due = f" 📅 {task['due']}" if task["due"] else ""
-    return f"- [{TASK_MARKS.get(task['status'], ' ')}] {task['title']}{due}{row.content[task.end() :]}"
 
 
 def _hit(one: Ranked, row: PassageRow, snippet: LateSnippet, named: str, *, in_note: int) -> Hit:

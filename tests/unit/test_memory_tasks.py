@@ -9,9 +9,10 @@ import pytest
 
 from donna_tui.memory.checkboxes import Task, checked, parse_task, task_line, tasks_in, with_task
 from donna_tui.memory.listing import list_memories
-from donna_tui.memory.tasks import line_now, list_tasks, named_task, task_text
+from donna_tui.memory.tasks import line_now, list_tasks, named_task
 from donna_tui.search.hybrid import Settings, search
 from donna_tui.search.legs import ask
+from donna_tui.search.task_text import task_text
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import MemoryFilter
 from donna_tui.types.memory_events import MemoryIngestFailed
@@ -176,13 +177,15 @@ def test_a_sub_task_has_the_title_of_the_task_around_it() -> None:
     ]
 
 
+def text_of(task: Task) -> str:
+    return task_text(task.title, task.status, "home", task.due, task.notes)
+
+
 def test_priority_and_scheduled_days_are_not_hashed() -> None:
     plain, other = parse_task(" ", "Pay 📅 2026-01-04"), parse_task(" ", "Pay ⏫ ⏳ 2026-01-02 📅 2026-01-04")
-    assert (
-        task_text(plain, "home") == task_text(other, "home") == "Pay\nstatus: todo\ndomain: home\ndeadline: 2026-01-04"
-    )
-    assert task_text(plain, "home") != task_text(parse_task(" ", "Pay 📅 2026-01-05"), "home")
-    assert task_text(plain, "home") != task_text(parse_task("x", "Pay 📅 2026-01-04"), "home")
+    assert text_of(plain) == text_of(other) == "Pay\nstatus: todo\ndomain: home\ndeadline: 2026-01-04"
+    assert text_of(plain) != text_of(parse_task(" ", "Pay 📅 2026-01-05"))
+    assert text_of(plain) != text_of(parse_task("x", "Pay 📅 2026-01-04"))
 
 
 # Following notes
