@@ -41,6 +41,9 @@ LONGEST_BLOCK = 480
 
 LONGEST_NOTE, MAX_BLOCKS, LONGEST_LABEL = 1_000_000, 5_000, 60
 
+MIN_LETTERS = 0.6
+"""Minimum share of letters and spaces in a note that is quoted: addresses, figures and markup have fewer."""
+
 
 class Role(StrEnum):
     DECISIONS = "decisions"
@@ -598,7 +601,7 @@ def is_quotable(block: Block) -> bool:
     if is_point:
         return block.role is Role.DECISIONS or block.box != "" or not _IS_DONE.search(text)
     letters = sum(char.isalpha() or char.isspace() for char in text)
-    if letters < 0.6 * len(text) or _BOILERPLATE.search(text):
+    if letters < MIN_LETTERS * len(text) or _BOILERPLATE.search(text):
         return False
     return block.parent >= 0 or not is_greeting(text, 0)  # below a question, “Yes, on Friday” is its answer
 

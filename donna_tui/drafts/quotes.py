@@ -302,11 +302,11 @@ def open_boxes(
     on: datetime.date | None = None,
     is_done: Callable[[Read, Block], bool] = lambda _read, _block: False,
 ) -> list[tuple[Read, Block]]:
-    """Return the open check boxes of notes, given latest first: each once, unless it `is_done` or a later note closed
-    it.
+    """Return the open check boxes of notes, which are given latest first. Each is returned once, and not at all if it
+    `is_done`, or a later note closed it.
 
-    Those of earlier notes than the last that begin with a day, as in a schedule, which is long past on the day `on`
-    are left out. A task is not: it is still to be done, however long it has been due.
+    An item of a schedule, which begins with its day, is left out if that day is long before `on`, unless it is in the
+    latest note. A task stays, however long it has been due.
     """
     found: dict[str, tuple[Read, Block]] = {}
     closed: set[str] = set()
@@ -340,6 +340,13 @@ def _day_of(read: Read, block: Block) -> datetime.date:
     return datetime.date.max
 
 
+SAME_SUBJECT = 0.6
+"""Minimum share of the stems of the shorter statement for which both have one subject; a few words always differ."""
+
+MAX_COMPARED = 400
+"""Later statements with which each is compared, so that the time is linear in the length of the note."""
+
+
 def replaced_statements(blocks: Sequence[Block], candidates: Collection[int]) -> set[int]:
     """Return the statements that a later one about the same subject replaces."""
     ordered = sorted(number for number in candidates if blocks[number].role in (Role.DECISIONS, Role.NOTES))
@@ -347,7 +354,7 @@ def replaced_statements(blocks: Sequence[Block], candidates: Collection[int]) ->
     return {
         number
         for place, (number, early) in enumerate(compared)
-        if any(late.replaces(early) for _, late in compared[place + 1 : place + 400])
+        if any(late.replaces(early) for _, late in compared[place + 1 : place + MAX_COMPARED])
     }
 
 
@@ -377,11 +384,11 @@ class _Statement:
         if not self.subject or not early.subject or (self.numbers - early.numbers and early.numbers - self.numbers):
             return False
         common = len(self.subject & early.subject)
-        if common < 0.6 * min(len(self.subject), len(early.subject)):
+        if common < SAME_SUBJECT * min(len(self.subject), len(early.subject)):
             return False
         has_other_day = bool(self.days and early.days and self.days != early.days)
         if self.is_change:
-            return has_other_day or common >= 2
+            return has_other_day or common >= 2  # one common word may be chance
         if self.role is Role.DECISIONS and early.role is Role.NOTES:
             return has_other_day
         return self.role is early.role is Role.DECISIONS and has_other_day and self.subject == early.subject

@@ -132,8 +132,11 @@ MAX_OF_SERIES = 200
 
 
 def newest_named(database: Database, words: Sequence[str], scope: Scope, least: int = 1) -> tuple[str, float] | None:
-    """Return the newest note, until now, that has a date of its own and the most of some words from the left, and at
-    `least` so many, in its path, title and properties, in the singular or the plural; and this date.
+    """Return the newest note of the series that some words name, with its date; None if no note has `least` of them.
+
+    The notes with the most words are the series. Words are counted from the left, up to the first that is neither in
+    the path nor in the title or the properties, in the singular or the plural. Only notes with a date of their own
+    until now are considered.
     """
     inside, inside_parameters = conditions(Scope(scope.filters))
     stems = [word.lower().removesuffix("s") for word in words]

@@ -53,7 +53,7 @@ class ResultRange:
 @dataclass(frozen=True, slots=True)
 class Scores:
     """Each from 0 to 1. `recall` is the share of the gold notes among the first ten; `place_5` whether one of the first
-    five results lies in a gold place; `answered` whether there was any result.
+    five results lies in a gold place (success@5); `answered` whether there was any result.
     """
 
     ndcg: float

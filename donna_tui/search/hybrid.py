@@ -40,7 +40,7 @@ from donna_tui.search.ranking import (
     score_within,
 )
 from donna_tui.search.sections import DECISIONS, section_of
-from donna_tui.search.snippets import LateSnippet, parsed
+from donna_tui.search.snippets import LazySnippet, parsed
 from donna_tui.search.task_text import as_check_box
 from donna_tui.types.search import Hit, MemorySource, Mode, SearchOutcome, SearchRequest
 
@@ -100,7 +100,7 @@ def search(
         metadata = row.metadata if has_properties else ""
         place = f"{row.title} {row.heading_path}"
         shown = as_check_box(row.content) if row.source_type == MemorySource.TASK else row.content
-        snippet = LateSnippet(shown, terms, legs.keyword.last_is_prefix, metadata, place)
+        snippet = LazySnippet(shown, terms, legs.keyword.last_is_prefix, metadata, place)
         return _hit(one, row, snippet, named.get(one.id, ""), in_note=count)
 
     problems = question.query.problems
@@ -245,9 +245,7 @@ def _answers(content: QueryContent, one: Ranked, row: PassageRow, *, is_known: b
 
 
 def _closest_first(passages: PassageCache, content: QueryContent, ranked: Sequence[Ranked]) -> list[Ranked]:
-    """Order the best near misses by what they lack to be answers, the sum of their cosine and coverage: a passage with
-    the rarest word of the question is closer than one that only looks similar.
-    """
+    """Order the best near misses by cosine plus coverage, by which `answers` decides; the others stay behind them."""
     rows = passages.rows([one.id for one in ranked[:NEAR_CHECKED]])
     close = {key: content.coverage(content.searched(row)) for key, row in rows.items()}
     return sorted(ranked, key=lambda one: -(one.cosine or 0.0) - close[one.id] if one.id in close else math.inf)
@@ -405,7 +403,7 @@ def _by_user(passages: PassageCache, question: Question, turns: Sequence[int]) -
     return {each: float(row.heading_path == '["user"]') for each, row in passages.rows(turns).items()}
 
 
-def _hit(one: Ranked, row: PassageRow, snippet: LateSnippet, named: str, *, in_note: int) -> Hit:
+def _hit(one: Ranked, row: PassageRow, snippet: LazySnippet, named: str, *, in_note: int) -> Hit:
     sensitive = bool(row.sensitive)
     return Hit(
         chunk_id=row.chunk_id,

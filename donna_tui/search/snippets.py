@@ -105,11 +105,11 @@ def words_to_mark(terms: tuple[str, ...], *, last_is_prefix: bool = False) -> Wo
 
 
 @dataclass(frozen=True, slots=True)
-class LateSnippet:
+class LazySnippet:
     """The excerpt of a passage, built lazily, because most results of a search are never visible.
 
-    Those properties of its note, in the JSON of its `metadata`, come first that have words of the question which
-    neither the passage nor its `place` has.
+    It begins with the properties of the note that have further words of the question, besides those in the passage and
+    in `place`, its title and heading path. `metadata` is the JSON of the note.
     """
 
     content: str
@@ -138,16 +138,16 @@ class LateSnippet:
 
 def properties_in(excerpt: Excerpt) -> str:
     """Return the properties of the note that an excerpt begins with."""
-    return " · ".join(_properties(excerpt, excerpt.words)) if isinstance(excerpt, LateSnippet) else ""
+    return " · ".join(_properties(excerpt, excerpt.words)) if isinstance(excerpt, LazySnippet) else ""
 
 
 def words_to_mark_in(excerpt: Excerpt) -> WordsToMark | None:
     """Return the words to mark elsewhere for the same question, as in a preview, if the excerpt has them."""
-    return excerpt.words if isinstance(excerpt, LateSnippet) else None
+    return excerpt.words if isinstance(excerpt, LazySnippet) else None
 
 
 @lru_cache(maxsize=256)
-def _made(late: LateSnippet, width: int) -> Snippet:
+def _made(late: LazySnippet, width: int) -> Snippet:
     """Extract the stretch of a passage with the most different terms, as one line: of plain text, unless only the
     Markdown has some of them, such as a comment or the target of a link.
     """
@@ -174,7 +174,7 @@ def _made(late: LateSnippet, width: int) -> Snippet:
     return Snippet(f"{lead}{shown}{'…' if end < len(text) else ''}", marks)
 
 
-def _properties(late: LateSnippet, words: WordsToMark) -> Iterator[str]:
+def _properties(late: LazySnippet, words: WordsToMark) -> Iterator[str]:
     known = [each for each in _text_properties(late.metadata) if _has_more(each[2], "", words, ())]
     held = {key for _, _, key in words.found(f"{late.place} {late.content}")} if known else set[str]()
 

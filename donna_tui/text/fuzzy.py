@@ -100,7 +100,7 @@ def nearest(text: str, candidates: Iterable[str]) -> str:
 
 
 def edit_distance(left: str, right: str, most: int) -> int:
-    """Return the optimal string alignment distance (with swaps of adjacent letters), at most `most` + 1."""
+    """Return the restricted Damerau–Levenshtein distance (optimal string alignment), at most `most` + 1."""
     if abs(len(left) - len(right)) > most:
         return most + 1
     before: list[int] = []

@@ -43,7 +43,10 @@ def alikeness(before: str, after: str) -> float:
 
 
 def partners(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Pair lines that are versions of each other, in order on both sides, maximising their similarity."""
+    """Pair lines that are versions of each other, in order on both sides, maximising their total similarity.
+
+    This is a global alignment (Needleman and Wunsch, 1970) without a penalty for gaps.
+    """
     if len(before) * len(after) > _MAX_PAIRS:
         yield from zip(range(len(before)), range(len(after)), strict=False)
         return

@@ -15,7 +15,7 @@ from donna_tui.index.vectors import VecTable
 from donna_tui.search.hybrid import Settings, search
 from donna_tui.search.legs import ask
 from donna_tui.search.query import parse_query
-from donna_tui.search.snippets import WIDTH, LateSnippet
+from donna_tui.search.snippets import WIDTH, LazySnippet
 from donna_tui.types.search import SearchRequest
 from tests.unit.index_parts import embed_all, note, open_store, vector_of
 
@@ -73,7 +73,7 @@ def test_plain_words_are_taken_as_they_are(words: list[str]) -> None:
 
 @given(content=st.text(max_size=600), query=typed, last_is_prefix=st.booleans())
 def test_marks_lie_inside_the_snippet(content: str, query: str, last_is_prefix: bool) -> None:
-    snippet = LateSnippet(content, parse_query(query).terms, last_is_prefix=last_is_prefix)
+    snippet = LazySnippet(content, parse_query(query).terms, last_is_prefix=last_is_prefix)
     assert len(snippet.text) <= WIDTH + 2
     assert "\n" not in snippet.text
     last = 0

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from donna_tui.engine.passages import Passage
-from donna_tui.search.snippets import LateSnippet
+from donna_tui.search.snippets import LazySnippet
 from donna_tui.tui.lib.markdown import Block, markdown_blocks
 from donna_tui.tui.lib.passage_view import wrapped
 from donna_tui.tui.search.preview import backlinks, heading
@@ -283,7 +283,7 @@ async def test_the_best_sentence_is_scrolled_into_view_and_its_words_are_marked(
     backend.answers = lambda request: outcome(request, "one")
     async with driving(backend) as donna:
         await donna.search_for("one")
-        snippet = LateSnippet(text, ("walrus certificate",))
+        snippet = LazySnippet(text, ("walrus certificate",))
         donna.search.preview.follow(hit("one", start_line=30, end_line=190, snippet=snippet))
         await donna.until(lambda: marked_rows(donna.search.preview.view), "the passage is shown")
         await donna.pilot.pause()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from donna_tui.search.snippets import LateSnippet
+from donna_tui.search.snippets import LazySnippet
 from donna_tui.tui.lib.styled import cells, plain
 from donna_tui.tui.search.preview import heading
 from donna_tui.tui.search.results import ResultRow, place, row_lines, score_bar, trail
@@ -40,7 +40,7 @@ def test_the_bar_shows_the_value_that_the_hit_was_ranked_by() -> None:
 @pytest.mark.parametrize(("width", "lines"), [(30, 1), (46, 1), (46, 2), (100, 2)])
 def test_the_match_is_visible_at_the_drawn_width(width: int, lines: int) -> None:
     text = f"{'Some words before it. ' * 9}Then the walrus certificate was renewed. {'And words after it. ' * 9}"
-    one = hit("a", snippet=LateSnippet(text, ("walrus certificate",)))
+    one = hit("a", snippet=LazySnippet(text, ("walrus certificate",)))
     shown = row_lines(ResultRow(one), width, lines)[2:]
     assert {piece for line in shown for piece, style in line if style == "match"} >= {"walrus", "certificate"}
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from donna_tui.search.query import parse_query
-from donna_tui.search.snippets import WIDTH, LateSnippet, best_line, words_to_mark
+from donna_tui.search.snippets import WIDTH, LazySnippet, best_line, words_to_mark
 from donna_tui.text.words import stem
 from donna_tui.types.search import Snippet
 
@@ -16,7 +16,7 @@ LONG = "filler words that nobody asked for " * 20
 
 
 def make_snippet(content: str, terms: Sequence[str], *, last_is_prefix: bool = False, width: int = WIDTH) -> Snippet:
-    return LateSnippet(content, tuple(terms), last_is_prefix=last_is_prefix).fitted(width)
+    return LazySnippet(content, tuple(terms), last_is_prefix=last_is_prefix).fitted(width)
 
 
 def marked(snippet: Snippet) -> list[str]:
@@ -56,7 +56,7 @@ def test_a_word_that_only_the_markdown_has_is_shown_in_it(content: str, shown: s
 )
 def test_a_property_is_shown_if_only_it_has_a_word(terms: Sequence[str], shown: str) -> None:
     metadata = json.dumps({"frontmatter": {"with": ["Ana", "Chidi"], "plate": "HH 2048", "model": "Octavia"}})
-    late = LateSnippet("- the budget of Ana", tuple(terms), metadata=metadata, place="Octavia › Service")
+    late = LazySnippet("- the budget of Ana", tuple(terms), metadata=metadata, place="Octavia › Service")
     assert late.text == shown
 
 
@@ -156,7 +156,7 @@ def test_short_words_keep_their_endings() -> None:
 
 def test_a_hit_has_the_widest_snippet() -> None:
     content, terms = f"# Cache\n{LONG} redis sessions", ("redis", "sess")
-    late, made = LateSnippet(content, terms, last_is_prefix=True), make_snippet(content, terms, last_is_prefix=True)
+    late, made = LazySnippet(content, terms, last_is_prefix=True), make_snippet(content, terms, last_is_prefix=True)
     assert marked(made) == ["redis", "sessions"]
     assert (late.text, late.marks) == (made.text, made.marks)
 
@@ -164,7 +164,7 @@ def test_a_hit_has_the_widest_snippet() -> None:
 def test_a_phrase_is_shown_whole_even_if_its_words_also_occur_separately() -> None:
     text = f"A walrus is big. {'filler words here ' * 12}the walrus certificate was renewed. {'more filler ' * 12}"
     for width in (40, 60, 120):
-        snippet = LateSnippet(text, ("walrus certificate",)).fitted(width)
+        snippet = LazySnippet(text, ("walrus certificate",)).fitted(width)
         assert "walrus certificate" in snippet.text
         assert len(snippet.text) <= width + 2
         assert [snippet.text[low:high] for low, high in snippet.marks][-2:] == ["walrus", "certificate"]

@@ -359,10 +359,8 @@ def _own_day(client: VaultClient, path: str, span: Span) -> str:
 
 
 async def open_in(span: Span, most: int, material: Material) -> list[dict[str, str]]:
-    """Return open tasks of a span: in a note of the span, or in one with a task done in it, or created in it, or due by
-    its end.
-
-    Of the last kind those that were due long before it are left out.
+    """Return the open tasks of a span: those in a note of the span, or in a note with a task that was done in it, those
+    created in it, and those due by its end, but not long before it.
     """
     tasks = await known_tasks(material.gatherer)
     days = await days_of_notes(material.gatherer.client, tasks, span)
