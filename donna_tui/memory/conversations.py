@@ -11,7 +11,7 @@ from typing import Any
 
 from donna_tui.index.database import Database
 from donna_tui.memory.database import MemoryDb, undone
-from donna_tui.memory.facts import mark, mark_forgotten
+from donna_tui.memory.facts import mark_forgotten, set_column
 from donna_tui.memory.suggestions import suggest
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import ConversationRow, Turn
@@ -140,7 +140,7 @@ class Recorder:
             return conversation, False
         self.db.database.run("UPDATE sessions SET title = ?, sensitive = ? WHERE id = ?", (*now, conversation))
         for summary in summaries_of(self.db.database, conversation) if self.sensitive else ():
-            mark(self.db, "memory", summary, "sensitive", 1)
+            set_column(self.db, "memory", summary, "sensitive", 1)
         return conversation, True
 
     def _stored(self, owner: str, name: str) -> list[tuple[Any, ...]]:

@@ -162,10 +162,10 @@ def add_facts(db: MemoryDb, facts: Sequence[Fact]) -> None:
 
 
 def _set_procedural(db: MemoryDb, fact: Fact) -> None:
-    key, held = _held(db.database, fact.user_id, fact.content, sensitive=fact.sensitive)
-    if held:
-        db.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (fact.id, held))
-        db.changed("memory", held)
+    key, stored = _stored_preference(db.database, fact.user_id, fact.content, sensitive=fact.sensitive)
+    if stored:
+        db.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (fact.id, stored))
+        db.changed("memory", stored)
     db.database.run(
         "INSERT INTO procedural VALUES (?, ?, ?) ON CONFLICT (user_id, key) DO UPDATE SET memory = excluded.memory",
         (fact.user_id, key, fact.id),
@@ -201,8 +201,8 @@ def procedural(database: Database, user_id: str = ME) -> list[Fact]:
     return [_fact_of_row(row) for row in rows]
 
 
-def _held(database: Database, user_id: str, content: str, *, sensitive: bool) -> tuple[str, str | None]:
-    """Return the key of a preference, and the id of the memory that has it.
+def _stored_preference(database: Database, user_id: str, content: str, *, sensitive: bool) -> tuple[str, str | None]:
+    """Return the key of a preference, and the id of the memory that is stored under it, if any.
 
     “I prefer light roast now” has the key of “I prefer dark roast”, which it changes.
     """
@@ -303,8 +303,8 @@ def _correction(row: Sequence[object]) -> Correction:
     return Correction(**{**values, **flags})
 
 
-def mark(db: MemoryDb, source: str, identity: str, column: str, value: object) -> bool:
-    """Set `forgotten_at` or `pinned` of an item. Call within a transaction. Return False if there is none."""
+def set_column(db: MemoryDb, source: str, identity: str, column: str, value: object) -> bool:
+    """Set a column of a memory or correction. Call within a transaction. Return False if there is none."""
     db.database.run(f"UPDATE {_TABLES[source]} SET {column} = ? WHERE id = ?", (value, identity))  # noqa: S608
     return bool(db.changed_rows(source, identity))
 
@@ -337,12 +337,12 @@ def may_return(database: Database, identity: str) -> bool:
     )
 
 
-def forgotten_by(database: Database, source: str, session: str, *, now: bool = True) -> list[str]:
-    """Return the ids of what a session of an agent forgot, or with `now` False, of what undoing that has restored.
+def forgotten_by(database: Database, source: str, session: str, *, restored: bool = False) -> list[str]:
+    """Return the ids of what a session of an agent forgot, or, with `restored`, of what undoing that has restored.
 
     What the session itself had remembered is left out.
     """
-    state = f"forgotten_at IS {'NOT NULL' if now else 'NULL'}"
+    state = f"forgotten_at IS {'NULL' if restored else 'NOT NULL'}"
     others = " AND session_id <> ?1" if source == "memory" else ""
     return database.column(f"SELECT id FROM {_TABLES[source]} WHERE forgotten_by = ?1 AND {state}{others}", (session,))  # noqa: S608
 
@@ -377,11 +377,11 @@ def remember_session(db: MemoryDb, session: str) -> list[str]:
     for fact in map(_fact_of_row, rows):
         if fact.type is not MemoryType.PROCEDURAL:
             continue
-        _, held = _held(db.database, fact.user_id, fact.content, sensitive=fact.sensitive)
+        _, stored = _stored_preference(db.database, fact.user_id, fact.content, sensitive=fact.sensitive)
         later = "SELECT 1 FROM memories WHERE id = ? AND created_at > ?"
-        if held and db.database.value(later, (held, fact.created_at)):
-            db.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (held, fact.id))
-        elif held != fact.id:
+        if stored and db.database.value(later, (stored, fact.created_at)):
+            db.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (stored, fact.id))
+        elif stored != fact.id:
             _set_procedural(db, fact)
     items = [item for item in forgotten_by(db.database, "memory", undone(session)) if may_return(db.database, item)]
     for identity in items:
@@ -540,9 +540,9 @@ def remember(db: MemoryDb, request: RememberRequest, splitter: TextSplitter, now
 def _tightened(db: MemoryDb, fact: Fact, request: RememberRequest) -> Fact:
     """Make a memory private or pinned if a request says so. Call within a transaction."""
     if request.pinned and not fact.pinned:
-        mark(db, "memory", fact.id, "pinned", 1)
+        set_column(db, "memory", fact.id, "pinned", 1)
     if request.sensitive and not fact.sensitive:
-        mark(db, "memory", fact.id, "sensitive", 1)
+        set_column(db, "memory", fact.id, "sensitive", 1)
         db.database.run(
             "UPDATE OR REPLACE procedural SET key = ? WHERE memory = ?", (_key(fact.content, sensitive=True), fact.id)
         )
@@ -554,7 +554,7 @@ def would_replace(db: MemoryDb, request: RememberRequest, splitter: TextSplitter
     found = []
     for piece in pieces_of(request.text, splitter):
         if route(piece, request.hint) is MemoryType.PROCEDURAL:
-            _, identity = _held(db.database, request.user_id, piece, sensitive=request.sensitive)
+            _, identity = _stored_preference(db.database, request.user_id, piece, sensitive=request.sensitive)
             held = read_fact(db.database, identity) if identity else None
             if held and _plain(held.content) != _plain(piece):
                 found.append((held, piece))

@@ -189,7 +189,7 @@ def undo_session(db: MemoryDb, session: str, now: float) -> SessionChange:
         memories, corrections = (facts.forgotten_by(db.database, each, session) for each in ("memory", "correction"))
         for source, items in (("memory", memories), ("correction", corrections)):
             for item in filter(partial(facts.may_return, db.database), items):
-                facts.mark(db, source, item, "forgotten_at", None)
+                facts.set_column(db, source, item, "forgotten_at", None)
                 conversations.link(db, item)
         forgotten = facts.forget_session(db, session, now)
         for chat in messages:
@@ -212,9 +212,9 @@ def redo_session(db: MemoryDb, session: str, now: float, operations: Sequence[st
             conversations.link(db, item)
         forgotten = sum(turns.values())
         for source in ("memory", "correction"):
-            for item in facts.forgotten_by(db.database, source, session, now=False):
+            for item in facts.forgotten_by(db.database, source, session, restored=True):
                 conversations.release(db, item)
-                forgotten += facts.mark(db, source, item, "forgotten_at", now)
+                forgotten += facts.set_column(db, source, item, "forgotten_at", now)
         change = SessionChange(forgotten, _recallable(db, remembered), sum(messages.values()))
         if operations and change != SessionChange():
             db.database.run("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_REDONE + session, " ".join(operations)))
@@ -264,4 +264,4 @@ def pin(db: MemoryDb, target: Target, *, pinned: bool) -> bool:
     with db.change():
         if target.source is MemorySource.CHAT:
             return conversations.pin_turns(db, target.conversation, target.first, target.last, pinned=pinned) > 0
-        return facts.mark(db, target.source, target.item, "pinned", int(pinned))
+        return facts.set_column(db, target.source, target.item, "pinned", int(pinned))
