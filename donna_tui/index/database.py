@@ -61,7 +61,7 @@ class RevisionCache:
 
 
 @dataclass(frozen=True, slots=True)
-class DatabaseFile:
+class DbFile:
     """Name a database file in errors, with hints for a damaged one, in its `{folder}`, and one of a newer version."""
 
     name: str
@@ -69,7 +69,7 @@ class DatabaseFile:
     if_newer: str
 
 
-INDEX = DatabaseFile(
+INDEX = DbFile(
     "the index",
     "donna doctor --repair sets it aside and builds a new one from the vault",
     "update Donna, or run donna doctor --repair to build a new index",
@@ -84,7 +84,7 @@ class Database:
     path: Path
     vec_available: bool
     cache: RevisionCache | None = None
-    stored: DatabaseFile = INDEX
+    stored: DbFile = INDEX
 
     def rows(self, sql: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
         with translated(self.path, self.stored):
@@ -183,7 +183,7 @@ class RunParallel(Protocol):
 
 
 def open_database(
-    path: Path, *, read_only: bool = False, cache: RevisionCache | None = None, stored: DatabaseFile = INDEX
+    path: Path, *, read_only: bool = False, cache: RevisionCache | None = None, stored: DbFile = INDEX
 ) -> Database:
     """Open a database file, created unless `read_only`. Raises DatabaseError: corrupt, locked, full, or I/O."""
     if apsw.SQLITE_VERSION_NUMBER < OLDEST_SAFE_SQLITE:
@@ -277,7 +277,7 @@ def _vec_extension() -> str:
 
 
 @contextlib.contextmanager
-def translated(path: Path, stored: DatabaseFile) -> Iterator[None]:
+def translated(path: Path, stored: DbFile) -> Iterator[None]:
     """Convert SQLite's errors to DatabaseError."""
     file = f"{stored.name} {path.name}"
     try:
@@ -299,7 +299,7 @@ def translated(path: Path, stored: DatabaseFile) -> Iterator[None]:
         raise DatabaseError(Reason.IO_ERROR, message, hint=f"see {path.parent}") from error
 
 
-def damaged(path: Path, stored: DatabaseFile, how: str = "damaged") -> DatabaseError:
+def damaged(path: Path, stored: DbFile, how: str = "damaged") -> DatabaseError:
     message, hint = f"{stored.name} {path.name} is {how}", stored.if_damaged.format(folder=path.parent)
     return DatabaseError(Reason.DATABASE_CORRUPT, message, hint=hint)
 

@@ -191,14 +191,10 @@ class ChangeFollower:
     def _backfill(self, source: str) -> Iterator[int]:
         if source == MemorySource.TASK:
             yield from self.tasks.backfill(self._context.client)
-            return
-        db = self._open_db()
-        count = 0
-        for item in self._deriver.items(db.database, source) if db else []:
-            assert db is not None
-            for _ in self._replace(db, source, item):
-                count += 1
-                yield count
+        elif db := self._open_db():
+            items = self._deriver.items(db.database, source)
+            done = (each for item in items for each in self._replace(db, source, item))
+            yield from (count for count, _ in enumerate(done, 1))
 
     def _open_db(self) -> MemoryDb | None:
         if self._db is None:

@@ -13,14 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from donna_tui.index.database import (
-    Database,
-    DatabaseFile,
-    apply_migrations,
-    check_integrity,
-    open_database,
-    truncate_log,
-)
+from donna_tui.index.database import Database, DbFile, apply_migrations, check_integrity, open_database, truncate_log
 from donna_tui.index.generations import set_aside
 from donna_tui.platform.paths import private_folder
 from donna_tui.types.errors import DatabaseError, Reason
@@ -332,7 +325,7 @@ def _changed_since(database: Database, backup: Path) -> bool:
 
 
 NAME = "memory.db"
-MEMORY = DatabaseFile("the memory", "it is in {folder}, with its backups", "update Donna")
+MEMORY = DbFile("the memory", "it is in {folder}, with its backups", "update Donna")
 KEY_BYTES = 32
 
 

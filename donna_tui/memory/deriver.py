@@ -52,16 +52,13 @@ class Deriver:
     @staticmethod
     def existing(index: Database, source: str, prefix: str, user: str) -> set[str]:
         """Return the source ids that an index has of an item. `;` is the character after `:`."""
-        if source != "chat":
-            wanted = "source_id = ?"
-            parameters: tuple[str, ...] = (prefix,)
-        else:
-            wanted, parameters = "source_id >= ? AND source_id < ?", (prefix, f"{prefix[:-1]};")
+        is_chat = source == "chat"
+        wanted = "source_id >= ? AND source_id < ?" if is_chat else "source_id = ?"
         known = index.column(
             f"SELECT source_id FROM memory_documents WHERE user_id = ? AND source_type = ? AND {wanted}",  # noqa: S608
-            (user, source, *parameters),
+            (user, source, prefix, *([f"{prefix[:-1]};"] if is_chat else [])),
         )
-        return {each for each in known if source != "chat" or ":" not in each[len(prefix) :]}
+        return {each for each in known if not is_chat or ":" not in each[len(prefix) :]}
 
     @staticmethod
     def items(db: Database, source: str) -> list[str]:

@@ -282,19 +282,17 @@ def _subtract_deleted(database: Database) -> None:
 
 def _recount(database: Database, user_id: str) -> None:
     """Recompute the centroid, if a vector was deleted before its memory."""
-    centroid: Centroid | None = None
-    for stored in database.column(
+    database.run("DELETE FROM memory_centroids WHERE user_id = ?", (user_id,))
+    vectors = database.column(
         "SELECT e.vector FROM memory_scores s JOIN embeddings e ON e.embed_hash = s.embed_hash"
         " WHERE s.user_id = ? AND s.novelty IS NOT NULL AND s.counted",
         (user_id,),
-    ):
-        vector = unpacked(stored)
-        centroid = centroid or Centroid(np.zeros(len(vector), dtype=np.int64), 0)
-        centroid.add(vector)
-    if centroid:
+    )
+    if vectors:
+        centroid = read_centroid(database, user_id, len(unpacked(vectors[0])))
+        for vector in vectors:
+            centroid.add(unpacked(vector))
         _save(database, user_id, centroid)
-    else:
-        database.run("DELETE FROM memory_centroids WHERE user_id = ?", (user_id,))
 
 
 def importance_of(database: Database, chunk_ids: Sequence[str]) -> dict[str, Importance]:

@@ -159,7 +159,7 @@ def judge(passages: PassageCache, question: Question, settings: Settings, legs: 
         return one.keyword_rank is not None or is_close or one.id in asked
 
     best = list(islice(filter(is_relevant, ranked), TOP_CANDIDATES))
-    boosts = _person_boosts(passages, question, content, ranked, best, in_note=legs.keyword.in_note)
+    boosts = _person_boosts(passages, question, legs.keyword, ranked, best)
     if boosts is None:
         hits, others = list[Ranked](), _closest_first(passages, content, ranked)
     else:
@@ -203,13 +203,7 @@ def least_cosine(question: Question, settings: Settings) -> float:
 
 
 def _person_boosts(
-    passages: PassageCache,
-    question: Question,
-    content: QueryContent,
-    ranked: Sequence[Ranked],
-    best: Sequence[Ranked],
-    *,
-    in_note: bool,
+    passages: PassageCache, question: Question, keyword: KeywordLeg, ranked: Sequence[Ranked], best: Sequence[Ranked]
 ) -> dict[int, float] | None:
     """Return the boosts of the best passages of conversations, by how much more they say about the person whom the
     question names than about others.
@@ -222,7 +216,8 @@ def _person_boosts(
         return {}
     rows = passages.rows([one.id for one in best])
     found = [one for one in best if one.id in rows]
-    is_chosen = in_note or _asks_only_for_section(question.query)
+    content = query_content(question.query, last_is_prefix=keyword.last_is_prefix)
+    is_chosen = keyword.in_note or _asks_only_for_section(question.query)
     is_close = (
         is_chosen or not best or any(_answers(content, one, rows[one.id], is_known=question.is_known) for one in found)
     )
