@@ -340,11 +340,10 @@ def _day_of(read: Read, block: Block) -> datetime.date:
     return datetime.date.max
 
 
-SAME_SUBJECT = 0.6
-"""Minimum share of the stems of the shorter statement for which both have one subject; a few words always differ."""
-
-MAX_COMPARED = 400
-"""Later statements with which each is compared, so that the time is linear in the length of the note."""
+SAME_SUBJECT, MAX_COMPARED = 0.6, 400
+"""Minimum share of the stems of the shorter statement for which both have one subject, since a few words always differ;
+and the number of later statements with which each is compared, so that the time is linear in the length of the note.
+"""
 
 
 def replaced_statements(blocks: Sequence[Block], candidates: Collection[int]) -> set[int]:

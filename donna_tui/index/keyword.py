@@ -219,8 +219,7 @@ def one_edit_away(database: Database, word: str, table: str) -> str:
     """Return a word that a passage contains and that differs from a word in lower case by one typing error: two letters
     swapped, one missing, one too many, or another one, in this order. Empty if there is none.
 
-    All words with its first letter at a Damerau–Levenshtein distance of one are looked up, as in Norvig's “How to Write
-    a Spelling Corrector”.
+    All words at a Damerau–Levenshtein distance of 1 are candidates (Norvig, “How to Write a Spelling Corrector”).
     """
     cuts = [(word[:place], word[place:]) for place in range(1, len(word) + 1)]  # the first letter is rarely wrong
     swapped = [f"{left}{right[1]}{right[0]}{right[2:]}" for left, right in cuts if len(right) > 1]

@@ -333,8 +333,8 @@ KEY_BYTES = 32
 class MemoryDb:
     """An open connection to `memory.db`, for use by one thread at a time.
 
-    `id` identifies the file's contents and changes when a backup is restored or sessions are renamed. `restored` is
-    the name of the backup if it was restored by this open.
+    `id` identifies the file's contents and changes when a backup is restored or conversations are renamed. `restored`
+    is the name of the backup if it was restored by this open.
     """
 
     database: Database

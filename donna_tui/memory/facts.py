@@ -128,7 +128,7 @@ ID_BYTES = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """A remembered text. `created_at` is Unix time; `source_session_id` is the session that a summary replaces."""
+    """A remembered text. `created_at` is Unix time; `source_session_id` is the conversation that a summary replaces."""
 
     id: str
     type: MemoryType
@@ -262,11 +262,8 @@ def replace_correction(db: MemoryDb, correction: Correction, replaced: str = "")
     source, _, identity = correction.item.partition(":")
     for held in corrections_of_fact(db.database, identity) if source == MemorySource.MEMORY else ():
         before = read_correction(db.database, held)
-        if (
-            before
-            and before.corrected
-            and (before.corrected in correction.original or correction.original in before.corrected)
-        ):
+        result = before.corrected if before else ""
+        if result and (result in correction.original or correction.original in result):
             outdated.append(held)
     for held in outdated:
         mark_forgotten(db, "correction", held, correction.created_at)
@@ -326,7 +323,7 @@ def mark_forgotten(db: MemoryDb, source: str, identity: str, at: float | None, b
 def may_return(database: Database, identity: str) -> bool:
     """Return whether a forgotten memory may be restored.
 
-    A summary may not if its session has another one, or if a turn is forgotten that it may quote.
+    A summary may not if its conversation has another one, or if a turn is forgotten that it may quote.
     """
     return not database.value(
         "SELECT 1 FROM memories m JOIN sessions s ON s.user_id = m.user_id AND s.name = m.source_session_id"  # noqa: S608

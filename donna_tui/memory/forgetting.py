@@ -236,8 +236,8 @@ def _recallable(db: MemoryDb, memories: Sequence[str]) -> int:
 
 
 def forget_for_good(db: MemoryDb, target: Target, now: float) -> bool:
-    """Erase the words from `memory.db` and its log, with the summaries of their session and the corrections that quote
-    them. Return whether any were there.
+    """Erase the words from `memory.db` and its log, with the summaries of their conversation and the corrections that
+    quote them. Return whether any were there.
 
     If another process is reading, the log is truncated by the next process that opens the memory (see
     `finish_erasures`). Deleting the backups is the caller's responsibility.

@@ -355,8 +355,7 @@ def _chatgpt_turn(message: Mapping[str, Any], line: int, shared: dict[str, str],
     words = [part if isinstance(part, str) else _transcript(part) for part in parts] if isinstance(parts, list) else []
     return made_turn(
         line, **shared, role=role, speaker=role, text="\n\n".join(filter(None, words)),
-        at=moment_of(message.get("create_time")),
-        turn=place, mark=node,
+        at=moment_of(message.get("create_time")), turn=place, mark=node,
     )  # fmt: skip
 
 

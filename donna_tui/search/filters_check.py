@@ -76,11 +76,10 @@ def _unmatched(database: Database, filters: Filters, given: Filters) -> Iterator
     for tag in filters.tags[len(given.tags) :]:
         if not searched_notes(database, replace(seen, tags=(tag,))):
             yield _problem("tag", tag, "no note has this tag", nearest(tag.lstrip("#"), _tags(database, seen)))
-    if filters.note_type != given.note_type and not searched_notes(
-        database, replace(seen, note_type=filters.note_type)
-    ):
+    kind = filters.note_type
+    if kind != given.note_type and not searched_notes(database, replace(seen, note_type=kind)):
         values = _values(database, "d.note_type", seen)
-        yield _problem("type", filters.note_type, "no note has this type", nearest(filters.note_type, values), values)
+        yield _problem("type", kind, "no note has this type", nearest(kind, values), values)
     if filters.path_prefix and not searched_notes(database, replace(seen, path_prefix=filters.path_prefix)):
         near = nearest(filters.path_prefix.strip("/"), _path_parts(database, seen))
         yield _problem("path", filters.path_prefix, "no note is in this folder", near)

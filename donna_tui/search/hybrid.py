@@ -218,9 +218,8 @@ def _person_boosts(
     found = [one for one in best if one.id in rows]
     content = query_content(question.query, last_is_prefix=keyword.last_is_prefix)
     is_chosen = keyword.in_note or _asks_only_for_section(question.query)
-    is_close = (
-        is_chosen or not best or any(_answers(content, one, rows[one.id], is_known=question.is_known) for one in found)
-    )
+    answered = (_answers(content, one, rows[one.id], is_known=question.is_known) for one in found)
+    is_close = is_chosen or not best or any(answered)
     if not is_close and not _one_note_holds_all(passages, content, ranked, best):
         return None
     from donna_tui.search.speaker_attribution import compare
@@ -263,12 +262,10 @@ def _rank(passages: PassageCache, question: Question, legs: Legs, listed: Collec
     keyword, semantic = legs.keyword, legs.semantic
     cosines = dict(semantic)
     if question.vector is not None:
-        others = keyword.vectors.keys() - semantic.keys()
-        cosines |= cosines_to(question.vector, {key: keyword.vectors[key] for key in others})
-    places = {
-        **keyword.places,
-        **places_of(passages.database, [key for key in semantic if key not in keyword.places]),
-    }
+        stored = {key: vector for key, vector in keyword.vectors.items() if key not in semantic}
+        cosines |= cosines_to(question.vector, stored)
+    others = [key for key in semantic if key not in keyword.places]
+    places = {**keyword.places, **places_of(passages.database, others)}
     candidates = [
         Candidate(each, at.document, at.first, keyword.scores.get(each), cosines.get(each), at.last, at.is_turn)
         for each, at in places.items()

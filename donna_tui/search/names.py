@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope, fts_table_of, in_scope
@@ -39,7 +40,6 @@ SHORTEST_BEGINNING = 3
 
 MAX_PASSAGES = 200
 """Maximum number of passages of a note that are searched for a heading with the name."""
-
 
 _SIGNS = re.compile(r"(?<=\w)[+#]+(?!\w)")
 """The signs after a word that distinguish names with the same key: C, C++ and C#."""
@@ -101,15 +101,12 @@ def _plain(query: Query) -> list[tuple[str, Scope]]:
 
 def _passages(database: Database, names: Sequence[Name], key: str, scope: Scope) -> Iterator[Named]:
     """Select a passage for each of the first few notes."""
-    seen: set[str] = set()
+    first: dict[str, Name] = {}
     for name in names:
-        if (
-            len(seen) < MAX_NAMED
-            and name.document not in seen
-            and (passage := _passage(database, name, key, scope)) is not None
-        ):
-            seen.add(name.document)
-            yield Named(passage, name.document, name)
+        first.setdefault(name.document, name)
+    found = ((_passage(database, name, key, scope), name) for name in first.values())
+    named = (Named(passage, name.document, name) for passage, name in found if passage is not None)
+    yield from islice(named, MAX_NAMED)
 
 
 def _passage(database: Database, name: Name, key: str, scope: Scope) -> int | None:

@@ -12,14 +12,7 @@ from typing import NamedTuple
 from donna_tui.index.documents import date_words_of
 from donna_tui.platform.lazy import np
 from donna_tui.search.passages import PassageCache, PassageRow
-from donna_tui.search.query import (
-    Query,
-    date_pattern,
-    latest_of,
-    other_year_pattern,
-    without_dates,
-    without_joined,
-)
+from donna_tui.search.query import Query, date_pattern, latest_of, other_year_pattern, without_dates, without_joined
 from donna_tui.search.sections import section_of
 from donna_tui.text.words import (
     ONE_ON_ONE,

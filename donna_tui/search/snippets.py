@@ -33,13 +33,11 @@ def _words_in(text: str) -> tuple[tuple[int, int, str, str], ...]:
     if text.isascii():
         words = ((match.start(), match.end(), match.group()) for match in _WORD.finditer(text))
         return tuple([(start, end, stem(word), word.lower()) for start, end, word in words])
-    found = ((start, end, unspaced, text[start:end]) for start, end, unspaced in pieces(text))
-    return tuple(
-        [
-            (start, end, "", word) if unspaced else (start, end, stem(word), word.casefold())
-            for start, end, unspaced, word in found
-        ]
-    )
+    found = []
+    for start, end, unspaced in pieces(text):
+        word = text[start:end]
+        found.append((start, end, "", word) if unspaced else (start, end, stem(word), word.casefold()))
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +93,8 @@ def words_to_mark(terms: tuple[str, ...], *, last_is_prefix: bool = False) -> Wo
         first: tuple(keys for keys in split if len(keys) > 1 and keys[0] == first)
         for first in {keys[0] for keys in split if len(keys) > 1}
     }
-    prefix = _last_word(terms) if last_is_prefix else ""
-    return WordsToMark(
-        frozenset(key for keys in split for key in keys if len(keys) == 1 or not key.isdecimal()),
-        phrases,
-        prefix,
-        frozenset(pairs),
-    )
+    stems = frozenset(key for keys in split for key in keys if len(keys) == 1 or not key.isdecimal())
+    return WordsToMark(stems, phrases, _last_word(terms) if last_is_prefix else "", frozenset(pairs))
 
 
 @dataclass(frozen=True, slots=True)

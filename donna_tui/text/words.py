@@ -134,12 +134,10 @@ def stretches(run: str, pairs: Collection[str]) -> Iterator[tuple[int, int]]:
 ONE_ON_ONE = re.compile(r"\b(?:1\s?[:/\-–xo]\s?1|1\s?on\s?1|one[- ]?(?:on|to)[- ]?one)\b", re.IGNORECASE)
 """The ways to write that a meeting is one of two people."""
 
-
 _DIGRAPHS = {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"}
 _LETTERS = {digraph: letter for letter, digraph in _DIGRAPHS.items()}
 _DIGRAPH = re.compile(f"({'|'.join(_LETTERS)})")
 _MAX_SPELLINGS = 16
-
 
 _GROUPED = re.compile(r"[1-9]\d{0,2}([.,'’])\d{3}(?:\1\d{3})*")
 _GROUPABLE = re.compile(r"(?!(?:19|20)\d\d\Z)[1-9]\d{3,14}")
