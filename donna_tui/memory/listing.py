@@ -1,4 +1,4 @@
-"""Memories as values: from the rows of an index, and from the hits of a search."""
+"""Convert the rows of an index, and the hits of a search, to memories."""
 
 from __future__ import annotations
 

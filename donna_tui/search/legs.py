@@ -55,7 +55,7 @@ class Question:
     @property
     def scope(self) -> Scope:
         """Filters, required phrases and forbidden words, which apply inside both legs."""
-        return Scope(self.query.filters, self.query.required, self.query.forbidden, self.query.demanded)
+        return Scope(self.query.filters, self.query.required, self.query.forbidden, self.query.required_phrases)
 
 
 def ask(request: SearchRequest) -> Question:
@@ -130,8 +130,8 @@ MAX_SERIES_WORDS = 5
 
 
 def _latest_dated(database: Database, query: Query) -> Query:
-    """Ask for the newest note of a series, and its day, instead of “the latest” one; its names contain the most of the
-    words that follow, and not only kinds of notes if there are other words.
+    """Resolve “the latest” in a query to the newest note of the series that the next words name, and to its day. The
+    words up to the first that is not only a kind of note, such as “retro”, must be in the names of the note.
     """
     expression, words = latest_of(query)
     least = next((number for number, word in enumerate(words, 1) if not is_kind_of_note(word)), 1)

@@ -339,12 +339,8 @@ class Query:
     @property
     def terms(self) -> tuple[str, ...]:
         """Return the words and phrases that carry meaning; stop words only if there are no others."""
-        quoted_words = () if self._demanding else tuple(word for phrase in self.phrases for word in phrase.split())
+        quoted_words = () if self.required_phrases else " ".join(self.phrases).split()
         return (*_strong((*self.words, *quoted_words)), *self.phrases)
-
-    @property
-    def _demanding(self) -> bool:
-        return len(self.words) < SENTENCE
 
     @property
     def last_word(self) -> str:
@@ -392,12 +388,12 @@ class Query:
     @property
     def required(self) -> tuple[str, ...]:
         """Return FTS5 expressions that every hit matches, for its required phrases; the index contains stems."""
-        return tuple(map(_indexed, self.demanded))
+        return tuple(map(_indexed, self.required_phrases))
 
     @property
-    def demanded(self) -> tuple[str, ...]:
+    def required_phrases(self) -> tuple[str, ...]:
         """Return the phrases that every hit contains verbatim."""
-        return self.phrases if self._demanding else ()
+        return self.phrases if len(self.words) < SENTENCE else ()
 
     @property
     def forbidden(self) -> tuple[str, ...]:

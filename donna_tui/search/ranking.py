@@ -50,9 +50,9 @@ _WORD = re.compile(r"\w+")
 class QueryContent:
     """The content of a question: word stems, and the pattern of the dates in it, which count as one more stem.
 
-    `other_year` is the pattern of its days in notes of another year. `relative` is the pattern of the relative
-    expressions that `dates` replaces: then `relative_stems` are also the stems that a passage with a date contains.
-    `spellings` are stems with the other spelling that is as good, `numbers` with the pattern of the number that is.
+    `other_year` is the pattern of its days in notes of another year. If its dates are relative, such as “last week”,
+    `relative` is the pattern of these expressions, and a passage with a date counts as having their `relative_stems`.
+    `spellings` are stems with their other spellings, and `numbers` stems with the pattern of the same number.
     """
 
     stems: frozenset[str]

@@ -140,17 +140,17 @@ def words_to_mark_in(excerpt: Excerpt) -> WordsToMark | None:
 
 
 @lru_cache(maxsize=256)
-def _made(late: LazySnippet, width: int) -> Snippet:
+def _made(snippet: LazySnippet, width: int) -> Snippet:
     """Extract the stretch of a passage with the most different terms, as one line: of plain text, unless only the
     Markdown has some of them, such as a comment or the target of a link.
     """
-    text, words = _plain(late.content), late.words
+    text, words = _plain(snippet.content), snippet.words
     found = words.found(text)
-    if _has_more(body := _body(late.content), text, words, found):
+    if _has_more(body := _body(snippet.content), text, words, found):
         raw = " ".join(body.split())
         if words.weight(in_raw := words.found(raw)) > words.weight(found):
             text, found = raw, in_raw
-    if properties := properties_in(late):
+    if properties := properties_in(snippet):
         text = f"{properties} {text}" if text.startswith("•") else f"{properties} · {text}"
         found = words.found(text)
     start = _best_start(text, found, words, width)
@@ -167,9 +167,9 @@ def _made(late: LazySnippet, width: int) -> Snippet:
     return Snippet(f"{lead}{shown}{'…' if end < len(text) else ''}", marks)
 
 
-def _properties(late: LazySnippet, words: WordsToMark) -> Iterator[str]:
-    known = [each for each in _text_properties(late.metadata) if _has_more(each[2], "", words, ())]
-    held = {key for _, _, key in words.found(f"{late.place} {late.content}")} if known else set[str]()
+def _properties(snippet: LazySnippet, words: WordsToMark) -> Iterator[str]:
+    known = [each for each in _text_properties(snippet.metadata) if _has_more(each[2], "", words, ())]
+    held = {key for _, _, key in words.found(f"{snippet.place} {snippet.content}")} if known else set[str]()
 
     def adds(text: str) -> bool:
         return not held.issuperset(key for _, _, key in words.found(text))

@@ -94,7 +94,7 @@ def _reason_of_skipping(database: Database, path: str) -> str:
 
 
 def _excluding_filters(database: Database, scope: Scope, path: str) -> WhyNot | None:
-    """Return the filters and demanded words that no passage of the note satisfies, alone and then together."""
+    """Return the filters and required phrases that no passage of the note satisfies, alone and then together."""
     filters = [words for words, alone in _each_filter(scope.filters) if not _admits(database, Scope(alone), path)]
     if filters:
         detail = f"it is outside {', '.join(filters)}"
@@ -137,7 +137,7 @@ def _passages(database: Database, scope: Scope, path: str) -> list[int]:
 def _judged(
     database: Database, vectors: VectorIndex, question: Question, settings: Settings, ids: set[int], found: WhyNot
 ) -> WhyNot:
-    """Follow the passages of a note through both legs, the fusion, the threshold and the bar of relevance."""
+    """Follow the passages of a note through both legs, the fusion, the threshold and the relevance check."""
     k = max(1, max_hits(question.request, settings))
     legs = both_legs(database, vectors, question, candidates_for(k))
     question = replace(question, query=legs.keyword.query)

@@ -56,8 +56,8 @@ def test_a_word_that_only_the_markdown_has_is_shown_in_it(content: str, shown: s
 )
 def test_a_property_is_shown_if_only_it_has_a_word(terms: Sequence[str], shown: str) -> None:
     metadata = json.dumps({"frontmatter": {"with": ["Ana", "Chidi"], "plate": "HH 2048", "model": "Octavia"}})
-    late = LazySnippet("- the budget of Ana", tuple(terms), metadata=metadata, place="Octavia › Service")
-    assert late.text == shown
+    lazy = LazySnippet("- the budget of Ana", tuple(terms), metadata=metadata, place="Octavia › Service")
+    assert lazy.text == shown
 
 
 def test_whole_words_are_marked_only() -> None:
@@ -156,9 +156,9 @@ def test_short_words_keep_their_endings() -> None:
 
 def test_a_hit_has_the_widest_snippet() -> None:
     content, terms = f"# Cache\n{LONG} redis sessions", ("redis", "sess")
-    late, made = LazySnippet(content, terms, last_is_prefix=True), make_snippet(content, terms, last_is_prefix=True)
+    lazy, made = LazySnippet(content, terms, last_is_prefix=True), make_snippet(content, terms, last_is_prefix=True)
     assert marked(made) == ["redis", "sessions"]
-    assert (late.text, late.marks) == (made.text, made.marks)
+    assert (lazy.text, lazy.marks) == (made.text, made.marks)
 
 
 def test_a_phrase_is_shown_whole_even_if_its_words_also_occur_separately() -> None:
