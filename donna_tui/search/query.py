@@ -41,23 +41,31 @@ def date_phrases(text: str) -> tuple[str, ...]:
 
     They can also be found in other places: “10 13” is a date and a time. `date_pattern` is exact.
     """
-    return tuple(dict.fromkeys(phrase for parts in _dates_in(text) for phrase in _names(*parts)))
+    return tuple(dict.fromkeys(phrase for parts in _dates_in(text) for phrase in _phrases(*parts)))
 
 
 def date_words(text: str) -> tuple[str, ...]:
     """Return the words by which the keyword index finds notes of the dates in `text` (`Document.search_title`)."""
     dates = _dates_in(text)
-    return tuple(dict.fromkeys(date_word(month, f"{day:02}" if day else "", year) for month, _, day, year in dates))
+    return tuple(dict.fromkeys(date_word(month, f"{day:02}" if day else "", year) for month, day, year in dates))
 
 
-def _names(month: str, name: str, day: int, year: str) -> Iterator[str]:
+def _names_of(month: str) -> tuple[str, str]:
+    """Return the English and the German name of a month by its number."""
+    return MONTHS[int(month) - 1].lower(), GERMAN_MONTHS[int(month) - 1].lower()
+
+
+def _phrases(month: str, day: int, year: str) -> Iterator[str]:
+    names = _names_of(month)
     if day:
         yield f"{year} {month} {day:02}" if year else f"{month} {day:02}"
-        yield f"{name} {day}"
-        yield f"{day} {name}"
+        yield f"{names[0]} {day}"
+        yield from (f"{day} {each}" for each in names)
+        if year:
+            yield from dict.fromkeys((f"{day:02} {month} {year}", f"{day} {int(month)} {year}"))
     elif year:
         yield f"{year} {month}"
-        yield f"{name} {year}"
+        yield from (f"{each} {year}" for each in names)
 
 
 def date_pattern(text: str) -> re.Pattern[str] | None:
@@ -66,15 +74,15 @@ def date_pattern(text: str) -> re.Pattern[str] | None:
     A day of another year than that of the question does not match, nor a day without a year in a note whose own date
     (`date_words`) is of another year, nor a time such as 10:13.
     """
-    forms = [form for (month, name, year), days in _months_in(text) for form in _forms_of(month, name, days, year)]
+    forms = [form for (month, year), days in _months_in(text) for form in _forms_of(month, days, year)]
     return re.compile(rf"\b(?:{'|'.join(forms)})\b") if forms else None
 
 
 def other_year_pattern(text: str) -> re.Pattern[str] | None:
     """Return the pattern of the days in `text` that name a year, in any passage of a note of another year."""
     forms = [
-        rf"(?={_own_date_of_another(year)}).*\b(?:{'|'.join(_forms_of(month, name, days, ''))})"
-        for (month, name, year), days in _months_in(text)
+        rf"(?={_own_date_of_another(year)}).*\b(?:{'|'.join(_forms_of(month, days, ''))})"
+        for (month, year), days in _months_in(text)
         if year and any(days)
     ]
     return re.compile(rf"\A(?:{'|'.join(forms)})\b") if forms else None
@@ -85,8 +93,9 @@ def _own_date_of_another(year: str) -> str:
     return rf".*\b(?!{year}){_ANY_YEAR}y\d"
 
 
-def _forms_of(month: str, name: str, days: Sequence[int], year: str) -> Iterator[str]:
+def _forms_of(month: str, days: Sequence[int], year: str) -> Iterator[str]:
     """Yield the forms of some days of a month; 0 is the month itself, with its year."""
+    name = f"(?:{'|'.join(dict.fromkeys(_names_of(month)))})"
     if 0 in days and year:
         yield date_word(month, "", year)
         yield f"(?:{year} {month}|{name} {year})"
@@ -95,41 +104,46 @@ def _forms_of(month: str, name: str, days: Sequence[int], year: str) -> Iterator
     padded, number = (f"(?:{'|'.join(format(day, form) for day in days if day)})" for form in ("02", ""))
     yield date_word(month, padded, year)
     yield f"{year or _ANY_YEAR} {month} {padded}"
+    yield rf"(?<!\d\d\d\d )0?{number} 0?{int(month)} {year or _ANY_YEAR}"  # not in “2023-05-06, 2024-01-01”
     named = f"(?:{name} {number}|{number} {name})"
     yield f"{named} {year}" if year else named
     if year:
         yield rf"\A(?!{_own_date_of_another(year)}).*\b{named}\b(?! {_ANY_YEAR}\b)"
 
 
-def _months_in(text: str) -> list[tuple[tuple[str, str, str], list[int]]]:
-    """Return each month that has a date in `text`, with its number, name and year, and these days."""
-    months: dict[tuple[str, str, str], list[int]] = {}
-    for month, name, day, year in _dates_in(text):
-        months.setdefault((month, name, year), []).append(day)
+def _months_in(text: str) -> list[tuple[tuple[str, str], list[int]]]:
+    """Return each month that has a date in `text`, with its number and year, and these days."""
+    months: dict[tuple[str, str], list[int]] = {}
+    for month, day, year in _dates_in(text):
+        months.setdefault((month, year), []).append(day)
     return list(months.items())
 
 
-def _dates_in(text: str) -> Iterator[tuple[str, str, int, str]]:
-    """Yield the dates in `text`: two for 3/12/2026, and not a month as well as a day of it, as in “13 October 2023”."""
-    spans: set[tuple[int, int]] = set()
-    for form in _forms_for(text):
-        for match in re.finditer(form, text, re.IGNORECASE):
-            start, end = match.span()
-            if (start, end) in spans or all(end <= low or start >= high for low, high in spans):
-                spans.add((start, end))
-                yield _date_parts(match)
+def _dates_in(text: str) -> Iterator[tuple[str, int, str]]:
+    """Yield the dates in `text`: their month, day and year; two for 3/12/2026."""
+    return map(_date_parts, _matches_in(text))
 
 
-def _date_parts(match: re.Match[str]) -> tuple[str, str, int, str]:
-    """Return the number and the name of the month, the day and the year; 0 and an empty text if they are not named."""
+def _matches_in(text: str) -> list[re.Match[str]]:
+    """Return the matches of the forms of dates in a text, of overlapping ones the first: “5 June” in “5 June 20”, and
+    not a month as well as a day of it, as in “13 October 2023”.
+    """
+    found = [match for form in _forms_for(text) for match in re.finditer(form, text, re.IGNORECASE)]
+    found.sort(key=lambda match: (match.start(), -match.end()))
+    kept: list[re.Match[str]] = []
+    for match in found:
+        if not kept or match.span() == kept[-1].span() or match.start() >= kept[-1].end():
+            kept.append(match)
+    return kept
+
+
+def _date_parts(match: re.Match[str]) -> tuple[str, int, str]:
+    """Return the number of the month, the day and the year; 0 and an empty text if they are not named."""
     parts = match.groupdict()
-    month = _month_in(parts)
-    return f"{month:02}", MONTHS[month - 1].lower(), int(parts.get("day") or 0), parts.get("year") or ""
+    return f"{_month_in(parts):02}", int(parts.get("day") or 0), parts.get("year") or ""
 
 
 def _month_in(parts: Mapping[str, str | None]) -> int:
-    if german := parts.get("german"):
-        return [month.upper() for month in GERMAN_MONTHS].index(german.upper()) + 1
     return int(parts.get("number") or 0) or month_number(str(parts["month"]))
 
 
@@ -146,8 +160,7 @@ _RELATIVE = re.compile(
     r"|(?P<which>last|this|next|letzte[mnrs]?|diese[mnrs]?|nächste[mnrs]?)"
     r"\s+(?P<period>week|month|year|woche|monat|jahr)"
     rf"|(?P<turn>last|this|next|on)\s+(?P<weekday>(?a:{'|'.join(_WEEKDAYS)}))"
-    rf"|(?:(?:in|during|(?P<past>last))\s+|{_ALONE}){_MONTH}(?![\w'’-])"
-    rf"|(?:im\s+|{_ALONE})(?P<german>{'|'.join(GERMAN_MONTHS)}))\b(?!\s+of\b)",
+    rf"|(?:(?:in|im|during|(?P<past>last))\s+|{_ALONE}){_MONTH}(?![\w'’-]))\b(?!\s+of\b)",
     re.IGNORECASE,
 )
 """`(?a:` because “ſ” and “ı” are “s” and “i” in other case, but not in the names that are looked up."""
@@ -175,7 +188,7 @@ def _iso_dates(match: re.Match[str], today: date) -> list[str]:
     """
     parts = {name: (value or "").lower() for name, value in match.groupdict().items()}
     shift = _SHIFTS.get((parts["which"] or parts["turn"])[:1], 0)
-    if parts["month"] or parts["german"]:
+    if parts["month"]:
         month = _month_in(parts)
         return [f"{today.year - (month > today.month - bool(parts['past']))}-{month:02}"]
     if parts["period"] in ("year", "jahr"):
@@ -235,8 +248,8 @@ def latest_of(query: Query) -> tuple[str, list[str]]:
 
 def without_dates(text: str) -> str:
     """Remove the dates from `text`."""
-    for form in _forms_for(text):
-        text = re.sub(form, " ", text, flags=re.IGNORECASE)
+    for start, end in reversed(dict.fromkeys(match.span() for match in _matches_in(text))):
+        text = f"{text[:start]} {text[end:]}"
     return text
 
 
@@ -363,7 +376,9 @@ class Query:
         owned = (word for word in self.words if (bare := without_joined(word)) != word and bare in terms)
         others = (other for _, other in self.spellings)
         words = (*filter(_WORD.search, self._undated), *owned, *others, *indexed_words(" ".join(terms)))
-        dates = (*date_phrases(self.dated), *date_words(self.dated))
+        # July and Juli have the same stem in the index, and would count twice
+        phrases = {phrase.replace("y", "i"): phrase for phrase in date_phrases(self.dated)}.values()
+        dates = (*phrases, *date_words(self.dated))
         if self.relative:
             return (*map(quoted, dict.fromkeys(words)), f"({' OR '.join(map(quoted, dates))})")
         return tuple(map(quoted, dict.fromkeys((*words, *dates))))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
@@ -12,14 +14,18 @@ GERMAN_MONTHS = (
 )  # fmt: skip
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
-MONTH = "|".join(("sept", *(f"{name[:3]}(?:{name[3:]})?" for name in MONTHS)))
-"""The names of the months and their abbreviations, as a pattern."""
+_ABBREVIATED = ("sept", *(f"{name[:3]}(?:{name[3:]})?" for name in dict.fromkeys((*MONTHS, *GERMAN_MONTHS))))
+MONTH = "|".join(_ABBREVIATED)
+"""The English and German names of the months and their abbreviations, as a pattern to be followed by a boundary."""
 
 
 def month_number(name: str) -> int:
-    """Return the number of a month by its name or abbreviation, in any case."""
-    begun = name[:3].title()
-    return next(number for number, month in enumerate(MONTHS, 1) if month.startswith(begun))
+    """Return the number of a month by its English or German name or abbreviation, in any case."""
+    names = enumerate(zip(MONTHS, GERMAN_MONTHS, strict=True), 1)
+    # matched as by MONTH, for which “ı” is an “i” in other case
+    return next(
+        number for number, (month, german) in names if re.match(f"{month[:3]}|{german[:3]}", name, re.IGNORECASE)
+    )
 
 
 def date_word(month: str, day: str = "", year: str = "") -> str:
