@@ -136,7 +136,7 @@ def query_content(query: Query, *, last_is_prefix: bool) -> QueryContent:
     dates, other_year = date_pattern(query.dated), other_year_pattern(query.dated)
     spellings = tuple((stem(word), stem(other)) for word, other in query.spellings)
     grouped = [(word, other) for word, other in query.spellings if is_grouped(other)]
-    numbers = tuple((stem(word), re.compile(spelling_pattern(other))) for word, other in grouped)
+    numbers = tuple((each, re.compile(spelling_pattern(other))) for word, other in grouped for each in _stems(word))
     prefix = stem(prefix) if prefix else ""
     content = QueryContent(_stems(text), dates, other_year, prefix, spellings=spellings, numbers=numbers)
     if not query.relative:

@@ -139,21 +139,23 @@ _LETTERS = {digraph: letter for letter, digraph in _DIGRAPHS.items()}
 _DIGRAPH = re.compile(f"({'|'.join(_LETTERS)})")
 _MAX_SPELLINGS = 16
 
-_GROUPED = re.compile(r"[1-9]\d{0,2}([.,'’])\d{3}(?:\1\d{3})*")
-_GROUPABLE = re.compile(r"(?!(?:19|20)\d\d\Z)[1-9]\d{3,14}")
-"""A number whose digits may be grouped, but not a year."""
+_GROUPED = re.compile(r"(?P<whole>[1-9]\d{0,2}([.,'’])\d{3}(?:\2\d{3})*)(?P<decimals>(?!\2)[.,]\d{1,2})?")
+_GROUPABLE = re.compile(r"(?!(?:19|20)\d\d\Z)(?P<whole>[1-9]\d{3,14})(?P<decimals>[.,]\d{1,2})?")
+"""A number whose digits may be grouped, perhaps with decimals, but not a year."""
 
 
 def other_spellings(word: str) -> list[str]:
     """Return the other German spellings of a word, in lower case: “mueller” for “Müller”, and the reverse.
 
     Each digraph may be the spelling of one letter or not: “wasserstrasse” is “wasserstraße”. A number is also spelt
-    with separators between its groups of three digits, or without: “1310” is “1,310”.
+    with separators between its groups of three digits, or without: “1310” is “1,310”, “1310,50” is “1.310,50”.
     """
-    if _GROUPED.fullmatch(word):
-        return [re.sub(r"\D", "", word)]
-    if _GROUPABLE.fullmatch(word):
-        return [f"{int(word):,}"]
+    if grouped := _GROUPED.fullmatch(word):
+        return [re.sub(r"\D", "", grouped["whole"]) + (grouped["decimals"] or "")]
+    if plain_number := _GROUPABLE.fullmatch(word):
+        decimals = plain_number["decimals"] or ""
+        groups = f"{int(plain_number['whole']):,}"
+        return [(groups.replace(",", ".") if decimals.startswith(",") else groups) + decimals]
     lower = unicodedata.normalize("NFC", word.lower())
     if (plain := "".join(_DIGRAPHS.get(char, char) for char in lower)) != lower:
         return [plain]
@@ -170,13 +172,13 @@ def spelling_pattern(word: str) -> str:
     """Return the pattern of a word with the same accents, or of a number with any separator between its groups, but
     not as part of a longer number, version or address.
     """
-    if not is_grouped(word):
+    if (grouped := _GROUPED.fullmatch(word)) is None:
         return f"(?i:{re.escape(word)})"
-    first, *groups = re.split(r"\D", word)
+    whole, decimals = grouped["whole"], grouped["decimals"] or ""
+    first, *groups = re.split(r"\D", whole)
     rest = "".join(rf"(?P=separator){group}" for group in groups[1:])
-    return (
-        rf"(?<!\d)(?<!\d[.,'’]){first}(?P<separator>[.,'’ \u00a0\u202f\u2009]){groups[0]}{rest}(?!\d|(?P=separator)\d)"
-    )
+    end = rf"(?!(?P=separator))[.,]{decimals[1:]}(?!\d)" if decimals else r"(?!\d|(?P=separator)\d)"
+    return rf"(?<!\d)(?<!\d[.,'’]){first}(?P<separator>[.,'’ \u00a0\u202f\u2009]){groups[0]}{rest}{end}"
 
 
 _ARABIC = "(?P<article>\u0627\u0644)?(?P<noun>[\u0621-\u064a]{3,})"
