@@ -43,7 +43,7 @@ MIN_CONFIDENCE = 0.68
 TOP_CANDIDATES = 10
 """Passages at the top of the list that are checked."""
 
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,8 @@ def query_content(query: Query, *, last_is_prefix: bool) -> QueryContent:
     asking = {*asking_words(query), *latest_of(query)[0].split()}
     terms = [term for term in terms if not ONE_ON_ONE.fullmatch(term.strip(PUNCTUATION))] or terms
     terms = [term for term in terms if term not in asking] or terms
-    text = without_joined(without_dates(" ".join(terms)))
+    parts = (part for term in terms for part in term.split("_") if part == term or part.lower() not in STOP_WORDS)
+    text = without_joined(without_dates(" ".join(parts)))
     dates, other_year = date_pattern(query.dated), other_year_pattern(query.dated)
     spellings = tuple((stem(word), stem(other)) for word, other in query.spellings)
     grouped = [(word, other) for word, other in query.spellings if is_grouped(other)]
@@ -167,7 +168,7 @@ def answers(wanted: QueryContent, cosine: float | None, text: str, clear: float 
     return (cosine or 0.0) + wanted.coverage(text) >= MIN_CONFIDENCE
 
 
-_ASCII_WORDS = "".join(char if char.isalnum() or char == "_" else " " for char in map(chr, range(128)))
+_ASCII_WORDS = "".join(char if char.isalnum() else " " for char in map(chr, range(128)))
 """A table for `str.translate`: with `split` it finds the words of ASCII text in a third of the time of the pattern."""
 
 

@@ -19,7 +19,7 @@ from donna_tui.vault.note.read import text_properties
 WIDTH = 180
 """Maximum number of characters of a snippet."""
 
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W_]+")
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 
 

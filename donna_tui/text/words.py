@@ -31,8 +31,8 @@ EMOJI = "\u2300-\u23ff\u2600-\u27bf\u2b05-\u2b55\U0001f000-\U0001f3fa\U0001f400-
 """Ranges of a character class: symbols that people write as emoji, without skin tones and other modifiers."""
 
 _EMOJI = f"[{EMOJI}]"
-_PIECE = rf"(?P<unspaced>[{_SCRIPTS}]+|[{EMOJI}])|[^\W{_SCRIPTS}]+"
-_ASCII_PIECE = r"(?P<unspaced>(?!))|\w+"
+_PIECE = rf"(?P<unspaced>[{_SCRIPTS}]+|[{EMOJI}])|[^\W_{_SCRIPTS}]+"
+_ASCII_PIECE = r"(?P<unspaced>(?!))|[^\W_]+"
 
 
 def is_unspaced(char: str) -> bool:

@@ -496,6 +496,17 @@ def test_the_digits_of_a_grouped_number_are_not_the_number(store: MemoryStore) -
     assert content.coverage("1. Call room 310 of release 4.1.310 at 21,310,000") == 0.0
 
 
+@pytest.mark.parametrize(
+    ("asked_for", "text", "share"),
+    [
+        ("load spikes", "calls load_spikes(path)", 1.0), ("load_spikes", "load the spikes", 1.0),
+        ("get_user_by_id", "ORDER BY id", 1 / 3),
+    ],
+)  # fmt: skip
+def test_the_parts_of_an_identifier_are_words(asked_for: str, text: str, share: float) -> None:
+    assert query_content(parse_query(asked_for), last_is_prefix=False).coverage(text) == share
+
+
 @pytest.mark.parametrize("text", ["Yildiz", "YILDIZ", "yıldız", "lodz", "Łódź", "aero", "soren", "SØREN"])
 def test_letters_without_a_decomposition_are_found_by_plain_ones(store: MemoryStore, text: str) -> None:
     add(store, "a", "Søren Yıldız went to Łódź and Ærø.", leaning(0.1))
