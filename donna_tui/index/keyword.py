@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from string import ascii_lowercase
@@ -239,38 +240,61 @@ def holds_spelling(database: Database, word: str, table: str) -> bool:
     """Return whether one of the first passages that contain a word spells it like this (`spelling_pattern`); the
     keyword index has neither accents nor the separators of numbers.
     """
+    return _is_in_first(database, quoted(word), spelling_pattern(word), table)
+
+
+def holds_whole_word(database: Database, word: str, table: str) -> bool:
+    """Return whether one of the first passages that contain a form of a word contains the word itself."""
+    return _is_in_first(database, quoted(word), rf"(?i:(?<![^\W_]){re.escape(word)}(?![^\W_]))", table)
+
+
+def _is_in_first(database: Database, expression: str, pattern: str, table: str) -> bool:
+    """Return whether a pattern matches one of the first passages that an FTS5 expression does."""
     found = f"SELECT rowid FROM {table} WHERE {table} MATCH ? LIMIT {MAX_READ}"  # noqa: S608
     exists = (
         f"SELECT EXISTS (SELECT 1 FROM ({found}) AS found CROSS JOIN memory_chunks c ON c.id = found.rowid"  # noqa: S608
-        " JOIN memory_documents d ON d.id = c.document_id WHERE matches(?, d.search_title || c.content))"
+        " JOIN memory_documents d ON d.id = c.document_id WHERE matches(?, d.search_title || ' ' || c.content))"
     )
-    return bool(database.value(exists, (quoted(word), spelling_pattern(word))))
+    return bool(database.value(exists, (expression, pattern)))
+
+
+def last_part(word: str) -> str:
+    """Return the letters and digits with which a word ends: “spik” of “load_spik”."""
+    parts = re.search(r"[^\W_]*\Z", word)
+    return parts[0] if parts else ""
 
 
 def prefix_query(database: Database, word: str, table: str) -> str:
-    """Build an FTS5 expression for the prefix of a word: the words of the index that complete it."""
-    prefix = word.casefold()
+    """Build an FTS5 expression for the prefix of a word: the words of the index that complete it, after its parts that
+    are complete, as in “load_spik”.
+    """
+    prefix = last_part(word)
+    before, prefix = word.removesuffix(prefix), prefix.casefold()
     if is_one_character(word):
         return f"{quoted(word)}*"
     if len(prefix) < SHORTEST_STEM:
-        return quoted(word)
+        return f"{quoted(word)}*" if prefix and re.search(r"\w", before) else quoted(word)
     terms = database.column(
         f"SELECT term FROM {VOCABULARY[table]} WHERE term >= ? AND term < ? ORDER BY doc DESC LIMIT ?",  # noqa: S608
         (prefix, f"{prefix}\U0010ffff", MAX_COMPLETIONS),
     )
     # FTS5 would stem a stem again, such as “decis” to “deci”
-    completed = [f"{quoted(term)}*" if term.endswith("s") else quoted(term) for term in terms]
-    completed = completed or [f"{quoted(_stem_of(database, prefix, table) or word)}*"]
+    completed = [f"{quoted(before + term)}*" if term.endswith("s") else quoted(before + term) for term in terms]
+    completed = completed or [f"{quoted(before + (_stem_of(database, prefix, table) or prefix))}*"]
     return f"({' OR '.join(completed)})"
 
 
 def _stem_of(database: Database, prefix: str, table: str) -> str:
-    """Return the longest stem that is a prefix of a word: “decisi” does not begin “decis”, the stem of “decisions”."""
+    """Return the longest stem that is a prefix of a word, if some text has a word that the whole word begins: “decisi”
+    begins “decisions”, of which “decis” is the stem, but “universi” does not begin “unit”.
+    """
     known = database.column(
         f"SELECT term FROM json_each(?) AS stem CROSS JOIN {VOCABULARY[table]} ON term = stem.value",  # noqa: S608
         (json.dumps([prefix[:length] for length in range(SHORTEST_STEM, min(len(prefix), LONGEST_STEM))]),),
     )
-    return max(known, key=len, default="")
+    stem = max(known, key=len, default="")
+    begins = rf"(?i:(?<![^\W_]){re.escape(prefix)})"
+    return stem if stem and _is_in_first(database, f"{quoted(stem)}*", begins, table) else ""
 
 
 def quoted(text: str) -> str:

@@ -9,7 +9,16 @@ from datetime import datetime
 from donna_tui.index.database import Database, RunParallel
 from donna_tui.index.documents import ChunkPosition, places_of
 from donna_tui.index.filters import Scope, ScoredChunk, fts_table_of
-from donna_tui.index.keyword import holds_spelling, holds_word, newest, prefix_query, quoted, search_words
+from donna_tui.index.keyword import (
+    holds_spelling,
+    holds_whole_word,
+    holds_word,
+    last_part,
+    newest,
+    prefix_query,
+    quoted,
+    search_words,
+)
 from donna_tui.index.names import newest_named
 from donna_tui.index.scope import is_one_note
 from donna_tui.index.vectors import Vector, VectorIndex, stored_vectors
@@ -225,8 +234,11 @@ def _terms(database: Database, question: Question, *, last_is_prefix: bool) -> l
 
 
 def last_word_is_prefix(database: Database, question: Question) -> bool:
-    """Return whether the last word is a prefix: the user is still typing, and no passage contains it. A single
+    """Return whether the last word is a prefix: the user is still typing, and no passage contains it as it is. A single
     character of a script without spaces always is, because such scripts are indexed by pairs of characters.
     """
-    word, table = question.query.last_word, fts_table_of(question.query.filters)
-    return is_one_character(word) or (question.request.typing and word != "" and not holds_word(database, word, table))
+    word = question.query.last_word
+    if is_one_character(word):
+        return True
+    is_begun = question.request.typing and last_part(word) != ""
+    return is_begun and not holds_whole_word(database, word, fts_table_of(question.query.filters))

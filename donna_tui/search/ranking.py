@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from donna_tui.index.documents import date_words_of
+from donna_tui.index.keyword import last_part
 from donna_tui.platform.lazy import np
 from donna_tui.search.passages import PassageCache, PassageRow
 from donna_tui.search.query import Query, date_pattern, latest_of, other_year_pattern, without_dates, without_joined
@@ -18,6 +19,7 @@ from donna_tui.text.words import (
     ONE_ON_ONE,
     PUNCTUATION,
     STOP_WORDS,
+    is_begun,
     is_grouped,
     is_one_character,
     segments,
@@ -108,7 +110,7 @@ class QueryContent:
         return -float(_contains(self.other_year, text))
 
     def _has_prefix(self, words: Iterable[str]) -> bool:
-        return bool(self.prefix) and any(word.startswith(self.prefix) or self.prefix.startswith(word) for word in words)
+        return bool(self.prefix) and any(is_begun(word, self.prefix) for word in words)
 
 
 def _contains(dates: re.Pattern[str] | None, text: str) -> bool:
@@ -128,7 +130,7 @@ def query_content(query: Query, *, last_is_prefix: bool) -> QueryContent:
     as content, unless there are no others.
     """
     prefix = query.last_word if last_is_prefix else ""
-    terms = [term for term in query.terms if term != prefix]
+    terms = [term if term != prefix else prefix.removesuffix(last_part(prefix)) for term in query.terms]
     asking = {*asking_words(query), *latest_of(query)[0].split()}
     terms = [term for term in terms if not ONE_ON_ONE.fullmatch(term.strip(PUNCTUATION))] or terms
     terms = [term for term in terms if term not in asking] or terms
@@ -138,7 +140,7 @@ def query_content(query: Query, *, last_is_prefix: bool) -> QueryContent:
     spellings = tuple((stem(word), stem(other)) for word, other in query.spellings)
     grouped = [(word, other) for word, other in query.spellings if is_grouped(other)]
     numbers = tuple((each, re.compile(spelling_pattern(other))) for word, other in grouped for each in _stems(word))
-    prefix = stem(prefix) if prefix else ""
+    prefix = stem(last_part(prefix)) if prefix else ""
     content = QueryContent(_stems(text), dates, other_year, prefix, spellings=spellings, numbers=numbers)
     if not query.relative:
         return content

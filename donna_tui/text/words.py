@@ -80,6 +80,13 @@ def stem(word: str) -> str:
     return folded
 
 
+def is_begun(stemmed: str, prefix: str) -> bool:
+    """Return whether a prefix may begin a word with this stem, perhaps with a part of its ending: “loadi” of “load”."""
+    if stemmed.startswith(prefix):
+        return True
+    return prefix.startswith(stemmed) and any(ending.startswith(prefix[len(stemmed) :]) for ending in _ENDINGS)
+
+
 PUNCTUATION = "?!.,;:"
 """The punctuation that is written onto a word of a question."""
 

@@ -561,6 +561,20 @@ def test_a_prefix_finds_words_whose_stem_is_shorter(store: MemoryStore, typed: s
     assert paths(asked(store, typed, typing=True, vector=None)) == ["a.md"]
 
 
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("cortic", "ab"), ("hierarch", "a"), ("hierarchic", "a"), ("undo las", "a"), ("@kobak20", "b"), ("load_spik", "b"),
+        ("load_sp", "b"), ("load_", "b"), ("größe_me", "b"), ("universi", ""), ("organisation", ""),
+    ],
+)  # fmt: skip
+def test_every_prefix_finds_the_words_that_it_begins_and_no_others(store: MemoryStore, typed: str, found: str) -> None:
+    add(store, "a", "Undo the last hierarchical cortical model", leaning(0.1))
+    add(store, "b", "Corticosterone of @kobak2019 is read by load_spikes, größe_messen", leaning(0.1, axis=2))
+    add(store, "c", "La uni, one unit or an organ", leaning(0.1, axis=3))
+    assert "".join(sorted(paths(asked(store, typed, typing=True)))) == found
+
+
 def test_a_character_of_a_script_without_spaces_finds_the_words_that_it_begins(store: MemoryStore) -> None:
     add(store, "a.md", "来週の会議は月曜日です。", leaning(0.3))
     add(store, "b.md", "天気", leaning(0.2))
