@@ -160,12 +160,15 @@ def _first_held(patterns: Sequence[re.Pattern[str]], text: str) -> int:
     return next((number for number, pattern in enumerate(patterns) if not pattern.search(text)), len(patterns))
 
 
-def prefix_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:
-    """Find names of notes that begin with the words of a key, the shortest first."""
+def prefix_names(database: Database, key: str, scope: Scope, limit: int, *, is_whole: bool = True) -> list[Name]:
+    """Find names of notes that begin with the words of a key, the shortest first; the last one may be incomplete unless
+    it `is_whole`.
+    """
     kinds = (NameKind.FILE, NameKind.TITLE, NameKind.ALIAS, NameKind.PATH)
     prefixed = f"n.kind IN ({', '.join(str(int(kind)) for kind in kinds)}) AND n.key >= ? AND n.key < ?"
     order = "length(n.key), d.modified_at DESC, d.source_id"
-    return _lookup(database, scope, limit, prefixed, [f"{key} ", f"{key}!"], order)
+    first, end = (f"{key} ", f"{key}!") if is_whole else (key, f"{key}\U0010ffff")
+    return _lookup(database, scope, limit, prefixed, [first, end], order)
 
 
 def person_names(database: Database, word: str, scope: Scope, limit: int) -> list[Name]:

@@ -121,7 +121,8 @@ def keyword_leg(
     if question.mode == "semantic":
         return KeywordLeg(question.query, {}, {}, {}, last_is_prefix, in_note=in_note)
     found = matches(database, question, limit, run_parallel, last_is_prefix=last_is_prefix)
-    named = named_by(database, question.query, question.request.filters, question.request.text) if limit else ()
+    request = question.request
+    named = named_by(database, question.query, request.filters, request.text, last_is_prefix) if limit else ()
     ids = [*(match.id for match in found), *(note.id for note in named)]
     vectors = stored_vectors(database, ids) if question.mode == "hybrid" else {}
     scores = {match.id: match.score for match in found}

@@ -57,8 +57,12 @@ class Named:
     name: Name
 
 
-def named_by(database: Database, query: Query, filters: Filters, text: str) -> tuple[Named, ...]:
+def named_by(
+    database: Database, query: Query, filters: Filters, text: str, last_is_prefix: bool = False
+) -> tuple[Named, ...]:
     """Find the notes whose name is the whole question `text`, or all of `query` without its filters; the best first.
+    If there are none, find the pages of the few people whose first name or surname it is, else the few notes with a
+    name that begins with it.
 
     `filters` are those of the request, without those in the text, because a name may look like a filter.
     """
@@ -70,16 +74,13 @@ def named_by(database: Database, query: Query, filters: Filters, text: str) -> t
         found = [name for name in found if _SIGNS.findall(name.text) == _SIGNS.findall(query.text)]
         if named := tuple(_passages(database, found, key, scope)):
             return named
-    return _people_named(database, query)
-
-
-def _people_named(database: Database, query: Query) -> tuple[Named, ...]:
-    """Find the pages of the few people whose first name or surname is the whole question."""
     for key, scope in _plain(query):
-        if " " not in key and len(key) >= SHORTEST_BEGINNING and key not in STOP_WORDS:
-            found = person_names(database, key, scope, MAX_NAMES)
-            if len({name.document for name in found}) <= MAX_NAMED:
-                return tuple(_passages(database, found, key, scope))
+        if len(key) >= SHORTEST_BEGINNING and key not in STOP_WORDS:
+            people = person_names(database, key, scope, MAX_NAMES) if " " not in key else []
+            begun = prefix_names(database, key, scope, MAX_NAMES, is_whole=not last_is_prefix)
+            for found in (people, [name for name in begun if name.kind is not NameKind.PATH]):
+                if 0 < len({name.document for name in found}) <= MAX_NAMED:
+                    return tuple(_passages(database, found, key, scope))
     return ()
 
 

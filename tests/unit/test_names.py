@@ -27,8 +27,10 @@ def store(tmp_path: Path) -> Iterator[MemoryStore]:
     made.database.close()
 
 
-def found(store: MemoryStore, text: str, mode: Mode = "keyword", **filters: object) -> list[Hit]:
-    question = ask(SearchRequest(text=text, mode=mode, filters=Filters(**filters)))  # type: ignore[arg-type]
+def found(
+    store: MemoryStore, text: str, mode: Mode = "keyword", *, typing: bool = False, **filters: object
+) -> list[Hit]:
+    question = ask(SearchRequest(text=text, mode=mode, filters=Filters(**filters), typing=typing))  # type: ignore[arg-type]
     return list(search(store.database, store.vectors, question, Settings(min_score=0.25, max_k=20)).hits)
 
 
@@ -161,6 +163,26 @@ def test_the_words_that_a_name_begins_with_find_it_where_nothing_else_is_found(s
     store.upsert(note("2026-03-12-standup.md", "", title="Standup"))
     store.upsert(note("2026-03-13-standup.md", "", title="Standup"))
     assert [hit.path for hit in found(store, "2026-03-12")] == ["2026-03-12-standup.md"]
+
+
+@pytest.mark.parametrize(
+    ("text", "typing", "named"),
+    [
+        ("chapter 3", False, ["Chapter 3 – Results.md"]), ("chapter", False, []), ("chap", True, []),
+        ("vanderm", True, ["@vandermaaten2008.md"]), ("vanderm", False, []), ("work", True, []), ("the", True, []),
+    ],
+)  # fmt: skip
+def test_few_notes_with_a_name_that_begins_with_the_question_are_first(
+    store: MemoryStore, text: str, typing: bool, named: list[str]
+) -> None:
+    for number in (1, 2, 3, 4):
+        store.upsert(note(f"Chapter {number} – Results.md", "Volts.\n"))
+    for name in ("@vandermaaten2008", "Workshop", "Theories"):
+        store.upsert(note(f"{name}.md", "Distances.\n"))
+    store.upsert(note("other.md", "Chapter 3 of @vandermaaten2008 was the hardest work.\n"))
+    hits = found(store, text, typing=typing)
+    assert [hit.path for hit in hits if hit.named] == named
+    assert [hit.path for hit in hits[: len(named)]] == named
 
 
 def test_name_matches_ahead_of_other_hits_are_limited(store: MemoryStore) -> None:
