@@ -229,7 +229,8 @@ def one_edit_away(database: Database, word: str, table: str) -> str:
     replaced = [f"{left}{letter}{right[1:]}" for left, right in cuts if right for letter in ascii_lowercase]
     edits = list(dict.fromkeys((*swapped, *added, *removed, *replaced)))
     unknown = unknown_words(database, " ".join(edits), table)
-    return next((edit for edit in edits if edit not in unknown), "")
+    # a passage with “unit” has a form of “unie”
+    return next((edit for edit in edits if edit not in unknown and holds_whole_word(database, edit, table)), "")
 
 
 MAX_READ = 50

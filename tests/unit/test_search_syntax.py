@@ -125,7 +125,7 @@ def test_a_phrase_that_occurs_nowhere_is_reported(store: MemoryStore) -> None:
     ("text", "nearest"),
     [
         ("landlrod", "landlord"), ("Landlor", "landlord"), ("landloord's", "landlord"), ("karpike", "karpicke"),
-        ("lnadlord -rent", "landlord"), ("landlords", None), ("qandlord", None), ("rint", None), ("langlard", None),
+        ("lnadlord -rent", "landlord"), ("landlords", None), ("qandlord", None), ("rint", None), ("langlard", None), ("talkin", None),
         ("open tasks of the landlrod", "landlord"), ('"landlrod"', None), ("\u7b14\u8bb0\u7b14\u8bb0\u7b14", None),
     ],
 )  # fmt: skip
