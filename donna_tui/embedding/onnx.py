@@ -96,15 +96,16 @@ class OnnxProvider:
         return sum(letter < LAST_LATIN for letter in letters) / max(1, len(letters))
 
     def knows(self, words: str) -> bool:
-        """Return whether half of the letters or more are in words that are tokens, or split into few. Foreign words and
-        serial numbers are split into many, and the vectors of such texts are close to those of any others.
+        """Return whether half of the letters or more are in words that are tokens, or split into few. Foreign words are
+        split into many; the vectors of such texts, and those of numbers, are close to those of any others.
         """
         found = [match.span() for match in _WORD.finditer(words)]
         starts = [start for start, _ in self.counter.spans(words)]  # one call for all words: each takes 20 µs
 
         def is_split(start: int, end: int) -> bool:
             tokens = bisect_left(starts, end) - bisect_left(starts, start)
-            return tokens >= max(3, (end - start) / SHORT_TOKEN)
+            is_number = any(map(str.isdecimal, words[start:end]))
+            return is_number or tokens >= max(3, (end - start) / SHORT_TOKEN)
 
         split = sum(end - start for start, end in found if is_split(start, end))
         return 2 * split <= sum(end - start for start, end in found)

@@ -141,6 +141,17 @@ def test_the_model_reads_latin_letters_only(model: OnnxProvider) -> None:
     assert [model.readable_share(text) for text in ("größe", "寿司", "abc寿司x", "⭐ 0.5 %")] == [1.0, 0.0, 4 / 6, 0.0]
 
 
+@pytest.mark.parametrize(
+    ("words", "known"),
+    [
+        ("holiday plans", True), ("Kubernetes ingress", False), ("NL-999", False), ("2024-09-30", False),
+        ("goals 2025", True), ("COVID-19", True),
+    ],
+)  # fmt: skip
+def test_names_and_numbers_are_not_known(model: OnnxProvider, words: str, known: bool) -> None:
+    assert model.knows(words) is known
+
+
 def test_a_question_finds_its_answer(model: OnnxProvider) -> None:
     passages = model.embed_batch(SAMPLES[:10])
     best = SAMPLES[int((passages @ model.embed("keep a laptop and a phone in step")).argmax())]
