@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -155,7 +156,8 @@ def _latest_dated(database: Database, query: Query) -> Query:
 
 def _respelt(database: Database, query: Query) -> Query:
     """Add to each word another spelling of its umlauts that occurs, “Müller” to “Mueller”; replace a word that occurs
-    nowhere, also an excluded one, by it, or by the same Arabic noun with or without its article.
+    nowhere, also an excluded one, by it, or by the same Arabic noun with or without its article, and a URL or path that
+    occurs nowhere by its end.
 
     A spelling with the same stem is found anyway, such as “issü” for “issue”. The words of relative dates are kept,
     since they name days.
@@ -177,9 +179,25 @@ def _respelt(database: Database, query: Query) -> Query:
             added.append((bare, found))
         return word if is_known or is_added else found or word
 
-    words = tuple(spelling(word, is_excluded=False) for word in query.words)
+    words = tuple(spelling(_known_end(database, word, table), is_excluded=False) for word in query.words)
     without = tuple(spelling(word, is_excluded=True) for word in query.without)
     return replace(query, words=words, without=without, spellings=tuple(added))
+
+
+MAX_PARTS = 20
+"""Maximum number of parts of a path of which the ends are looked up."""
+
+
+def _known_end(database: Database, word: str, table: str) -> str:
+    """Return the longest end of a URL or path that some passage contains, such as a DOI or the name of a file; the word
+    itself if that is known, or no end is. An end of a single word may be anything.
+    """
+    parts = word.split("/")
+    if not 1 < len(parts) <= MAX_PARTS or holds_word(database, word, table):
+        return word
+    ends = ("/".join(parts[at:]) for at in range(1, len(parts)))
+    named = (end for end in ends if re.search(r"[^\W\d_]", end) and re.search(r"[^\W_][\W_]+[^\W_]", end))
+    return next((end for end in named if holds_word(database, end, table)), word)
 
 
 def _stem(word: str) -> str:

@@ -507,6 +507,19 @@ def test_the_parts_of_an_identifier_are_words(asked_for: str, text: str, share: 
     assert query_content(parse_query(asked_for), last_is_prefix=False).coverage(text) == share
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("https://doi.org/10.7554/eLife.84210", "a"), ("/home/ana/flow/io.py", "b"), ("C:/flow/io.py", "b"),
+        ("flow/db.py", ""), ("and/or", ""), ("https://example.com/flow", ""), ("/".join(["x"] * 30) + "/flow/io.py", ""),
+    ],
+)  # fmt: skip
+def test_a_url_or_path_is_found_by_its_end(store: MemoryStore, text: str, found: str) -> None:
+    add(store, "a", "doi: 10.7554/eLife.84210", leaning(0.1))
+    add(store, "b", "File /opt/flow/io.py, line 88, or another one", leaning(0.1, axis=2))
+    assert "".join(paths(asked(store, text))) == found
+
+
 @pytest.mark.parametrize("text", ["Yildiz", "YILDIZ", "yıldız", "lodz", "Łódź", "aero", "soren", "SØREN"])
 def test_letters_without_a_decomposition_are_found_by_plain_ones(store: MemoryStore, text: str) -> None:
     add(store, "a", "Søren Yıldız went to Łódź and Ærø.", leaning(0.1))
