@@ -89,7 +89,7 @@ DECISIONS = MinutesSection(
         rf"|{_ALL}({_DECISION})\s+(?:{_ABOUT})\b|\boutcomes?\s+of\b",
         re.IGNORECASE,
     ),
-    heading=re.compile(rf"(?:{DECISIONS_HEADING})\W*", re.IGNORECASE),
+    heading=re.compile(rf"[\W\d]*(?:{DECISIONS_HEADING})[\W\d]*", re.IGNORECASE),
     line=re.compile(
         rf"^\W*(?:(?:{DECISION_LABEL})\W{{0,3}}:"
         r"|(?:\d\d?:\d\d\W+)?(?:(?:we|I) )?(?:decided|agreed) (?:not )?(?:to|that|on|against)\b)",
@@ -109,7 +109,7 @@ TASKS = MinutesSection(
         r"|\bwas\s+(?:muss|müssen|soll|sollen)\b.{0,40}\b(tun|erledigen)\W*\Z",
         re.IGNORECASE,
     ),
-    heading=re.compile(rf"(?:{TASKS_HEADING})\W*", re.IGNORECASE),
+    heading=re.compile(rf"[\W\d]*(?:{TASKS_HEADING})[\W\d]*", re.IGNORECASE),
     line=re.compile(
         rf"^[ \t]*(?:[-*+]|\d+[.)])\s+\[ \]\s|^[^\w\n]*(?:{TASK_LABEL})\W{{0,3}}:|{TASK_LINE}",
         re.IGNORECASE | re.MULTILINE,

@@ -19,7 +19,7 @@ from donna_tui.search.legs import Legs, Question, ask, candidates_for, keyword_l
 from donna_tui.search.passages import PassageCache, PassageRow
 from donna_tui.search.query import MONTHS, Query, parse_query
 from donna_tui.search.ranking import asking_words, query_content
-from donna_tui.search.sections import section_of
+from donna_tui.search.sections import DECISIONS, section_of
 from donna_tui.types.search import Filters, Mode, SearchOutcome, SearchRequest
 from tests.unit.index_parts import QUESTION, add, leaning, note, open_store
 
@@ -198,6 +198,17 @@ def test_a_question_about_decisions_or_tasks_prefers_the_passages_that_list_them
     assert hits[0].path == f"{first}.md"
     assert max(hit.rank_score for hit in hits) <= 1.0
     assert tuple(word.strip("?") for word in asking_words(parse_query(text))) == asking
+
+
+@pytest.mark.parametrize(
+    ("heading", "lists"),
+    [
+        ("Decision 2024-05-21", True), ("21.05.2024 – Decisions", True), ("3. Decisions made", True),
+        ("Decision tree 2024", False), ("Conclusions of 3 papers", False), ("2024", False),
+    ],
+)  # fmt: skip
+def test_a_heading_of_decisions_may_have_a_date_or_number(heading: str, lists: bool) -> None:
+    assert DECISIONS.is_in([heading], "Two pumps are leased") is lists
 
 
 def test_a_line_of_a_log_that_reports_a_decision_is_one(store: MemoryStore) -> None:
