@@ -180,7 +180,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         if flow is None or flow is self._slow_flow:
             return
         deadline = time.monotonic() + LONGEST_FLOW_SECONDS
-        while flow_without_dialog(self) is flow:
+        while flow_without_dialog(self) is flow and not self._programs.has_terminal:
             if time.monotonic() > deadline:
                 self._slow_flow = flow
                 return

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from textual.events import Key
 from textual.widgets import Input
 
 from donna_tui.tui.app import DonnaApp
 from donna_tui.tui.lib.backend import KnownVault
+from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.search.dialogs import ScopePicker
 from donna_tui.tui.shell.first_run import VaultChoice
 from donna_tui.tui.shell.spaces import HERE, SpacePicker
@@ -222,6 +225,32 @@ async def test_action_on_a_hit_of_another_space_names_that_space(spaces: Spaces)
         await donna.until(lambda: "Switch to work to correct it." in notices(spaces.app), "the notice is shown")
         await donna.press("y")
         assert "work › Notes/theirs.md" in spaces.app.clipboard
+
+
+@pytest.mark.slow
+async def test_keys_typed_while_an_editor_starts_on_a_hit_of_another_space_are_discarded(
+    spaces: Spaces, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = asyncio.Event()
+
+    async def edit(programs: ExternalPrograms, path: Path, line: int) -> None:
+        programs.has_terminal = True
+        await closed.wait()
+        programs.has_terminal = False
+
+    monkeypatch.setattr(ExternalPrograms, "edit", edit)
+    spaces.backends["notes"].answers = from_two
+    async with spaces.running() as donna:
+        await donna.search_for("plan")
+        await search_all(donna)
+        await donna.until(lambda: len(donna.paths) == 2, "both answer")
+        await donna.press("escape", "down")
+        for key in ("e", "2"):
+            spaces.app.post_message(Key(key, key))
+        await asyncio.sleep(0.2)
+        closed.set()
+        await donna.rest()
+        assert donna.main.header.active == "search"
 
 
 @pytest.mark.slow

@@ -351,14 +351,14 @@ class SearchPane(BlankColumn):
             self._runner.refresh_soon()
             self.preview.changed(event.events)
 
-    async def action_search_open(self) -> None:
+    def action_search_open(self) -> None:
         if self._is_on_start and self.start.open_selected():
             return
         view = self.preview.view
         if self.screen.focused is view and view.jump_targets():
             view.pick_link()
         else:
-            await self.action_search_edit()
+            self.action_search_edit()
 
     def action_search_show(self) -> None:
         if self.selected is None:
@@ -374,20 +374,22 @@ class SearchPane(BlankColumn):
         if self.selected is not None and self._refuses_elsewhere(self.selected, "follow its links"):
             event.stop()
 
-    async def action_search_edit(self) -> None:
+    def action_search_edit(self) -> None:
         """Open the selected note in the editor; zoom in on a passage that is in no note."""
         if self.selected is None or self._backend is None:
             return
         note = self.selected.note
         if not note:
             self._zoom(on=True)
-            return
-        if not self._is_elsewhere(self.selected):
+        elif self._is_elsewhere(self.selected):
+            self._edit_elsewhere(self._backend, self.selected)
+        else:
             self.post_message(messages.EditNote(note, self.selected.start_line))
-            return
+
+    @one_dialog("edit")
+    async def _edit_elsewhere(self, backend: Backend, hit: Hit) -> None:
         with showing_errors(self):
-            path = self._backend.absolute_path(note, self.selected.space)
-            await self._programs.edit(path, self.selected.start_line)
+            await self._programs.edit(backend.absolute_path(hit.note, hit.space), hit.start_line)
 
     async def action_search_obsidian(self) -> None:
         if self.selected is None or self._backend is None:
