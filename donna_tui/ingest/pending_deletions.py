@@ -33,8 +33,8 @@ class PendingDeletions:
     """Hold each missing path for the rename window, then remove it, unless suspiciously many are missing.
 
     `remove` deletes a path from the index if its file is still missing; `busy` returns whether notes are still to be
-    read, among which a moved one may be; `counted` returns which of some paths are in the index, and the number of its
-    notes.
+    read, among which a moved one may be; `counted` returns which of some paths the index has and Donna did not delete,
+    and the number of notes in the index.
     """
 
     def __init__(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from donna_tui.config.models import MemoryConfig
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.index.files import file_states, known_paths, reread_if_key_changed
+from donna_tui.index.files import file_states, reread_if_key_changed
 from donna_tui.index.generations import Recipe, index_path, open_generation, recipe_of
 from donna_tui.index.invocations import InputHash
 from donna_tui.index.readers import Readers
@@ -22,7 +22,7 @@ from donna_tui.index.store import MemoryStore
 from donna_tui.ingest.embedding_queue import EmbeddingQueue
 from donna_tui.ingest.pending_deletions import PendingDeletions
 from donna_tui.ingest.queue import Job, MemoryIngestQueue
-from donna_tui.ingest.reconcile import NOTES, compare
+from donna_tui.ingest.reconcile import compare, unexplained
 from donna_tui.ingest.source import NoteChunker, Outcome, VaultSource
 from donna_tui.ingest.watcher import ChangedPaths, sort_events
 from donna_tui.ingest.worker import IngestWorker
@@ -295,7 +295,7 @@ class Pipeline:
 
     async def _counted(self, paths: Collection[str]) -> tuple[set[str], int]:
         database = self.store.database
-        return await self.write(lambda: (known_paths(database, paths), database.value(NOTES)))
+        return await self.write(lambda: unexplained(self.context.client, database, paths))
 
 
 def _poll_intervals() -> Iterator[float]:

@@ -73,8 +73,20 @@ def differing(client: VaultClient, database: Database) -> Iterator[str]:
 
 def held_until_confirmed(client: VaultClient, database: Database, differing: Collection[str]) -> set[str]:
     """Return the differing notes that stay in the index until the user confirms that they are deleted."""
-    gone = known_paths(database, [path for path in differing if client.is_gone(path)])
-    return gone if suspicious(len(gone), database.value(NOTES)) else set()
+    doubtful, known = unexplained(client, database, [path for path in differing if client.is_gone(path)])
+    return doubtful if suspicious(len(doubtful), known) else set()
+
+
+def unexplained(client: VaultClient, database: Database, missing: Collection[str]) -> tuple[set[str], int]:
+    """Return the missing notes that the index has, and the number of its notes. If they are suspiciously many, leave
+    out those that were deleted with Donna: git is asked only then.
+    """
+    found, known = known_paths(database, missing), database.value(NOTES)
+    if suspicious(len(found), known):
+        from donna_tui.vault.git.operations import deleted_by_operations
+
+        found -= deleted_by_operations(client.root, found)
+    return found, known
 
 
 def _changed(state: FileState, entry: ScannedFile) -> bool:

@@ -125,6 +125,7 @@ class VaultClient:
         sensitive_key: str = "donna_sensitive",
         include: Include = EVERYTHING,
     ) -> None:
+        self.root = root
         self._root = VaultRoot(root)
         self.include = include
         self._ignore = GlobSet(ignore)

@@ -141,6 +141,21 @@ async def test_another_process_does_not_wait_for_notes_that_are_held_back(sandbo
 
 
 @pytest.mark.slow
+async def test_many_notes_deleted_with_donna_need_no_second_confirmation(sandbox: Sandbox) -> None:
+    async with open_engine(sandbox) as running:
+        await running.wait_until_indexed(vectors=False)
+        notes = running.engine.notes
+        await notes.create_repository()
+        plan = await notes.plan_delete_all([f"Notes/{number:02}.md" for number in range(25)])
+        async with open_engine(sandbox, watch=False) as other:
+            await notes.apply_plan(plan)
+            outcome = await other.engine.search_fresh(SearchRequest(text="word07", mode="keyword"), 0.0)
+            assert outcome.note != MISSING
+        await running.until_lost("word07", "Notes/07.md")
+        assert Reason.MASS_DISAPPEARANCE not in running.problems()
+
+
+@pytest.mark.slow
 async def test_notes_that_come_back_end_the_hold(sandbox: Sandbox) -> None:
     async with open_engine(sandbox) as running:
         await running.wait_until_indexed(vectors=False)

@@ -6,10 +6,12 @@ import json
 import re
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from donna_tui.safety.terminal import clean_line
+from donna_tui.types.errors import DonnaError
 from donna_tui.vault.git.repository import GitRepo
 from donna_tui.vault.write.changes import BlobChange, Operation, OperationKind
 
@@ -124,6 +126,22 @@ def each_operation(repo: GitRepo, record: str | None, limit: int = MAX_OPERATION
                 repo.newest = record, operation.id
             seen.add(operation.id)
             yield operation
+
+
+def deleted_by_operations(vault: Path, paths: Collection[str]) -> set[str]:
+    """Return those of these paths that the last operation on each deleted; none if the history cannot be read."""
+    waiting, deleted = set(paths), set[str]()
+    repo = GitRepo(vault)
+    try:
+        operations = each_operation(repo, repo.record()) if repo.find() is not None else iter(())
+        changes = (change for each in operations if each.kind is not OperationKind.KEPT for change in each.changes)
+        for change in changes:
+            if change.path in waiting:
+                waiting.remove(change.path)
+                deleted.update([change.path] if change.after is None else [])
+    except DonnaError:
+        return set()
+    return deleted
 
 
 def last_operation(repo: GitRepo, commit: str, path: str) -> Operation | None:
