@@ -164,7 +164,9 @@ def help_page(name: str, verb: Any, parent: typer.Context) -> Iterator[str]:
 def pages_below(group: Any, context: typer.Context) -> Iterator[str]:
     """Yield the help texts of a group's commands, importing them; nothing for a command."""
     for name in sorted(group.list_commands(context)) if isinstance(group, TyperGroup) else ():
-        yield from help_page(name, group.get_command(context, name), context)
+        verb: Any = group.get_command(context, name)
+        if not verb.hidden:
+            yield from help_page(name, verb, context)
 
 
 def main() -> None:

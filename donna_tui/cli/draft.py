@@ -132,9 +132,10 @@ def draft_edit(named: Identity, space: SpaceOption = None, as_json: AsJson = Fal
     _report(plan, outcome, as_json=as_json)
 
 
-@app.command("regenerate")
-def draft_regenerate(named: Identity, space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """Compose a draft again from the current notes, or retry it."""
+@app.command("redraft")
+@app.command("regenerate", hidden=True)
+def draft_redraft(named: Identity, space: SpaceOption = None, as_json: AsJson = False) -> None:
+    """Redraft from the current notes, or retry a failed draft."""
     session = open_session(space)
 
     async def again(engine: Engine) -> DraftRow:
@@ -196,7 +197,7 @@ async def with_repository(session: Session, engine: Engine, row: DraftRow, *, as
     if row.state is not DraftState.FAILED or row.reason != Reason.NO_REPOSITORY:
         return row
     if not agrees_to_repository(as_json):
-        then = f"donna draft regenerate {row.id}"
+        then = f"donna draft redraft {row.id}"
         print_message(f"donna: run git init in the vault, or agree when Donna asks, and then: {then}")
         return row
     await asyncio.to_thread(writer_for(session).init_if_missing)

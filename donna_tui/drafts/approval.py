@@ -125,7 +125,7 @@ class Approver:
                 hint="approve or reject the draft, or move your lines under Notes",
             )
         plan = self._writer.planner.write(entry.path, merged.text, expected=has_etag(note.etag), replace=True)
-        return replace(plan, subject=f"Regenerate {entry.path}")
+        return replace(plan, subject=f"Redraft {entry.path}")
 
     def plan_realign(self, entry: Entry, times: Mapping[str, Any], lines: Mapping[str, str], target: str) -> Plan:
         """Plan the update of a meeting's draft after the meeting moved or was renamed: times, head lines and path."""

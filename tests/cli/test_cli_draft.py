@@ -108,7 +108,7 @@ def test_draft_new_rejects_invalid_arguments(donna: Donna, kept: Path, words: tu
     assert (ran.code, ran.json["ok"], ran.json["reason"]) == (2, False, "usage")
 
 
-@pytest.mark.parametrize("verb", [("show",), ("approve", "--yes"), ("reject", "--yes"), ("edit",), ("regenerate",)])
+@pytest.mark.parametrize("verb", [("show",), ("approve", "--yes"), ("reject", "--yes"), ("edit",), ("redraft",)])
 def test_draft_commands_report_an_unknown_draft_id(donna: Donna, kept: Path, verb: tuple[str, ...]) -> None:
     ran = donna("draft", verb[0], "absent", *verb[1:], "--space", kept, "--json", EDITOR="true")
     assert (ran.code, ran.json["reason"]) == (3, "missing")
@@ -194,7 +194,7 @@ def test_a_draft_is_rejected_for_good(donna: Donna, kept: Path) -> None:
     assert not (kept / REFLECTION).exists()
     assert new(donna, kept)["state"] == "rejected"
     assert not (kept / REFLECTION).exists()
-    ran = donna("draft", "regenerate", row["id"], "--space", kept, "--json")
+    ran = donna("draft", "redraft", row["id"], "--space", kept, "--json")
     assert (ran.code, ran.json["reason"]) == (3, "not_a_draft")
 
 
@@ -261,7 +261,7 @@ def test_without_a_repository_it_fails_and_says_why(donna: Donna, vault: Path) -
     again = donna("draft", "regenerate", row["id"], "--space", vault, "--json")
     assert (again.code, again.json["reason"]) == (5, "no_repository")
     assert row["detail"] in donna("draft", "list", "--space", vault).out
-    assert f"git init in the vault, or agree when Donna asks, and then: donna draft regenerate {row['id']}" in ran.err
+    assert f"git init in the vault, or agree when Donna asks, and then: donna draft redraft {row['id']}" in ran.err
 
 
 @pytest.mark.slow
@@ -272,7 +272,7 @@ def test_in_a_terminal_it_asks_whether_to_create_the_repository(donna: Donna, va
     with python_in_terminal(*words, DONNA_HOME=str(donna.home)) as terminal:
         terminal.wait_for("Create a repository in the vault? [y/N]")
         assert not (vault / ".git").exists()
-        expected = f"({REFLECTION})" if answer == "y" else "and then: donna draft regenerate"
+        expected = f"({REFLECTION})" if answer == "y" else "and then: donna draft redraft"
         terminal.press(f"{answer}\n".encode(), until=expected)
         assert terminal.process.wait(PATIENCE_SECONDS) == (0 if answer == "y" else 5)
     assert (vault / ".git").exists() == (vault / REFLECTION).exists() == (answer == "y")

@@ -230,7 +230,8 @@ def test_a_decision_about_a_draft_has_the_name_that_review_gives_it() -> None:
     gone = BlobChange(path="a.md", before="1", after=None)
     assert done_by(operation(OperationKind.DELETE, gone, subject="Reject a.md")) == "rejected a.md"
     assert done_by(operation(OperationKind.MOVE, gone, subject="Approve b\x1b.md")) == "approved b␛.md"
-    assert done_by(operation(OperationKind.WRITE, gone, subject="Regenerate a.md")) == "redrafted a.md"
+    for verb in ("Redraft", "Regenerate"):
+        assert done_by(operation(OperationKind.WRITE, gone, subject=f"{verb} a.md")) == "redrafted a.md"
     agents = operation(OperationKind.DELETE, gone, subject="Reject a.md", actor="agent:claude")
     assert done_by(agents) == "deleted a.md"
 

@@ -82,7 +82,7 @@ _INDEXED = {
     "rebuild": "Reindexed",
 }  # fmt: skip
 _WRITTEN = {"write": "Written", "delete": "Deleted", "move": "Moved", "undo": "Undone", "redo": "Redone"}
-DECIDED = {"Approve": "approved", "Reject": "rejected", "Regenerate": "redrafted"}
+DECIDED = {"Approve": "approved", "Reject": "rejected", "Redraft": "redrafted", "Regenerate": "redrafted"}
 """Past tenses of the actions on drafts, by the first word of an operation's subject."""
 
 _ENGINE = {
