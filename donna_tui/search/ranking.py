@@ -321,11 +321,14 @@ def fuse(
 
 
 def boosted(ranked: Sequence[Ranked], boosts: Mapping[int, float], weight: float = BOOST_WEIGHT) -> list[Ranked]:
-    """Reorder the ranking with boosts of some passages, from -1 to 1, which are multiplied by `weight`."""
+    """Reorder the ranking with boosts of some passages, usually from -1 to 1, which are multiplied by `weight`. Scores
+    stay in 0 to 1.
+    """
     if not any(boosts.values()):
         return list(ranked)
     raised = {one.id: one.rank_score + weight * boosts.get(one.id, 0.0) for one in ranked}
-    scores = {each: max(0.0, score) / (1.0 + weight) for each, score in raised.items()}
+    highest = max(1.0 + weight, *raised.values())
+    scores = {each: max(0.0, score) / highest for each, score in raised.items()}
     return sorted((one.scored(scores[one.id]) for one in ranked), key=_best_first)
 
 

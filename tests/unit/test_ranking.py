@@ -167,6 +167,12 @@ def test_a_boost_raises_a_passage_with_scores_at_most_one() -> None:
     assert all(one.rank_score <= 1.0 for one in reordered)
 
 
+def test_a_boost_above_one_keeps_scores_at_most_one() -> None:
+    reordered = boosted(fused({1: 9.0, 2: 8.0, 3: 7.0}, {}), {3: 3.0})
+    assert ids(reordered) == [3, 1, 2]
+    assert reordered[0].rank_score == 1.0
+
+
 @given(st.dictionaries(chunks, bm25), st.booleans())
 def test_without_a_lead_nothing_changes(words: dict[int, float], looked_at: bool) -> None:
     ranked = fused(words, {})
