@@ -194,7 +194,7 @@ class VaultConfig(Block):
 
     root: AbsolutePath | None = Field(None, description="The folder of Markdown notes. Without one, Donna asks.")
     git_author_name: Line = Field("Donna", description="Author of the commits that Donna makes.")
-    git_author_email: Line = Field("donna@homelab.local", description="Email address of that author.")
+    git_author_email: Line = Field("donna@localhost", description="Email address of that author.")
     sync_method: Literal["webdav", "syncthing", "manual"] = Field(
         "webdav", description="How the vault is synced with other devices; `donna doctor` checks it."
     )
