@@ -25,8 +25,8 @@ _ACCENTS = re.compile("[\u0300-\u036f]+")
 
 @lru_cache(maxsize=256)
 def _words_in(text: str) -> tuple[tuple[int, int, str, str], ...]:
-    """Return the words of a text: their half-open ranges, their stems, and the words without case. A piece of a script
-    without spaces has no stem, and is returned as it is.
+    """Return the words of a text: their half-open ranges, their stems, and the words without case and accents. A piece
+    of a script without spaces has no stem, and is returned as it is.
 
     They are cached, since most passages are found again by the next key.
     """
@@ -36,7 +36,7 @@ def _words_in(text: str) -> tuple[tuple[int, int, str, str], ...]:
     found = []
     for start, end, unspaced in pieces(text):
         word = text[start:end]
-        found.append((start, end, "", word) if unspaced else (start, end, stem(word), word.casefold()))
+        found.append((start, end, "", word) if unspaced else (start, end, stem(word), _folded(word)))
     return tuple(found)
 
 
@@ -238,7 +238,7 @@ def best_line(text: str, words: WordsToMark) -> int | None:
 
 def _last_word(terms: Sequence[str]) -> str:
     words = _WORD.findall(terms[-1]) if terms else []
-    return words[-1].casefold() if words else ""
+    return _folded(words[-1]) if words else ""
 
 
 def _best_start(text: str, found: Sequence[tuple[int, int, str]], words: WordsToMark, width: int) -> int:

@@ -66,6 +66,8 @@ def test_whole_words_are_marked_only() -> None:
 
 def test_the_word_that_is_being_typed_is_marked_as_a_beginning() -> None:
     assert marked(make_snippet("redis sessions", ["redis", "sess"], last_is_prefix=True)) == ["redis", "sessions"]
+    for prefix in ("sore", "Søre", "söre"):
+        assert marked(make_snippet("with Søren", [prefix], last_is_prefix=True)) == ["Søren"]
     assert marked(make_snippet("redis sessions", ["redis", "sess"])) == ["redis"]
 
 
