@@ -169,7 +169,8 @@ def _fields(files: Sequence[str], imported: Imported) -> dict[str, Any]:
 
 def _chat_report(imported: Imported) -> Iterator[str]:
     report = imported.report
-    yield f"{plural(report.turns, 'turn')} of {plural(report.sessions, 'conversation')} ({report.format})"
+    kind = f" ({report.format})" if report.sessions else ""
+    yield f"{plural(report.turns, 'turn')} of {plural(report.sessions, 'conversation')}{kind}"
     if report.known:
         yield f"{report.known:,} already imported"
     if report.left_out:

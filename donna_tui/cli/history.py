@@ -273,15 +273,15 @@ def _follow(
 
 
 def _report(kind: OperationKind, change: SessionChange) -> None:
-    forgotten, restored, messages = (
-        ("forgotten again", "of this session remembered again", "restored that it had stored")
+    forgot, restored, stored = (
+        ("forgot {} again", "restored {} of the session", "restored {} of the session")
         if kind is OperationKind.REDO
-        else ("of this session forgotten", "restored that it had forgotten", "removed that it had stored")
+        else ("forgot {} of the session", "restored {} that the session had forgotten", "removed {} of the session")
     )
     for number, noun, many, done in (
-        (change.forgotten, "memory", "memories", forgotten),
+        (change.forgotten, "memory", "memories", forgot),
         (change.restored, "memory", "memories", restored),
-        (change.messages, "message", "messages", messages),
+        (change.messages, "message", "messages", stored),
     ):
         if number:
-            print_message(f"donna: {plural(number, noun, many)} {done}")
+            print_message(f"donna: {done.format(plural(number, noun, many))}")

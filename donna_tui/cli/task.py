@@ -65,6 +65,8 @@ def task_done(
     """Mark a task as done: one operation, which `donna undo` reverts."""
     from donna_tui.memory.tasks import line_now, named_task
 
+    if not identity:
+        raise DonnaError(Reason.USAGE, "no task given", hint="donna task list shows the ids")
     session = open_session(space)
     row = named_task(_tasks(session, everything=True), identity)
     known = _read(session, row.note)

@@ -249,7 +249,9 @@ def exports_in(path: Path) -> list[Path]:
     """List the files to import from a path: the file itself, or the exports and logs below a folder, in order."""
     if not path.is_dir():
         return [path]
-    found = {file for pattern in (*CONVERSATIONS, "*.zip") for file in path.rglob(pattern)}
+    # `os.walk` passes over folders that cannot be read or vanish meanwhile
+    files = (Path(folder, name) for folder, _, names in os.walk(path) for name in names)
+    found = (file for file in files if any(map(file.match, (*CONVERSATIONS, "*.zip"))))
     return sorted(file for file in found if file.is_file() and not file.is_symlink())
 
 

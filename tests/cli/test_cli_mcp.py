@@ -127,9 +127,9 @@ def test_the_memories_of_a_session_are_redone_and_undone_with_its_writes(donna: 
     db.close()
     undone = donna("undo", "--session", session, "--yes", "--space", history, "--json")
     assert (undone.json["paths"], undone.json["forgotten"]) == (["Inbox/new.md"], 1)
-    assert "1 memory of this session forgotten" in undone.err
+    assert "forgot 1 memory of the session" in undone.err
     for words in (("--yes",), ("--yes", "--session", session)):
-        assert "1 memory of this session remembered again" in donna("redo", *words, "--space", history).err
+        assert "restored 1 memory of the session" in donna("redo", *words, "--space", history).err
         assert (history / "Inbox/new.md").read_text() == "x\n"
         assert donna("memories", "--space", history, "--json").json["total"] == 1
         assert "changes to the memory are undone too" in donna("undo", "--yes", "--space", history).err

@@ -147,6 +147,7 @@ def test_a_prompt_is_the_block_alone_within_its_budget(donna: Donna, vault: Path
         (("undo", "2", "--session", "x"), "a number and --session cannot be used together"),
         (("redo", "1", "--session", "x"), "a number and --session cannot be used together"),
         (("task", "add", " "), "no task given"),
+        (("task", "done", ""), "no task given"),
         (("task", "add", "x", "--due", "soon"), "soon is not a date"),
         (("task", "add", "x", "--priority", "odd"), "there is no priority odd"),
         (("forget", "memory:x", "--for-good", "--undo"), "cannot be used together"),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -109,6 +111,20 @@ def test_imported_turns_keep_their_user_unless_one_is_named(db: MemoryDb, tmp_pa
     assert list_conversations(db.database, ME) == []
     list(Import(Recorder(db, one_user=True), "ann").run(file))
     assert [(each.user_id, each.turns) for each in list_conversations(db.database, ME)] == [(ME, 1)]
+
+
+def test_folder_that_cannot_be_read_is_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = os.scandir
+
+    def scandir(path: str | Path) -> Any:
+        if Path(path).name == "gone":
+            raise FileNotFoundError(path)
+        return listed(path)
+
+    (tmp_path / "gone").mkdir()
+    (tmp_path / "log.jsonl").touch()
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert exports_in(tmp_path) == [tmp_path / "log.jsonl"]
 
 
 def test_folders_are_imported_with_the_exports_in_them(tmp_path: Path) -> None:
