@@ -264,6 +264,7 @@ def test_when_every_text_is_in_only_the_meaning_is_counted() -> None:
 def test_idle_status_shows_the_time_of_the_last_rescan() -> None:
     whole = replace(AT_REST, coverage=Coverage(notes=501, text=501, vectors=501))
     assert headline(whole).text == "All 501 notes can be found"
+    assert headline(replace(AT_REST, coverage=Coverage(notes=1, text=1, vectors=1))).text == "1 note can be found"
     assert doing(whole) == "Nothing waiting · rescanned at 14:28:05"
 
 

@@ -174,7 +174,8 @@ def _progress(status: Status) -> str:
 
 def _found(status: Status) -> str:
     text, notes = status.coverage.text, status.coverage.notes
-    return f"{'All' if text >= notes else f'{count(text)} of'} {plural(notes, 'note')} can be found"
+    share = f"{count(text)} of " if text < notes else "All " if notes > 1 else ""
+    return f"{share}{plural(notes, 'note')} can be found"
 
 
 def _keyword_only(status: Status) -> str:
