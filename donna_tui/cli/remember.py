@@ -193,7 +193,7 @@ def memory_lines(memory: MemoryChunk) -> Iterator[str]:
     importance = "" if known is None else f"  importance {known:.2f}"
     is_agents = memory.source is MemorySource.MEMORY and not memory.is_summary
     session = session_of(memory.session_id) if is_agents else ""
-    found = (("pinned", memory.pinned), ("local only", memory.sensitive), (f"session {session}", session))
+    found = (("pinned", memory.pinned), ("private", memory.sensitive), (f"session {session}", session))
     marks = "".join(f"  ({word})" for word, holds in found if holds)
     yield f"[{memory.memory_type.upper()}] {' '.join(memory.content.split())}"
     yield f"      {memory.id}  {iso_date(memory.at)}{importance}{marks}".rstrip()
@@ -207,13 +207,15 @@ SHOWN_USERS = 5
 def recall(
     query: Annotated[list[str], typer.Argument(help="The subject or question to find memories for.")],
     budget: Annotated[
-        int, typer.Option("--budget", help="The limit of tokens; -1 for the configured default.", min=-1)
+        int, typer.Option("--budget", help="The maximum number of tokens; -1 for the configured default.", min=-1)
     ] = -1,
-    k: Annotated[int, typer.Option("-k", help="The limit of memories; 0 for the configured default.", min=0)] = 0,
+    k: Annotated[
+        int, typer.Option("-k", help="The maximum number of memories; 0 for the configured default.", min=0)
+    ] = 0,
     kinds: Annotated[list[str] | None, typer.Option("--type", help="Only memories of this type.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Include turns of summarised conversations.")] = False,
     prompt: Annotated[bool, typer.Option("--prompt", help="Print only the block for a prompt.")] = False,
-    local: Annotated[bool, typer.Option("--local", help="Include local-only memories in --prompt and --json.")] = False,
+    local: Annotated[bool, typer.Option("--local", help="Include private memories in --prompt and --json.")] = False,
     user: Annotated[str, typer.Option("--user", help="Memories of this user; your own by default.")] = "",
     space: SpaceOption = None,
     as_json: AsJson = False,

@@ -51,7 +51,7 @@ def _status_lines(report: SpaceReport) -> Iterator[str]:
     by_keyword = f"{coverage.text:,} of {plural(coverage.notes, 'note')} in keyword search"
     yield f"{by_keyword}, {coverage.vectors:,} in semantic search"
     yield f"{coverage.chunks_embedded:,} of {plural(coverage.chunks, 'passage')} embedded"
-    yield f"{plural(coverage.sensitive, 'note is', 'notes are')} local only"
+    yield f"{plural(coverage.sensitive, 'note is', 'notes are')} private"
     engine = report.vector_engine or "not created yet"
     yield f"index: {report.database} ({report.database_bytes / 1e6:.1f} MB, {engine})"
     yield f"model: {report.model}{f', {report.embedding}' if report.embedding else ''}"
@@ -95,7 +95,7 @@ def doctor(
         bool,
         typer.Option(
             "--repair",
-            help="Restore text from interrupted writes; set a damaged index aside: the next start builds a new one.",
+            help="Restore text from interrupted writes, and set a damaged index aside; the next start rebuilds it.",
         ),
     ] = False,
     space: SpaceOption = None,

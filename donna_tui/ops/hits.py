@@ -53,7 +53,7 @@ def grouped_lines(hits: Sequence[Hit], *, near: bool = False) -> Iterator[str]:
     for hit in hits:
         notes.setdefault((hit.space, hit.document_id), []).append(hit)
     for first, *others in notes.values():
-        marks = [first.dated_at and iso_date(first.dated_at), first.draft and "draft", first.sensitive and "local only"]
+        marks = [first.dated_at and iso_date(first.dated_at), first.draft and "draft", first.sensitive and "private"]
         labels = ", ".join(str(mark) for mark in marks if mark)
         yield f"{_score(first, near=near)}  {first.title}{f'  ({labels})' if labels else ''}"
         yield f"      {citation(first)}"

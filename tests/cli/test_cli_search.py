@@ -46,7 +46,7 @@ def test_a_question_need_not_be_in_quotation_marks(donna: Donna, vault: Path) ->
 
 def test_one_note_is_not_counted_as_several(donna: Donna, tmp_path: Path) -> None:
     write(tmp_path / "one", "only.md", "# Only\n\nplover\n")
-    counted = "1 of 1 note in keyword search", "of 1 passage embedded", "0 notes are local only"
+    counted = "1 of 1 note in keyword search", "of 1 passage embedded", "0 notes are private"
     assert donna("search", "zzzunheardof", "--space", tmp_path / "one").out.strip() == "Nothing relevant in 1 note."
     assert all(words in donna("status", "--space", tmp_path / "one").out for words in counted)
     assert "1 note  " in donna("spaces").out

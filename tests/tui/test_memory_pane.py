@@ -75,7 +75,7 @@ async def test_the_latest_is_first_and_each_row_has_its_text_time_source_and_mar
         assert "chat" in row
         assert "18 Nov" in row
         assert "pinned" in row_with(donna, "Priya is on leave")
-        assert "local only" in row_with(donna, "Blood test")
+        assert "private" in row_with(donna, "Blood test")
         assert "summary" in row_with(donna, "We talked about the flaky")
         assert "summarised" in row_with(donna, "Tomas: The end-to-end")
         assert "━━━─" in row_with(donna, "I prefer short answers with the number first.")

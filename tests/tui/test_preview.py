@@ -302,18 +302,18 @@ async def test_a_cut_section_and_links_to_it_are_reported() -> None:
     )
     assert "linked from  Stand-up · [x]  " in screen
     assert "↵ opens the whole note" in screen
-    assert "local only" in screen
+    assert "private" in screen
 
 
 @pytest.mark.parametrize(
     ("width", "shown"),
     [
-        (60, "Gateway › Decisions › Cache  local only"),
-        (39, "Gateway › Decisions › Cache  local only"),
-        (38, "… › Decisions › Cache  local only"),
-        (25, "… › Cache  local only"),
-        (17, "Cache  local only"),
-        (16, "C…he  local only"),
+        (60, "Gateway › Decisions › Cache  private"),
+        (36, "Gateway › Decisions › Cache  private"),
+        (35, "… › Decisions › Cache  private"),
+        (22, "… › Cache  private"),
+        (14, "Cache  private"),
+        (13, "C…he  private"),
     ],
 )
 def test_of_headings_that_do_not_fit_the_inner_ones_are_kept(width: int, shown: str) -> None:

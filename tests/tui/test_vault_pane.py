@@ -52,7 +52,7 @@ async def test_the_tree_shows_folders_first_and_what_is_special_about_each_note(
         text = donna.screen_text()
         for name, word in (
             ("Garden", "edited"),
-            ("2026-11-19", "local"),
+            ("2026-11-19", "private"),
             ("Health", "sensitive"),
             ("2025-11-04-review", "left out"),
             ("2026-11-20-platform", "draft"),

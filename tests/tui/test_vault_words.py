@@ -169,7 +169,7 @@ def test_the_head_of_a_note_says_what_keeps_it_local_or_from_being_edited() -> N
     row = TreeRow("a.md", "a.md", 0, note=NoteRow(path="a.md"))
     note = NoteText(path="a.md", text="", etag="", problem="the frontmatter is not valid YAML (line 2)", is_exact=False)
     assert why_special(row, note) == (
-        "The frontmatter is not valid YAML (line 2), so the note is local only. "
+        "The frontmatter is not valid YAML (line 2), so the note is private. "
         "It is not UTF-8, so it cannot be edited here."
     )
 

@@ -112,7 +112,7 @@ def coverage_figures(status: Status) -> list[Figure]:
         Figure("Keyword", (count(coverage.text), words)),
         Figure("Semantic", (count(coverage.vectors), meaning)),
         Figure("Passages", (count(coverage.chunks), ""), Tone.QUIET),
-        *([Figure("Local only", (count(coverage.sensitive), ""), Tone.QUIET)] if coverage.sensitive else []),
+        *([Figure("Private", (count(coverage.sensitive), ""), Tone.QUIET)] if coverage.sensitive else []),
         *([Figure("Failed", (count(coverage.failed), ""), Tone.ERROR)] if coverage.failed else []),
         *([Figure("Left out", (count(left_out), ""), Tone.QUIET)] if left_out else []),
         *(Figure(f"  {reason_words(code)}", (count(number), ""), Tone.QUIET) for code, number in reasons if number),

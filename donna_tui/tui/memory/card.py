@@ -46,7 +46,7 @@ def why_lines(memory: MemoryChunk) -> Iterator[Content]:
     kind = KINDS[memory.source]
     preference = "preference" if memory.memory_type is MemoryType.PROCEDURAL else ""
     what = [kind[:1].upper() + kind[1:], preference, day(memory.at)]
-    special = (("forgotten", memory.forgotten), ("pinned", memory.pinned), ("local only", memory.sensitive))
+    special = (("forgotten", memory.forgotten), ("pinned", memory.pinned), ("private", memory.sensitive))
     marks = [word for word, on in special if on]
     yield Content.assemble(
         (what[0], "bold"),

@@ -69,7 +69,7 @@ def marks_of(memory: MemoryChunk) -> Content:
         (memory.pinned, "pinned", "accent"),
         (memory.is_summary, "summary", "muted"),
         (memory.compressed, "summarised", "quiet"),
-        (memory.sensitive, "local only", "warning"),
+        (memory.sensitive, "private", "warning"),
     )
     return Content(" ").join(Content.styled(word, style) for on, word, style in marks if on)
 

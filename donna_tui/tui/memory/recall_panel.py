@@ -197,7 +197,7 @@ class MemoryInput(LineInput):
 class RecallPanel(Vertical):
     """Recall while typing. The last answer is kept until the next arrives, to avoid flicker.
 
-    Recalls are always made for a remote model, so that local-only memories are not searched.
+    Recalls are always made for a remote model, so that private memories are not searched.
     """
 
     input = query_one(MemoryInput)

@@ -156,8 +156,8 @@ class Preview(Panel):
 
 
 def heading(headings: tuple[str, ...], width: int, *, sensitive: bool) -> Content:
-    """Format the headings of a section, without the outer ones if they do not fit, and a mark if it is local only."""
-    mark = Content.styled("  local only" if sensitive else "", "$text-warning")
+    """Format the headings of a section, without the outer ones if they do not fit, and a mark if it is private."""
+    mark = Content.styled("  private" if sensitive else "", "$text-warning")
     room = width - mark.cell_length
     names = [clean_line(plain_text(each)) for each in headings]
     trails = (" › ".join(["…"] * (left > 0) + names[left:]) for left in range(len(names)))

@@ -83,7 +83,7 @@ def why_it_ranks(hit: Hit) -> str:
     """Describe the legs that found it, with its ranks: `#1 semantic · #2 keyword`."""
     ranks = (("semantic", hit.vector_rank), ("keyword", hit.keyword_rank))
     found = [f"#{rank} {name}" for name, rank in ranks if rank is not None]
-    marks = [mark for mark, is_so in (("draft", hit.draft), ("local only", hit.sensitive)) if is_so]
+    marks = [mark for mark, is_so in (("draft", hit.draft), ("private", hit.sensitive)) if is_so]
     return " · ".join([*found, *marks])
 
 

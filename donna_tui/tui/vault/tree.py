@@ -33,7 +33,7 @@ STATES = {
     NoteState.DRAFT: StateLabel("drafted by Donna", "draft", "accent"),
     NoteState.NOT_INDEXED: StateLabel("not in the index", "left out"),
     NoteState.SENSITIVE: StateLabel("sensitive", "sensitive"),
-    NoteState.LOCAL_ONLY: StateLabel("local only", "local"),
+    NoteState.LOCAL_ONLY: StateLabel("private", "private"),
     NoteState.PENDING: StateLabel("waiting for the index", "waiting"),
 }
 """The states in order of importance; a row has room for one."""

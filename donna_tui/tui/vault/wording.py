@@ -183,12 +183,12 @@ def note_head(row: TreeRow, note: NoteText | None, *, place: str = "", waiting: 
 
 
 def why_special(row: TreeRow | None, note: NoteText | None) -> str:
-    """Explain why the selected note is not indexed, local only, not writable, or shown with replaced bytes."""
+    """Explain why the selected note is not indexed, private, not writable, or shown with replaced bytes."""
     if row is None or row.note is None:
         return ""
     parts = [sentence(row.note.detail)] if row.note.detail else []
     if note is not None and note.path == row.path:
-        parts += [sentence(f"{note.problem}, so the note is local only")] if note.problem else []
+        parts += [sentence(f"{note.problem}, so the note is private")] if note.problem else []
         parts += [sentence(note.refusal)] if note.refusal else []
         parts += ["It is not UTF-8, so it cannot be edited here."] if not note.is_exact else []
         parts += ["Bytes that are not text are shown as �."] if note.lossy else []
