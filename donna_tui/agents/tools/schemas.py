@@ -112,43 +112,41 @@ class SearchArgs(ToolArgs):
 
 
 class Hit(Row):
-    """A passage. Lines are 1-based and inclusive; `score` is the cosine similarity, null if unknown.
+    """A passage of a note or a memory."""
 
-    `date` is the note's own, as 2026-03-12: from its frontmatter or file name, else the day of its last change. `draft`
-    is true if Donna wrote the note and nobody has approved it; such notes are found only with `in:draft`. `type` is
-    that of the frontmatter, or of a memory; `sensitive` marks text that must not leave this machine.
-    """
-
-    path: str
-    start_line: int
-    end_line: int
-    snippet: CleanLine
-    score: float | None
-    title: CleanLine
-    date: str
-    type: CleanLine
-    tags: tuple[CleanLine, ...]
-    draft: bool
-    sensitive: bool
-    heading_path: tuple[CleanLine, ...]
-    source: str
-    citation: CleanLine
+    path: str = Field(description="The note's path, or the id of a memory; `memory_get` takes it.")
+    start_line: int = Field(description="The first line, from 1.")
+    end_line: int = Field(description="The last line, inclusive.")
+    snippet: CleanLine = Field(description="The part of the passage that matches best.")
+    score: float | None = Field(description="The cosine similarity to the query; null if unknown.")
+    title: CleanLine = Field(description="The title of the note or memory.")
+    date: str = Field(
+        description="The note's own day: from its frontmatter or file name, else that of its last change."
+    )
+    type: CleanLine = Field(description="The `type` of the frontmatter, or that of a memory.")
+    tags: tuple[CleanLine, ...] = Field(description="The tags of the note.")
+    draft: bool = Field(
+        description="Whether Donna wrote the note and nobody has approved it; only `in:draft` finds such notes."
+    )
+    sensitive: bool = Field(description="Whether it must not leave this machine.")
+    heading_path: tuple[CleanLine, ...] = Field(description="The headings that lead to the passage.")
+    source: str = Field(description="Where it is from: vault, chat, memory, correction or task.")
+    citation: CleanLine = Field(description="Path, headings and lines, to quote as the source.")
 
 
 class SearchOutput(ToolOutput):
-    """Passages, best first. `stale` is true if the latest edits may be missing; `note` says what limits the answer.
+    """The passages that answer a question."""
 
-    `filterProblems` are filters of the query that are unknown or match nothing, each with the nearest valid one.
-    """
-
-    results: tuple[Hit, ...]
-    count: Count
-    near_misses: tuple[Hit, ...]
-    mode: Mode
-    note: str
-    filter_problems: tuple[CleanLine, ...]
-    stale: bool
-    indexed: bool
+    results: tuple[Hit, ...] = Field(description="The passages, best first.")
+    count: Count = Field(description="The number of rows in this answer.")
+    near_misses: tuple[Hit, ...] = Field(description="Passages that are close but were judged not relevant.")
+    mode: Mode = Field(description="The mode that was used: keyword if the model is missing.")
+    note: str = Field(description="What limits the answer; empty if nothing does.")
+    filter_problems: tuple[CleanLine, ...] = Field(
+        description="Filters of the query that are unknown or match nothing, each with the nearest valid one."
+    )
+    stale: bool = Field(description="Whether the latest edits may be missing.")
+    indexed: bool = Field(description="Whether there is an index to search.")
 
 
 class GetArgs(ToolArgs):
@@ -163,18 +161,17 @@ class GetArgs(ToolArgs):
 
 
 class GetOutput(ToolOutput):
-    """Lines as they are on disk now, with hidden and reordering characters made visible. To edit, use `vault_read`.
+    """Lines of a note or a memory. To edit a note, use `vault_read`."""
 
-    `note` says why there are none.
-    """
-
-    path: str
-    title: CleanLine
-    text: str
-    start_line: int
-    end_line: int
-    total_lines: int
-    note: str = ""
+    path: str = Field(description="The path of the note, or the id of the memory.")
+    title: CleanLine = Field(description="The title of the note or memory.")
+    text: str = Field(
+        description="The lines as they are on disk now, with hidden and reordering characters made visible."
+    )
+    start_line: int = Field(description="The first line, from 1.")
+    end_line: int = Field(description="The last line, inclusive.")
+    total_lines: int = Field(description="The number of all lines.")
+    note: str = Field(default="", description="Why there are no lines; empty if there are.")
 
 
 class RecallArgs(ToolArgs):
@@ -198,38 +195,44 @@ class RecallArgs(ToolArgs):
 
 
 class Memory(Row):
-    """A memory. `id` is accepted by `memory_forget`; `path` and the lines are its location.
+    """A memory and its location."""
 
-    `sensitive` marks text that must not leave this machine.
-    """
-
-    id: str
-    type: MemoryType = Field(validation_alias="memory_type")
-    source: str
-    path: str = Field(validation_alias="source_id")
-    start_line: int
-    end_line: int
-    content: Annotated[str, AfterValidator(clean)]
-    at: IsoTime
-    pinned: bool
-    sensitive: bool
+    id: str = Field(description="The id, which `memory_forget` takes.")
+    type: MemoryType = Field(
+        validation_alias="memory_type",
+        description="procedural is a preference, episodic a conversation or event, semantic a fact or note.",
+    )
+    source: str = Field(description="Where it is from: vault, chat, memory, correction or task.")
+    path: str = Field(
+        validation_alias="source_id", description="The path of the note, or the id of the memory in its source."
+    )
+    start_line: int = Field(description="The first line, or message of a conversation.")
+    end_line: int = Field(description="The last line or message, inclusive.")
+    content: Annotated[str, AfterValidator(clean)] = Field(description="The text.")
+    at: IsoTime = Field(
+        description="When it was said or written, in ISO 8601 in UTC, such as 2026-03-12T09:30:00Z; empty if unknown."
+    )
+    pinned: bool = Field(description="Whether the owner pinned it.")
+    sensitive: bool = Field(description="Whether it must not leave this machine.")
 
 
 class RecalledMemory(Memory):
     """A memory and the tokens that it takes in the block."""
 
-    tokens: int
+    tokens: int = Field(description="The tokens that it takes in the block.")
 
 
 class RecallOutput(ToolOutput):
-    """The memories that fit, preferences first: as a list, or with `asBlock` as one block for a prompt."""
+    """The memories that fit: a list, or with `asBlock` one block for a prompt."""
 
-    memories: tuple[RecalledMemory, ...]
-    count: Count
-    total_tokens: Count
-    token_budget: Count
-    note: str
-    prompt: str
+    memories: tuple[RecalledMemory, ...] = Field(
+        description="The memories that fit, preferences first; empty with `asBlock`."
+    )
+    count: Count = Field(description="The number of memories, in the list or the block.")
+    total_tokens: Count = Field(description="The tokens that they take together.")
+    token_budget: Count = Field(description="The budget that applied.")
+    note: str = Field(description="What limits the answer, such as memories that were left out.")
+    prompt: str = Field(description="The <memory> block with `asBlock`, else empty.")
 
 
 class RememberArgs(ToolArgs):
@@ -249,12 +252,12 @@ class RememberArgs(ToolArgs):
 
 
 class RememberOutput(ToolOutput):
-    """The number of pieces remembered, and their ids; pieces known before count and are not stored twice."""
+    """What was remembered."""
 
-    remembered: Count
-    ids: tuple[str, ...]
-    session: str
-    writes_left: Count
+    remembered: Count = Field(description="The number of pieces of the text, with those that were known before.")
+    ids: tuple[str, ...] = Field(description="Their ids.")
+    session: str = Field(description="The id of this session, for `donna undo --session ID`.")
+    writes_left: Count = Field(description="The number of writes left in this hour.")
 
 
 class ReadArgs(ToolArgs):
@@ -264,24 +267,26 @@ class ReadArgs(ToolArgs):
 
 
 class Section(Row):
-    """A section of a note: its headings and its lines, 1-based and inclusive."""
+    """A section of a note."""
 
-    heading_path: tuple[CleanLine, ...]
-    start_line: int
-    end_line: int
+    heading_path: tuple[CleanLine, ...] = Field(
+        description="The headings down to the section, as `vault_section` takes them."
+    )
+    start_line: int = Field(description="The first line, from 1.")
+    end_line: int = Field(description="The last line, inclusive.")
 
 
 class ReadOutput(ToolOutput):
-    """A whole note, exactly as on disk. `vault_write` needs the `etag` to change it. `note` says if it is not exact."""
+    """A whole note."""
 
-    path: str
-    title: CleanLine
-    text: str
-    etag: str
-    tags: tuple[CleanLine, ...]
-    type: CleanLine
-    sections: tuple[Section, ...]
-    note: str = ""
+    path: str = Field(description="The path of the note.")
+    title: CleanLine = Field(description="The title of the note.")
+    text: str = Field(description="The whole note, exactly as on disk.")
+    etag: str = Field(description="The version of the note, which `vault_write` needs to change it.")
+    tags: tuple[CleanLine, ...] = Field(description="The tags of the note.")
+    type: CleanLine = Field(description="The `type` of its frontmatter.")
+    sections: tuple[Section, ...] = Field(description="The sections, in the order of the note.")
+    note: str = Field(default="", description="Why the text is not exact; empty if it is.")
 
 
 class ListArgs(ToolArgs):
@@ -296,20 +301,20 @@ class ListArgs(ToolArgs):
 
 
 class Note(Row):
-    """A note: its path, size in bytes, and modification time of its file."""
+    """A note in a list."""
 
-    path: str
-    size: Count
-    modified: IsoTime
+    path: str = Field(description="The path of the note.")
+    size: Count = Field(description="The size of the file in bytes.")
+    modified: IsoTime = Field(description="When the file was changed, in ISO 8601 in UTC.")
 
 
 class ListOutput(ToolOutput):
-    """Notes by path, and the total number. `folders` has the folders with notes directly below, unless `recursive`."""
+    """One page of notes."""
 
-    notes: tuple[Note, ...]
-    count: Count
-    total: Count
-    folders: tuple[str, ...]
+    notes: tuple[Note, ...] = Field(description="The notes of this page, by path.")
+    count: Count = Field(description="The number of rows in this answer.")
+    total: Count = Field(description="The number of all rows.")
+    folders: tuple[str, ...] = Field(description="The folders with notes directly below, unless `recursive`.")
 
 
 class LinkArgs(ToolArgs):
@@ -319,11 +324,11 @@ class LinkArgs(ToolArgs):
 
 
 class LinkOutput(ToolOutput):
-    """The notes that a note links to, and those with a wikilink to it, without broken links."""
+    """The links of a note in both directions."""
 
-    path: str
-    links: tuple[str, ...]
-    linked_from: tuple[str, ...]
+    path: str = Field(description="The path of the note.")
+    links: tuple[str, ...] = Field(description="The notes that it links to, without broken links.")
+    linked_from: tuple[str, ...] = Field(description="The notes with a wikilink to it.")
 
 
 class WriteArgs(ToolArgs):
@@ -362,15 +367,15 @@ class SectionArgs(ToolArgs):
 
 
 class WriteOutput(ToolOutput):
-    """The result of a write: its operation, and the current etag of the note."""
+    """The result of a write."""
 
-    path: str
-    changed: bool
-    operation: str
-    etag: str
-    session: str
-    writes_left: Count
-    remarks: tuple[str, ...]
+    path: str = Field(description="The path of the note.")
+    changed: bool = Field(description="Whether anything was written; false if the note was like that already.")
+    operation: str = Field(description="The id of the operation; empty if nothing was written.")
+    etag: str = Field(description="The version of the note now.")
+    session: str = Field(description="The id of this session, for `donna undo --session ID`.")
+    writes_left: Count = Field(description="The number of writes left in this hour.")
+    remarks: tuple[str, ...] = Field(description="What the owner may want to know about the change.")
 
 
 class UndoArgs(ToolArgs):
@@ -383,15 +388,13 @@ class UndoArgs(ToolArgs):
 
 
 class UndoOutput(ToolOutput):
-    """The undone operations, the notes that they had changed, and the numbers of memories of the session that were
-    forgotten, of those it had forgotten that were restored, and of the messages it had stored that were removed.
-    """
+    """What was undone."""
 
-    undone: tuple[str, ...]
-    paths: tuple[str, ...]
-    forgotten: Count
-    restored: Count
-    messages: Count
+    undone: tuple[str, ...] = Field(description="The ids of the operations that were undone.")
+    paths: tuple[str, ...] = Field(description="The notes that changed.")
+    forgotten: Count = Field(description="The number of memories of this session that were forgotten.")
+    restored: Count = Field(description="The number of memories forgotten in this session that were restored.")
+    messages: Count = Field(description="The number of stored messages that were removed.")
 
 
 class DraftsArgs(ToolArgs):
@@ -401,22 +404,22 @@ class DraftsArgs(ToolArgs):
 
 
 class Draft(Row):
-    """A note that Donna drafted. `path` is its current path, empty if none; `target` is the path after approval."""
+    """A note that Donna drafted."""
 
-    id: str
-    skill: str
-    title: CleanLine
-    state: str
-    path: str
-    target: str
-    created_at: IsoTime
+    id: str = Field(description="The id of the draft.")
+    skill: str = Field(description="The kind of draft, such as meeting_note.")
+    title: CleanLine = Field(description="The title of the draft.")
+    state: str = Field(description="waiting, approved, rejected, failed, or gone if its note was deleted or moved.")
+    path: str = Field(description="The current path; empty if there is no file.")
+    target: str = Field(description="The path after approval.")
+    created_at: IsoTime = Field(description="When it was written, in ISO 8601 in UTC.")
 
 
 class DraftsOutput(ToolOutput):
-    """Drafts, the newest first. Only the person at the keyboard approves them."""
+    """Drafts."""
 
-    drafts: tuple[Draft, ...]
-    count: Count
+    drafts: tuple[Draft, ...] = Field(description="The drafts, the newest first. Only the owner approves them.")
+    count: Count = Field(description="The number of rows in this answer.")
 
 
 class ChatTurn(Row):
@@ -446,14 +449,16 @@ class ChatAddArgs(ToolArgs):
 
 
 class ChatAddOutput(ToolOutput):
-    """The number of new messages and of known ones. `summarized` counts the old conversations that were summarised."""
+    """The result of storing messages."""
 
-    added: Count
-    known: Count
-    summarized: Count
-    suggestions: tuple[CleanLine, ...]
-    session: str
-    writes_left: Count
+    added: Count = Field(description="The number of new messages.")
+    known: Count = Field(description="The number of messages that were stored before.")
+    summarized: Count = Field(description="The number of old conversations that were summarised.")
+    suggestions: tuple[CleanLine, ...] = Field(
+        description="Preferences in the messages; ask the owner before you remember one."
+    )
+    session: str = Field(description="The id of this session, for `donna undo --session ID`.")
+    writes_left: Count = Field(description="The number of writes left in this hour.")
 
 
 class MemoryListArgs(ToolArgs):
@@ -473,11 +478,11 @@ class MemoryListArgs(ToolArgs):
 
 
 class MemoryListOutput(ToolOutput):
-    """One page of memories, and the total number."""
+    """One page of memories."""
 
-    memories: tuple[Memory, ...]
-    count: Count
-    total: Count
+    memories: tuple[Memory, ...] = Field(description="The memories of this page, the latest first.")
+    count: Count = Field(description="The number of rows in this answer.")
+    total: Count = Field(description="The number of all rows.")
 
 
 class MemoryForgetArgs(ToolArgs):
@@ -491,12 +496,12 @@ class MemoryForgetArgs(ToolArgs):
 
 
 class MemoryForgetOutput(ToolOutput):
-    """`changed` is false if the memory was forgotten meanwhile. The owner restores it with `donna forget ID --undo`."""
+    """The result of forgetting a memory."""
 
-    id: str
-    changed: bool
-    session: str
-    writes_left: Count
+    id: str = Field(description="The id of the memory. The owner restores it with `donna forget ID --undo`.")
+    changed: bool = Field(description="Whether it was forgotten now; false if it was forgotten meanwhile.")
+    session: str = Field(description="The id of this session, for `donna undo --session ID`.")
+    writes_left: Count = Field(description="The number of writes left in this hour.")
 
 
 class TaskListArgs(ToolArgs):
@@ -511,26 +516,26 @@ class TaskListArgs(ToolArgs):
 
 
 class Task(Row):
-    """A check box of a note. Days are ISO 8601, empty if none is given."""
+    """A check box of a note."""
 
-    id: str
-    title: CleanLine
-    status: str
-    path: str = Field(validation_alias="note")
-    line: int
-    due: str
-    scheduled: str
-    priority: str
-    tags: tuple[CleanLine, ...]
-    sensitive: bool
+    id: str = Field(description="The id of the task.")
+    title: CleanLine = Field(description="The text of the check box.")
+    status: str = Field(description="todo, in_progress, done or cancelled.")
+    path: str = Field(validation_alias="note", description="The path of the note.")
+    line: int = Field(description="The line of the check box, from 1.")
+    due: str = Field(description="The deadline, such as 2026-03-12; empty if none.")
+    scheduled: str = Field(description="The day for which it is scheduled; empty if none.")
+    priority: str = Field(description="highest, high, medium, low or lowest; empty if none is set.")
+    tags: tuple[CleanLine, ...] = Field(description="The tags of the task.")
+    sensitive: bool = Field(description="Whether it must not leave this machine.")
 
 
 class TaskListOutput(ToolOutput):
-    """One page of tasks, the earliest deadline first, and the total number."""
+    """One page of tasks."""
 
-    tasks: tuple[Task, ...]
-    count: Count
-    total: Count
+    tasks: tuple[Task, ...] = Field(description="The tasks of this page, the earliest deadline first.")
+    count: Count = Field(description="The number of rows in this answer.")
+    total: Count = Field(description="The number of all rows.")
 
 
 class AgendaArgs(ToolArgs):
@@ -541,23 +546,23 @@ class AgendaArgs(ToolArgs):
 
 
 class Meeting(Row):
-    """A meeting. Times are ISO 8601 with the local offset; `attendees` are names, or addresses of those without one;
-    `path` is its note, empty if there is none.
-    """
+    """A meeting in a calendar."""
 
-    title: CleanLine
-    start: str
-    end: str
-    all_day: bool
-    location: CleanLine
-    attendees: tuple[CleanLine, ...]
-    cancelled: bool
-    path: str
+    title: CleanLine = Field(description="The title of the meeting.")
+    start: str = Field(description="The beginning, in ISO 8601 with the local offset.")
+    end: str = Field(description="The end, in ISO 8601 with the local offset.")
+    all_day: bool = Field(description="Whether it lasts all day.")
+    location: CleanLine = Field(description="The place; empty if none.")
+    attendees: tuple[CleanLine, ...] = Field(
+        description="The names of the attendees, or addresses of those without one."
+    )
+    cancelled: bool = Field(description="Whether it was cancelled.")
+    path: str = Field(description="The path of its note; empty if there is none.")
 
 
 class AgendaOutput(ToolOutput):
     """The meetings of the requested days, in order, and the open tasks due by then."""
 
-    day: str
-    meetings: tuple[Meeting, ...]
-    tasks: tuple[Task, ...]
+    day: str = Field(description="The first day.")
+    meetings: tuple[Meeting, ...] = Field(description="The meetings of these days, in order.")
+    tasks: tuple[Task, ...] = Field(description="The open tasks that are due by then.")
