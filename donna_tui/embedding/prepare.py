@@ -47,7 +47,7 @@ def prepare_model(cache: Path, on_phase: OnPhase, cancel: Event | None = None) -
         return ready
     if files.weights_folder(files.models_folder(cache)) is None:
         files.load_export(files.export_folder(cache))  # raises if it is damaged
-        raise ModelError(Reason.MODEL_MISSING, "The embedding model is not installed.", hint=files.INSTALL_HINT)
+        raise ModelError(Reason.MODEL_MISSING, "the embedding model is not installed", hint=files.INSTALL_HINT)
     cancel = cancel or Event()
     models = private_folder(files.models_folder(cache))
     with _only_one(models / ".lock", on_phase, cancel):
@@ -126,7 +126,7 @@ def _only_one(lock: Path, on_phase: OnPhase, cancel: Event) -> Iterator[None]:
 
 
 def _export(cache: Path, on_phase: OnPhase, cancel: Event) -> ModelFiles:
-    on_phase(ModelPhase.PREPARING, "Preparing the embedding model for this machine, once")
+    on_phase(ModelPhase.PREPARING, "preparing the embedding model for this machine, once")
     folder = files.export_folder(cache)
     log = folder.with_name("export.log")
     try:
@@ -137,7 +137,7 @@ def _export(cache: Path, on_phase: OnPhase, cancel: Event) -> ModelFiles:
     _check_outcome(printed, log)
     exported = files.load_export(folder)
     if exported is None:
-        raise ModelError(Reason.MODEL_INVALID, "The embedding model disappeared right after it was prepared.")
+        raise ModelError(Reason.MODEL_INVALID, "the embedding model disappeared right after it was prepared")
     return exported
 
 
@@ -160,7 +160,7 @@ def _run_child(folder: Path, log: Path, cancel: Event) -> str:
             while child.poll() is None:
                 _pause(cancel)
                 if time.monotonic() > deadline:
-                    message = "Preparing the embedding model took longer than five minutes."
+                    message = "preparing the embedding model took longer than five minutes"
                     raise ModelError(Reason.MODEL_INVALID, message)
             return child.stdout.read().decode("utf-8", "replace") if child.stdout else ""
         finally:
@@ -176,7 +176,7 @@ def _environment() -> dict[str, str]:
 
 def _pause(cancel: Event) -> None:
     if cancel.wait(_POLL_SECONDS):
-        raise ModelError(Reason.MODEL_MISSING, "Preparing the embedding model was stopped.")
+        raise ModelError(Reason.MODEL_MISSING, "preparing the embedding model was stopped")
 
 
 def _stop(child: subprocess.Popen[bytes]) -> None:
@@ -192,7 +192,7 @@ def _check_outcome(printed: str, log: Path) -> None:
         outcome = json.loads(printed)
         error = None if outcome["ok"] else ModelError(Reason(outcome["reason"]), outcome["message"])
     except (ValueError, KeyError, TypeError):
-        error = ModelError(Reason.MODEL_INVALID, "Preparing the embedding model ended without a result.")
+        error = ModelError(Reason.MODEL_INVALID, "preparing the embedding model ended without a result")
     if error is not None:
         error.hint = f"{files.INSTALL_HINT} Details are in {log}"
         raise error

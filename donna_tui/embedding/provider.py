@@ -110,10 +110,10 @@ def check_vectors(matrix: Matrix, count: int, dim: int) -> Matrix:
 
 
 def too_long(tokens: int, max_tokens: int) -> ModelError:
-    message = f"A passage has {tokens} tokens, but the model reads at most {max_tokens}."
-    hint = "Lower embedding.max_tokens so that notes are cut into shorter passages."
+    message = f"a passage has {tokens} tokens, but the model reads at most {max_tokens}"
+    hint = "lower embedding.max_tokens so that notes are cut into shorter passages"
     return ModelError(Reason.EMBEDDING_FAILED, message, hint=hint)
 
 
 def _refused(what: str) -> ModelError:
-    return ModelError(Reason.EMBEDDING_FAILED, f"The embedding model returned {what}.")
+    return ModelError(Reason.EMBEDDING_FAILED, f"the embedding model returned {what}")

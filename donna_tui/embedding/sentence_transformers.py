@@ -83,6 +83,6 @@ def _load(folder: Path) -> Any:
         tqdm.set_lock(threading.RLock())  # the default multiprocessing lock fails inside a Textual app
         return SentenceTransformer(str(folder), local_files_only=True)
     except ModuleNotFoundError as error:
-        raise ModelError(Reason.MODEL_MISSING, f"{error}, which model folders need.", hint=INSTALL_HINT) from error
+        raise ModelError(Reason.MODEL_MISSING, f"{error}, which model folders need", hint=INSTALL_HINT) from error
     except Exception as error:
-        raise ModelError(Reason.MODEL_INVALID, f"The model in {folder} cannot be loaded.") from error
+        raise ModelError(Reason.MODEL_INVALID, f"the model in {folder} cannot be loaded") from error

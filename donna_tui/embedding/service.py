@@ -166,13 +166,13 @@ def _fail(future: Future[Any], error: DonnaError) -> None:
 
 
 def _closed() -> ModelError:
-    return ModelError(Reason.EMBEDDING_FAILED, "The embedding model is closed.")
+    return ModelError(Reason.EMBEDDING_FAILED, "the embedding model is closed")
 
 
 def _model_error(error: Exception) -> DonnaError:
     """Return an error of Donna's unchanged; wrap any other by its type, without text of a note."""
     if isinstance(error, DonnaError):
         return error
-    wrapped = ModelError(Reason.EMBEDDING_FAILED, f"The embedding model failed ({type(error).__name__}).")
+    wrapped = ModelError(Reason.EMBEDDING_FAILED, f"the embedding model failed ({type(error).__name__})")
     wrapped.__cause__ = error
     return wrapped

@@ -76,7 +76,7 @@ def _loaded(file: Path, changed_ns: int, size: int) -> ModelTokens:
 
 
 def _unusable() -> ModelError:
-    return ModelError(Reason.MODEL_INVALID, "The tokenizer of the model cannot be used: tokenizer.json.")
+    return ModelError(Reason.MODEL_INVALID, "the tokenizer of the model cannot be used: tokenizer.json")
 
 
 def encodable(text: str) -> str:

@@ -120,7 +120,7 @@ class ModelCallError(DonnaError):
     ) -> None:
         words, usual_hint = (cause.message, cause.hint) if cause else _WORDS[kind]
         if kind is FailureKind.REJECTED and status == 404:
-            words = "The model server at {host} has no model “{model}”{status}."
+            words = "the model server at {host} has no model “{model}”{status}"
         refused = kind is FailureKind.EGRESS_REFUSED
         reason = Reason.EGRESS_REFUSED if refused else Reason.MODEL_CALL_FAILED
         filled = {"{host}": host, "{model}": clean_line(model), "{status}": f" ({status})" if status else ""}

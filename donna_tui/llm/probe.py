@@ -41,8 +41,8 @@ async def probe(route: Route, key: str = "") -> None:
         raise _failed(route, FailureKind.UNAVAILABLE, response.status_code)
     names = _names(response)
     if names and not names & {route.model, f"{route.model}:latest"}:
-        message = f"The model server at {address_of(route)} has no model “{route.model}”."
-        hint = f"It has {', '.join(sorted(names)[:5])}{' …' if len(names) > 5 else ''}; change model in models.yaml."
+        message = f"the model server at {address_of(route)} has no model “{route.model}”"
+        hint = f"it has {', '.join(sorted(names)[:5])}{' …' if len(names) > 5 else ''}; change model in models.yaml"
         raise ModelCallError(FailureKind.REJECTED, message=message, hint=hint)
 
 

@@ -86,7 +86,7 @@ def test_a_model_that_the_server_does_not_have(donna: Donna, vault: Path, port: 
     configure(donna, port, "qwen3:70b")
     ran = donna("model", "test", "--space", vault)
     assert ran.code == 5
-    assert f"The model server at localhost:{port} has no model “qwen3:70b” (404)." in ran.out
+    assert f"the model server at localhost:{port} has no model “qwen3:70b” (404)" in ran.out
     found = doctor(donna)
     assert (found["state"], found["reason"]) == ("warn", "model_call_failed")
     assert "has no model “qwen3:70b”" in found["message"]
