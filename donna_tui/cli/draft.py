@@ -81,7 +81,7 @@ def draft_approve(
 ) -> None:
     """Approve a draft as a note: one commit, one undo step.
 
-    The numbers of `--without` are those of one version: with `--yes`, which shows no diff, `--etag` has to name it.
+    The numbers of `--without` apply to one version of the draft, so `--yes`, which shows no diff, requires `--etag`.
     """
     if without and agreed and etag is None:
         hint = "give the version that you read, as printed by `donna draft show --json`"

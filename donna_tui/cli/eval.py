@@ -59,7 +59,7 @@ def evaluate(
     by_kind: Annotated[bool, typer.Option("--by-kind", help="Print a line for each kind of question too.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure the quality of search, compared with grep. Its two legs are measured alone too."""
+    """Measure the quality of search, compared with grep. Keyword and semantic search are also measured alone."""
     systems = [system for system in (MODES if turns else SYSTEMS) if mode in ("", system)]
     if not systems:
         raise DonnaError(Reason.USAGE, f"there is no mode {mode}", hint=f"the modes are {', '.join(SYSTEMS)}")

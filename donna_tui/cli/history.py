@@ -136,7 +136,7 @@ AgentSession = Annotated[
     typer.Option(
         "--session",
         metavar="ID",
-        help="Everything that this session of an agent did; `donna log` and `donna memories` show sessions.",
+        help="All changes that an agent made in this session; `donna log` and `donna memories` show sessions.",
     ),
 ]
 

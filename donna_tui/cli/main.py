@@ -132,7 +132,7 @@ def _usage(error: typer.BadParameter) -> DonnaError:
 
 app = typer.Typer(
     cls=Commands,
-    help="The memory of your vault, in the terminal. `donna SPACE` opens it; every screen has its own commands.",
+    help="Search and edit a folder of Markdown notes. `donna SPACE` opens the app; the commands are for the shell.",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -188,4 +188,4 @@ def _options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """The memory of your vault, in the terminal."""
+    """Search and edit a folder of Markdown notes."""

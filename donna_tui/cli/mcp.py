@@ -72,7 +72,7 @@ def mcp(
     write: Annotated[
         bool, typer.Option("--write", help="Let clients remember, write notes and undo their own writes.")
     ] = False,
-    quota: Annotated[int, typer.Option("--quota", help="The limit of writes per hour.", min=1)] = 50,
+    quota: Annotated[int, typer.Option("--quota", help="The maximum number of writes per hour.", min=1)] = 50,
     allow_sensitive: Annotated[
         bool,
         typer.Option(
@@ -101,7 +101,9 @@ def mcp(
     demo: Annotated[bool, typer.Option("--demo", help="Use a fresh demo vault.")] = False,
     space: SpaceOption = None,
 ) -> None:
-    """Serve the tools for agents over MCP. They search, read, recall; with --write they also remember, write, undo."""
+    """Serve the tools for agents over MCP. They search, read and recall; with --write they also remember, write and
+    undo.
+    """
     options = ServerOptions(
         write=write, quota=quota, allow_sensitive=allow_sensitive, allow_code=allow_code, http=http, port=port
     )

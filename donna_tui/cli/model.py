@@ -59,7 +59,7 @@ def model_install(
 
 @app.command("list")
 def model_list(as_json: AsJson = False) -> None:
-    """Show the model for semantic search. Its state, size and path are printed."""
+    """Show the model for semantic search: its state, size and path."""
     from donna_tui.embedding import files
     from donna_tui.ops.status import is_model_available
 

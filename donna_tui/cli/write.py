@@ -81,7 +81,7 @@ def rm(
 ) -> None:
     """Delete a note, or all notes in a folder. Their text stays in git; `donna undo` restores it.
 
-    For a folder it asks at a terminal.
+    In a terminal it asks before it deletes a folder.
     """
     session, is_folder = open_session(space), False
 
