@@ -108,6 +108,7 @@ async def test_a_second_engine_reads_only_answers_and_names_the_first(
         assert first.engine.status().state == "running"
 
 
+@pytest.mark.usefixtures("alone")
 async def test_a_second_engine_follows_what_the_first_indexes_and_remembers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -275,6 +276,7 @@ async def test_overlapping_reconciliations_complete(tmp_path: Path, monkeypatch:
         await earlier
 
 
+@pytest.mark.usefixtures("alone")
 async def test_an_existing_index_is_searched_before_it_is_opened_for_writing(tmp_path: Path) -> None:
     sandbox = fill(new_sandbox(tmp_path), 3)
     await index_once(sandbox)
@@ -293,6 +295,7 @@ async def test_an_existing_index_is_searched_before_it_is_opened_for_writing(tmp
         assert [event.state for event in running.events_of(EngineStateChanged)] == ["starting", "running"]
 
 
+@pytest.mark.usefixtures("alone")
 async def test_an_index_of_an_earlier_version_is_migrated_before_it_is_searched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -305,6 +308,7 @@ async def test_an_index_of_an_earlier_version_is_migrated_before_it_is_searched(
         assert await running.engine.context.read(lambda database: database.column("SELECT x FROM added")) == []
 
 
+@pytest.mark.usefixtures("alone")
 async def test_a_search_without_patience_does_not_wait_until_the_index_is_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -326,6 +330,7 @@ async def test_a_search_without_patience_does_not_wait_until_the_index_is_opened
         assert not (await running.engine.search_fresh(asked, GENEROUS_SECONDS)).stale
 
 
+@pytest.mark.usefixtures("alone")
 async def test_stopping_while_the_index_is_opened_leaves_nothing_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -369,6 +374,7 @@ async def test_a_full_disk_while_the_model_is_passed_to_the_index_is_overcome(
         assert running.engine.status().coverage.vectors == 3
 
 
+@pytest.mark.usefixtures("alone")
 async def test_an_index_that_cannot_be_opened_for_writing_is_shown_as_read_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,8 +52,8 @@ async def test_private_notes_are_seen_where_they_are_granted(sandbox: Sandbox) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("calls", [200, pytest.param(1_000, marks=pytest.mark.stress)])
-async def test_hundreds_of_concurrent_calls_are_answered(sandbox: Sandbox, calls: int) -> None:
+@pytest.mark.parametrize("calls", [60, pytest.param(1_000, marks=pytest.mark.stress)])
+async def test_many_concurrent_calls_are_answered(sandbox: Sandbox, calls: int) -> None:
     async with over_stdio(sandbox, "--write", "--quota", "5") as client:
         kinds: list[tuple[str, dict[str, Any]]] = [
             ("memory_search", {"query": "kestrel sessions"}),

@@ -37,7 +37,7 @@ def outcome(child: subprocess.Popen[str]) -> tuple[int, dict[str, Any]]:
     return child.returncode, json.loads(line)
 
 
-@pytest.mark.slow
+@pytest.mark.stress  # tests/unit/test_embedding_prepare.py does this with a pretended export
 def test_concurrent_exports_replace_a_damaged_export(tmp_path: Path) -> None:
     folder = tmp_path / "model"
     folder.mkdir()

@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from donna_tui.text.chunker import CHARS_PER_TOKEN, Chunk, chunk_markdown, embedding_text
@@ -14,6 +14,7 @@ from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import HEADING_CHARS, Section, split_sections
 from donna_tui.text.tokens import EstimatedTokens, TokenCounter
 from donna_tui.text.words import EMOJI
+from tests.examples import examples
 
 ESTIMATE = EstimatedTokens()
 PIECES = st.sampled_from(
@@ -66,7 +67,7 @@ def has_words(text: str, start: int, end: int, first: int) -> bool:
 
 
 @pytest.mark.slow
-@settings(max_examples=600)
+@examples(600)
 @example("word ", "0:0:각", (32, 0), 0)
 @given(TEXTS | st.text(max_size=400), st.text(max_size=80), WINDOWS, st.integers(0, 40))
 def test_chunk_invariants_hold_for_estimated_tokens(
@@ -78,7 +79,7 @@ def test_chunk_invariants_hold_for_estimated_tokens(
 
 @pytest.mark.slow
 @pytest.mark.model
-@settings(max_examples=400)
+@examples(400)
 @given(text=TEXTS | st.text(max_size=400), title=TEXTS.map(lambda text: text[:300]), window=WINDOWS)
 def test_chunk_invariants_hold_for_the_real_tokenizer(
     real_tokens: TokenCounter, text: str, title: str, window: tuple[int, int]
@@ -86,7 +87,7 @@ def test_chunk_invariants_hold_for_the_real_tokenizer(
     check(text, title, real_tokens, *window)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     st.lists(st.text("abc.,-é日", min_size=1, max_size=25).map("a".__add__), min_size=1, max_size=120),
     st.integers(0, 16),
@@ -96,7 +97,7 @@ def test_words_that_fit_are_never_cut(words: list[str], overlap: int) -> None:
     assert {word for chunk in chunks for word in chunk.text.split()} == set(words)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.lists(PIECES, max_size=40).map("".join))
 def test_a_passage_lies_in_the_section_whose_path_it_has(text: str) -> None:
     sections = split_sections(text)
@@ -106,13 +107,13 @@ def test_a_passage_lies_in_the_section_whose_path_it_has(text: str) -> None:
 
 
 @pytest.mark.model
-@settings(max_examples=200)
+@examples(200)
 @given(st.text(max_size=200) | TEXTS)
 def test_no_text_has_more_than_four_real_tokens_for_an_estimated_one(real_tokens: TokenCounter, text: str) -> None:
     assert len(real_tokens.spans(text)) <= 4 * len(ESTIMATE.spans(text))
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.text(max_size=200) | TEXTS)
 def test_estimated_spans_cover_every_word_in_order(text: str) -> None:
     spans = ESTIMATE.spans(text)

@@ -10,7 +10,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from donna_tui.index import exact_scan as scan
@@ -25,6 +25,7 @@ from donna_tui.index.store import MemoryStore
 from donna_tui.index.vectors import VecTable, Vector, VectorIndex, packed, unpacked
 from donna_tui.text.chunker import Chunk
 from donna_tui.types.search import Filters
+from tests.examples import examples
 from tests.unit.index_parts import DIM, cut, open_store, unit
 
 FOLDERS = ("", "Projects", "Projects/gateway", "Projects-old", "Projects0", "projects", "Meetings")
@@ -177,11 +178,11 @@ def ids(matches: list[ScoredChunk]) -> list[int]:
     return [match.id for match in matches]
 
 
-examples = settings(max_examples=250, suppress_health_check=[HealthCheck.function_scoped_fixture])
+many = examples(250, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.mark.slow
-@examples
+@many
 @given(scope=scopes, query=queries, k=st.integers(1, 60))
 def test_both_engines_return_the_nearest_passages_of_the_scope(
     filter_store: FilterStore, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]], query: Vector, k: int
@@ -190,7 +191,7 @@ def test_both_engines_return_the_nearest_passages_of_the_scope(
 
 
 @pytest.mark.stress
-@settings(max_examples=10_000, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(10_000, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(scope=scopes, query=queries, k=st.integers(1, 60))
 def test_both_vector_engines_agree_with_brute_force_for_many_filters(
     filter_store: FilterStore, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]], query: Vector, k: int
@@ -222,7 +223,7 @@ def check_engines(
 
 
 @pytest.mark.slow
-@examples
+@many
 @given(
     scope=scopes,
     order=st.randoms(use_true_random=False),
@@ -246,7 +247,7 @@ def test_scan_returns_the_nearest_in_scope_for_any_candidate_limit(
 
 
 @pytest.mark.slow
-@examples
+@many
 @given(scope=scopes, order=st.randoms(use_true_random=False), k=st.integers(0, 300), share=st.floats(0.01, 1.0))
 def test_first_in_scope_preserves_the_given_chunk_order(
     filter_store: FilterStore,
@@ -270,7 +271,7 @@ WAYS_TO_FIND_WORDS = (
 
 
 @pytest.mark.slow
-@examples
+@many
 @given(scope=scopes, word=st.sampled_from(WORDS), k=st.integers(1, 400))
 def test_the_keyword_leg_returns_every_passage_of_the_scope_with_the_word(
     filter_store: FilterStore, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]], word: str, k: int

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from donna_tui.safety.classify import Sensitivity, classify
 from donna_tui.vault.note.read import aliases_of, note_type_of, parse_frontmatter, tags_of, title_of
+from tests.examples import examples
 
 FRAGMENTS = st.sampled_from(
     [
@@ -41,7 +42,7 @@ def is_storable(value: Any) -> bool:
 
 
 @pytest.mark.slow
-@settings(max_examples=800)
+@examples(800)
 @given(BLOCKS | BLOCKS.map(lambda block: f"---\n{block}\n---\nbody"))
 def test_any_text_is_read(text: str) -> None:
     found = parse_frontmatter(text)
@@ -55,7 +56,7 @@ def test_any_text_is_read(text: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@examples(300)
 @given(st.dictionaries(NAMES, VALUES, max_size=5), st.text(max_size=40), st.sampled_from(["\n", "\r\n"]))
 def test_frontmatter_written_by_yaml_is_read_back(data: dict[str, Any], body: str, line_end: str) -> None:
     block = yaml.safe_dump(data, allow_unicode=True) if data else ""
@@ -70,7 +71,7 @@ def test_frontmatter_written_by_yaml_is_read_back(data: dict[str, Any], body: st
             assert found.data[name] == value
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(
     BLOCKS,
     st.sampled_from(["donna: local-only", "donna_sensitive: true", "'donna': \"local-only\"", "Donna: Local_Only"]),

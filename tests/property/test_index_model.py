@@ -147,7 +147,7 @@ def run(examples: int, steps: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("histories", [40, pytest.param(100, marks=pytest.mark.stress)])
+@pytest.mark.parametrize("histories", [15, pytest.param(100, marks=pytest.mark.stress)])
 def test_index_matches_the_model_after_forty_random_steps(histories: int) -> None:
     run(histories, 40)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from donna_tui.text import markdown
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import headings, opening_heading, split_sections
+from tests.examples import examples
 
 LINES = st.sampled_from(
     [
@@ -68,20 +69,20 @@ def expected(text: str) -> list[tuple[int, int, str]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@examples(300)
 @given(document(LINES))
 def test_headings_are_those_of_commonmark(text: str) -> None:
     assert found(text) == expected(text)
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@examples(300)
 @given(document(PLAIN_LINES | CONTAINERS))
 def test_quotes_and_lists_end_where_commonmark_ends_them(text: str) -> None:
     assert found(text) == expected(text)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(document(LINES | CONTAINERS | ODD) | st.text(), st.integers(0, 3))
 def test_sections_cover_any_text_without_gaps_or_overlap(text: str, skipped: int) -> None:
     starts = line_starts(text)
@@ -99,7 +100,7 @@ def test_sections_cover_any_text_without_gaps_or_overlap(text: str, skipped: int
         assert (section.level == 0) == (section.start == start and section.body_start == start)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(document(LINES | CONTAINERS | ODD) | st.text())
 def test_the_opening_heading_is_the_first_of_all_headings(text: str) -> None:
     first = next(iter(headings(text)), None)

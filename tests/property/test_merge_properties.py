@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.note.merge import merge_frontmatter
 from donna_tui.vault.note.read import parse_frontmatter
+from tests.examples import examples
 
 KEYS = [
     ["title", '"title"', "'title'"], ["tags"], ["1", '"1"'], ["2024"], ["007", '"007"'], ["false", "'false'"], ["no", '"no"'],
@@ -255,20 +256,20 @@ def check(case: Case) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@examples(300)
 @given(cases())
 def test_only_changed_keys_change_their_bytes(case: Case) -> None:
     check(case)
 
 
 @pytest.mark.stress
-@settings(max_examples=5_000)
+@examples(5_000)
 @given(cases())
 def test_random_frontmatter_edits_are_merged_correctly(case: Case) -> None:
     check(case)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(blocks(), BODIES, st.sampled_from(["", "new", "# new\n\ntext"]), LINE_ENDS)
 def test_without_frontmatter_in_the_new_text_the_block_stays_whole(
     block: list[Line | Key], old_body: str, body: str, line_end: str
@@ -278,7 +279,7 @@ def test_without_frontmatter_in_the_new_text_the_block_stays_whole(
     assert merge_frontmatter(head + old_body.replace("\n", line_end), body) == head + new_body
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(blocks(), BODIES)
 def test_a_new_note_is_written_as_it_is_but_for_its_nulls(block: list[Line | Key], body: str) -> None:
     kept = [part for part in block if isinstance(part, Line) or part.value is not None]
@@ -320,14 +321,14 @@ def check_wild(existing: str, incoming: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=500)
+@examples(500)
 @given(WILD_NOTES, WILD_NOTES)
 def test_any_two_texts_are_merged_right_or_refused(existing: str, incoming: str) -> None:
     check_wild(existing, incoming)
 
 
 @pytest.mark.stress
-@settings(max_examples=50_000)
+@examples(50_000)
 @given(WILD_NOTES, WILD_NOTES)
 def test_random_text_pairs_are_merged_correctly_or_rejected(existing: str, incoming: str) -> None:
     check_wild(existing, incoming)

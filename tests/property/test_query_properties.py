@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
 from donna_tui.index.exact_scan import ExactScan
@@ -17,6 +17,7 @@ from donna_tui.search.legs import ask
 from donna_tui.search.query import parse_query
 from donna_tui.search.snippets import WIDTH, LazySnippet
 from donna_tui.types.search import SearchRequest
+from tests.examples import examples
 from tests.unit.index_parts import embed_all, note, open_store, vector_of
 
 PIECES = (
@@ -42,7 +43,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStore]:
 
 
 @pytest.mark.slow
-@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(400, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=typed, typing=st.booleans())
 @example(text="word " * 2_000, typing=True)
 @example(text='"' + "phrase " * 2_000 + '"', typing=False)

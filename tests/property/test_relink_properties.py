@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -16,6 +16,7 @@ from markdown_it.token import Token
 from donna_tui.vault.links.resolve import LinkIndex, ResolvedLink
 from donna_tui.vault.links.rewrite import Relinked, relink
 from donna_tui.vault.links.spans import Link, LinkKind, extract_links, find_links
+from tests.examples import examples
 
 FOLDERS = ("", "a/", "a/b/", "c/", "Ä ö/", "a (1)/")
 NAMES = (
@@ -208,7 +209,7 @@ def test_links_keep_their_targets_after_many_random_moves(start: int) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=500)
+@examples(500)
 @given(text=st.lists(st.sampled_from((*NOISE, "[[n]]", "[t](n.md)", "[r]: n.md")) | st.text(max_size=4)).map("".join))
 def test_a_text_is_only_changed_in_targets(text: str) -> None:
     found = relink(text, note="z.md", moves={"n.md": "c/m.md"}, notes=LinkIndex(["n.md", "z.md"]))
@@ -219,7 +220,7 @@ def test_a_text_is_only_changed_in_targets(text: str) -> None:
     assert back.count == found.count
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(
     names=st.lists(
         st.text(st.characters(exclude_characters="[]|#\r\n\\`", exclude_categories=("Cs",)), min_size=1, max_size=8)

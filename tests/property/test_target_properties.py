@@ -13,13 +13,14 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.include import GlobSet
 from donna_tui.vault.paths import VaultRoot
 from donna_tui.vault.write.file_names import check_new_name, check_target, find_twin
+from tests.examples import examples
 
 ALLOWLIST = ("Inbox", "Über")
 IGNORED_FOLDER, IGNORED_NOTE = "Templates", "*.private.md"
@@ -231,7 +232,7 @@ def test_target_check_agrees_with_the_oracle_for_many_paths(root: Path, seed: in
     check_many(root, seed, 50_000)
 
 
-@settings(max_examples=1_000)
+@examples(1_000)
 @given(path=st.text(st.characters(exclude_categories=("Cf",)) | st.sampled_from(LETTERS), max_size=40))
 def test_target_check_does_not_raise_for_any_text(path: str) -> None:
     is_target(path)
@@ -240,7 +241,7 @@ def test_target_check_does_not_raise_for_any_text(path: str) -> None:
     is_target(f"Inbox/{path}.md")
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(
     part=st.text(
         st.sampled_from('CONULPTcon19¹<>:"|?*. aé') | st.characters(exclude_categories=("Cs", "Cc")),
@@ -260,7 +261,7 @@ def test_a_new_name_is_refused_exactly_if_windows_changes_or_reserves_it(part: s
         assert refused == bool(changed or device)
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(names=st.lists(st.text("aAéÉe\u0301sSßẞıİ", min_size=1, max_size=3), min_size=2, max_size=6, unique=True))
 def test_find_twin_is_symmetric_and_ignores_the_name_itself(
     tmp_path_factory: pytest.TempPathFactory, names: list[str]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from donna_tui.safety.terminal import clean, clean_line
+from tests.examples import examples
 
 HOSTILE = st.sampled_from(
     [
@@ -20,7 +21,7 @@ TEXTS = st.lists(HOSTILE, max_size=20).map("".join) | st.text(st.characters(code
 
 
 @pytest.mark.slow
-@settings(max_examples=800)
+@examples(800)
 @given(TEXTS)
 def test_clean_removes_control_and_bidi_characters(text: str) -> None:
     block, line = clean(text), clean_line(text)
@@ -31,7 +32,7 @@ def test_clean_removes_control_and_bidi_characters(text: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=800)
+@examples(800)
 @given(TEXTS)
 def test_clean_is_idempotent(text: str) -> None:
     assert clean(clean(text)) == clean(text)
@@ -39,14 +40,14 @@ def test_clean_is_idempotent(text: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=800)
+@examples(800)
 @given(TEXTS)
 def test_clean_line_returns_one_line_and_clean_keeps_line_breaks(text: str) -> None:
     assert len(clean_line(text).splitlines()) <= 1
     assert clean(text).count("\n") == text.replace("\r\n", "\n").replace("\r", "\n").count("\n")
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     st.text(
         st.characters(categories=["L", "N", "P", "S", "Zs"], max_codepoint=0x2FFF, exclude_characters="\u115f\u1160")

@@ -6,12 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from donna_tui.types.errors import VaultReadError
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.paths import VaultRoot
+from tests.examples import examples
 
 PARTS = st.sampled_from(
     ["", ".", "..", "~", "a", "b", "link", "up", "note.md", "link.md", "outside.md", "C:", "\\", "..\\secret.md", "\0"]
@@ -37,7 +38,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@settings(max_examples=1000, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(1000, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(path=PATHS)
 def test_a_path_opens_its_own_file_or_nothing(root: Path, path: str) -> None:
     try:
@@ -48,7 +49,7 @@ def test_a_path_opens_its_own_file_or_nothing(root: Path, path: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=500)
+@examples(500)
 @given(path=PATHS)
 def test_listing_a_folder_stays_below_it(root: Path, path: str) -> None:
     client = VaultClient(root)
@@ -61,7 +62,7 @@ def test_listing_a_folder_stays_below_it(root: Path, path: str) -> None:
     assert all(note in notes and (not prefix or note == prefix or note.startswith(f"{prefix}/")) for note in listed)
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(path=PATHS)
 def test_every_readable_path_counts_as_a_note(root: Path, path: str) -> None:
     client = VaultClient(root)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.calendar import ics
+from donna_tui.calendar import ics, parser
 from donna_tui.calendar.ics import read_ics
 from donna_tui.calendar.values import MAX_ATTENDEES, MAX_OCCURRENCES, MAX_PROBLEMS, Fetched
 from tests.unit.calendar_parts import BERLIN, MAY_6, YEAR, calendar, event, ids, messages_of
@@ -95,8 +95,15 @@ async def test_a_file_that_is_too_large_is_not_looked_at() -> None:
     assert (fetched.meetings, messages_of(fetched), fetched.complete) == ((), ["it is larger than 5 MB"], False)
 
 
-@pytest.mark.slow
-async def test_of_a_hundred_thousand_entries_some_are_read_and_the_rest_is_reported(
+def test_entries_beyond_the_limit_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parser, "MAX_ENTRIES", 2)
+    contents = parser.Reader().read(calendar(*[event(*MAY_6, uid=str(each)) for each in range(3)]))
+    assert ([entry.uid for entry in contents.entries], contents.complete) == (["0", "1"], False)
+    assert [problem.message for problem in contents.problems] == ["it has more than 2 entries; the others are ignored"]
+
+
+@pytest.mark.stress
+async def test_of_more_entries_than_the_limit_some_are_read_and_the_rest_is_reported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("donna_tui.calendar.ics.PROCESSOR_SECONDS", 60.0)  # a slow machine would time out

@@ -5,13 +5,14 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from donna_tui.text.merge import common_runs, merge_texts
 from donna_tui.text.word_diff import changed_words, partners
 from donna_tui.vault.note.diff import WHOLE, FileDiff, LineKind, as_unified, diff_bytes, diff_changes
 from donna_tui.vault.write.changes import Change
+from tests.examples import examples
 
 NOTE = b"# Gateway\n\n## Cache\n\nWe use Redis.\nIt is fast.\n\n## Time-outs\n\nOnce.\n"
 
@@ -190,7 +191,7 @@ def longest_common(left: list[int], right: list[int]) -> int:
     return row[-1]
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(FEW_LINES, FEW_LINES, FEW_LINES)
 def test_a_merge_with_one_unchanged_side_is_the_other_side(base: str, mine: str, theirs: str) -> None:
     assert merge_texts(base, mine, base).text == mine

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from donna_tui.safety.terminal import clean_line
@@ -25,6 +25,7 @@ from donna_tui.vault.git.operations import (
 from donna_tui.vault.paths import VaultRoot
 from donna_tui.vault.write.changes import BlobChange, Operation, OperationKind
 from donna_tui.vault.write.files import VaultFiles
+from tests.examples import examples
 from tests.git_vaults import User, new_writer, tree_of
 
 SHA1 = st.text("0123456789abcdef", min_size=40, max_size=40)
@@ -61,7 +62,7 @@ OPERATIONS = st.builds(
 
 
 @pytest.mark.slow
-@settings(max_examples=400)
+@examples(400)
 @given(OPERATIONS)
 def test_operation_survives_a_commit_message_round_trip(operation: Operation) -> None:
     found = parse_message(message_of(operation), commit="c", at=1.0)
@@ -73,7 +74,7 @@ def test_operation_survives_a_commit_message_round_trip(operation: Operation) ->
 
 
 @pytest.mark.slow
-@settings(max_examples=400)
+@examples(400)
 @given(OPERATIONS)
 def test_a_message_is_plain_text_of_one_subject_and_trailers(operation: Operation) -> None:
     message = message_of(operation)
@@ -87,7 +88,7 @@ def test_a_message_is_plain_text_of_one_subject_and_trailers(operation: Operatio
     assert sum(line.startswith("Donna-Op: ") for line in trailers) == 1
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(st.text() | HOSTILE)
 def test_other_commit_messages_are_not_parsed_as_operations(message: str) -> None:
     assert parse_message(message, commit="c", at=0.0) is None
@@ -196,14 +197,14 @@ def by_hand(history: Sequence[Operation]) -> Stacks:
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@examples(300)
 @given(histories())
 def test_undo_and_redo_stacks_match_a_reference_implementation(history: list[Operation]) -> None:
     assert stacks(reversed(history)) == by_hand(history)
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@examples(300)
 @given(histories(), st.integers(0, 40))
 def test_stacks_of_a_truncated_history_are_prefixes_of_the_full_ones(history: list[Operation], cut: int) -> None:
     """If there are more operations than are read, the next one to undo must still be the right one."""
