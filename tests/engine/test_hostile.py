@@ -88,7 +88,6 @@ async def index_and_ask(sandbox: Sandbox, cases: list[dict[str, Any]]) -> Hostil
     return Hostile(sandbox, cases, found, running)
 
 
-@pytest.mark.slow
 def test_indexed_files_are_found_by_their_word(hostile: Hostile) -> None:
     lost = [
         case["path"]
@@ -98,7 +97,6 @@ def test_indexed_files_are_found_by_their_word(hostile: Hostile) -> None:
     assert not lost
 
 
-@pytest.mark.slow
 def test_skipped_files_are_not_found(hostile: Hostile) -> None:
     skipped = [case for case in hostile.wanted("skip") if not (os.geteuid() == 0 and "unreadable" in case["path"])]
     assert skipped
@@ -161,7 +159,7 @@ async def test_a_second_start_reads_nothing_again(hostile: Hostile) -> None:
         assert hits
 
 
-SAMPLE = 12
+SAMPLE = 6
 """The number of notes that are read through the program itself; each process takes a third of a second."""
 
 
@@ -173,7 +171,6 @@ def readable(hostile: Hostile) -> list[str]:
     return odd[:: max(1, len(odd) // SAMPLE)]
 
 
-@pytest.mark.slow
 def test_get_prints_no_control_bytes(hostile: Hostile) -> None:
     for path in readable(hostile):
         for options in ([], ["--json"]):
@@ -183,7 +180,6 @@ def test_get_prints_no_control_bytes(hostile: Hostile) -> None:
             assert not RAW.search(done.stderr), path
 
 
-@pytest.mark.slow
 def test_search_and_status_print_no_control_bytes(hostile: Hostile) -> None:
     for arguments in (
         ["search", "-k", "32", "body"],

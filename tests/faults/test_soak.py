@@ -67,7 +67,7 @@ def use(terminal: Terminal, chance: random.Random) -> None:
 @pytest.mark.slow
 @pytest.mark.model
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
-@pytest.mark.parametrize("seconds", [5, pytest.param(600, marks=pytest.mark.stress)])
+@pytest.mark.parametrize("seconds", [3, pytest.param(600, marks=pytest.mark.stress)])
 def test_a_long_day_leaves_memory_descriptors_and_index_as_they_were(
     tmp_path: Path, model_cache: Path, seconds: int
 ) -> None:

@@ -60,7 +60,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
     folder = tmp_path_factory.mktemp("installed")
     venv.create(folder / "venv")
     pip = (sys.executable, "-m", "pip", "--python", folder / "venv" / "bin" / "python")
-    ran = run(*pip, "install", "--disable-pip-version-check", "--quiet", wheel)
+    ran = run(*pip, "install", "--no-compile", "--disable-pip-version-check", "--quiet", wheel)
     assert ran.returncode == 0, ran.stderr
     vault = folder / "Notes"
     vault.mkdir()

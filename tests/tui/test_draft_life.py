@@ -12,7 +12,7 @@ import json
 import shutil
 import subprocess
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -210,7 +210,9 @@ async def test_brief_workflow_from_first_start_to_undo(tmp_path: Path) -> None:
         await donna.until(lambda: here.git("status", "--porcelain") == private, "all else is in git")
 
 
-FAILURES: list[tuple[str, Callable[[model_server.Talk], Awaitable[None]], str]] = [
+Failure = tuple[str, Callable[[model_server.Talk], Awaitable[None]], str]
+
+FAILURES: list[Failure] = [
     ("unknown model", model_server.status(404, '{"error": "model \\"small\\" not found"}'), "no model “small” (404)"),
     ("broken server", model_server.status(500, "oops"), "500"),
     ("stall", model_server.hang, "did not answer in time"),
@@ -220,7 +222,12 @@ FAILURES: list[tuple[str, Callable[[model_server.Talk], Awaitable[None]], str]] 
 
 
 @pytest.mark.slow
-async def test_whatever_the_model_does_the_offline_draft_and_typed_notes_remain(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "failures", [FAILURES[:2], pytest.param(FAILURES, marks=pytest.mark.stress)], ids=["some", "all"]
+)
+async def test_whatever_the_model_does_the_offline_draft_and_typed_notes_remain(
+    tmp_path: Path, failures: Sequence[Failure]
+) -> None:
     server = ModelServer("ollama", model_server.status(500, "oops"))
     async with server.running() as port:
         address = f"http://127.0.0.1:{port}"
@@ -235,7 +242,7 @@ async def test_whatever_the_model_does_the_offline_draft_and_typed_notes_remain(
             assert "- No fallback path stays in the code." in here.text(brief.path)
             await here.type_notes(DECISION, below="Decisions")
             typed = here.text(brief.path)
-            for name, behaviour, says in FAILURES:
+            for name, behaviour, says in failures:
                 server.behaviour = behaviour
                 await composed_again(here, brief, typed, name, says)
             await here.at(here.start + datetime.timedelta(minutes=20))
