@@ -245,12 +245,12 @@ def promised_in(reads: Iterable[ReadNote], material: Material, held: Collection[
     for read in reads:
         if read.note.path in held or _has_minutes(read.note, material.gatherer.me):
             said = (block for block in read.blocks if not block.box and is_quotable(block))
-            promised = [replace(each, depth=0) for each in said if each.role is Role.ACTIONS or _promises(each.text)]
+            promised = [replace(each, depth=0) for each in said if each.role is Role.ACTIONS or is_promise(each.text)]
             lines += material.quote(read, promised, PROMISES_A_NOTE)
     return lines
 
 
-def _promises(text: str) -> bool:
+def is_promise(text: str) -> bool:
     """Check whether a line has a promise. “Nothing is promised” has none, “I promised that nobody pays” has."""
     found = _PROMISE.search(text)
     if found is None or text.endswith("?") or _TO_OTHERS.search(text):
@@ -439,7 +439,7 @@ def done_in_another_note(
     """
     first, last = span.first.isoformat(), span.last.isoformat()
     diary = {path for path in days if _is_named_by_day(path)}
-    series = {path: found for path in days if days[path] and (found := _series_of(path))[1]}
+    series = {path: found for path in days if days[path] and (found := series_of(path))[1]}
     alike: dict[str, list[TaskRow]] = {}
     for task in tasks:
         alike.setdefault(task_key(task.title, me), []).append(task)
@@ -489,7 +489,7 @@ def _is_named_by_day(path: str) -> bool:
     return not letters or letters in _WEEKDAYS
 
 
-def _series_of(path: str) -> tuple[PurePosixPath, frozenset[str]]:
+def series_of(path: str) -> tuple[PurePosixPath, frozenset[str]]:
     """Return what the notes of a series have in common: their folder, and the words of their names without dates."""
     place = PurePosixPath(path)
     return place.parent, title_key(place.stem) - _WEEKDAYS
@@ -597,7 +597,7 @@ async def task_lines(tasks: Sequence[TaskRow], most: int, material: Material) ->
         if not day_in(task.note, {}):
             distinct.setdefault((*key, parent, task.note), task)
         elif not (day and key in undated):
-            distinct.setdefault((*key, parent, "" if day else _series_of(task.note)), task)
+            distinct.setdefault((*key, parent, "" if day else series_of(task.note)), task)
     lines = []
     wanted = [task for (words, *_), task in distinct.items() if words]
     for task in wanted[:most]:

@@ -6,23 +6,26 @@ import asyncio
 import datetime
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from donna_tui.config.models import PersonProfileConfig
-from donna_tui.drafts.blocks import SPEAKER, Block, bare, blocks_of, is_greeting, is_quotable
+from donna_tui.drafts.blocks import SPEAKER, Block, Role, bare, blocks_of, is_greeting, is_quotable
 from donna_tui.drafts.drafters import PersonProfileAnswer
 from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import IndexedNote, approved_notes
 from donna_tui.drafts.people import FOLDER, page_names, page_of, pages_by_name, text_of_page, untitled
 from donna_tui.drafts.quotes import LONG_PAST, Read, was_cancelled
-from donna_tui.drafts.series import Gatherer, day_in, is_meeting_note, people_in, people_of, person_key
+from donna_tui.drafts.series import Gatherer, day_in, day_of, is_meeting_note, people_in, people_of, person_key
 from donna_tui.drafts.skills.cadence import (
     Material,
     Span,
     done_elsewhere,
+    is_promise,
     known_tasks,
     read_notes,
+    series_of,
+    task_key,
     task_lines,
 )
 from donna_tui.drafts.text import can_be_linked, inline, iso_week, source_named, words_only
@@ -32,6 +35,7 @@ from donna_tui.text.dates import MONTHS
 from donna_tui.text.sentences import sentence_spans
 from donna_tui.text.words import STOP_WORDS
 from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.memory import TaskRow
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.note.read import is_by_donna
@@ -153,28 +157,34 @@ async def _gather(gatherer: Gatherer, name: str, day: datetime.date) -> Context:
     material = await Material.of(gatherer, TASK_TYPE)
     page = await asyncio.to_thread(gatherer.client.try_read, page_of(name))
 
-    def all_names(index: Database) -> _Named:
+    def all_names(index: Database) -> tuple[_Named, dict[object, datetime.date]]:
         notes = list(approved_notes(index, gatherer.templates))
         people = known_people(notes, gatherer.client) | people_in(notes)
-        return _Named.of(name, people, page.aliases if page else ())
+        return _Named.of(name, people, page.aliases if page else ()), _last_days(notes, day)
 
-    names: _Named = await gatherer.read(all_names)
+    names, last_days = await gatherer.read(all_names)
     about = await _notes_about(gatherer, name, names, day)
     reads = [read for read in about if not (is_meeting_note(read.note) and was_cancelled(read))]
     if page is None and not any(names.full.search(read.text) for read in reads):
         names = replace(names, first=None)  # somebody else's, or a word: “Nobody Known”
     names_in = {read.note.path: names.within(people_of(read.note.front)) for read in reads}
+    lately = Span(day - LONG_PAST, day)
+    known = await known_tasks(gatherer)
     facts: list[dict[str, str]] = []
+    pending: list[tuple[Read, Block]] = []
     for read in reads:
         here = names_in[read.note.path]
         found = _about(read.blocks, here)
+        found = [block for block in found if not here.is_below_action(read.blocks, block)]
         said = [block for block in found if here.is_fact(block)]
         facts += material.quote(read, said[: limits.vault - len(facts)])
+        still = [block for block in _pending(read, found, last_days, lately) if not here.are_all_of(block.text)]
+        pending += [(read, block) for block in still if not _is_done_since(read, block, known)]
         material.for_model += [
-            material.passages.add(read.evidence(block), sensitive=read.note.sensitive) for block in found
+            material.passages.add(read.evidence(block), sensitive=read.note.sensitive)
+            for block in found
+            if block in still or not _is_action(block)
         ]
-    lately = Span(day - LONG_PAST, day)
-    known = await known_tasks(gatherer)
     named = [task for task in known if task.is_open and names_in.get(task.note, names).are_in(task.title)]
     done, _ = await done_elsewhere(gatherer, named, known, lately)
     tasks = [task for task in named if task.id not in done]
@@ -188,10 +198,58 @@ async def _gather(gatherer: Gatherer, name: str, day: datetime.date) -> Context:
                 material.listed.append((sentence, (passage.number,)))
                 facts.append({"text": inline(sentence), "indent": "", "topic": "", "link": where})
     lines = await task_lines(tasks, limits.task, material)
+    for read, block in pending[: max(0, limits.task - len(tasks))]:
+        lines += [{**line, "due": ""} for line in material.quote(read, [block])]
     data = {"name": inline(name), "facts": facts[: limits.vault], "tasks": lines}
     front = {"type": "person", "name": name, "stub": None, "week": iso_week(day)}
     material.corrections = material.corrections[: limits.corrections]
     return material.context(PersonProfileAnswer, name, data, front)
+
+
+def _is_action(block: Block) -> bool:
+    """Check whether a line without a check box says what somebody is to do."""
+    return not block.box and (block.role is Role.ACTIONS or is_promise(block.text))
+
+
+def _series_key(path: str) -> object:
+    """Return what the notes of a series have in common; a daily note is no series."""
+    folder, title = series_of(path)
+    return (folder, title) if title else path
+
+
+def _last_days(notes: Iterable[IndexedNote], until: datetime.date) -> dict[object, datetime.date]:
+    """Return the day of the last note of each series up to a day."""
+    found: dict[object, datetime.date] = {}
+    for note in notes:
+        day, key = day_in(note.path, note.front), _series_key(note.path)
+        if day and day <= until:
+            found[key] = max(day, found.get(key, day))
+    return found
+
+
+def _day_said(read: Read, block: Block) -> datetime.date | None:
+    """Return the day of a note or, in a running note, of the section that a line is in."""
+    said = filter(None, map(day_of, reversed(block.heading_path)))
+    return day_in(read.note.path, read.note.front) or next(said, None)
+
+
+def _pending(
+    read: Read, found: Iterable[Block], last_days: Mapping[object, datetime.date], lately: Span
+) -> list[Block]:
+    """Return the action items without a check box that may still be open: those of the last note of a series, or of
+    the last day in a running note, if that is not long past.
+    """
+    days = filter(None, (_day_said(read, block) for block in read.blocks))
+    last = last_days.get(_series_key(read.note.path)) or max(days, default=lately.first)
+    since = max(last, lately.first)
+    return [block for block in found if _is_action(block) and (_day_said(read, block) or since) >= since]
+
+
+def _is_done_since(read: Read, block: Block, known: Iterable[TaskRow]) -> bool:
+    """Check whether a note from the day of an action item on has it as a task that is done."""
+    key, day = task_key(block.text), str(_day_said(read, block) or "")
+    same = (task for task in known if not task.is_open and task_key(task.title) == key)
+    return any((task.done or str(day_in(task.note, {}) or "")) >= day for task in same)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,12 +273,12 @@ class _Named:
         names = dict.fromkeys((name, *map(untitled, aliases)))
         first = name.split()[0] if name.split() else name
         keys = {untitled(person).casefold() for person in people} - {*map(str.casefold, names), first.casefold()}
-        is_unambiguous = _is_distinct(first) and not any(first.casefold() in key.split() for key in keys)
+        is_unambiguous = not any(first.casefold() in key.split() for key in keys)
         others = {key for each in keys for key in (each, *each.split()[:1])} - {first.casefold()}
         listed = "|".join(re.escape(each) for each in sorted(others, key=len, reverse=True) if len(each) > 2)
         return cls(
             _words(*names),
-            _first_name(name) if is_unambiguous else None,
+            _first_name(first) if is_unambiguous else None,
             re.compile(rf"(?<!\w)(?![a-z])(?i:{listed or '(?!)'})(?!\w|\s+\d)"),  # neither “will” nor “May 2026”
             frozenset(word[0].upper() for word in name.split()),
             name,
@@ -231,7 +289,7 @@ class _Named:
         """Match the first name as well in a note that lists these `people`, this one and nobody else of that name."""
         first = self.name.casefold().split()[:1]
         is_only = [each for each in people if each.split()[:1] == first] == [person_key(self.name)]
-        return replace(self, first=_first_name(self.name)) if is_only and _is_distinct(self.name.split()[0]) else self
+        return replace(self, first=_first_name(self.name.split()[0])) if is_only else self
 
     def are_in(self, text: str) -> bool:
         return bool(self.full.search(text) or (self.first and self.first.search(text)))
@@ -251,7 +309,12 @@ class _Named:
         return text[speaker.end() :] if speaker and not is_subject else text
 
     def is_fact(self, block: Block) -> bool:
-        return not (block.box or self.are_all_of(block.text))
+        return not (block.box or _is_action(block) or self.are_all_of(block.text))
+
+    def is_below_action(self, blocks: Sequence[Block], block: Block) -> bool:
+        """Check whether a line is a detail of an action item, and no item below the name of the person."""
+        above = blocks[block.parent] if block.parent >= 0 else None
+        return above is not None and _is_action(above) and not self.are_all_of(above.text)
 
     def are_all_of(self, text: str) -> bool:
         """Check whether a text is only the name of the person."""
@@ -259,13 +322,34 @@ class _Named:
         return bool(self.full.fullmatch(words) or (self.first and self.first.fullmatch(words)))
 
 
-def _is_distinct(first: str) -> bool:
-    """Check whether a first name is neither a word, such as “Will” and “May”, nor initials, such as “JP”."""
-    return (len(first) > 2 or first[1:].islower()) and first.casefold() not in STOP_WORDS and first not in MONTHS
+_BEFORE_PERSON = (
+    r"(?:@|\[|(?<=\w)\(|\b(?:with|ask(?:ed|s)?|tell|told|call(?:ed)?|met|meet|thank(?:ed)?|promised?|remind(?:ed)?"
+    r"|show(?:ed)?|g[ai]ve|owe|invited?|e-?mail(?:ed)?|mit|frag(?:e|te?)?)\s+)"
+)
+_AFTER_PERSON = (
+    r"(?=\s*(?:[:@→]|-+>)|\s+(?:to\s+[a-z]|will\s+(?!be\b)|(?:has|had) to\b|(?:need(?:s|ed)|want(?:s|ed)|sa(?:ys|id)"
+    r"|thinks|thought|ask(?:s|ed)|told|rang|called|wrote|sent|prefers|likes|leads|feels|felt|offer(?:s|ed)|agree[sd]"
+    r"|promise[sd]|suggest(?:s|ed)|propose[sd]|report(?:s|ed)|explain(?:s|ed)|mention(?:s|ed)|knows|knew|hope[sd]"
+    r"|join(?:s|ed))\b))"
+)
+"""What comes before and after the name of a person, and hardly ever before or after “April” or “Will” as a word."""
 
 
-def _first_name(name: str) -> re.Pattern[str]:
-    return _words(name.split()[0], after=r"(?!\s+[A-ZÀ-Þ]\w)")
+def _is_word(first: str) -> bool:
+    """Check whether a first name is a word as well, such as “Will” and “May”."""
+    return first.casefold() in STOP_WORDS or first in MONTHS
+
+
+def _first_name(first: str) -> re.Pattern[str] | None:
+    """Match a first name that no surname follows; one that is a word only as a person is spoken of. None for initials,
+    such as “JP”.
+    """
+    if len(first) <= 2 and not first[1:].islower():
+        return None
+    if not _is_word(first):
+        return _words(first, after=r"(?!\s+[A-ZÀ-Þ]\w)")
+    name = rf"{re.escape(first)}(?!\w|\s+(?:[A-ZÀ-Þ]\w|\d))"
+    return re.compile(rf"{_BEFORE_PERSON}{name}|(?<!\w){name}{_AFTER_PERSON}")
 
 
 def _words(*names: str, after: str = "") -> re.Pattern[str]:
