@@ -95,7 +95,7 @@ class MemoryService:
         """
 
         def add(db: MemoryDb) -> tuple[int, int]:
-            recorder = Recorder(db, ME, sensitive, one_user=True, added_by=by)
+            recorder = Recorder(db, ME, sensitive, one_user=True, added_by=by, me=self._context.config.me)
             recorder.add(turns)
             if closed:
                 recorder.close_conversations()
@@ -105,7 +105,7 @@ class MemoryService:
 
     async def follow(self, logs: LogFolder, *, sensitive: bool = False) -> ImportReport:
         """Import the new lines of a folder of logs; their conversations stay open. Cancelling loses no turn."""
-        importing = await self.db.run(lambda db: Import(Recorder(db, sensitive=sensitive)))
+        importing = await self.db.run(lambda db: Import(Recorder(db, sensitive=sensitive, me=self._context.config.me)))
         steps = logs.read_new(importing)
         while await self.db.run(lambda _: next(steps, None)) is not None:
             pass
@@ -134,7 +134,10 @@ class MemoryService:
         `user` imports only the turns of that person, as the owner's, from a file with several people; otherwise each
         turn is stored for the user that it names.
         """
-        importing = await self.db.run(lambda db: Import(Recorder(db, sensitive=sensitive, one_user=bool(user)), user))
+        me = (*self._context.config.me, *filter(None, [user]))
+        importing = await self.db.run(
+            lambda db: Import(Recorder(db, sensitive=sensitive, one_user=bool(user), me=me), user)
+        )
         steps = importing.run(path)
         while (progress := await self.db.run(lambda _: next(steps, None))) is not None:
             on_progress(progress)

@@ -53,6 +53,8 @@ class Recorder:
     one_user: bool = False
     added_by: str = ""
     """The session of the agent that stores the turns."""
+    me: tuple[str, ...] = ()
+    """The names of the owner, in chats with the names of their speakers."""
     added: int = 0
     known: int = 0
     conversations: set[int] = field(default_factory=set)
@@ -110,7 +112,7 @@ class Recorder:
             (conversation, identity, number, place, turn.role, turn.speaker, turn.text, turn.at, self.added_by),
         )
         self.added += 1
-        suggest(self.db, database.connection.last_insert_rowid(), turn.role, turn.speaker, turn.text)
+        suggest(self.db, database.connection.last_insert_rowid(), turn.role, turn.speaker, turn.text, self.me)
         return conversation
 
     def _conversation(self, turn: NewTurn) -> tuple[int, bool]:

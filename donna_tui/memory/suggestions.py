@@ -6,7 +6,7 @@ A suggestion is a range of characters in a turn, so that it disappears with the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from donna_tui.index.database import Database
 from donna_tui.memory.database import MemoryDb
@@ -20,7 +20,7 @@ LONGEST = 300
 """Maximum number of characters of a sentence that is offered; a longer one is rarely a preference."""
 
 OWNER = "user"
-"""The speaker of the owner's turns without a name. What named people prefer is not the owner's preference."""
+"""The role of the owner's turns, and the speaker of those without a name."""
 
 OPEN, ACCEPTED, DISMISSED = "open", "accepted", "dismissed"
 
@@ -51,9 +51,12 @@ def preferences_in(text: str) -> Iterator[tuple[int, int]]:
         yield start, start + len(stripped)
 
 
-def suggest(db: MemoryDb, turn: int, role: str, speaker: str, text: str) -> None:
-    """Store the preferences in a new turn of the owner as suggestions. Call within a transaction."""
-    if role != OWNER or speaker != OWNER:
+def suggest(db: MemoryDb, turn: int, role: str, speaker: str, text: str, me: Iterable[str] = ()) -> None:
+    """Store the preferences in a new turn of the owner (`me` are the names) as suggestions. What other people prefer is
+    not the owner's preference. Call within a transaction.
+    """
+    names = {part.casefold() for name in me for part in (name, *name.split()[:1])}
+    if role != OWNER or speaker.casefold() not in {OWNER, *names}:
         return
     for start, end in preferences_in(text):
         db.database.run(

@@ -135,6 +135,18 @@ def test_folders_are_imported_with_the_exports_in_them(tmp_path: Path) -> None:
     assert found == ["a/conversations.json", "b/export.zip", "b/log.jsonl"]
 
 
+def test_a_preference_of_the_owner_is_offered_from_a_chat_with_names(db: MemoryDb, tmp_path: Path) -> None:
+    file = jsonl(tmp_path / "t.jsonl", [
+        {"session_id": "s", "role": "user", "speaker": "Ana", "text": "I prefer dark roast."},
+        {"session_id": "s", "role": "user", "speaker": "Ana Lima", "text": "I hate light roast."},
+        {"session_id": "s", "role": "user", "speaker": "Ana Roth", "text": "I prefer tea."},
+        {"session_id": "s", "role": "assistant", "speaker": "Ana", "text": "I prefer water."},
+    ])  # fmt: skip
+    import_file(db, file, me=("Ana Lima",))
+    offered = {each.text for each in list_suggestions(db.database, 10)}
+    assert offered == {"I prefer dark roast.", "I hate light roast."}
+
+
 def test_a_preference_in_a_chat_is_offered_once_and_answered(db: MemoryDb, tmp_path: Path) -> None:
     said = "Morning! I prefer dark roast. Do I always say that? My favourite bird is the kestrel."
     file = jsonl(tmp_path / "t.jsonl", [
