@@ -11,7 +11,7 @@ from typing import Any
 from donna_tui.drafts.hunks import without_hunks
 from donna_tui.drafts.people import FOLDER, ensure_person_stubs, is_stub, text_of_page
 from donna_tui.drafts.queue import ID_KEY, MACHINE_KEYS, Entry, is_of
-from donna_tui.drafts.text import frontmatter_block
+from donna_tui.drafts.text import frontmatter_block, numbered
 from donna_tui.memory.facts import WHOLE_NOTE
 from donna_tui.text.markdown import headings
 from donna_tui.text.merge import merge_texts
@@ -26,7 +26,6 @@ from donna_tui.vault.write.changes import Change, OperationKind, Outcome, Plan, 
 from donna_tui.vault.write.writer import VaultWriter
 
 MAX_CORRECTIONS = 20
-MAX_NAMES = 50
 MAX_SUBJECT = 500
 NAMED_STUBS = 5
 """Maximum number of people whose new page is named before an approval."""
@@ -142,9 +141,8 @@ class Approver:
 
     def target_now(self, entry: Entry, taken: Collection[str] = ()) -> str:
         """Return the target if it is free or may be replaced, else the next numbered name."""
-        stem = entry.target.removesuffix(".md")
         folded = {path.casefold() for path in taken}
-        for name in (entry.target, *(f"{stem}-{number}.md" for number in range(2, MAX_NAMES))):
+        for name in numbered(entry.target):
             if name.casefold() in folded:
                 continue
             if name == entry.path:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from donna_tui.drafts.drafters import EXTRACTIVE, Answer, AnswerRequest, Statement, all_statements
 from donna_tui.drafts.people import ACTOR
-from donna_tui.drafts.queue import ID_KEY, Rest
+from donna_tui.drafts.queue import ID_KEY, DraftSources
 from donna_tui.drafts.text import inline, link_to, source_named, wikilink, words_only
 from donna_tui.types.drafts import Evidence
 from donna_tui.vault.note.read import DRAFT_KEY
@@ -41,7 +41,7 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class DraftJob:
     """The note of one occasion that the writer is asked for."""
 
     template: str
@@ -61,7 +61,7 @@ class Run:
 class Page:
     """A context with its answer, from which the note is rendered."""
 
-    run: Run
+    run: DraftJob
     context: Context
     parts: Mapping[str, list[Statement]]
     links: tuple[str, ...]
@@ -71,7 +71,9 @@ class Page:
     """The numbers of the passages that the note may be based on."""
 
     @classmethod
-    def of(cls, run: Run, context: Context, answer: Answer, drafter: str, *, is_note: Callable[[str], bool]) -> Page:
+    def of(
+        cls, run: DraftJob, context: Context, answer: Answer, drafter: str, *, is_note: Callable[[str], bool]
+    ) -> Page:
         """Build the page of an answer.
 
         A model may have used all its passages, an extract only those that it cites; links are kept only to existing
@@ -109,9 +111,10 @@ class Page:
         return {**parts, "links_suggested": list(self.links)}
 
     @property
-    def rest(self) -> Rest:
+    def sources(self) -> DraftSources:
         known = self.context.all_passages or self.context.task.passages
-        return Rest(tuple(passage for passage in known if passage.number in self.used), self.statements, self.remarks)
+        passages = tuple(passage for passage in known if passage.number in self.used)
+        return DraftSources(passages, self.statements, self.remarks)
 
     @property
     def statements(self) -> tuple[tuple[str, tuple[int, ...]], ...]:

@@ -26,7 +26,7 @@ BACK_OFF = (60.0, 300.0, 1_800.0, 7_200.0, 43_200.0, 86_400.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class DraftSources:
     """The sources of a draft: its passages, and each statement with the numbers that it cites.
 
     `remarks` are plain sentences about omissions.
@@ -40,7 +40,7 @@ class Rest:
         return json.dumps(asdict(self))
 
     @classmethod
-    def loaded(cls, text: str) -> Rest:
+    def loaded(cls, text: str) -> DraftSources:
         if not text:
             return cls()
         known: dict[str, Any] = json.loads(text)
@@ -81,8 +81,8 @@ class Entry:
     next_try: float | None = None
 
     @property
-    def rest(self) -> Rest:
-        return Rest.loaded(self.evidence)
+    def sources(self) -> DraftSources:
+        return DraftSources.loaded(self.evidence)
 
     @property
     def is_under_way(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import yaml
@@ -96,6 +96,16 @@ def _address(match: re.Match[str]) -> str:
         return host + (rest[-1] if rest[-1:] in (".", ",", ";", ":", "!") else "")
     ends_in_mark, after = path[0][-1] in ".,;:!", rest[path.end() :]
     return host + path[0] + (after if not ends_in_mark and after in (",", ";", ":", "!") else "")
+
+
+MAX_NAMES = 50
+"""Maximum number of notes of one name, with numbers."""
+
+
+def numbered(path: str) -> Iterator[str]:
+    """Yield the path of a note, and that path with the numbers that follow: `a.md`, `a-2.md`, `a-3.md`."""
+    yield path
+    yield from (f"{path.removesuffix('.md')}-{number}.md" for number in range(2, MAX_NAMES + 1))
 
 
 def inline(text: str, longest: int = LONGEST_LINE) -> str:

@@ -11,11 +11,11 @@ from weakref import WeakValueDictionary
 
 from donna_tui.drafts import queue
 from donna_tui.drafts.drafters import EXTRACTIVE, Answer, Composed, Drafter, extract
-from donna_tui.drafts.page import Context, Page, Run
+from donna_tui.drafts.page import Context, DraftJob, Page
 from donna_tui.drafts.people import ACTOR
-from donna_tui.drafts.queue import Entry, Rest, is_of
+from donna_tui.drafts.queue import DraftSources, Entry, is_of
 from donna_tui.drafts.renderer import VaultTemplateRenderer
-from donna_tui.drafts.text import whole_note
+from donna_tui.drafts.text import numbered, whole_note
 from donna_tui.memory.db_thread import DbThread
 from donna_tui.memory.facts import new_id
 from donna_tui.types.draft_events import AutowriteFailed, AutowriteSkipped, Autowritten
@@ -30,9 +30,6 @@ from donna_tui.vault.write.writer import VaultWriter
 
 NOTHING = "nothing"
 """Reason of a skipped day or week without content."""
-
-MAX_NAMES = 50
-"""Maximum number of numbered notes of one name before the write fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +68,7 @@ class MemoryInformedWriter:
         default_factory=WeakValueDictionary, init=False
     )
 
-    async def run(self, run: Run) -> WriteResult:
+    async def run(self, run: DraftJob) -> WriteResult:
         """Write the note of an occasion unless it exists, at any path. Never raises DonnaError.
 
         A failure is stored with its reason and retried by a later run once its back-off is over; an answer that was
@@ -80,13 +77,13 @@ class MemoryInformedWriter:
         async with self._running.setdefault((run.template, run.key), asyncio.Lock()):
             return await self._run(run)
 
-    async def preview(self, run: Run) -> tuple[str, Rest]:
+    async def preview(self, run: DraftJob) -> tuple[str, DraftSources]:
         """Render the note as it would be written now, without a model and without writing it. Raises DonnaError."""
         context = await run.gather()
         page, note = await self._drawn(run, context, extract(context.task), EXTRACTIVE)
-        return note, page.rest
+        return note, page.sources
 
-    async def _run(self, run: Run) -> WriteResult:
+    async def _run(self, run: DraftJob) -> WriteResult:
         fresh = Entry(
             id=new_id(), skill=run.template, key=run.key, title=run.title, state=queue.COMPOSING,
             target=run.target_path, created_at=self.clock(),
@@ -113,7 +110,7 @@ class MemoryInformedWriter:
         except OSError as error:
             return await self._failed(run, entry, refused_write(error, run.effective_path))
 
-    async def _adopt(self, run: Run, entry: Entry) -> bool:
+    async def _adopt(self, run: DraftJob, entry: Entry) -> bool:
         """Check whether the note of the occasion exists, and adopt it.
 
         It may be from an interrupted run, or from before the queue knew of it.
@@ -132,7 +129,7 @@ class MemoryInformedWriter:
         note = self.vault_client.try_read(path)
         return note.frontmatter.data if note else None
 
-    async def _composed(self, run: Run, entry: Entry) -> Entry:
+    async def _composed(self, run: DraftJob, entry: Entry) -> Entry:
         """Compose the whole text, and store it before the note is written."""
         context = await run.gather()
         if context.is_empty:
@@ -144,8 +141,8 @@ class MemoryInformedWriter:
             raise _NoMaterialError
         page, note = await self._drawn(run, context, answer, entry.drafter)
         self.reached("rendered")
-        rest = replace(page.rest, remarks=(*remarks, *page.rest.remarks))
-        ready = replace(entry, state=queue.READY, original=note, evidence=rest.dumped(), sensitive=page.is_private)
+        sources = replace(page.sources, remarks=(*remarks, *page.sources.remarks))
+        ready = replace(entry, state=queue.READY, original=note, evidence=sources.dumped(), sensitive=page.is_private)
         return await self._save(ready)
 
     async def _answered(self, context: Context, entry: Entry) -> tuple[Entry, Answer, tuple[str, ...]]:
@@ -167,7 +164,7 @@ class MemoryInformedWriter:
         self.reached("answered")
         return saved, composed.answer, remarks
 
-    async def redraft(self, run: Run, entry: Entry) -> Entry:
+    async def redraft(self, run: DraftJob, entry: Entry) -> Entry:
         """Compose a draft again, and return its entry with the new text as `original`, without writing or saving it.
 
         Raises DonnaError if there is nothing to draft from, or the model fails; the draft is then unchanged.
@@ -178,11 +175,11 @@ class MemoryInformedWriter:
         composed: Composed = await self.drafter.compose(context.task)
         page, note = await self._drawn(run, context, composed.answer, composed.drafter)
         return replace(
-            entry, original=note, answer=composed.answer.model_dump_json(), evidence=page.rest.dumped(),
+            entry, original=note, answer=composed.answer.model_dump_json(), evidence=page.sources.dumped(),
             drafter=composed.drafter, cost=entry.cost + composed.cost, sensitive=page.is_private,
         )  # fmt: skip
 
-    async def _drawn(self, run: Run, context: Context, answer: Answer, drafter: str) -> tuple[Page, str]:
+    async def _drawn(self, run: DraftJob, context: Context, answer: Answer, drafter: str) -> tuple[Page, str]:
         page = await asyncio.to_thread(Page.of, run, context, answer, drafter, is_note=self._is_note)
         return page, await asyncio.to_thread(self._rendered, page)
 
@@ -200,12 +197,11 @@ class MemoryInformedWriter:
             return False
         return True
 
-    def _put(self, run: Run, entry: Entry) -> tuple[str, str]:
+    def _put(self, run: DraftJob, entry: Entry) -> tuple[str, str]:
         """Write the note under the first free name, and return its path and the commit; other notes are never
         overwritten.
         """
-        stem = run.effective_path.removesuffix(".md")
-        for path in (run.effective_path, *(f"{stem}-{number}.md" for number in range(2, MAX_NAMES + 1))):
+        for path in numbered(run.effective_path):
             try:
                 plan = self.vault_writer.planner.write(path, entry.original, expected=has_etag(None))
             except VaultWriteError as error:
@@ -216,9 +212,9 @@ class MemoryInformedWriter:
                 continue
             outcome = self.vault_writer.apply(replace(plan, subject=f"Draft {path}"), actor=ACTOR)
             return path, outcome.commit
-        raise DonnaError(Reason.CONFLICT, f"there are {MAX_NAMES} notes named {run.effective_path}")
+        raise DonnaError(Reason.CONFLICT, f"there are too many notes named {run.effective_path}")
 
-    async def _failed(self, run: Run, entry: Entry, error: DonnaError) -> WriteResult:
+    async def _failed(self, run: DraftJob, entry: Entry, error: DonnaError) -> WriteResult:
         known = await self.db.run(lambda db: queue.of_id(db.database, entry.id)) or entry
         now = self.clock()
         await self.db.run(lambda db: queue.fail(db, known, error.reason.value, error.message, now))

@@ -92,7 +92,7 @@ class DraftService:
         of another draft, the text that was written.
         """
         entry = await self._entry(identity)
-        rest, waits = entry.rest, entry.state == DraftState.WAITING
+        sources, waits = entry.sources, entry.state == DraftState.WAITING
         note = await self._run(self._approver.note_of, entry) if waits else None
         is_approved = entry.state == DraftState.APPROVED
         approved = await self._run(self._skills.client.try_read, entry.target) if is_approved else None
@@ -101,9 +101,9 @@ class DraftService:
             row=await self._row(entry),
             text=text,
             etag=note.etag if note else "",
-            evidence=rest.passages,
-            claims=claims_of(text, rest.statements),
-            remarks=rest.remarks,
+            evidence=sources.passages,
+            claims=claims_of(text, sources.statements),
+            remarks=sources.remarks,
         )
         if note is None:
             return shown
@@ -247,9 +247,9 @@ class DraftService:
     async def preview(self, event_id: str) -> MeetingPreview:
         """Render the note of a meeting as it would be written now, without writing it and without a language model."""
         run = await self._skills.run_for(await self._calendar.meeting(event_id))
-        text, rest = await self._skills.writer.preview(run)
-        target, claims = run.effective_path, claims_of(text, rest.statements)
-        return MeetingPreview(target=target, text=text, evidence=rest.passages, claims=claims, remarks=rest.remarks)
+        text, sources = await self._skills.writer.preview(run)
+        target, claims = run.effective_path, claims_of(text, sources.statements)
+        return MeetingPreview(target=target, text=text, evidence=sources.passages, claims=claims, remarks=sources.remarks)
 
     async def write_now(self, event_id: str) -> DraftRow:
         """Write the draft of a meeting now, whether or not it has ended. Raises DonnaError if it was cancelled."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from donna_tui.config.models import MemoryConfig
 from donna_tui.drafts.drafters import ALIAS, Corrected, Drafter, ExtractiveDrafter, ModelDrafter, Prompts
-from donna_tui.drafts.page import Run
+from donna_tui.drafts.page import DraftJob
 from donna_tui.drafts.passages import notes_of_key
 from donna_tui.drafts.queue import Entry
 from donna_tui.drafts.renderer import VaultTemplateRenderer
@@ -58,7 +58,7 @@ class SkillRunner:
             find=lambda key: context.read(lambda index: notes_of_key(index, key)),
         )
 
-    async def run_of(self, entry: Entry) -> Run:
+    async def run_of(self, entry: Entry) -> DraftJob:
         """Return the run that composes a draft again. Raises DonnaError if there is no source to draft from."""
         if entry.skill == meeting_note.TEMPLATE:
             return await self.run_for(await self._calendar.meeting(entry.key))
@@ -67,7 +67,7 @@ class SkillRunner:
             return person.profile(self._gatherer, name, _day_of(week))
         return DATED_SKILLS[entry.skill](self._gatherer, _day_of(entry.key))
 
-    async def run_for(self, meeting: Meeting) -> Run:
+    async def run_for(self, meeting: Meeting) -> DraftJob:
         """Return the run that composes the note of a meeting. Raises DonnaError."""
         return await meeting_note.note(self._gatherer, meeting)
 
@@ -135,7 +135,7 @@ class SkillRunner:
         ]
 
 
-DATED_SKILLS: dict[str, Callable[[Gatherer, datetime.date], Run]] = {
+DATED_SKILLS: dict[str, Callable[[Gatherer, datetime.date], DraftJob]] = {
     reviews.REFLECTION: reviews.reflection,
     reviews.COMMITMENTS: reviews.commitments,
     reviews.WEEKLY: reviews.weekly_review,

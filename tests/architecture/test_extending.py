@@ -22,7 +22,7 @@ from donna_tui.cli.options import new_app
 from donna_tui.config import models
 from donna_tui.config.models import EmbeddingConfig
 from donna_tui.drafts.drafters import CommitmentsAnswer
-from donna_tui.drafts.page import Context, Run
+from donna_tui.drafts.page import Context, DraftJob
 from donna_tui.drafts.series import Gatherer
 from donna_tui.drafts.skills.cadence import Material, Span, open_in
 from donna_tui.embedding.build import build_embedding_service
@@ -86,7 +86,7 @@ async def test_mcp_server_can_be_extended_with_a_tool(monkeypatch: pytest.Monkey
 TEMPLATE = "# Tasks of {{ title }}\n{% for task in tasks %}\n- {{ task.text }}\n{% endfor %}\n"
 
 
-def open_tasks(gatherer: Gatherer, day: datetime.date) -> Run:
+def open_tasks(gatherer: Gatherer, day: datetime.date) -> DraftJob:
     """List the open tasks of a day."""
 
     async def gather() -> Context:
@@ -95,7 +95,7 @@ def open_tasks(gatherer: Gatherer, day: datetime.date) -> Run:
         front = {"type": "open_tasks", "date": day.isoformat()}
         return material.context(CommitmentsAnswer, day.isoformat(), data, front)
 
-    return Run(
+    return DraftJob(
         template="open_tasks",
         gather=gather,
         target_path=f"Daily/{day.isoformat()}-open.md",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from donna_tui.config.models import MemoryConfig
 from donna_tui.drafts.drafters import AnswerRequest, CommitmentsAnswer, Composed
-from donna_tui.drafts.page import Context, Run
+from donna_tui.drafts.page import Context, DraftJob
 from donna_tui.drafts.renderer import VaultTemplateRenderer
 from donna_tui.drafts.writer import MemoryInformedWriter, WriteResult
 from donna_tui.engine.skill_runner import templates_dir
@@ -75,7 +75,9 @@ async def draft(base: Path, reached: Callable[[str], None] = lambda _: None) -> 
         reached=reached,
     )
     try:
-        run = Run(template="commitment_log", gather=gather, target_path=PATH, key=KEY, title=KEY, autonomy="medium")
+        run = DraftJob(
+            template="commitment_log", gather=gather, target_path=PATH, key=KEY, title=KEY, autonomy="medium"
+        )
         return await drafting.run(run)
     finally:
         await db.close()

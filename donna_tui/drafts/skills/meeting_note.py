@@ -14,7 +14,7 @@ from typing import Any
 from donna_tui.config.models import MemoryConfig
 from donna_tui.drafts.blocks import Block, Role, heading_role
 from donna_tui.drafts.drafters import MeetingNoteAnswer
-from donna_tui.drafts.page import Context, Run
+from donna_tui.drafts.page import Context, DraftJob
 from donna_tui.drafts.passages import IndexedNote
 from donna_tui.drafts.people import person_links
 from donna_tui.drafts.quotes import LONG_PAST, Points, Read, open_boxes, points_of, says_cancelled, was_cancelled
@@ -80,9 +80,9 @@ _COURTESY = re.compile(
 """The beginning of a courtesy that is not a list item."""
 
 
-async def note(gatherer: Gatherer, meeting: Meeting) -> Run:
+async def note(gatherer: Gatherer, meeting: Meeting) -> DraftJob:
     """Return the run of the note of a meeting. Raises DonnaError."""
-    return Run(
+    return DraftJob(
         template=TEMPLATE,
         gather=lambda: _gather(gatherer, meeting),
         target_path=_target(gatherer.config, meeting, await gatherer.earlier(meeting)),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from donna_tui.config.models import PersonProfileConfig
 from donna_tui.drafts.blocks import SPEAKER, Block, Role, bare, blocks_of, is_greeting, is_quotable
 from donna_tui.drafts.drafters import PersonProfileAnswer
-from donna_tui.drafts.page import Context, Run
+from donna_tui.drafts.page import Context, DraftJob
 from donna_tui.drafts.passages import IndexedNote, approved_notes
 from donna_tui.drafts.people import FOLDER, page_names, page_of, pages_by_name, text_of_page, untitled
 from donna_tui.drafts.quotes import LONG_PAST, Read, was_cancelled
@@ -55,10 +55,10 @@ _INITIALS = re.compile(r"([A-ZÀ-Þ]{2,3}): ")
 _LINK = re.compile(r"(?<!!)\[\[([^\[\]|#^\n]{1,200})")
 
 
-def profile(gatherer: Gatherer, name: str, day: datetime.date) -> Run:
+def profile(gatherer: Gatherer, name: str, day: datetime.date) -> DraftJob:
     """Return the run that updates the page of a person in the week of a day."""
     week = iso_week(day)
-    return Run(
+    return DraftJob(
         template=TEMPLATE,
         gather=lambda: _gather(gatherer, name, day),
         target_path=page_of(name),

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from donna_tui.drafts.blocks import is_quotable
 from donna_tui.drafts.drafters import CommitmentsAnswer, DailyReflectionAnswer, WeeklyReviewAnswer
-from donna_tui.drafts.page import Context, Run
+from donna_tui.drafts.page import Context, DraftJob
 from donna_tui.drafts.passages import IndexedNote, approved_notes
 from donna_tui.drafts.series import Gatherer, allowed
 from donna_tui.drafts.skills.cadence import (
@@ -38,9 +38,9 @@ _PLANS = re.compile(r"^\W*(?:next week|plans?|the week ahead|focus|goals|nächst
 """Headings of the plans in a review."""
 
 
-def reflection(gatherer: Gatherer, day: datetime.date) -> Run:
+def reflection(gatherer: Gatherer, day: datetime.date) -> DraftJob:
     """Return the run of the reflection on a day: its meetings, completed tasks and chats."""
-    return Run(
+    return DraftJob(
         template=REFLECTION,
         gather=lambda: _gather_reflection(gatherer, day),
         target_path=f"Reflections/{day.isoformat()}.md",
@@ -50,9 +50,9 @@ def reflection(gatherer: Gatherer, day: datetime.date) -> Run:
     )
 
 
-def commitments(gatherer: Gatherer, day: datetime.date) -> Run:
+def commitments(gatherer: Gatherer, day: datetime.date) -> DraftJob:
     """Return the run of the commitments that were made on a day, in its notes and chats."""
-    return Run(
+    return DraftJob(
         template=COMMITMENTS,
         gather=lambda: _gather_commitments(gatherer, day),
         target_path=f"Commitments/{day.isoformat()}.md",
@@ -62,10 +62,10 @@ def commitments(gatherer: Gatherer, day: datetime.date) -> Run:
     )
 
 
-def weekly_review(gatherer: Gatherer, day: datetime.date) -> Run:
+def weekly_review(gatherer: Gatherer, day: datetime.date) -> DraftJob:
     """Return the run of the review of the week that contains a day: also what is due next."""
     week = iso_week(day)
-    return Run(
+    return DraftJob(
         template=WEEKLY,
         gather=lambda: _gather_week(gatherer, day),
         target_path=f"WeeklyReview/{week}.md",
