@@ -249,7 +249,9 @@ class DraftService:
         run = await self._skills.run_for(await self._calendar.meeting(event_id))
         text, sources = await self._skills.writer.preview(run)
         target, claims = run.effective_path, claims_of(text, sources.statements)
-        return MeetingPreview(target=target, text=text, evidence=sources.passages, claims=claims, remarks=sources.remarks)
+        return MeetingPreview(
+            target=target, text=text, evidence=sources.passages, claims=claims, remarks=sources.remarks
+        )
 
     async def write_now(self, event_id: str) -> DraftRow:
         """Write the draft of a meeting now, whether or not it has ended. Raises DonnaError if it was cancelled."""
