@@ -66,7 +66,7 @@ def calendar_add(
 
 @app.command("list")
 def calendar_list(space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """List the followed calendars, each with the time of the last read and any problem."""
+    """List the followed calendars, with the last read and any problem."""
     from donna_tui.calendar.mirror import calendar_rows
 
     session = find_session(space)
