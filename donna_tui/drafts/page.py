@@ -61,7 +61,7 @@ class DraftJob:
 class Page:
     """A context with its answer, from which the note is rendered."""
 
-    run: DraftJob
+    job: DraftJob
     context: Context
     parts: Mapping[str, list[Statement]]
     links: tuple[str, ...]
@@ -72,7 +72,7 @@ class Page:
 
     @classmethod
     def of(
-        cls, run: DraftJob, context: Context, answer: Answer, drafter: str, *, is_note: Callable[[str], bool]
+        cls, job: DraftJob, context: Context, answer: Answer, drafter: str, *, is_note: Callable[[str], bool]
     ) -> Page:
         """Build the page of an answer.
 
@@ -86,7 +86,7 @@ class Page:
         suggested = {path: is_note(path) for path in getattr(answer, "links_suggested", [])}
         missing = (words_only(path, 80) or "a note" for path, known in suggested.items() if not known)
         return cls(
-            run=run,
+            job=job,
             context=context,
             parts=parts,
             links=tuple(link_to(path) for path, known in suggested.items() if known),
@@ -100,9 +100,9 @@ class Page:
         front = dict(self.context.frontmatter)
         if self.is_private:
             front["donna"] = "local-only"
-        if self.run.autonomy == "high":
-            return {**front, ID_KEY: self.run.key}
-        return {**front, "idempotency_key": self.run.key, "autowritten_by": ACTOR, DRAFT_KEY: True}
+        if self.job.autonomy == "high":
+            return {**front, ID_KEY: self.job.key}
+        return {**front, "idempotency_key": self.job.key, "autowritten_by": ACTOR, DRAFT_KEY: True}
 
     @property
     def shown(self) -> dict[str, Any]:

@@ -68,58 +68,58 @@ class MemoryInformedWriter:
         default_factory=WeakValueDictionary, init=False
     )
 
-    async def run(self, run: DraftJob) -> WriteResult:
+    async def run(self, job: DraftJob) -> WriteResult:
         """Write the note of an occasion unless it exists, at any path. Never raises DonnaError.
 
         A failure is stored with its reason and retried by a later run once its back-off is over; an answer that was
         paid for is reused.
         """
-        async with self._running.setdefault((run.template, run.key), asyncio.Lock()):
-            return await self._run(run)
+        async with self._running.setdefault((job.template, job.key), asyncio.Lock()):
+            return await self._run(job)
 
-    async def preview(self, run: DraftJob) -> tuple[str, DraftSources]:
+    async def preview(self, job: DraftJob) -> tuple[str, DraftSources]:
         """Render the note as it would be written now, without a model and without writing it. Raises DonnaError."""
-        context = await run.gather()
-        page, note = await self._drawn(run, context, extract(context.task), EXTRACTIVE)
+        context = await job.gather()
+        page, note = await self._drawn(job, context, extract(context.task), EXTRACTIVE)
         return note, page.sources
 
-    async def _run(self, run: DraftJob) -> WriteResult:
+    async def _run(self, job: DraftJob) -> WriteResult:
         fresh = Entry(
-            id=new_id(), skill=run.template, key=run.key, title=run.title, state=queue.COMPOSING,
-            target=run.target_path, created_at=self.clock(),
+            id=new_id(), skill=job.template, key=job.key, title=job.title, state=queue.COMPOSING,
+            target=job.target_path, created_at=self.clock(),
         )  # fmt: skip
         entry = await self.db.run(lambda db: queue.begin(db, fresh))
         self.reached("begun")
-        if entry.is_finished or await self._adopt(run, entry):
-            self.hub.post(AutowriteSkipped(template=run.template, key=run.key, path=entry.path or run.effective_path))
-            return WriteResult(entry.path or run.effective_path, skipped=True, reason="idempotent", draft=entry.id)
+        if entry.is_finished or await self._adopt(job, entry):
+            self.hub.post(AutowriteSkipped(template=job.template, key=job.key, path=entry.path or job.effective_path))
+            return WriteResult(entry.path or job.effective_path, skipped=True, reason="idempotent", draft=entry.id)
         try:
             if not entry.original:
-                entry = await self._composed(run, entry)
-            path, sha = await asyncio.to_thread(self._put, run, entry)
+                entry = await self._composed(job, entry)
+            path, sha = await asyncio.to_thread(self._put, job, entry)
             self.reached("written")
-            state = DraftState.APPROVED if run.autonomy == "high" else DraftState.WAITING
+            state = DraftState.APPROVED if job.autonomy == "high" else DraftState.WAITING
             await self._save(replace(entry, state=state.value, path=path, reason="", detail="", next_try=None))
-            self.hub.post(Autowritten(template=run.template, key=run.key, path=path))
+            self.hub.post(Autowritten(template=job.template, key=job.key, path=path))
             return WriteResult(path, sha, draft=entry.id)
         except _NoMaterialError:
             await self.db.run(lambda db: queue.drop(db, entry.id))
-            return WriteResult(run.effective_path, skipped=True, reason=NOTHING)
+            return WriteResult(job.effective_path, skipped=True, reason=NOTHING)
         except DonnaError as error:
-            return await self._failed(run, entry, error)
+            return await self._failed(job, entry, error)
         except OSError as error:
-            return await self._failed(run, entry, refused_write(error, run.effective_path))
+            return await self._failed(job, entry, refused_write(error, job.effective_path))
 
-    async def _adopt(self, run: DraftJob, entry: Entry) -> bool:
+    async def _adopt(self, job: DraftJob, entry: Entry) -> bool:
         """Check whether the note of the occasion exists, and adopt it.
 
         It may be from an interrupted run, or from before the queue knew of it.
         """
-        known = await self.find(run.key)
-        candidates = dict.fromkeys([*filter(None, [entry.path]), run.effective_path, run.target_path, *known])
+        known = await self.find(job.key)
+        candidates = dict.fromkeys([*filter(None, [entry.path]), job.effective_path, job.target_path, *known])
         for path in candidates:
             front = await asyncio.to_thread(self._front, path)
-            if front is not None and is_of(front, run.template, run.key):
+            if front is not None and is_of(front, job.template, job.key):
                 state = DraftState.WAITING if front.get(DRAFT_KEY) else DraftState.APPROVED
                 await self._save(replace(entry, state=state.value, path=path, reason="", detail="", next_try=None))
                 return True
@@ -129,9 +129,9 @@ class MemoryInformedWriter:
         note = self.vault_client.try_read(path)
         return note.frontmatter.data if note else None
 
-    async def _composed(self, run: DraftJob, entry: Entry) -> Entry:
+    async def _composed(self, job: DraftJob, entry: Entry) -> Entry:
         """Compose the whole text, and store it before the note is written."""
-        context = await run.gather()
+        context = await job.gather()
         if context.is_empty:
             raise _NoMaterialError
         self.reached("gathered")
@@ -139,7 +139,7 @@ class MemoryInformedWriter:
         is_extracted = entry.drafter == EXTRACTIVE  # an empty answer of a model is kept, so that it is not bought again
         if context.needs_answer and is_extracted and not any(answer.model_dump().values()):
             raise _NoMaterialError
-        page, note = await self._drawn(run, context, answer, entry.drafter)
+        page, note = await self._drawn(job, context, answer, entry.drafter)
         self.reached("rendered")
         sources = replace(page.sources, remarks=(*remarks, *page.sources.remarks))
         ready = replace(entry, state=queue.READY, original=note, evidence=sources.dumped(), sensitive=page.is_private)
@@ -164,30 +164,30 @@ class MemoryInformedWriter:
         self.reached("answered")
         return saved, composed.answer, remarks
 
-    async def redraft(self, run: DraftJob, entry: Entry) -> Entry:
+    async def redraft(self, job: DraftJob, entry: Entry) -> Entry:
         """Compose a draft again, and return its entry with the new text as `original`, without writing or saving it.
 
         Raises DonnaError if there is nothing to draft from, or the model fails; the draft is then unchanged.
         """
-        context = await run.gather()
+        context = await job.gather()
         if context.is_empty:
             raise DonnaError(Reason.MISSING, "there is nothing left to draft from")
         composed: Composed = await self.drafter.compose(context.task)
-        page, note = await self._drawn(run, context, composed.answer, composed.drafter)
+        page, note = await self._drawn(job, context, composed.answer, composed.drafter)
         return replace(
             entry, original=note, answer=composed.answer.model_dump_json(), evidence=page.sources.dumped(),
             drafter=composed.drafter, cost=entry.cost + composed.cost, sensitive=page.is_private,
         )  # fmt: skip
 
-    async def _drawn(self, run: DraftJob, context: Context, answer: Answer, drafter: str) -> tuple[Page, str]:
-        page = await asyncio.to_thread(Page.of, run, context, answer, drafter, is_note=self._is_note)
+    async def _drawn(self, job: DraftJob, context: Context, answer: Answer, drafter: str) -> tuple[Page, str]:
+        page = await asyncio.to_thread(Page.of, job, context, answer, drafter, is_note=self._is_note)
         return page, await asyncio.to_thread(self._rendered, page)
 
     def _rendered(self, page: Page) -> str:
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.clock()))
-        front = page.frontmatter if page.run.autonomy == "high" else {**page.frontmatter, "autowritten_at": now}
+        front = page.frontmatter if page.job.autonomy == "high" else {**page.frontmatter, "autowritten_at": now}
         data = {**page.context.data, "llm": page.shown, "now_iso": now, "frontmatter": front}
-        body, metadata = self.renderer.render(page.run.template, data)
+        body, metadata = self.renderer.render(page.job.template, data)
         return whole_note(metadata, body)
 
     def _is_note(self, path: str) -> bool:
@@ -197,29 +197,29 @@ class MemoryInformedWriter:
             return False
         return True
 
-    def _put(self, run: DraftJob, entry: Entry) -> tuple[str, str]:
+    def _put(self, job: DraftJob, entry: Entry) -> tuple[str, str]:
         """Write the note under the first free name, and return its path and the commit; other notes are never
         overwritten.
         """
-        for path in numbered(run.effective_path):
+        for path in numbered(job.effective_path):
             try:
                 plan = self.vault_writer.planner.write(path, entry.original, expected=has_etag(None))
             except VaultWriteError as error:
                 if error.reason is not Reason.CONFLICT:
                     raise
-                if is_of(self._front(path) or {}, run.template, run.key):
+                if is_of(self._front(path) or {}, job.template, job.key):
                     return path, ""  # another process was faster
                 continue
             outcome = self.vault_writer.apply(replace(plan, subject=f"Draft {path}"), actor=ACTOR)
             return path, outcome.commit
-        raise DonnaError(Reason.CONFLICT, f"there are too many notes named {run.effective_path}")
+        raise DonnaError(Reason.CONFLICT, f"there are too many notes named {job.effective_path}")
 
-    async def _failed(self, run: DraftJob, entry: Entry, error: DonnaError) -> WriteResult:
+    async def _failed(self, job: DraftJob, entry: Entry, error: DonnaError) -> WriteResult:
         known = await self.db.run(lambda db: queue.of_id(db.database, entry.id)) or entry
         now = self.clock()
         await self.db.run(lambda db: queue.fail(db, known, error.reason.value, error.message, now))
-        path = run.effective_path
-        self.hub.post(AutowriteFailed(template=run.template, key=run.key, path=path, reason=error.reason.value))
+        path = job.effective_path
+        self.hub.post(AutowriteFailed(template=job.template, key=job.key, path=path, reason=error.reason.value))
         return WriteResult(path, skipped=True, reason=error.message, draft=entry.id)
 
     async def _save(self, entry: Entry) -> Entry:

@@ -189,7 +189,7 @@ class DraftService:
         await self._skills.check(entry)
         if entry.state == DraftState.WAITING:
             await self._run(self._approver.note_of, entry)
-            fresh = await self._skills.writer.redraft(await self._skills.run_of(entry), entry)
+            fresh = await self._skills.writer.redraft(await self._skills.job_of(entry), entry)
             plan = await self._run(self._approver.plan_redraft, entry, fresh.original)
             await self._run(self._writer.apply, plan)
             return (await self._save(replace(fresh, reason="", detail=""))).row()
@@ -246,9 +246,9 @@ class DraftService:
 
     async def preview(self, event_id: str) -> MeetingPreview:
         """Render the note of a meeting as it would be written now, without writing it and without a language model."""
-        run = await self._skills.run_for(await self._calendar.meeting(event_id))
-        text, sources = await self._skills.writer.preview(run)
-        target, claims = run.effective_path, claims_of(text, sources.statements)
+        job = await self._skills.job_for(await self._calendar.meeting(event_id))
+        text, sources = await self._skills.writer.preview(job)
+        target, claims = job.effective_path, claims_of(text, sources.statements)
         return MeetingPreview(
             target=target, text=text, evidence=sources.passages, claims=claims, remarks=sources.remarks
         )
@@ -308,15 +308,15 @@ class DraftService:
         times = times_of(meeting, self._skills.zone)
         if {name: note.frontmatter.data.get(name) for name in times} == times and entry.title == title_of(meeting):
             return
-        run = await self._skills.run_for(meeting)
-        fresh, _ = await self._skills.writer.preview(run)
+        job = await self._skills.job_for(meeting)
+        fresh, _ = await self._skills.writer.preview(job)
         changed = {old: new for old, new in zip(head_of(entry.original), head_of(fresh), strict=True) if old != new}
-        target = run.effective_path if entry.path == entry.target or run.autonomy == "low" else entry.path
+        target = job.effective_path if entry.path == entry.target or job.autonomy == "low" else entry.path
         plan = await self._run(self._approver.plan_realign, entry, times, changed, target)
         await self._run(self._writer.apply, plan, actor=ACTOR)
         path = next((change.path for change in plan.changes if change.after is not None), entry.path)
         original = with_lines(entry.original, changed)
-        await self._save(replace(entry, path=path, target=run.target_path, title=run.title, original=original))
+        await self._save(replace(entry, path=path, target=job.target_path, title=job.title, original=original))
 
     async def has_note(self, meeting: Meeting) -> bool:
         """Check whether there is a note of this meeting, also by the user, or of another entry of its series at the

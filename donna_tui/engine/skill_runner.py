@@ -58,21 +58,21 @@ class SkillRunner:
             find=lambda key: context.read(lambda index: notes_of_key(index, key)),
         )
 
-    async def run_of(self, entry: Entry) -> DraftJob:
-        """Return the run that composes a draft again. Raises DonnaError if there is no source to draft from."""
+    async def job_of(self, entry: Entry) -> DraftJob:
+        """Return the job that composes a draft again. Raises DonnaError if there is no source to draft from."""
         if entry.skill == meeting_note.TEMPLATE:
-            return await self.run_for(await self._calendar.meeting(entry.key))
+            return await self.job_for(await self._calendar.meeting(entry.key))
         if entry.skill == person.TEMPLATE:
             name, _, week = entry.key.rpartition("@")
             return person.profile(self._gatherer, name, _day_of(week))
         return DATED_SKILLS[entry.skill](self._gatherer, _day_of(entry.key))
 
-    async def run_for(self, meeting: Meeting) -> DraftJob:
-        """Return the run that composes the note of a meeting. Raises DonnaError."""
+    async def job_for(self, meeting: Meeting) -> DraftJob:
+        """Return the job that composes the note of a meeting. Raises DonnaError."""
         return await meeting_note.note(self._gatherer, meeting)
 
     async def write_note(self, meeting: Meeting) -> WriteResult:
-        return await self.writer.run(await self.run_for(meeting))
+        return await self.writer.run(await self.job_for(meeting))
 
     async def check(self, entry: Entry) -> None:
         """Check that a draft can be composed again. Raises DonnaError if its skill or meeting is unknown."""
@@ -82,7 +82,7 @@ class SkillRunner:
             raise DonnaError(Reason.USAGE, f"there is no skill {entry.skill}")
 
     async def again(self, entry: Entry) -> None:
-        await self.writer.run(await self.run_of(entry))
+        await self.writer.run(await self.job_of(entry))
 
     async def write(self, skill: str, day: datetime.date, who: str = "") -> list[WriteResult]:
         """Write the drafts of a skill for a day or its week; `who` names a profile, due or not. Raises DonnaError."""

@@ -75,10 +75,10 @@ async def draft(base: Path, reached: Callable[[str], None] = lambda _: None) -> 
         reached=reached,
     )
     try:
-        run = DraftJob(
+        job = DraftJob(
             template="commitment_log", gather=gather, target_path=PATH, key=KEY, title=KEY, autonomy="medium"
         )
-        return await drafting.run(run)
+        return await drafting.run(job)
     finally:
         await db.close()
 

@@ -81,7 +81,7 @@ _COURTESY = re.compile(
 
 
 async def note(gatherer: Gatherer, meeting: Meeting) -> DraftJob:
-    """Return the run of the note of a meeting. Raises DonnaError."""
+    """Return the job of the note of a meeting. Raises DonnaError."""
     return DraftJob(
         template=TEMPLATE,
         gather=lambda: _gather(gatherer, meeting),

@@ -56,7 +56,7 @@ _LINK = re.compile(r"(?<!!)\[\[([^\[\]|#^\n]{1,200})")
 
 
 def profile(gatherer: Gatherer, name: str, day: datetime.date) -> DraftJob:
-    """Return the run that updates the page of a person in the week of a day."""
+    """Return the job that updates the page of a person in the week of a day."""
     week = iso_week(day)
     return DraftJob(
         template=TEMPLATE,

@@ -39,7 +39,7 @@ _PLANS = re.compile(r"^\W*(?:next week|plans?|the week ahead|focus|goals|nächst
 
 
 def reflection(gatherer: Gatherer, day: datetime.date) -> DraftJob:
-    """Return the run of the reflection on a day: its meetings, completed tasks and chats."""
+    """Return the job of the reflection on a day: its meetings, completed tasks and chats."""
     return DraftJob(
         template=REFLECTION,
         gather=lambda: _gather_reflection(gatherer, day),
@@ -51,7 +51,7 @@ def reflection(gatherer: Gatherer, day: datetime.date) -> DraftJob:
 
 
 def commitments(gatherer: Gatherer, day: datetime.date) -> DraftJob:
-    """Return the run of the commitments that were made on a day, in its notes and chats."""
+    """Return the job of the commitments that were made on a day, in its notes and chats."""
     return DraftJob(
         template=COMMITMENTS,
         gather=lambda: _gather_commitments(gatherer, day),
@@ -63,7 +63,7 @@ def commitments(gatherer: Gatherer, day: datetime.date) -> DraftJob:
 
 
 def weekly_review(gatherer: Gatherer, day: datetime.date) -> DraftJob:
-    """Return the run of the review of the week that contains a day: also what is due next."""
+    """Return the job of the review of the week that contains a day: also what is due next."""
     week = iso_week(day)
     return DraftJob(
         template=WEEKLY,
