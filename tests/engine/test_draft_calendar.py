@@ -166,7 +166,7 @@ async def test_a_meeting_that_has_a_note_gets_no_second_one(tmp_path: Path) -> N
 
 async def test_a_note_that_the_user_wrote_of_a_meeting_is_its_note(tmp_path: Path) -> None:
     own, numbered = NOTE, "Meetings/2024-01-17-gateway-team-2.md"
-    notes = {own: "# Gateway team\n\nMine.\n", "Notes/2024-01-10-gateway-team.md": "# Gateway team\n"}
+    notes = {own: "# Gateway team\n\nMine.\n", "Notes/Gateway team 2024-01-10.md": "# Gateway team\n"}
     async with draft_engine(tmp_path, notes=notes) as here:
         start = meeting().start.timestamp()
         await here.hold(meeting())

@@ -1073,7 +1073,7 @@ async def test_an_action_item_is_no_fact_and_pending_only_after_the_last_meeting
         f"Meetings/{then} Props.md": "## Actions\n- Alice to glue the letters\n  - Alice has the glue\n- Ben to sing\n",
         f"Meetings/{recently(3)} Office.md": "## Actions\n- Alice: order gloves\n- Alice: call Ben\n",
         f"Meetings/{recently(90)} Roof.md": "## Actions\n- Alice to mend the roof\n",
-        f"Daily/{then}.md": f"- [x] Alice: call Ben ✅ {then}\n- I promised Alice to send the plan\n",
+        f"Daily/{then}.md": f"- [x] Alice: call Ben ✅ {then}\n- [ ] Alice: order gloves\n- I promised Alice to send the plan\n",
         "1on1/Alice.md": f"## {first}\n- TODO Alice: ask Cy\n\n## {then}\n- TODO Alice: pay Cy\n",
     }
     async with draft_engine(tmp_path, notes=notes) as here:
@@ -1226,23 +1226,6 @@ async def test_a_heading_with_a_first_name_is_about_the_person_and_a_word_is_no_
         (will,) = await new(person="Will Turner")
         assert "sings" in here.text(will.path)
         assert "the offer" not in here.text(will.path)
-
-
-async def test_a_first_name_that_is_a_word_counts_where_a_person_is_spoken_of(tmp_path: Path) -> None:
-    lines = (
-        "- April needs two radios\n- I met April at the fair\n- In April 2027 the rota changes\n- April sales were good\n"
-        "- The fair is in April\n- From April to June we are closed\n- April will be cold\n- April Berg needs a desk\n"
-    )
-    front = "---\nattendees: [April Stone, Will Marsh]\n---\n"
-    will = "- Will the radios last?\n- Will send the offer\n- Will rang about the radios\n- Ben asked Will for more\n"
-    async with draft_engine(tmp_path, notes={f"Meetings/{recently()} Rota.md": front + lines + will}) as here:
-        new = partial(here.engine.drafts.write_new, "person_profile", datetime.date.today())
-        for name, facts in (
-            ("April Stone", ["- April needs two radios", "- I met April at the fair"]),
-            ("Will Marsh", ["- Will rang about the radios", "- Ben asked Will for more"]),
-        ):
-            (result,) = await new(person=name)
-            assert [line.partition(" (")[0] for line in section(here.text(result.path), "What I know")] == facts
 
 
 async def test_a_profile_is_found_by_an_alias_and_has_what_is_said_of_it(tmp_path: Path) -> None:

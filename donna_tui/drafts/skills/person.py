@@ -170,6 +170,7 @@ async def _gather(gatherer: Gatherer, name: str, day: datetime.date) -> Context:
     names_in = {read.note.path: names.within(people_of(read.note.front)) for read in reads}
     lately = Span(day - LONG_PAST, day)
     known = await known_tasks(gatherer)
+    done_on = _days_done(known)
     facts: list[dict[str, str]] = []
     pending: list[tuple[Read, Block]] = []
     for read in reads:
@@ -179,7 +180,7 @@ async def _gather(gatherer: Gatherer, name: str, day: datetime.date) -> Context:
         said = [block for block in found if here.is_fact(block)]
         facts += material.quote(read, said[: limits.vault - len(facts)])
         still = [block for block in _pending(read, found, last_days, lately) if not here.are_all_of(block.text)]
-        pending += [(read, block) for block in still if not _is_done_since(read, block, known)]
+        pending += [(read, block) for block in still if not _is_done_since(read, block, done_on)]
         material.for_model += [
             material.passages.add(read.evidence(block), sensitive=read.note.sensitive)
             for block in found
@@ -198,7 +199,9 @@ async def _gather(gatherer: Gatherer, name: str, day: datetime.date) -> Context:
                 material.listed.append((sentence, (passage.number,)))
                 facts.append({"text": inline(sentence), "indent": "", "topic": "", "link": where})
     lines = await task_lines(tasks, limits.task, material)
-    for read, block in pending[: max(0, limits.task - len(tasks))]:
+    boxes = {task_key(task.title) for task in tasks}
+    others = {key: each for each in reversed(pending) if (key := task_key(each[1].text)) not in boxes}
+    for read, block in [*reversed(others.values())][: max(0, limits.task - len(tasks))]:
         lines += [{**line, "due": ""} for line in material.quote(read, [block])]
     data = {"name": inline(name), "facts": facts[: limits.vault], "tasks": lines}
     front = {"type": "person", "name": name, "stub": None, "week": iso_week(day)}
@@ -245,11 +248,20 @@ def _pending(
     return [block for block in found if _is_action(block) and (_day_said(read, block) or since) >= since]
 
 
-def _is_done_since(read: Read, block: Block, known: Iterable[TaskRow]) -> bool:
+def _days_done(tasks: Iterable[TaskRow]) -> dict[str, str]:
+    """Return the last day on which each of some tasks was done, by its words; empty if its note has no day."""
+    found: dict[str, str] = {}
+    for task in tasks:
+        if not task.is_open:
+            key, day = task_key(task.title), task.done or str(day_in(task.note, {}) or "")
+            found[key] = max(day, found.get(key, ""))
+    return found
+
+
+def _is_done_since(read: Read, block: Block, done_on: Mapping[str, str]) -> bool:
     """Check whether a note from the day of an action item on has it as a task that is done."""
-    key, day = task_key(block.text), str(_day_said(read, block) or "")
-    same = (task for task in known if not task.is_open and task_key(task.title) == key)
-    return any((task.done or str(day_in(task.note, {}) or "")) >= day for task in same)
+    key = task_key(block.text)
+    return key in done_on and done_on[key] >= str(_day_said(read, block) or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,12 +285,12 @@ class _Named:
         names = dict.fromkeys((name, *map(untitled, aliases)))
         first = name.split()[0] if name.split() else name
         keys = {untitled(person).casefold() for person in people} - {*map(str.casefold, names), first.casefold()}
-        is_unambiguous = not any(first.casefold() in key.split() for key in keys)
+        is_unambiguous = _is_distinct(first) and not any(first.casefold() in key.split() for key in keys)
         others = {key for each in keys for key in (each, *each.split()[:1])} - {first.casefold()}
         listed = "|".join(re.escape(each) for each in sorted(others, key=len, reverse=True) if len(each) > 2)
         return cls(
             _words(*names),
-            _first_name(first) if is_unambiguous else None,
+            _first_name(name) if is_unambiguous else None,
             re.compile(rf"(?<!\w)(?![a-z])(?i:{listed or '(?!)'})(?!\w|\s+\d)"),  # neither “will” nor “May 2026”
             frozenset(word[0].upper() for word in name.split()),
             name,
@@ -289,7 +301,7 @@ class _Named:
         """Match the first name as well in a note that lists these `people`, this one and nobody else of that name."""
         first = self.name.casefold().split()[:1]
         is_only = [each for each in people if each.split()[:1] == first] == [person_key(self.name)]
-        return replace(self, first=_first_name(self.name.split()[0])) if is_only else self
+        return replace(self, first=_first_name(self.name)) if is_only and _is_distinct(self.name.split()[0]) else self
 
     def are_in(self, text: str) -> bool:
         return bool(self.full.search(text) or (self.first and self.first.search(text)))
@@ -322,34 +334,13 @@ class _Named:
         return bool(self.full.fullmatch(words) or (self.first and self.first.fullmatch(words)))
 
 
-_BEFORE_PERSON = (
-    r"(?:@|\[|(?<=\w)\(|\b(?:with|ask(?:ed|s)?|tell|told|call(?:ed)?|met|meet|thank(?:ed)?|promised?|remind(?:ed)?"
-    r"|show(?:ed)?|g[ai]ve|owe|invited?|e-?mail(?:ed)?|mit|frag(?:e|te?)?)\s+)"
-)
-_AFTER_PERSON = (
-    r"(?=\s*(?:[:@→]|-+>)|\s+(?:to\s+[a-z]|will\s+(?!be\b)|(?:has|had) to\b|(?:need(?:s|ed)|want(?:s|ed)|sa(?:ys|id)"
-    r"|thinks|thought|ask(?:s|ed)|told|rang|called|wrote|sent|prefers|likes|leads|feels|felt|offer(?:s|ed)|agree[sd]"
-    r"|promise[sd]|suggest(?:s|ed)|propose[sd]|report(?:s|ed)|explain(?:s|ed)|mention(?:s|ed)|knows|knew|hope[sd]"
-    r"|join(?:s|ed))\b))"
-)
-"""What comes before and after the name of a person, and hardly ever before or after “April” or “Will” as a word."""
+def _is_distinct(first: str) -> bool:
+    """Check whether a first name is neither a word, such as “Will” and “May”, nor initials, such as “JP”."""
+    return (len(first) > 2 or first[1:].islower()) and first.casefold() not in STOP_WORDS and first not in MONTHS
 
 
-def _is_word(first: str) -> bool:
-    """Check whether a first name is a word as well, such as “Will” and “May”."""
-    return first.casefold() in STOP_WORDS or first in MONTHS
-
-
-def _first_name(first: str) -> re.Pattern[str] | None:
-    """Match a first name that no surname follows; one that is a word only as a person is spoken of. None for initials,
-    such as “JP”.
-    """
-    if len(first) <= 2 and not first[1:].islower():
-        return None
-    if not _is_word(first):
-        return _words(first, after=r"(?!\s+[A-ZÀ-Þ]\w)")
-    name = rf"{re.escape(first)}(?!\w|\s+(?:[A-ZÀ-Þ]\w|\d))"
-    return re.compile(rf"{_BEFORE_PERSON}{name}|(?<!\w){name}{_AFTER_PERSON}")
+def _first_name(name: str) -> re.Pattern[str]:
+    return _words(name.split()[0], after=r"(?!\s+[A-ZÀ-Þ]\w)")
 
 
 def _words(*names: str, after: str = "") -> re.Pattern[str]:
