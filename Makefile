@@ -72,7 +72,7 @@ test-slow: $(VENV)/.dev
 
 stress: $(VENV)/.dev
 	@$(BIN)/pytest -m stress --hypothesis-profile=search -o faulthandler_timeout=0
-	@$(BIN)/pytest tests/property -m "not stress" --hypothesis-profile=search
+	@$(BIN)/pytest tests/property tests/unit/test_operations.py tests/unit/test_diff.py -m "not stress" --hypothesis-profile=search
 
 bench: $(VENV)/.dev
 	@$(BIN)/python -m bench

@@ -17,7 +17,7 @@ from donna_tui.drafts.text import words_only
 from donna_tui.memory.checkboxes import parse_task
 from donna_tui.search.ranking import stems_of
 from donna_tui.search.sections import DECISION_LABEL, DECISIONS_HEADING, TASK_LABEL, TASK_LINE, TASKS_HEADING
-from donna_tui.text.dates import GERMAN_MONTHS, MONTH, WEEKDAYS
+from donna_tui.text.dates import MONTH, WEEKDAYS
 from donna_tui.text.lines import line_of, line_starts, split_lines
 from donna_tui.text.markdown import CELL_END, CUE, DELIMITER_ROW, EMBEDDED_IMAGE, VOICE, Section, split_sections
 from donna_tui.text.prose import HIDDEN, hidden, prose, without_comments
@@ -124,7 +124,7 @@ _NAMES = rf"(?-i:{_ANYBODY}(?:(?:,? (?:and|und|et|y)|[,;/&+]| [/&+])\s?{_ANYBODY
 
 _DAY = (
     r"(?:(?:on|at|am|the|next|in) )*(?:\d|tb[ad]\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|mittwoch\b"
-    rf"|(?:mon|diens|donners|frei|sams|sonn)tag\b|(?:{MONTH}|{'|'.join(GERMAN_MONTHS)})\.? \d)"
+    rf"|(?:mon|diens|donners|frei|sams|sonn)tag\b|(?:{MONTH})\.? \d)"
 )
 _ON_A_DAY = (
     rf" (?:(?:is|ist|will be) )?(?=(?:on|at|am|the|next) ){_DAY}"
@@ -267,7 +267,7 @@ _NO_POINT = re.compile(
 _IS_DONE = re.compile(
     r"^\W*(?:[✅☑✔]|(?:done|erledigt)\s*[:–—-](?!\s*(?:when|if|once|wenn|sobald)\b))"
     r"|(?:\s[–—-]+|[(\[;])\s*(?:(?:all|already|is|schon) )?(?:done|completed|finished|erledigt|fertig|fait|hecho)"
-    rf"(?: (?:on|am|le|el))?(?:[\d\W]|\b{MONTH}\b)*$|[✅☑✔][\d\W]*$",
+    rf"(?: (?:on|am|le|el))?(?:[\d\W]|\b(?:{MONTH})\b)*$|[✅☑✔][\d\W]*$",
     re.IGNORECASE,
 )
 """An action item with a remark that it is done: “Kim: order it – done”, but not “Kim to say when it is done”."""

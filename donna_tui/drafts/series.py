@@ -24,7 +24,7 @@ from donna_tui.drafts.text import words_only
 from donna_tui.index.database import Database
 from donna_tui.index.names import NameKind
 from donna_tui.search.ranking import stems_of
-from donna_tui.text.dates import GERMAN_MONTHS, MONTH, WEEKDAYS
+from donna_tui.text.dates import MONTH, WEEKDAYS
 from donna_tui.text.words import ONE_ON_ONE
 from donna_tui.types.drafts import Meeting
 from donna_tui.types.search import ME, Filters, Hit, MemorySource, SearchOutcome, SearchRequest
@@ -101,7 +101,7 @@ _EVERY_TEAM = _TEAM | _DIARY | _ANYBODY | {
 
 _PERIOD = re.compile(
     r"\b(?:(?:week|woche|sprint|iteration|quarter|quartal) ?\d*|(?:[qhw]|kw|cw|fy) ?\d{1,4}|(?:19|20)\d\d"
-    rf"|{MONTH}|{'|'.join(GERMAN_MONTHS)})\b",
+    rf"|{MONTH})\b",
     re.IGNORECASE,
 )
 """A year, quarter, month, week or sprint in the name of a folder."""

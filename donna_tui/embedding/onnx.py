@@ -104,8 +104,7 @@ class OnnxProvider:
 
         def is_split(start: int, end: int) -> bool:
             tokens = bisect_left(starts, end) - bisect_left(starts, start)
-            is_number = any(map(str.isdecimal, words[start:end]))
-            return is_number or tokens >= max(3, (end - start) / SHORT_TOKEN)
+            return words[start:end].isdecimal() or tokens >= max(3, (end - start) / SHORT_TOKEN)
 
         split = sum(end - start for start, end in found if is_split(start, end))
         return 2 * split <= sum(end - start for start, end in found)

@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from string import ascii_lowercase
+from typing import Any
 
 from donna_tui.index.candidate_pruning import Level, choose_level, whole
 from donna_tui.index.database import Database, RunParallel
@@ -25,7 +26,7 @@ from donna_tui.index.filters import (
 )
 from donna_tui.index.sampling import Range, halves, span
 from donna_tui.index.scope import ScopeMembership, estimate_scope, is_one_note
-from donna_tui.text.words import is_one_character, spelling_pattern
+from donna_tui.text.words import is_one_character, last_part, spelling_pattern
 
 CANDIDATES_PER_RESULT = 2
 """Candidates ranked per chunk wanted in a scope of all passages; proportionally more in a smaller scope."""
@@ -157,10 +158,7 @@ def _rank_inside(
     table: str,
     keys: Range = ALL_KEYS,
 ) -> list[ScoredChunk]:
-    """Rank only the chunks that a subquery lists, within a range of keys; all of them without a subquery.
-
-    `table` is that of a keyword index, here and below.
-    """
+    """Rank only the chunks that a subquery lists, within a range of keys; all of them without a subquery."""
     listed = f" AND +rowid IN ({inside})" if inside else ""  # the plus prevents a lookup per row
     rows = database.rows(
         f"SELECT rowid, -bm25({table}, {WEIGHTS}) AS score FROM {table} WHERE {table} MATCH ?"  # noqa: S608
@@ -235,34 +233,40 @@ def one_edit_away(database: Database, word: str, table: str) -> str:
 
 MAX_READ = 50
 """Maximum number of passages that are read for the spelling of a word."""
+MAX_BEGUN = 1_000
+"""Maximum number of passages that are read for a word that begins like a prefix; FTS5 finds many others as well."""
 
 
 def holds_spelling(database: Database, word: str, table: str) -> bool:
     """Return whether one of the first passages that contain a word spells it like this (`spelling_pattern`); the
     keyword index has neither accents nor the separators of numbers.
     """
-    return _is_in_first(database, quoted(word), spelling_pattern(word), table)
+    return _first_with(database, quoted(word), f"matches(?, {_TEXT})", spelling_pattern(word), table) is not None
 
 
 def holds_whole_word(database: Database, word: str, table: str) -> bool:
-    """Return whether one of the first passages that contain a form of a word contains the word itself."""
-    return _is_in_first(database, quoted(word), rf"(?i:(?<![^\W_]){re.escape(word)}(?![^\W_]))", table)
+    """Return whether one of the first passages that contain a form of a word contains the word itself, with or without
+    its accents.
+    """
+    holds = "holds_phrases(?, d.search_title, c.heading_path, c.content)"
+    return _first_with(database, quoted(word), holds, json.dumps([word]), table) is not None
 
 
-def _is_in_first(database: Database, expression: str, pattern: str, table: str) -> bool:
-    """Return whether a pattern matches one of the first passages that an FTS5 expression does."""
-    found = f"SELECT rowid FROM {table} WHERE {table} MATCH ? LIMIT {MAX_READ}"  # noqa: S608
-    exists = (
-        f"SELECT EXISTS (SELECT 1 FROM ({found}) AS found CROSS JOIN memory_chunks c ON c.id = found.rowid"  # noqa: S608
-        " JOIN memory_documents d ON d.id = c.document_id WHERE matches(?, d.search_title || ' ' || c.content))"
+_TEXT = "d.search_title || ' ' || c.heading_path || ' ' || c.content"
+
+
+def _first_with(
+    database: Database, expression: str, condition: str, value: str, table: str, column: str = "1", most: int = MAX_READ
+) -> Any:
+    """Return a column of the first of some passages that an FTS5 expression matches which meets a condition with a
+    value; None if none of them does.
+    """
+    found = f"SELECT rowid FROM {table} WHERE {table} MATCH ? LIMIT {most}"  # noqa: S608
+    return database.value(
+        f"SELECT {column} FROM ({found}) AS found CROSS JOIN memory_chunks c ON c.id = found.rowid"  # noqa: S608
+        f" JOIN memory_documents d ON d.id = c.document_id WHERE {condition} LIMIT 1",
+        (expression, value),
     )
-    return bool(database.value(exists, (expression, pattern)))
-
-
-def last_part(word: str) -> str:
-    """Return the letters and digits with which a word ends: “spik” of “load_spik”."""
-    parts = re.search(r"[^\W_]*\Z", word)
-    return parts[0] if parts else ""
 
 
 def prefix_query(database: Database, word: str, table: str) -> str:
@@ -281,21 +285,26 @@ def prefix_query(database: Database, word: str, table: str) -> str:
     )
     # FTS5 would stem a stem again, such as “decis” to “deci”
     completed = [f"{quoted(before + term)}*" if term.endswith("s") else quoted(before + term) for term in terms]
-    completed = completed or [f"{quoted(before + (_stem_of(database, prefix, table) or prefix))}*"]
-    return f"({' OR '.join(completed)})"
+    if not completed and (word := _word_begun(database, prefix, table)):
+        return quoted(before + word)
+    return f"({' OR '.join(completed)})" if completed else f"{quoted(before + prefix)}*"
 
 
-def _stem_of(database: Database, prefix: str, table: str) -> str:
-    """Return the longest stem that is a prefix of a word, if some text has a word that the whole word begins: “decisi”
-    begins “decisions”, of which “decis” is the stem, but “universi” does not begin “unit”.
+def _word_begun(database: Database, prefix: str, table: str) -> str:
+    """Return a word of some text that a prefix longer than its stem begins: “decisions”, of which “decis” is the stem,
+    for “decisi”, but not “unit” for “universi”. Empty if there is none.
     """
     known = database.column(
         f"SELECT term FROM json_each(?) AS stem CROSS JOIN {VOCABULARY[table]} ON term = stem.value",  # noqa: S608
         (json.dumps([prefix[:length] for length in range(SHORTEST_STEM, min(len(prefix), LONGEST_STEM))]),),
     )
-    stem = max(known, key=len, default="")
-    begins = rf"(?i:(?<![^\W_]){re.escape(prefix)})"
-    return stem if stem and _is_in_first(database, f"{quoted(stem)}*", begins, table) else ""
+    if not known:
+        return ""
+    pattern = rf"(?i:(?<![^\W_]){re.escape(prefix)})[^\W_]*"
+    stems = f"{quoted(max(known, key=len))}*"
+    text = _first_with(database, stems, f"matches(?, {_TEXT})", pattern, table, _TEXT, MAX_BEGUN)
+    found = re.search(pattern, text or "")
+    return found[0] if found else ""
 
 
 def quoted(text: str) -> str:

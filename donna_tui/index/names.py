@@ -160,15 +160,32 @@ def _first_held(patterns: Sequence[re.Pattern[str]], text: str) -> int:
     return next((number for number, pattern in enumerate(patterns) if not pattern.search(text)), len(patterns))
 
 
-def prefix_names(database: Database, key: str, scope: Scope, limit: int, *, is_whole: bool = True) -> list[Name]:
-    """Find names of notes that begin with the words of a key, the shortest first; the last one may be incomplete unless
-    it `is_whole`.
-    """
+_PREFIXED = "n.kind IN ({}) AND n.key >= ? AND n.key < ?"
+_SHORTEST_FIRST = "length(n.key), d.modified_at DESC, d.source_id"
+
+
+def prefix_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:
+    """Find names of notes that begin with the words of a key, the shortest first."""
     kinds = (NameKind.FILE, NameKind.TITLE, NameKind.ALIAS, NameKind.PATH)
-    prefixed = f"n.kind IN ({', '.join(str(int(kind)) for kind in kinds)}) AND n.key >= ? AND n.key < ?"
-    order = "length(n.key), d.modified_at DESC, d.source_id"
+    where = _PREFIXED.format(", ".join(str(int(kind)) for kind in kinds))
+    return _lookup(database, scope, limit, where, [f"{key} ", f"{key}!"], _SHORTEST_FIRST)
+
+
+def few_prefix_names(
+    database: Database, key: str, scope: Scope, most: int, limit: int, *, is_whole: bool
+) -> list[Name]:
+    """Find names of notes that begin with the words of a key, without their folders, the shortest first; none if more
+    than `most` notes have such a name. The last word may be incomplete unless it `is_whole`.
+    """
+    kinds = (NameKind.FILE, NameKind.TITLE, NameKind.ALIAS)
+    where = _PREFIXED.format(", ".join(str(int(kind)) for kind in kinds))
     first, end = (f"{key} ", f"{key}!") if is_whole else (key, f"{key}\U0010ffff")
-    return _lookup(database, scope, limit, prefixed, [first, end], order)
+    inside, parameters = conditions(Scope(scope.filters))
+    distinct = f"SELECT DISTINCT n.document_id FROM {_NAMED} WHERE {where} AND {inside} LIMIT ?"  # noqa: S608
+    notes = database.column(distinct, [first, end, *parameters, most + 1])
+    if not 0 < len(notes) <= most:
+        return []
+    return _lookup(database, scope, limit, where, [first, end], _SHORTEST_FIRST)
 
 
 def person_names(database: Database, word: str, scope: Scope, limit: int) -> list[Name]:

@@ -78,14 +78,15 @@ def held_until_confirmed(client: VaultClient, database: Database, differing: Col
 
 
 def unexplained(client: VaultClient, database: Database, missing: Collection[str]) -> tuple[set[str], int]:
-    """Return the missing notes that the index has, and the number of its notes. If they are suspiciously many, leave
-    out those that were deleted with Donna: git is asked only then.
+    """Return the missing notes that the index has, and the number of its notes, both without those that were deleted
+    with Donna: git is asked for these only if suspiciously many are missing.
     """
     found, known = known_paths(database, missing), database.value(NOTES)
     if suspicious(len(found), known):
         from donna_tui.vault.git.operations import deleted_by_operations
 
-        found -= deleted_by_operations(client.root, found)
+        deleted = deleted_by_operations(client.root, found)
+        found, known = found - deleted, known - len(deleted)
     return found, known
 
 

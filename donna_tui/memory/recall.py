@@ -43,7 +43,7 @@ HALF_LIFE_SECONDS = 30 * 86_400.0
 
 UNKNOWN_IMPORTANCE = 0.5
 
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W_]+")
 
 
 def rerank(

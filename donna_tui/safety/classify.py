@@ -33,7 +33,7 @@ class Sensitivity(Enum):
     LOCAL_ONLY = "local-only"
     """Its text never leaves this machine."""
     DONNA_SENSITIVE = "donna-sensitive"
-    """Local-only, and never written by Donna."""
+    """Private, and never written by Donna."""
 
 
 def classify(

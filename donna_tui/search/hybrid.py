@@ -178,7 +178,7 @@ def _named_notes(
     database: Database, question: Question, keyword: KeywordLeg, hits: Sequence[Ranked]
 ) -> tuple[Named, ...]:
     """Return the notes that a question names. A name with typing errors counts only if no text has one of its words, or
-    nothing was found, and the beginning of a name only if nothing was found.
+    nothing was found, and so does a heading, or the beginning of the names of many notes.
     """
     if keyword.named or question.mode == "semantic":
         return keyword.named
@@ -209,8 +209,8 @@ def _person_boosts(
     question names than about others.
 
     Return None if no passage answers the question, or the passages say it about the other person. Only a hybrid search
-    can decide that. In a search of a single note the best passages need not be close, because the note is already
-    chosen, nor if the question asks only for a section, such as “open tasks”.
+    can decide that. The best passages need not be close in a search of a single note, which is already chosen, nor for
+    a question that asks only for a section, such as “open tasks”.
     """
     if question.mode != "hybrid" or question.vector is None or not question.query.terms:
         return {}

@@ -14,7 +14,6 @@ from donna_tui.index.keyword import (
     holds_spelling,
     holds_whole_word,
     holds_word,
-    last_part,
     newest,
     prefix_query,
     quoted,
@@ -32,6 +31,7 @@ from donna_tui.text.words import (
     STOP_WORDS,
     is_grouped,
     is_one_character,
+    last_part,
     other_article,
     other_spellings,
     stem,
@@ -123,7 +123,11 @@ def keyword_leg(
         return KeywordLeg(question.query, {}, {}, {}, last_is_prefix, in_note=in_note)
     found = matches(database, question, limit, run_parallel, last_is_prefix=last_is_prefix)
     request = question.request
-    named = named_by(database, question.query, request.filters, request.text, last_is_prefix) if limit else ()
+    named = (
+        named_by(database, question.query, request.filters, request.text, last_is_prefix=last_is_prefix)
+        if limit
+        else ()
+    )
     ids = [*(match.id for match in found), *(note.id for note in named)]
     vectors = stored_vectors(database, ids) if question.mode == "hybrid" else {}
     scores = {match.id: match.score for match in found}
@@ -142,7 +146,7 @@ MAX_SERIES_WORDS = 5
 
 def _latest_dated(database: Database, query: Query) -> Query:
     """Resolve “the latest” in a query to the newest note of the series that the next words name, and to its day. The
-    words up to the first that is not only a kind of note, such as “retro”, must be in the names of the note.
+    names of the note must have these words, up to the first that is more than a kind of note such as “retro”.
     """
     expression, words = latest_of(query)
     least = next((number for number, word in enumerate(words, 1) if not is_kind_of_note(word)), 1)
@@ -190,12 +194,12 @@ MAX_PARTS = 20
 
 def _known_end(database: Database, word: str, table: str) -> str:
     """Return the longest end of a URL or path that some passage contains, such as a DOI or the name of a file; the word
-    itself if that is known, or no end is. An end of a single word may be anything.
+    itself if that is known, or no end is. An end of a single word may be anything, and so may one part of a URL.
     """
-    parts = word.split("/")
-    if not 1 < len(parts) <= MAX_PARTS or holds_word(database, word, table):
+    parts, is_url = word.split("/"), "://" in word
+    if not 2 < len(parts) <= MAX_PARTS or holds_word(database, word, table):
         return word
-    ends = ("/".join(parts[at:]) for at in range(1, len(parts)))
+    ends = ("/".join(parts[at:]) for at in range(1, len(parts) - is_url))
     named = (end for end in ends if re.search(r"[^\W\d_]", end) and re.search(r"[^\W_][\W_]+[^\W_]", end))
     return next((end for end in named if holds_word(database, end, table)), word)
 

@@ -16,6 +16,7 @@ from donna_tui.index.names import (
     Name,
     NameKind,
     exact_names,
+    few_prefix_names,
     heading_names,
     name_key,
     names_holding,
@@ -24,7 +25,8 @@ from donna_tui.index.names import (
     recent_notes,
     similar_names,
 )
-from donna_tui.search.query import Query
+from donna_tui.search.query import Query, latest_of
+from donna_tui.search.sections import section_of
 from donna_tui.text.fuzzy import allowed_edits, edit_distance, fuzzy_match
 from donna_tui.text.words import STOP_WORDS, stem
 from donna_tui.types.search import Filters, NameMatch
@@ -58,7 +60,7 @@ class Named:
 
 
 def named_by(
-    database: Database, query: Query, filters: Filters, text: str, last_is_prefix: bool = False
+    database: Database, query: Query, filters: Filters, text: str, *, last_is_prefix: bool = False
 ) -> tuple[Named, ...]:
     """Find the notes whose name is the whole question `text`, or all of `query` without its filters; the best first.
     If there are none, find the pages of the few people whose first name or surname it is, else the few notes with a
@@ -75,12 +77,15 @@ def named_by(
         if named := tuple(_passages(database, found, key, scope)):
             return named
     for key, scope in _plain(query):
-        if len(key) >= SHORTEST_BEGINNING and key not in STOP_WORDS:
-            people = person_names(database, key, scope, MAX_NAMES) if " " not in key else []
-            begun = prefix_names(database, key, scope, MAX_NAMES, is_whole=not last_is_prefix)
-            for found in (people, [name for name in begun if name.kind is not NameKind.PATH]):
-                if 0 < len({name.document for name in found}) <= MAX_NAMED:
-                    return tuple(_passages(database, found, key, scope))
+        if len(key) < SHORTEST_BEGINNING or key in STOP_WORDS:
+            continue
+        people = person_names(database, key, scope, MAX_NAMES) if " " not in key else []
+        if 0 < len({name.document for name in people}) <= MAX_NAMED:
+            return tuple(_passages(database, people, key, scope))
+        asks = query.relative or latest_of(query)[0] or section_of(query.text)[0]
+        if not asks:  # “today” is not about “Today I learned”
+            found = few_prefix_names(database, key, scope, MAX_NAMED, MAX_NAMES, is_whole=not last_is_prefix)
+            return tuple(_passages(database, found, key, scope))
     return ()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
@@ -104,7 +105,8 @@ def _forms_of(month: str, days: Sequence[int], year: str) -> Iterator[str]:
     padded, number = (f"(?:{'|'.join(format(day, form) for day in days if day)})" for form in ("02", ""))
     yield date_word(month, padded, year)
     yield f"{year or _ANY_YEAR} {month} {padded}"
-    yield rf"(?<!\d\d\d\d )0?{number} 0?{int(month)} {year or _ANY_YEAR}"  # not in “2023-05-06, 2024-01-01”
+    # neither in “2023-05-06, 2024-01-01” nor in “12:03 2026-04-01”
+    yield rf"(?<!\d\d\d\d )0?{number} 0?{int(month)} {year or _ANY_YEAR}(?! (?:0[1-9]|1[0-2]) [0-3]\d\b)"
     named = f"(?:{name} {number}|{number} {name})"
     yield f"{named} {year}" if year else named
     if year:
@@ -125,16 +127,23 @@ def _dates_in(text: str) -> Iterator[tuple[str, int, str]]:
 
 
 def _matches_in(text: str) -> list[re.Match[str]]:
-    """Return the matches of the forms of dates in a text, of overlapping ones the first: “5 June” in “5 June 20”, and
-    not a month as well as a day of it, as in “13 October 2023”.
+    """Return the matches of the forms of dates in a text, of overlapping ones the one with a day and a year, as in
+    “Apollo 11 July 20 1969”, else the first: “5 June” in “5 June 20”.
     """
     found = [match for form in _forms_for(text) for match in re.finditer(form, text, re.IGNORECASE)]
-    found.sort(key=lambda match: (match.start(), -match.end()))
+    found.sort(key=lambda match: (not _is_full(match), match.start(), -match.end()))
     kept: list[re.Match[str]] = []
     for match in found:
-        if not kept or match.span() == kept[-1].span() or match.start() >= kept[-1].end():
-            kept.append(match)
+        place = bisect_right(kept, match.span(), key=re.Match.span)
+        is_after = place == 0 or kept[place - 1].span() == match.span() or kept[place - 1].end() <= match.start()
+        if is_after and (place == len(kept) or match.end() <= kept[place].start()):
+            kept.insert(place, match)
     return kept
+
+
+def _is_full(match: re.Match[str]) -> bool:
+    parts = match.groupdict()
+    return bool(parts.get("day") and parts.get("year"))
 
 
 def _date_parts(match: re.Match[str]) -> tuple[str, int, str]:
@@ -155,12 +164,15 @@ _SHIFTS = {"l": -1, "n": 1}
 _ALONE = rf"\A(?=(?:{'|'.join((*MONTHS, *GERMAN_MONTHS))})\W*\Z)"
 """The beginning of a question that is only the name of a month."""
 
+_ONLY_GERMAN = rf"(?:{'|'.join(name for name in GERMAN_MONTHS if name not in MONTHS)})\b"
+"""Not the months of “in Mai Chau” and “in Juli Zeh's novel”."""
+
 _RELATIVE = re.compile(
     rf"\b(?:(?P<near>(?a:{'|'.join(_NEAR_DAYS)}))"
     r"|(?P<which>last|this|next|letzte[mnrs]?|diese[mnrs]?|nächste[mnrs]?)"
     r"\s+(?P<period>week|month|year|woche|monat|jahr)"
     rf"|(?P<turn>last|this|next|on)\s+(?P<weekday>(?a:{'|'.join(_WEEKDAYS)}))"
-    rf"|(?:(?:in|im|during|(?P<past>last))\s+|{_ALONE}){_MONTH}(?![\w'’-]))\b(?!\s+of\b)",
+    rf"|(?:(?:in|during|(?P<past>last))\s+(?!{_ONLY_GERMAN})|im\s+|{_ALONE}){_MONTH}(?![\w'’-]))\b(?!\s+of\b)",
     re.IGNORECASE,
 )
 """`(?a:` because “ſ” and “ı” are “s” and “i” in other case, but not in the names that are looked up."""

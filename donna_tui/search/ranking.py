@@ -10,7 +10,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from donna_tui.index.documents import date_words_of
-from donna_tui.index.keyword import last_part
 from donna_tui.platform.lazy import np
 from donna_tui.search.passages import PassageCache, PassageRow
 from donna_tui.search.query import Query, date_pattern, latest_of, other_year_pattern, without_dates, without_joined
@@ -22,6 +21,7 @@ from donna_tui.text.words import (
     is_begun,
     is_grouped,
     is_one_character,
+    last_part,
     segments,
     spelling_pattern,
     stem,
@@ -123,6 +123,12 @@ def _joined(text: str) -> str:
     return " ".join(_WORD.findall(text.casefold()))
 
 
+def _parts_of(term: str) -> list[str]:
+    """Return the parts of an identifier such as “load_the_spikes” without stop words, unless all of them are."""
+    parts = term.split("_")
+    return [part for part in parts if part.lower() not in STOP_WORDS] or parts
+
+
 @lru_cache(maxsize=64)
 def query_content(query: Query, *, last_is_prefix: bool) -> QueryContent:
     """Return the content of a query; with `last_is_prefix`, its last word is incomplete. The words that only ask for a
@@ -134,7 +140,7 @@ def query_content(query: Query, *, last_is_prefix: bool) -> QueryContent:
     asking = {*asking_words(query), *latest_of(query)[0].split()}
     terms = [term for term in terms if not ONE_ON_ONE.fullmatch(term.strip(PUNCTUATION))] or terms
     terms = [term for term in terms if term not in asking] or terms
-    parts = (part for term in terms for part in term.split("_") if part == term or part.lower() not in STOP_WORDS)
+    parts = [part for term in terms for part in _parts_of(term)]
     text = without_joined(without_dates(" ".join(parts)))
     dates, other_year = date_pattern(query.dated), other_year_pattern(query.dated)
     spellings = tuple((stem(word), stem(other)) for word, other in query.spellings)
@@ -321,13 +327,13 @@ def fuse(
 
 
 def boosted(ranked: Sequence[Ranked], boosts: Mapping[int, float], weight: float = BOOST_WEIGHT) -> list[Ranked]:
-    """Reorder the ranking with boosts of some passages, usually from -1 to 1, which are multiplied by `weight`. Scores
-    stay in 0 to 1.
+    """Reorder the ranking with boosts of some passages, usually from -1 to 1, which are multiplied by `weight`; those of
+    passages that must be above all others are larger. Scores stay in 0 to 1.
     """
     if not any(boosts.values()):
         return list(ranked)
     raised = {one.id: one.rank_score + weight * boosts.get(one.id, 0.0) for one in ranked}
-    highest = max(1.0 + weight, *raised.values())
+    highest = max([1.0 + weight, *raised.values()])
     scores = {each: max(0.0, score) / highest for each, score in raised.items()}
     return sorted((one.scored(scores[one.id]) for one in ranked), key=_best_first)
 

@@ -46,7 +46,7 @@ _FIRST, _SECOND = r"i|me|my|mine|myself|we|us|our|ours", r"you|your|yours|yourse
 _PERSON = re.compile(rf"\b(?:(?P<first>{_FIRST})|{_SECOND})\b", re.IGNORECASE)
 _YOU = re.compile(rf"\b(?:{_SECOND})\b", re.IGNORECASE)
 _MYSELF = re.compile(r"\b(?:i|me|my|mine|myself)\b", re.IGNORECASE)
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)

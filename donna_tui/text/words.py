@@ -80,11 +80,18 @@ def stem(word: str) -> str:
     return folded
 
 
+def last_part(word: str) -> str:
+    """Return the letters and digits with which a word ends: “spik” of “load_spik”."""
+    parts = re.search(r"[^\W_]*\Z", word)
+    return parts[0] if parts else ""
+
+
 def is_begun(stemmed: str, prefix: str) -> bool:
     """Return whether a prefix may begin a word with this stem, perhaps with a part of its ending: “loadi” of “load”."""
     if stemmed.startswith(prefix):
         return True
-    return prefix.startswith(stemmed) and any(ending.startswith(prefix[len(stemmed) :]) for ending in _ENDINGS)
+    is_stem = len(stemmed) >= _SHORTEST_STEM and prefix.startswith(stemmed)
+    return is_stem and any(ending.startswith(prefix[len(stemmed) :]) for ending in _ENDINGS)
 
 
 PUNCTUATION = "?!.,;:"

@@ -258,6 +258,7 @@ def test_without_a_repository_it_fails_and_says_why(donna: Donna, vault: Path) -
     ran = donna("draft", "new", "daily_reflection", "--day", DAY, "--space", vault, "--json")
     (row,) = ran.json["drafts"]
     assert (ran.code, row["state"], row["reason"]) == (5, "failed", "no_repository")
+    # the earlier name of `redraft`
     again = donna("draft", "regenerate", row["id"], "--space", vault, "--json")
     assert (again.code, again.json["reason"]) == (5, "no_repository")
     assert row["detail"] in donna("draft", "list", "--space", vault).out

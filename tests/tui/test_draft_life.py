@@ -223,7 +223,7 @@ FAILURES: list[Failure] = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "failures", [FAILURES[:2], pytest.param(FAILURES, marks=pytest.mark.stress)], ids=["some", "all"]
+    "failures", [FAILURES[::3], pytest.param(FAILURES, marks=pytest.mark.stress)], ids=["some", "all"]
 )
 async def test_whatever_the_model_does_the_offline_draft_and_typed_notes_remain(
     tmp_path: Path, failures: Sequence[Failure]

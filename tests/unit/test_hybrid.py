@@ -599,6 +599,25 @@ def test_every_prefix_finds_the_words_that_it_begins_and_no_others(store: Memory
     assert "".join(sorted(paths(asked(store, typed, typing=True)))) == found
 
 
+def test_a_word_with_accents_is_whole_without_them(store: MemoryStore) -> None:
+    add(store, "a", "We met at the Café", leaning(0.1))
+    add(store, "Cafeteria", "The cafeteria is closed", leaning(0.1, axis=2))
+    assert paths(asked(store, "cafe", typing=True)) == ["a"]
+
+
+def test_a_prefix_finds_its_word_among_many_with_the_same_stem(store: MemoryStore) -> None:
+    for number in range(60):
+        add(store, f"{number}", "we decided", leaning(0.1, axis=2))
+    add(store, "last", "our decisions", leaning(0.1, axis=3))
+    for typed in ("decis", "decisi", "decisio", "decision"):
+        assert asked(store, typed, typing=True).total
+
+
+def test_an_identifier_of_stop_words_is_found(store: MemoryStore) -> None:
+    add(store, "a", "The relation is_a links two classes", leaning(0.1, axis=2))
+    assert paths(asked(store, "is_a")) == ["a"]
+
+
 def test_a_character_of_a_script_without_spaces_finds_the_words_that_it_begins(store: MemoryStore) -> None:
     add(store, "a.md", "来週の会議は月曜日です。", leaning(0.3))
     add(store, "b.md", "天気", leaning(0.2))

@@ -185,6 +185,22 @@ def test_few_notes_with_a_name_that_begins_with_the_question_are_first(
     assert [hit.path for hit in hits[: len(named)]] == named
 
 
+def test_a_name_that_begins_with_the_question_is_not_first_if_many_do(store: MemoryStore) -> None:
+    for number in range(8):
+        store.upsert(note(f"Work/{number}.md", "Volts.\n"))
+        store.upsert(note(f"Work plan {number} of the year.md", "Volts.\n"))
+    store.upsert(note("other.md", "Work work work.\n"))
+    assert not any(hit.named for hit in found(store, "work"))
+
+
+@pytest.mark.parametrize("text", ["today", "latest retro"])
+def test_a_name_that_begins_like_a_question_about_time_is_not_first(store: MemoryStore, text: str) -> None:
+    store.upsert(note("Today I learned.md", "Volts.\n"))
+    store.upsert(note("Latest retro tips.md", "Volts.\n"))
+    store.upsert(note("Retro 2026-03-12.md", "Volts today.\n"))
+    assert not any(hit.named for hit in found(store, text))
+
+
 def test_name_matches_ahead_of_other_hits_are_limited(store: MemoryStore) -> None:
     for number in range(9):
         store.upsert(note(f"{number}/README.md", f"words {number}\n", modified_at=float(number)))

@@ -36,7 +36,7 @@ from donna_tui.index.database import Database
 from donna_tui.memory.checkboxes import tasks_in
 from donna_tui.memory.listing import list_memories
 from donna_tui.memory.tasks import list_tasks
-from donna_tui.text.dates import GERMAN_MONTHS, MONTH
+from donna_tui.text.dates import MONTH
 from donna_tui.text.markdown import plain_text
 from donna_tui.types.drafts import Evidence
 from donna_tui.types.errors import DonnaError
@@ -65,7 +65,7 @@ _WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|fre
 _DEADLINE = (
     r"\b(?:by|until|before|bis)(?: (?:the|this|next|zum|nächsten?|kommenden))?"
     rf" (?:{_WEEKDAY}|to(?:morrow|night)|noon|e\.?o\.?[dw]\b|then\b|end of|ende|morgen|heute|week|month|woche|monat|kw"
-    rf"|(?:{MONTH})\b|\d{{1,2}}(?:st|nd|rd|th)\b|\d{{1,2}}\.\d|\d{{1,2}}\.? (?:{MONTH}|{'|'.join(GERMAN_MONTHS)})\b"
+    rf"|(?:{MONTH})\b|\d{{1,2}}(?:st|nd|rd|th)\b|\d{{1,2}}\.\d|\d{{1,2}}\.? (?:{MONTH})\b"
     r"|\d{1,2}(?::\d\d| ?[ap]\.?m\b| uhr\b)|\d{4}-\d\d)"
 )
 _SOMEBODY = (

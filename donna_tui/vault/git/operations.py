@@ -135,7 +135,7 @@ def deleted_by_operations(vault: Path, paths: Collection[str]) -> set[str]:
     try:
         operations = each_operation(repo, repo.record()) if repo.find() is not None else iter(())
         changes = (change for each in operations if each.kind is not OperationKind.KEPT for change in each.changes)
-        for change in changes:
+        while waiting and (change := next(changes, None)):
             if change.path in waiting:
                 waiting.remove(change.path)
                 deleted.update([change.path] if change.after is None else [])
