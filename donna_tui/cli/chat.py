@@ -289,7 +289,7 @@ def _conversation_line(row: ConversationRow) -> str:
 def chat_compress(space: SpaceOption = None, as_json: AsJson = False) -> None:
     """Summarise the oldest conversations if there are many.
 
-    At most recall.compression_threshold conversations are left without a summary. The turns of summarised ones are preserved.
+    At most recall.compression_threshold conversations are left without a summary; no turn is removed.
     """
     session = open_session(space)
 

@@ -327,8 +327,8 @@ def fuse(
 
 
 def boosted(ranked: Sequence[Ranked], boosts: Mapping[int, float], weight: float = BOOST_WEIGHT) -> list[Ranked]:
-    """Reorder the ranking with boosts of some passages, usually from -1 to 1, which are multiplied by `weight`; those of
-    passages that must be above all others are larger. Scores stay in 0 to 1.
+    """Reorder the ranking with boosts of some passages, usually from -1 to 1, times `weight`; those of passages that
+    must be above all others are larger. Scores stay in 0 to 1.
     """
     if not any(boosts.values()):
         return list(ranked)
