@@ -183,12 +183,13 @@ async def test_nothing_that_an_agent_finds_depends_on_the_words_of_private_notes
     for path in PRIVATE:
         (sandbox.root / path).unlink()
     questions = [f"{one} {other}" for one in WORDS for other in WORDS if one < other]
+    questions += ["rollback", "https://example.org/10.1/redis.7"]  # a name and a URL of which a private note has a part
     async with open_harness(sandbox) as harness:
         await harness.fine("remember", text="The rollback of the gateway was a bad idea.")
         before = [await found_by(harness, each) for each in questions]
         for number in range(4):
             flag = ("donna: local-only", "donna_sensitive: true")[number % 2]
-            text = f"---\n{flag}\n---\n# Rollback idea\n{' '.join(WORDS[: number + 1] * 9)}\n- [ ] plan the rollback\n"
+            text = f"---\n{flag}\n---\n# Rollback idea\n{' '.join(WORDS[: number + 1] * 9)}\n- [ ] plan the rollback of 10.1/redis.7\n"
             write(sandbox.root, f"Private/{number}.md", text)
         granted = harness.other(sensitive=True)
         everything = (await granted.fine("memory_search", query="rollback idea", maxResults=50))["results"]
