@@ -176,6 +176,7 @@ async def driving(
         yield driver
         if driver.app.screen_stack:
             await driver.main.shut_down()
+        driver.app.workers.cancel_all()  # as in a terminal; `run_test` removes the widgets that they use first
 
 
 def hit(name: str, **fields: Any) -> Hit:
