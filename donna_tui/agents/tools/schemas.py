@@ -45,6 +45,15 @@ Folder = Annotated[
 Offset = Annotated[int, Field(ge=0, le=MAX_OFFSET, description="The number of rows to skip: 0 for the first page.")]
 Question = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION, description="The question, in any words.")]
 
+SessionId = Annotated[str, Field(description="The id of this session, for `donna undo --session ID`.")]
+WritesLeft = Annotated[Count, Field(description="The number of writes left in this hour.")]
+RowCount = Annotated[Count, Field(description="The number of rows in this answer.")]
+TotalCount = Annotated[Count, Field(description="The number of all rows.")]
+FirstLine = Annotated[int, Field(description="The first line, from 1.")]
+LastLine = Annotated[int, Field(description="The last line, inclusive.")]
+IsPrivate = Annotated[bool, Field(description="Whether it must not leave this machine.")]
+PathOfNote = Annotated[str, Field(description="The path of the note.")]
+
 
 def iso_time(at: float) -> str:
     """Format a Unix time as ISO 8601 in UTC; empty for none, or for a time outside the calendar."""
@@ -115,8 +124,8 @@ class Hit(Row):
     """A passage of a note or a memory."""
 
     path: str = Field(description="The note's path, or the id of a memory; `memory_get` takes it.")
-    start_line: int = Field(description="The first line, from 1.")
-    end_line: int = Field(description="The last line, inclusive.")
+    start_line: FirstLine
+    end_line: LastLine
     snippet: CleanLine = Field(description="The part of the passage that matches best.")
     score: float | None = Field(description="The cosine similarity to the query; null if unknown.")
     title: CleanLine = Field(description="The title of the note or memory.")
@@ -128,7 +137,7 @@ class Hit(Row):
     draft: bool = Field(
         description="Whether Donna wrote the note and nobody has approved it; only `in:draft` finds such notes."
     )
-    sensitive: bool = Field(description="Whether it must not leave this machine.")
+    sensitive: IsPrivate
     heading_path: tuple[CleanLine, ...] = Field(description="The headings that lead to the passage.")
     source: str = Field(description="Where it is from: vault, chat, memory, correction or task.")
     citation: CleanLine = Field(description="Path, headings and lines, to quote as the source.")
@@ -138,7 +147,7 @@ class SearchOutput(ToolOutput):
     """The passages that answer a question."""
 
     results: tuple[Hit, ...] = Field(description="The passages, best first.")
-    count: Count = Field(description="The number of rows in this answer.")
+    count: RowCount
     near_misses: tuple[Hit, ...] = Field(description="Passages that are close but were judged not relevant.")
     mode: Mode = Field(description="The mode that was used: keyword if the model is missing.")
     note: str = Field(description="What limits the answer; empty if nothing does.")
@@ -168,8 +177,8 @@ class GetOutput(ToolOutput):
     text: str = Field(
         description="The lines as they are on disk now, with hidden and reordering characters made visible."
     )
-    start_line: int = Field(description="The first line, from 1.")
-    end_line: int = Field(description="The last line, inclusive.")
+    start_line: FirstLine
+    end_line: LastLine
     total_lines: int = Field(description="The number of all lines.")
     note: str = Field(default="", description="Why there are no lines; empty if there are.")
 
@@ -213,7 +222,7 @@ class Memory(Row):
         description="When it was said or written, in ISO 8601 in UTC, such as 2026-03-12T09:30:00Z; empty if unknown."
     )
     pinned: bool = Field(description="Whether the owner pinned it.")
-    sensitive: bool = Field(description="Whether it must not leave this machine.")
+    sensitive: IsPrivate
 
 
 class RecalledMemory(Memory):
@@ -252,12 +261,12 @@ class RememberArgs(ToolArgs):
 
 
 class RememberOutput(ToolOutput):
-    """What was remembered."""
+    """The result of remembering a text."""
 
     remembered: Count = Field(description="The number of pieces of the text, with those that were known before.")
     ids: tuple[str, ...] = Field(description="Their ids.")
-    session: str = Field(description="The id of this session, for `donna undo --session ID`.")
-    writes_left: Count = Field(description="The number of writes left in this hour.")
+    session: SessionId
+    writes_left: WritesLeft
 
 
 class ReadArgs(ToolArgs):
@@ -272,14 +281,14 @@ class Section(Row):
     heading_path: tuple[CleanLine, ...] = Field(
         description="The headings down to the section, as `vault_section` takes them."
     )
-    start_line: int = Field(description="The first line, from 1.")
-    end_line: int = Field(description="The last line, inclusive.")
+    start_line: FirstLine
+    end_line: LastLine
 
 
 class ReadOutput(ToolOutput):
     """A whole note."""
 
-    path: str = Field(description="The path of the note.")
+    path: PathOfNote
     title: CleanLine = Field(description="The title of the note.")
     text: str = Field(description="The whole note, exactly as on disk.")
     etag: str = Field(description="The version of the note, which `vault_write` needs to change it.")
@@ -303,7 +312,7 @@ class ListArgs(ToolArgs):
 class Note(Row):
     """A note in a list."""
 
-    path: str = Field(description="The path of the note.")
+    path: PathOfNote
     size: Count = Field(description="The size of the file in bytes.")
     modified: IsoTime = Field(description="When the file was changed, in ISO 8601 in UTC.")
 
@@ -312,8 +321,8 @@ class ListOutput(ToolOutput):
     """One page of notes."""
 
     notes: tuple[Note, ...] = Field(description="The notes of this page, by path.")
-    count: Count = Field(description="The number of rows in this answer.")
-    total: Count = Field(description="The number of all rows.")
+    count: RowCount
+    total: TotalCount
     folders: tuple[str, ...] = Field(description="The folders with notes directly below, unless `recursive`.")
 
 
@@ -326,7 +335,7 @@ class LinkArgs(ToolArgs):
 class LinkOutput(ToolOutput):
     """The links of a note in both directions."""
 
-    path: str = Field(description="The path of the note.")
+    path: PathOfNote
     links: tuple[str, ...] = Field(description="The notes that it links to, without broken links.")
     linked_from: tuple[str, ...] = Field(description="The notes with a wikilink to it.")
 
@@ -369,12 +378,12 @@ class SectionArgs(ToolArgs):
 class WriteOutput(ToolOutput):
     """The result of a write."""
 
-    path: str = Field(description="The path of the note.")
+    path: PathOfNote
     changed: bool = Field(description="Whether anything was written; false if the note was like that already.")
     operation: str = Field(description="The id of the operation; empty if nothing was written.")
     etag: str = Field(description="The version of the note now.")
-    session: str = Field(description="The id of this session, for `donna undo --session ID`.")
-    writes_left: Count = Field(description="The number of writes left in this hour.")
+    session: SessionId
+    writes_left: WritesLeft
     remarks: tuple[str, ...] = Field(description="What the owner may want to know about the change.")
 
 
@@ -388,7 +397,7 @@ class UndoArgs(ToolArgs):
 
 
 class UndoOutput(ToolOutput):
-    """What was undone."""
+    """The result of undoing a session."""
 
     undone: tuple[str, ...] = Field(description="The ids of the operations that were undone.")
     paths: tuple[str, ...] = Field(description="The notes that changed.")
@@ -419,7 +428,7 @@ class DraftsOutput(ToolOutput):
     """Drafts."""
 
     drafts: tuple[Draft, ...] = Field(description="The drafts, the newest first. Only the owner approves them.")
-    count: Count = Field(description="The number of rows in this answer.")
+    count: RowCount
 
 
 class ChatTurn(Row):
@@ -457,8 +466,8 @@ class ChatAddOutput(ToolOutput):
     suggestions: tuple[CleanLine, ...] = Field(
         description="Preferences in the messages; ask the owner before you remember one."
     )
-    session: str = Field(description="The id of this session, for `donna undo --session ID`.")
-    writes_left: Count = Field(description="The number of writes left in this hour.")
+    session: SessionId
+    writes_left: WritesLeft
 
 
 class MemoryListArgs(ToolArgs):
@@ -481,8 +490,8 @@ class MemoryListOutput(ToolOutput):
     """One page of memories."""
 
     memories: tuple[Memory, ...] = Field(description="The memories of this page, the latest first.")
-    count: Count = Field(description="The number of rows in this answer.")
-    total: Count = Field(description="The number of all rows.")
+    count: RowCount
+    total: TotalCount
 
 
 class MemoryForgetArgs(ToolArgs):
@@ -500,8 +509,8 @@ class MemoryForgetOutput(ToolOutput):
 
     id: str = Field(description="The id of the memory. The owner restores it with `donna forget ID --undo`.")
     changed: bool = Field(description="Whether it was forgotten now; false if it was forgotten meanwhile.")
-    session: str = Field(description="The id of this session, for `donna undo --session ID`.")
-    writes_left: Count = Field(description="The number of writes left in this hour.")
+    session: SessionId
+    writes_left: WritesLeft
 
 
 class TaskListArgs(ToolArgs):
@@ -527,15 +536,15 @@ class Task(Row):
     scheduled: str = Field(description="The day for which it is scheduled; empty if none.")
     priority: str = Field(description="highest, high, medium, low or lowest; empty if none is set.")
     tags: tuple[CleanLine, ...] = Field(description="The tags of the task.")
-    sensitive: bool = Field(description="Whether it must not leave this machine.")
+    sensitive: IsPrivate
 
 
 class TaskListOutput(ToolOutput):
     """One page of tasks."""
 
     tasks: tuple[Task, ...] = Field(description="The tasks of this page, the earliest deadline first.")
-    count: Count = Field(description="The number of rows in this answer.")
-    total: Count = Field(description="The number of all rows.")
+    count: RowCount
+    total: TotalCount
 
 
 class AgendaArgs(ToolArgs):
