@@ -8,7 +8,6 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from string import ascii_lowercase
-from typing import Any
 
 from donna_tui.index.candidate_pruning import Level, choose_level, whole
 from donna_tui.index.database import Database, RunParallel
@@ -256,17 +255,18 @@ _TEXT = "d.search_title || ' ' || c.heading_path || ' ' || c.content"
 
 
 def _first_with(
-    database: Database, expression: str, condition: str, value: str, table: str, column: str = "1", most: int = MAX_READ
-) -> Any:
-    """Return a column of the first of some passages that an FTS5 expression matches which meets a condition with a
-    value; None if none of them does.
+    database: Database, expression: str, condition: str, value: str, table: str, most: int = MAX_READ
+) -> str | None:
+    """Return all text of the first passage that meets a condition with a value, among the first `most` that an FTS5
+    expression matches; None if none does.
     """
     found = f"SELECT rowid FROM {table} WHERE {table} MATCH ? LIMIT {most}"  # noqa: S608
-    return database.value(
-        f"SELECT {column} FROM ({found}) AS found CROSS JOIN memory_chunks c ON c.id = found.rowid"  # noqa: S608
+    text: str | None = database.value(
+        f"SELECT {_TEXT} FROM ({found}) AS found CROSS JOIN memory_chunks c ON c.id = found.rowid"  # noqa: S608
         f" JOIN memory_documents d ON d.id = c.document_id WHERE {condition} LIMIT 1",
         (expression, value),
     )
+    return text
 
 
 def prefix_query(database: Database, word: str, table: str) -> str:
@@ -285,8 +285,8 @@ def prefix_query(database: Database, word: str, table: str) -> str:
     )
     # FTS5 would stem a stem again, such as “decis” to “deci”
     completed = [f"{quoted(before + term)}*" if term.endswith("s") else quoted(before + term) for term in terms]
-    if not completed and (word := _word_begun(database, prefix, table)):
-        return quoted(before + word)
+    if not completed and (whole := _word_begun(database, prefix, table)):
+        return quoted(before + whole)
     return f"({' OR '.join(completed)})" if completed else f"{quoted(before + prefix)}*"
 
 
@@ -302,7 +302,7 @@ def _word_begun(database: Database, prefix: str, table: str) -> str:
         return ""
     pattern = rf"(?i:(?<![^\W_]){re.escape(prefix)})[^\W_]*"
     stems = f"{quoted(max(known, key=len))}*"
-    text = _first_with(database, stems, f"matches(?, {_TEXT})", pattern, table, _TEXT, MAX_BEGUN)
+    text = _first_with(database, stems, f"matches(?, {_TEXT})", pattern, table, MAX_BEGUN)
     found = re.search(pattern, text or "")
     return found[0] if found else ""
 

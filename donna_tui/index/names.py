@@ -160,14 +160,18 @@ def _first_held(patterns: Sequence[re.Pattern[str]], text: str) -> int:
     return next((number for number, pattern in enumerate(patterns) if not pattern.search(text)), len(patterns))
 
 
-_PREFIXED = "n.kind IN ({}) AND n.key >= ? AND n.key < ?"
 _SHORTEST_FIRST = "length(n.key), d.modified_at DESC, d.source_id"
+_OF_NOTES = (NameKind.FILE, NameKind.TITLE, NameKind.ALIAS)
+
+
+def _are(*kinds: NameKind) -> str:
+    """Build an SQL condition on the kind of a name."""
+    return f"n.kind IN ({', '.join(str(int(kind)) for kind in kinds)})"
 
 
 def prefix_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:
     """Find names of notes that begin with the words of a key, the shortest first."""
-    kinds = (NameKind.FILE, NameKind.TITLE, NameKind.ALIAS, NameKind.PATH)
-    where = _PREFIXED.format(", ".join(str(int(kind)) for kind in kinds))
+    where = f"{_are(*_OF_NOTES, NameKind.PATH)} AND n.key >= ? AND n.key < ?"
     return _lookup(database, scope, limit, where, [f"{key} ", f"{key}!"], _SHORTEST_FIRST)
 
 
@@ -177,8 +181,7 @@ def few_prefix_names(
     """Find names of notes that begin with the words of a key, without their folders, the shortest first; none if more
     than `most` notes have such a name. The last word may be incomplete unless it `is_whole`.
     """
-    kinds = (NameKind.FILE, NameKind.TITLE, NameKind.ALIAS)
-    where = _PREFIXED.format(", ".join(str(int(kind)) for kind in kinds))
+    where = f"{_are(*_OF_NOTES)} AND n.key >= ? AND n.key < ?"
     first, end = (f"{key} ", f"{key}!") if is_whole else (key, f"{key}\U0010ffff")
     inside, parameters = conditions(Scope(scope.filters))
     distinct = f"SELECT DISTINCT n.document_id FROM {_NAMED} WHERE {where} AND {inside} LIMIT ?"  # noqa: S608
@@ -194,8 +197,7 @@ def person_names(database: Database, word: str, scope: Scope, limit: int) -> lis
         "SELECT id FROM memory_documents WHERE user_id = ? AND source_type = 'vault'"
         " AND source_id >= 'People/' AND source_id < 'People0'"  # '0' is the character after '/'
     )
-    kinds = ", ".join(str(int(kind)) for kind in (NameKind.FILE, NameKind.TITLE, NameKind.ALIAS))
-    where = f"n.kind IN ({kinds}) AND n.document_id IN ({pages}) AND instr(' ' || n.key || ' ', ?)"
+    where = f"{_are(*_OF_NOTES)} AND n.document_id IN ({pages}) AND instr(' ' || n.key || ' ', ?)"
     parameters = [scope.filters.user_id, f" {word} "]
     return _lookup(database, scope, limit, where, parameters, "n.kind, d.modified_at DESC, d.source_id")
 
