@@ -1,4 +1,4 @@
-"""How many examples a property test tries."""
+"""Set the number of examples of property tests."""
 
 from __future__ import annotations
 

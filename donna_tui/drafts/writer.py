@@ -15,7 +15,7 @@ from donna_tui.drafts.page import Context, DraftJob, Page
 from donna_tui.drafts.people import ACTOR
 from donna_tui.drafts.queue import DraftSources, Entry, is_of
 from donna_tui.drafts.renderer import VaultTemplateRenderer
-from donna_tui.drafts.text import numbered, whole_note
+from donna_tui.drafts.text import MAX_NAMES, numbered, whole_note
 from donna_tui.memory.db_thread import DbThread
 from donna_tui.memory.facts import new_id
 from donna_tui.types.draft_events import AutowriteFailed, AutowriteSkipped, Autowritten
@@ -212,7 +212,7 @@ class MemoryInformedWriter:
                 continue
             outcome = self.vault_writer.apply(replace(plan, subject=f"Draft {path}"), actor=ACTOR)
             return path, outcome.commit
-        raise DonnaError(Reason.CONFLICT, f"there are too many notes named {job.effective_path}")
+        raise DonnaError(Reason.CONFLICT, f"there are {MAX_NAMES} notes named {job.effective_path}")
 
     async def _failed(self, job: DraftJob, entry: Entry, error: DonnaError) -> WriteResult:
         known = await self.db.run(lambda db: queue.of_id(db.database, entry.id)) or entry

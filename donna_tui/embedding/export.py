@@ -179,7 +179,7 @@ def _outcome(destination: Path) -> dict[str, Any]:
     except DonnaError as error:
         return {"ok": False, "reason": error.reason, "message": error.message}
     except ModuleNotFoundError as error:
-        return {"ok": False, "reason": Reason.MODEL_MISSING, "message": f"{error}, which builds the model once."}
+        return {"ok": False, "reason": Reason.MODEL_MISSING, "message": f"{error}, which builds the model once"}
     except OSError as error:
         reason = Reason.DISK_FULL if is_full(error) else Reason.IO_ERROR
         return {"ok": False, "reason": reason, "message": f"the model cannot be written ({error.strerror})"}

@@ -126,7 +126,7 @@ def _only_one(lock: Path, on_phase: OnPhase, cancel: Event) -> Iterator[None]:
 
 
 def _export(cache: Path, on_phase: OnPhase, cancel: Event) -> ModelFiles:
-    on_phase(ModelPhase.PREPARING, "preparing the embedding model for this machine, once")
+    on_phase(ModelPhase.PREPARING, "Preparing the embedding model for this machine, once")
     folder = files.export_folder(cache)
     log = folder.with_name("export.log")
     try:

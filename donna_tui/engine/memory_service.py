@@ -153,7 +153,7 @@ class MemoryService:
         return tuple([summary for user in await self.users() for summary in await self.compress(user)])
 
     async def compress(self, user_id: str = ME) -> tuple[MemoryChunk, ...]:
-        """Compress the oldest conversations if more than the configured number are not; return the summaries."""
+        """Compress the oldest conversations if too many have no summary; return the summaries."""
         threshold = self._context.config.recall.compression_threshold
         found = await self.db.run(lambda db: due(db.database, threshold, user_id))
         summaries = [await self._compressed(each, user_id) for each in found]

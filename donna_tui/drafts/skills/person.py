@@ -200,8 +200,11 @@ async def _gather(gatherer: Gatherer, name: str, day: datetime.date) -> Context:
                 facts.append({"text": inline(sentence), "indent": "", "topic": "", "link": where})
     lines = await task_lines(tasks, limits.task, material)
     boxes = {task_key(task.title) for task in tasks}
-    others = {key: each for each in reversed(pending) if (key := task_key(each[1].text)) not in boxes}
-    for read, block in [*reversed(others.values())][: max(0, limits.task - len(tasks))]:
+    others: dict[str, tuple[Read, Block]] = {}
+    for read, block in pending:
+        if (key := task_key(block.text)) not in boxes:
+            others.setdefault(key, (read, block))
+    for read, block in [*others.values()][: max(0, limits.task - len(tasks))]:
         lines += [{**line, "due": ""} for line in material.quote(read, [block])]
     data = {"name": inline(name), "facts": facts[: limits.vault], "tasks": lines}
     front = {"type": "person", "name": name, "stub": None, "week": iso_week(day)}

@@ -119,7 +119,7 @@ class ExternalPrograms:
         self.external = external
         self.whereabouts: Callable[[Path], Awaitable[str]] | None = None
         self.has_terminal = False
-        """Whether a program is running in this terminal."""
+        """Return whether a program is running in this terminal."""
 
     async def edit(self, path: Path, line: int) -> None:
         """Open a file in the user's editor, at a line (1-based), and wait if the editor uses this terminal.
