@@ -16,7 +16,7 @@ from donna_tui.memory.checkboxes import Task, line_of_task, task_key_hash, tasks
 from donna_tui.memory.scores import store_scores
 from donna_tui.memory.splitter import TextSplitter
 from donna_tui.safety.classify import Sensitivity
-from donna_tui.search.task_text import task_text
+from donna_tui.search.passages import task_text
 from donna_tui.text.chunker import Chunk
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason, VaultReadError
 from donna_tui.types.events import EventHub

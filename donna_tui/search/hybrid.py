@@ -41,7 +41,6 @@ from donna_tui.search.ranking import (
 )
 from donna_tui.search.sections import DECISIONS, section_of
 from donna_tui.search.snippets import LazySnippet, parsed
-from donna_tui.search.task_text import as_check_box
 from donna_tui.types.search import Hit, MemorySource, Mode, SearchOutcome, SearchRequest
 
 HIGHEST_SCORE = 1.0
@@ -99,8 +98,7 @@ def search(
         has_properties = row.source_type == MemorySource.VAULT and first[one.document] == one.id
         metadata = row.metadata if has_properties else ""
         place = f"{row.title} {row.heading_path}"
-        shown = as_check_box(row.content) if row.source_type == MemorySource.TASK else row.content
-        snippet = LazySnippet(shown, terms, legs.keyword.last_is_prefix, metadata, place)
+        snippet = LazySnippet(row.shown, terms, legs.keyword.last_is_prefix, metadata, place)
         return _hit(one, row, snippet, named.get(one.id, ""), in_note=count)
 
     problems = question.query.problems

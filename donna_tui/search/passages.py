@@ -1,14 +1,34 @@
-"""Load the passages that a search ranks, checks and shows."""
+"""Load the passages that a search ranks, checks and shows, and format those of tasks."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from donna_tui.index.database import Database
 from donna_tui.search.snippets import parsed
+from donna_tui.types.search import TASK_MARKS, MemorySource
 from donna_tui.vault.note.read import is_by_donna
+
+
+def task_text(title: str, status: str, domain: str, due: str, notes: str) -> str:
+    """Return the text of a task that is hashed and embedded: title, status, domain, deadline and notes."""
+    optional = (domain and f"domain: {domain}", due and f"deadline: {due}", notes)
+    return "\n".join((title, f"status: {status}", *filter(None, optional)))
+
+
+_TASK = re.compile(r"(?P<title>.*)\nstatus: (?P<status>\w+)(?:\ndomain: .*)?(?:\ndeadline: (?P<due>\S+))?")
+
+
+def _as_check_box(text: str) -> str:
+    """Return the text of a task as a check box with its day, as in its note; other text as it is."""
+    task = _TASK.match(text)
+    if task is None:
+        return text
+    due = f" 📅 {task['due']}" if task["due"] else ""
+    return f"- [{TASK_MARKS.get(task['status'], ' ')}] {task['title']}{due}{text[task.end() :]}"
 
 
 class PassageRow(NamedTuple):
@@ -40,6 +60,11 @@ class PassageRow(NamedTuple):
     def whole(self) -> str:
         """Return all text of a passage in which the words of a question can be found."""
         return f"{self.about} {self.heading_path} {self.content}"
+
+    @property
+    def shown(self) -> str:
+        """Return the text for an excerpt: that of a task as its check box."""
+        return _as_check_box(self.content) if self.source_type == MemorySource.TASK else self.content
 
     @property
     def is_by_donna(self) -> bool:

@@ -12,7 +12,7 @@ from donna_tui.memory.listing import list_memories
 from donna_tui.memory.tasks import line_now, list_tasks, named_task
 from donna_tui.search.hybrid import Settings, search
 from donna_tui.search.legs import ask
-from donna_tui.search.task_text import task_text
+from donna_tui.search.passages import task_text
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import MemoryFilter
 from donna_tui.types.memory_events import MemoryIngestFailed
