@@ -246,7 +246,7 @@ APART_SECONDS = 3_600.0
 DAY, WEEK = 86_400.0, 7 * 86_400.0
 
 BACKUP_PERIODS = ((APART_SECONDS, 4), (DAY, 7), (WEEK, 5))
-"""Backup periods in seconds and how many of each are kept: the newest backup of each period counts."""
+"""Backup periods in seconds, and how many of each have a backup (`superseded_by_schedule`)."""
 
 
 def backups(folder: Path) -> list[Path]:
@@ -266,7 +266,7 @@ def back_up(database: Database, now: float) -> Path:
     database.run("VACUUM INTO ?", (str(pending),))
     pending.chmod(0o600)
     pending.replace(target)
-    for superseded in superseded_by_schedule(backups(database.path.parent), now):
+    for superseded in superseded_by_schedule(backups(database.path.parent)):
         superseded.unlink(missing_ok=True)
     return target
 
@@ -287,17 +287,18 @@ def taken_at(backup: Path) -> float:
     return 0.0
 
 
-def superseded_by_schedule(found: Iterable[Path], now: float) -> list[Path]:
-    """Return the backups that no retention period needs any more."""
+def superseded_by_schedule(found: Iterable[Path]) -> list[Path]:
+    """Return the backups that no retention period needs any more: of each kind of period, the first backup of each of
+    the latest that have one is needed, and so is the newest backup.
+
+    Periods start at fixed times, and their first backup stays the first, so that it is still there when the later ones
+    of its hour, day or week are removed.
+    """
     newest_first = sorted(found, key=taken_at, reverse=True)
     kept = set(newest_first[:1])
     for period, count in BACKUP_PERIODS:
-        of_period: dict[int, Path] = {}
-        for backup in newest_first:
-            age = int((now - taken_at(backup)) // period)
-            if age < count:
-                of_period.setdefault(age, backup)
-        kept |= set(of_period.values())
+        first = {int(taken_at(backup) // period): backup for backup in newest_first}
+        kept |= set(list(first.values())[:count])
     return [backup for backup in newest_first if backup not in kept]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,8 @@ from donna_tui.memory.compression import SummaryMaterial, compress, due, expand,
 from donna_tui.memory.conversations import NewTurn, Recorder, expire_conversations, list_conversations, read_turns
 from donna_tui.memory.database import (
     APART_SECONDS,
+    DAY,
+    WEEK,
     ERASED_TITLES,
     MIGRATIONS,
     PRIVATE_SESSIONS,
@@ -737,16 +739,21 @@ def test_backups_are_made_when_something_changed_and_an_hour_has_passed(sandbox:
     assert backups(sandbox.folder) == []
 
 
-def test_backups_are_kept_for_some_hours_days_and_weeks(tmp_path: Path) -> None:
-    made = [
-        tmp_path / time.strftime("memory-%Y%m%d-%H%M%S.db", time.gmtime(START - hours * HOUR))
-        for hours in range(24 * 60)
-    ]
-    gone = set(superseded_by_schedule(made, START))
-    kept = [round((START - taken_at(each)) / HOUR) for each in made if each not in gone]
-    assert kept[:4] == [0, 1, 2, 3]
-    assert len(kept) == 4 + 6 + 4
-    assert max(kept) < 24 * 35
+@pytest.mark.parametrize("hours", [range(24), range(9, 18), (9, 17), (8,)], ids=["all day", "office", "twice", "once"])
+def test_backups_are_kept_for_some_hours_days_and_weeks(tmp_path: Path, hours: Collection[int]) -> None:
+    """Remove superseded backups after each one, for sixty days."""
+    made = [START + (day * 24 + hour) * HOUR for day in range(60) for hour in hours]
+    kept: list[Path] = []
+    for at in made:
+        kept.append(tmp_path / time.strftime("memory-%Y%m%d-%H%M%S.db", time.gmtime(at)))
+        superseded = superseded_by_schedule(kept)
+        kept = [backup for backup in kept if backup not in superseded]
+    times = {taken_at(backup) for backup in kept}
+    assert times.issuperset(made[-4:])
+    for period, count in ((DAY, 7), (WEEK, 5)):
+        latest = sorted({at // period for at in made})[-count:]
+        assert {at // period for at in times}.issuperset(latest)
+    assert len(times) <= 4 + 7 + 5 + 1
 
 
 def test_turns_are_read_in_order_however_many(
