@@ -22,7 +22,7 @@ from donna_tui.index.store import MemoryStore
 from donna_tui.ingest.embedding_queue import EmbeddingQueue
 from donna_tui.ingest.pending_deletions import PendingDeletions
 from donna_tui.ingest.queue import Job, MemoryIngestQueue
-from donna_tui.ingest.reconcile import compare, unexplained
+from donna_tui.ingest.reconcile import UNREADABLE, compare, unexplained
 from donna_tui.ingest.source import NoteChunker, Outcome, VaultSource
 from donna_tui.ingest.watcher import ChangedPaths, sort_events
 from donna_tui.ingest.worker import IngestWorker
@@ -290,7 +290,7 @@ class Pipeline:
         try:
             self.context.client.stat(path)
         except VaultReadError as error:
-            return error.reason is Reason.ROOT_MISSING
+            return error.reason is Reason.ROOT_MISSING or error.reason in UNREADABLE
         return True
 
     async def _counted(self, paths: Collection[str]) -> tuple[set[str], int]:

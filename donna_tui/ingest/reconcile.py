@@ -16,6 +16,9 @@ NOTES = "SELECT count(*) FROM memory_documents WHERE source_type = 'vault'"
 SILENT = frozenset({Reason.IGNORED, Reason.NOT_MARKDOWN})
 """Reasons of files that are not expected in the index, and get no file state."""
 
+UNREADABLE = frozenset({Reason.UNREADABLE, Reason.IO_ERROR})
+"""Reasons of files and folders that are there, and may be readable later."""
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -31,16 +34,22 @@ class Difference:
 def compare(client: VaultClient, database: Database, prefix: str = "", *, hash_all: bool = False) -> Difference:
     """Compare the vault below `prefix` with the index. Raises VaultReadError if the root is missing.
 
-    A file counts as unchanged without being read only if size, mtime, ctime and inode agree and none is recent.
+    A file counts as unchanged without being read only if size, mtime, ctime and inode agree and none is recent. The
+    notes of a folder that cannot be read are not missing: it may be readable again soon.
     """
     known = file_states(database, prefix)
     entries = {entry.path: entry for entry in client.scan(prefix)}
     notes = {path: entry for path, entry in entries.items() if entry.reason is None}
+    unreadable = tuple(f"{path}/" for path, entry in entries.items() if entry.reason in UNREADABLE)
     skipped = (entry for entry in entries.values() if entry.reason and entry.reason not in SILENT)
     return Difference(
         new=tuple(path for path in notes if path not in known),
         changed=tuple(path for path in notes if path in known and (hash_all or _changed(known[path], notes[path]))),
-        missing=tuple(path for path in known if path not in entries or entries[path].reason in SILENT),
+        missing=tuple(
+            path
+            for path in known
+            if (entries[path].reason in SILENT if path in entries else not path.startswith(unreadable))
+        ),
         skipped=tuple(
             entry
             for entry in skipped

@@ -12,6 +12,7 @@ from donna_tui.index.files import FileState, file_state, forget_state, save_stat
 from donna_tui.index.generations import Recipe
 from donna_tui.index.store import MemoryStore
 from donna_tui.ingest.queue import Job
+from donna_tui.ingest.reconcile import UNREADABLE
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.text.chunker import CHUNKER_VERSION, Chunk, chunk_markdown
 from donna_tui.text.tokens import TokenCounter
@@ -52,7 +53,6 @@ class NoteChunker:
 FIRST_RETRY_SECONDS = 5.0
 LONGEST_RETRY_SECONDS = 600.0
 PLAUSIBLE_SECONDS = 5.0
-TRANSIENT = frozenset({Reason.UNREADABLE, Reason.IO_ERROR, Reason.MISSING})
 
 IngestEvent = NoteIndexed | NoteSkipped | NoteFailed | NoteRenamed | NoteDeleted
 
@@ -186,9 +186,9 @@ class VaultSource:
     def _unreadable(self, job: Job, known: FileState | None, error: VaultReadError) -> Outcome:
         if error.reason is Reason.ROOT_MISSING:
             raise error
-        if error.reason is Reason.MISSING or (error.reason not in TRANSIENT and self._client.is_gone(job.path)):
+        if error.reason is Reason.MISSING or (error.reason not in UNREADABLE and self._client.is_gone(job.path)):
             return "missing"
-        if error.reason not in TRANSIENT:
+        if error.reason not in UNREADABLE:
             stat = self._stat(job.path)
             return self.skip(ScannedFile(path=job.path, stat=stat, reason=error.reason, message=error.message))
         return self._failed(job, known, error.reason, error.message)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from donna_tui.index.files import FileState, save_state
 from donna_tui.ingest.reconcile import Difference, compare
 from donna_tui.types.errors import Reason, VaultReadError
 from donna_tui.vault.client import VaultClient
+from donna_tui.vault.paths import VaultRoot
 from tests.git_vaults import write
 from tests.unit.index_parts import open_store
 
@@ -138,6 +140,24 @@ def test_a_note_that_is_ignored_now_is_gone(harness: ReconcileHarness) -> None:
     harness.write("sub/.obsidian/a.md")
     save_state(harness.database, FileState(path="sub/.obsidian/a.md", state="indexed"))
     assert harness.compare().missing == ("sub/.obsidian/a.md",)
+
+
+def test_the_notes_of_a_folder_that_cannot_be_read_are_not_missing(
+    harness: ReconcileHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("Shut/a.md", "Shut/b/c.md", "Shut-not/d.md"):
+        harness.write(name)
+        harness.know(name)
+    (harness.root / "Shut-not/d.md").unlink()
+    open_folder = VaultRoot.open_folder
+
+    def open_unless_shut(root: VaultRoot, parts: Sequence[str] = ()) -> AbstractContextManager[int]:
+        if list(parts[:1]) == ["Shut"]:
+            raise VaultReadError(Reason.UNREADABLE, "permission denied")
+        return open_folder(root, parts)
+
+    monkeypatch.setattr(VaultRoot, "open_folder", open_unless_shut)
+    assert harness.compare().missing == ("Shut-not/d.md",)
 
 
 def test_only_what_lies_below_the_prefix_is_compared(harness: ReconcileHarness) -> None:
