@@ -50,7 +50,7 @@ class Approver:
         self._allowlist = allowlist if makes_pages else ()
 
     def note_of(self, entry: Entry) -> VaultNote:
-        """Read the note of a draft from disk. Raises DonnaError if it is missing, or is no longer a draft."""
+        """Read the note of a draft from disk. Raises DonnaError if it is missing or unreadable, or is another note."""
         if entry.state != DraftState.WAITING:
             raise DonnaError(Reason.NOT_A_DRAFT, "this draft is no longer waiting")
         try:
@@ -61,6 +61,9 @@ class Approver:
             message = f"the draft {entry.path} is missing: it was undone, deleted or moved"
             raise DonnaError(Reason.MISSING, message, hint="restore its note, or draft it again") from error
         if not is_of(note.frontmatter.data, entry.skill, entry.key):
+            if problem := note.frontmatter.problem:
+                message = f"{entry.path} cannot be recognised as the draft: {problem}"
+                raise DonnaError(Reason.INVALID_FRONTMATTER, message, hint="correct its frontmatter in an editor")
             raise DonnaError(
                 Reason.NOT_A_DRAFT, f"{entry.path} is another note now", hint="draft it again, or delete that note"
             )

@@ -331,13 +331,16 @@ class DraftService:
 
     async def _synced_with_note(self, entry: Entry) -> Entry:
         """Update a waiting draft from its note on disk, and return it: save one that was moved or approved by hand;
-        a missing one is returned as gone. Raises `root_missing`.
+        a missing one is returned as gone, and one that cannot be read as waiting, with the reason. Raises
+        `root_missing`.
         """
         try:
             return await self._approved_if_unmarked(entry)
         except DonnaError as error:
             if error.reason is Reason.ROOT_MISSING:
                 raise
+            if error.reason not in (Reason.MISSING, Reason.NOT_A_DRAFT):
+                return replace(entry, detail=error.message)
             known = await self._context.read(lambda index: notes_of_key(index, entry.key))
         for path in known:
             try:
@@ -394,6 +397,15 @@ LATE_SECONDS = 12 * 3_600
 RETRY_SECONDS = 60
 
 
+def last_due(skill: DailySkill, now: datetime.datetime) -> datetime.datetime:
+    """Return the last time not after `now` at which the drafts of a skill were due."""
+    weekday = skill.day_of_week if isinstance(skill, WeeklySkill) else None
+    due = now.replace(hour=skill.hour, minute=skill.minute, second=0, microsecond=0)
+    while due > now or weekday not in (None, due.weekday()):
+        due -= datetime.timedelta(days=1)
+    return due
+
+
 class DraftScheduler:
     """The background drafting of one engine, with its services. Created on first use: its imports are slow."""
 
@@ -419,7 +431,7 @@ class DraftScheduler:
             context.clock,
             self._calendars_read,
         )
-        now = datetime.datetime.now(zone)
+        now = datetime.datetime.fromtimestamp(context.clock(), zone)
         await self._retry(at_start=True)
 
         async with asyncio.TaskGroup() as group:
@@ -434,22 +446,22 @@ class DraftScheduler:
         scheduler = AsyncIOScheduler(timezone=zone)
         scheduler.add_job(self._retry, "interval", seconds=RETRY_SECONDS, coalesce=True, max_instances=1)
         for name, skill in wanted.items():
-            weekday = skill.day_of_week if isinstance(skill, WeeklySkill) else None
-            due = now.replace(hour=skill.hour, minute=skill.minute, second=0, microsecond=0)
-            while due > now or weekday not in (None, due.weekday()):
-                due -= datetime.timedelta(days=1)
+            due = last_due(skill, now)
             if (now - due).total_seconds() < LATE_SECONDS:
                 await self._skills.write(name, due.date())
+            weekday = skill.day_of_week if isinstance(skill, WeeklySkill) else None
             trigger = CronTrigger(hour=skill.hour, minute=skill.minute, day_of_week=weekday, timezone=zone)
-            scheduler.add_job(self._write_today, trigger, (name,), misfire_grace_time=LATE_SECONDS, coalesce=True)
+            scheduler.add_job(self._write_due, trigger, (name, skill), misfire_grace_time=LATE_SECONDS, coalesce=True)
         scheduler.start()
         try:
             await asyncio.Event().wait()
         finally:
             scheduler.shutdown(wait=False)
 
-    async def _write_today(self, skill: str) -> None:
-        await self._skills.write(skill, datetime.datetime.now(self.calendar.zone).date())
+    async def _write_due(self, name: str, skill: DailySkill) -> None:
+        """Write the drafts that were last due: this may run after midnight, if the machine was asleep."""
+        now = datetime.datetime.fromtimestamp(self._context.clock(), self.calendar.zone)
+        await self._skills.write(name, last_due(skill, now).date())
 
     async def _calendars_read(self) -> None:
         await self.calendar.follow_settings()

@@ -363,6 +363,20 @@ async def test_a_draft_that_is_deleted_is_gone(tmp_path: Path) -> None:
         assert (await here.row(row.id)).state is DraftState.GONE
 
 
+async def test_a_draft_whose_properties_cannot_be_read_keeps_waiting_and_is_not_written_twice(tmp_path: Path) -> None:
+    async with draft_engine(tmp_path) as here:
+        row = await here.write(meeting())
+        written, notes = here.text(NOTE), set(here.root.rglob("*.md"))
+        (here.root / NOTE).write_text(written.replace("---\n", "---\ntitle: Launch: [oops\n", 1))
+        unreadable = await here.row(row.id)
+        assert unreadable.state is DraftState.WAITING
+        assert "cannot be recognised" in unreadable.detail
+        await here.write(meeting())
+        assert set(here.root.rglob("*.md")) == notes
+        (here.root / NOTE).write_text(written)
+        assert (await here.row(row.id)).detail == ""
+
+
 async def test_parts_of_another_version_of_a_draft_are_not_left_out(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())

@@ -15,11 +15,10 @@ from donna_tui.memory.compression import SummaryMaterial, compress, due, expand,
 from donna_tui.memory.conversations import NewTurn, Recorder, expire_conversations, list_conversations, read_turns
 from donna_tui.memory.database import (
     APART_SECONDS,
-    DAY,
-    WEEK,
     ERASED_TITLES,
     MIGRATIONS,
     PRIVATE_SESSIONS,
+    WEEK,
     MemoryDb,
     back_up,
     back_up_if_due,
