@@ -20,7 +20,7 @@ class Supervisor:
     def __init__(self, hub: EventHub) -> None:
         self._hub = hub
         self._tasks: set[asyncio.Task[None]] = set()
-        self._failures: dict[str, DonnaError] = {}
+        self._failures: dict[Callable[[], Awaitable[None]], DonnaError] = {}
 
     @property
     def failure(self) -> DonnaError | None:
@@ -29,36 +29,39 @@ class Supervisor:
     def start(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
         """Run `work` until it returns or `stop` is called.
 
-        A failure is reported as a problem, and `work` is restarted after a pause that doubles. The problem is cleared
-        when the task has ended normally, or has run for `RECOVERED_SECONDS`.
+        A failure is reported as a problem, and `work` is restarted after a pause, which doubles until a run has taken
+        `RECOVERED_SECONDS`. The problem is cleared after these, or when the task has ended normally.
         """
         task = asyncio.create_task(self._run(name, work), name=f"donna-{name}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def _run(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
-        pause = FIRST_PAUSE_SECONDS
+        loop, pause = asyncio.get_running_loop(), FIRST_PAUSE_SECONDS
         while True:
-            recovered = asyncio.get_running_loop().call_later(RECOVERED_SECONDS, self._recover, name)
+            started = loop.time()
+            recovered = loop.call_later(RECOVERED_SECONDS, self._recover, work)
             try:
                 await work()
-                return self._recover(name)
+                return self._recover(work)
             except DonnaError as error:
-                self._fail(name, error)
+                self._fail(work, error)
             except Exception as error:
                 message = f"the task “{name}” stopped ({type(error).__name__}) and starts again"
-                self._fail(name, DonnaError(Reason.INTERNAL, message))
+                self._fail(work, DonnaError(Reason.INTERNAL, message))
             finally:
                 recovered.cancel()
+            if loop.time() - started >= RECOVERED_SECONDS:
+                pause = FIRST_PAUSE_SECONDS
             await asyncio.sleep(pause)
-            pause = min(LONGEST_PAUSE_SECONDS, pause * 2) if name in self._failures else FIRST_PAUSE_SECONDS
+            pause = min(LONGEST_PAUSE_SECONDS, pause * 2)
 
-    def _fail(self, name: str, error: DonnaError) -> None:
-        self._failures[name] = error
+    def _fail(self, work: Callable[[], Awaitable[None]], error: DonnaError) -> None:
+        self._failures[work] = error
         self._hub.report(error)
 
-    def _recover(self, name: str) -> None:
-        if error := self._failures.pop(name, None):
+    def _recover(self, work: Callable[[], Awaitable[None]]) -> None:
+        if error := self._failures.pop(work, None):
             self._hub.post(ProblemCleared(reason=error.reason))
 
     async def stop(self) -> None:

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from donna_tui.calendar.values import local_zone
+from donna_tui.config.models import DailySkill, WeeklySkill
 from donna_tui.drafts import queue
 from donna_tui.drafts.queue import BACK_OFF
 from donna_tui.drafts.writer import WriteResult
+from donna_tui.engine.draft_service import last_due
 from donna_tui.engine.skill_runner import SkillRunner
 from donna_tui.types.drafts import DraftState, Meeting, MeetingState
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
@@ -361,6 +363,19 @@ async def test_a_draft_that_is_deleted_is_gone(tmp_path: Path) -> None:
         row = await here.write(meeting())
         (here.root / NOTE).unlink()
         assert (await here.row(row.id)).state is DraftState.GONE
+
+
+@pytest.mark.parametrize(
+    ("skill", "now", "due"),
+    [
+        (DailySkill(hour=21), "2026-11-30 21:00", "2026-11-30 21:00"),
+        (DailySkill(hour=21), "2026-12-01 06:30", "2026-11-30 21:00"),
+        (WeeklySkill(hour=17, day_of_week=4), "2026-11-28 01:00", "2026-11-27 17:00"),
+        (WeeklySkill(hour=17, day_of_week=4), "2026-11-27 16:59", "2026-11-20 17:00"),
+    ],
+)
+def test_a_draft_that_is_late_is_of_the_day_on_which_it_was_due(skill: DailySkill, now: str, due: str) -> None:
+    assert str(last_due(skill, datetime.datetime.fromisoformat(now))) == f"{due}:00"
 
 
 async def test_a_draft_whose_properties_cannot_be_read_keeps_waiting_and_is_not_written_twice(tmp_path: Path) -> None:

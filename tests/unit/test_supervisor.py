@@ -62,7 +62,14 @@ async def test_a_failure_is_reported_and_the_task_restarts(monkeypatch: pytest.M
     assert "secret" not in unknown.message
 
 
-async def test_the_pause_doubles_up_to_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+DOUBLED = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0]
+
+
+@pytest.mark.parametrize(("recovered_after", "wanted"), [(5.0, DOUBLED), (0.0, [1.0] * 9)])
+async def test_the_pause_doubles_up_to_a_minute_until_the_task_has_recovered(
+    monkeypatch: pytest.MonkeyPatch, recovered_after: float, wanted: list[float]
+) -> None:
+    monkeypatch.setattr(supervisor_module, "RECOVERED_SECONDS", recovered_after)
     harness, pauses, enough = Harness(), list[float](), asyncio.Event()
 
     async def sleep(seconds: float) -> None:
@@ -80,7 +87,7 @@ async def test_the_pause_doubles_up_to_a_minute(monkeypatch: pytest.MonkeyPatch)
     await asyncio.wait_for(enough.wait(), 10)
     monkeypatch.setattr(supervisor_module.asyncio, "sleep", real)
     await harness.supervisor.stop()
-    assert pauses == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0]
+    assert pauses == wanted
 
 
 async def test_stopping_waits_until_every_task_has_cleaned_up() -> None:
