@@ -80,13 +80,15 @@ TEMPLATE_SETTINGS = (
 )
 LARGEST_SETTINGS = 100_000
 
-_TOKEN = re.compile(r"\[([^\]]*)\]|YYYY|YY|MMMM|MMM|MM|M|DD|D|dddd|ddd|HH|H|hh|mm|ss|A|a|WW")
-_PATTERNS = {
-    "YYYY": "%Y", "YY": "%y", "MMMM": "%B", "MMM": "%b", "MM": "%m", "WW": "%V", "DD": "%d", "dddd": "%A", "ddd": "%a",
-    "HH": "%H", "hh": "%I", "mm": "%M", "ss": "%S", "A": "%p",
+_TOKEN = re.compile(r"\[([^\]]*)\]|(Do|([A-Za-z])\3*)")
+_DATE_TOKENS = {
+    "YYYY": "%Y", "YY": "%y", "GGGG": "%G", "WW": "%V", "MMMM": "%B", "MMM": "%b", "MM": "%m", "M": "{0.month}",
+    "DDDD": "%j", "DD": "%d", "Do": "{0.day}{1}", "D": "{0.day}", "dddd": "%A", "ddd": "%a",
 }  # fmt: skip
-_RUN = re.compile(r"\[[^\]]*\]|(([A-Za-z])\2*)")
-_DATE_TOKENS = frozenset({"YYYY", "YY", "MMMM", "MMM", "MM", "M", "DD", "D", "dddd", "ddd", "WW"})
+_TOKENS = _DATE_TOKENS | {
+    "HH": "%H", "H": "{0.hour}", "hh": "%I", "h": "{2}", "mm": "%M", "ss": "%S", "A": "%p", "a": "{3}",
+}  # fmt: skip
+"""Tokens of moment.js, with formats for `strftime`, or for `str.format` (`formatted`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +111,7 @@ def daily_note(root: Path, now: datetime) -> DailyNote:
         if settings is None:
             return DailyNote(usual)
         pattern = settings.get("format") or "YYYY-MM-DD"
-        unknown = next((run[0] for run in _RUN.finditer(pattern) if run[1] and run[0] not in _DATE_TOKENS), "")
-        if unknown:
+        if unknown := unknown_token(pattern, _DATE_TOKENS):
             return DailyNote(usual, problem=f"its date format has “{unknown[:20]}”, which is not supported")
         path = f"{settings.get('folder', '').strip('/')}/{formatted(now, pattern)}.md".lstrip("/")
         check_place(path)
@@ -160,14 +161,18 @@ def _settings(root: Path, path: str) -> dict[str, str] | None:
         raise DonnaError(Reason.UNREADABLE, "it cannot be parsed") from error
 
 
+def unknown_token(pattern: str, known: Collection[str] = frozenset(_TOKENS)) -> str:
+    """Return the first token of a moment.js format that is not known; empty if there is none."""
+    return next((token[0] for token in _TOKEN.finditer(pattern) if token[2] and token[2] not in known), "")
+
+
 def formatted(now: datetime, pattern: str) -> str:
-    """Format a time with moment.js tokens; other text is copied."""
+    """Format a time with moment.js tokens in English; other text is copied."""
+    ordinal = "th" if now.day in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(now.day % 10, "th")
+    values = now, ordinal, now.hour % 12 or 12, now.strftime("%p").lower()
 
     def value(match: re.Match[str]) -> str:
-        token = match[0]
-        if token.startswith("["):
-            return match[1]
-        single = {"M": now.month, "D": now.day, "H": now.hour, "a": now.strftime("%p").lower()}
-        return str(single[token]) if token in single else now.strftime(_PATTERNS[token])
+        token = match[2]
+        return match[1] if token is None else now.strftime(_TOKENS.get(token, token).format(*values))
 
     return _TOKEN.sub(value, pattern)

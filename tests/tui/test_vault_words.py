@@ -155,7 +155,9 @@ def test_a_note_that_is_gone_is_reported_in_its_column() -> None:
 def test_templates_are_filled_as_obsidian_fills_them() -> None:
     assert fill("# {{title}} {{date}} {{ time }}", title="A", now=MOMENT) == "# A 2026-11-05 09:07"
     assert fill("{{date:dddd D MMMM YYYY [at] H:mm}}", title="", now=MOMENT) == "Thursday 5 November 2026 at 9:07"
-    assert fill("{{other}} {{title", title="A", now=MOMENT) == "{{other}} {{title"
+    assert fill("{{date:dddd, MMMM Do}} {{time:h:mm A}}", title="", now=MOMENT) == "Thursday, November 5th 9:07 AM"
+    for unknown in ("{{other}} {{title", "{{date:gggg-[W]ww}}"):
+        assert fill(unknown, title="A", now=MOMENT) == unknown
     assert fill("{{title}}", title="{{date}}", now=MOMENT) == "{{date}}"
     assert formatted(MOMENT, "YYYY-[W]WW hh:mm a") == "2026-W45 09:07 am"
 

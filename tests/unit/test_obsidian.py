@@ -125,6 +125,7 @@ def daily(vault: Path, settings: object) -> DailyNote:
         ({"folder": "", "format": "", "template": "", "autorun": True}, "2026-03-05.md", ""),
         ({"folder": "/Journal/", "template": "Templates/Day"}, "Journal/2026-03-05.md", "Templates/Day.md"),
         ({"format": "YYYY/MM-MMMM/YYYY-MM-DD-dddd"}, "2026/03-March/2026-03-05-Thursday.md", ""),
+        ({"format": "GGGG-[W]WW/MMMM Do"}, "2026-W10/March 5th.md", ""),
         ({"format": "[Day] D.M.YY, ddd MMM", "template": "Day.md"}, "Day 5.3.26, Thu Mar.md", "Day.md"),
     ],
 )
@@ -137,7 +138,7 @@ def test_the_daily_note_is_that_of_obsidian(tmp_path: Path, settings: object, pa
     ("settings", "problem"),
     [
         ({"format": "gggg-[W]ww"}, "its date format has “gggg”, which is not supported"),
-        ({"format": "MMMM Do"}, "its date format has “o”, which is not supported"),
+        ({"format": "MMMM Dx"}, "its date format has “x”, which is not supported"),
         ({"format": "DDD"}, "its date format has “DDD”, which is not supported"),
         ({"folder": "../elsewhere"}, "the path is outside the vault"),
         ({"format": "[../../x]"}, "the path is outside the vault"),

@@ -30,7 +30,7 @@ from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.types.memory import SessionChange
 from donna_tui.types.notes import Edit, NoteRow, NoteText
 from donna_tui.vault.note.diff import diff_changes
-from donna_tui.vault.obsidian import formatted
+from donna_tui.vault.obsidian import formatted, unknown_token
 from donna_tui.vault.write.changes import (
     Clash,
     Operation,
@@ -630,10 +630,15 @@ def templates_of(notes: Iterable[NoteRow]) -> list[str]:
 
 
 def fill(template: str, *, title: str, now: datetime) -> str:
-    """Fill a template for a new note. The fields and formats are those of Obsidian's templates (moment.js tokens)."""
+    """Fill a template for a new note. The fields and formats are those of Obsidian's templates (moment.js tokens); one
+    that is not known is left as it is.
+    """
 
     def value(match: re.Match[str]) -> str:
         name = match[1].lower()
-        return title if name == "title" else formatted(now, match[2] or _USUAL[name])
+        if name == "title":
+            return title
+        pattern = match[2] or _USUAL[name]
+        return match[0] if unknown_token(pattern) else formatted(now, pattern)
 
     return _FIELD.sub(value, template)
