@@ -18,6 +18,7 @@ from donna_tui.vault.write.changes import REGULAR_FILE, Change
 
 _LINUX_RENAME_EXCHANGE = 2
 _MACOS_RENAME_SWAP = 2
+_COPYFILE_ACL, _COPYFILE_XATTR = 1 << 0, 1 << 2
 _UNSUPPORTED = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP})
 
 
@@ -363,7 +364,15 @@ def _check_access(old: os.stat_result, new: os.stat_result) -> None:
 
 
 def _copy_attributes(source: int, target: int) -> None:
+    """Copy the extended attributes of an open file, such as Finder's tags, as far as possible.
+
+    Source: fcopyfile(3) of macOS, for which Python has no functions.
+    """
     if not hasattr(os, "listxattr"):
+        import ctypes
+
+        if copy := getattr(ctypes.CDLL(None), "fcopyfile", None):
+            copy(source, target, None, ctypes.c_uint(_COPYFILE_ACL | _COPYFILE_XATTR))
         return
     with contextlib.suppress(OSError):
         for name in os.listxattr(source):
