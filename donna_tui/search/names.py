@@ -49,10 +49,7 @@ _SIGNS = re.compile(r"(?<=\w)[+#]+(?!\w)")
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A note that a question names, and the integer key of the passage that represents it.
-
-    A note without any passage has the negative of its document's row instead.
-    """
+    """A note that a question names, and the integer key of the passage that represents it."""
 
     id: int
     document: str
@@ -121,9 +118,6 @@ def _passage(database: Database, name: Name, key: str, scope: Scope) -> int | No
         "SELECT id, heading_path FROM memory_chunks WHERE document_id = ? ORDER BY chunk_index LIMIT ?",
         (name.document, MAX_PASSAGES),
     )
-    if not rows:
-        row: int = database.value("SELECT rowid FROM memory_documents WHERE id = ?", (name.document,))
-        return -row
     inside = set(in_scope(database, scope, [each for each, _ in rows])) if scope.forbidden else None
     allowed = [(each, path) for each, path in rows if inside is None or each in inside]
     under = (each for each, path in allowed if (above := json.loads(path)) and name_key(above[-1]) == key)

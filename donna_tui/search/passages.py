@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -87,7 +86,6 @@ class PassageCache:
 
 
 def _load(database: Database, ids: Sequence[int]) -> dict[int, PassageRow]:
-    """Load passages by integer key; notes without passages have the negative of their document's row as key."""
     marks = ", ".join("?" * len(ids))
     rows = database.rows(
         "SELECT c.id, c.chunk_id, d.id, d.source_type, d.source_id, d.title, c.heading_path, c.start_line, c.end_line,"  # noqa: S608
@@ -95,11 +93,4 @@ def _load(database: Database, ids: Sequence[int]) -> dict[int, PassageRow]:
         f" JOIN memory_documents d ON d.id = c.document_id WHERE c.id IN ({marks})",
         ids,
     )
-    if empty := [key for key in ids if key < 0]:
-        rows += database.rows(
-            "SELECT -d.rowid, d.id, d.id, d.source_type, d.source_id, d.title, '[]', 1, 1, '', d.uri, d.sensitive,"
-            " d.metadata_json, d.dated_at, d.is_draft, d.search_title FROM json_each(?) asked"
-            " CROSS JOIN memory_documents d ON d.rowid = -asked.value",
-            (json.dumps(empty),),
-        )
     return {row[0]: PassageRow(*row) for row in rows}

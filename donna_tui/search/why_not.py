@@ -62,22 +62,13 @@ def why_not(database: Database, vectors: VectorIndex, question: Question, settin
     Raises DonnaError (`missing`) for an unknown note, and VaultReadError (`path_escape`) for a path that no note has.
     """
     user = question.query.filters.user_id
-    documents = database.rows(
-        "SELECT is_draft, rowid, EXISTS (SELECT 1 FROM memory_chunks WHERE document_id = d.id) FROM memory_documents d"
-        " WHERE user_id = ? AND source_id = ?",
-        (user, path),
-    )
-    if not documents:
+    is_draft = database.value("SELECT is_draft FROM memory_documents WHERE user_id = ? AND source_id = ?", (user, path))
+    if is_draft is None:
         return WhyNot(path=path, cause=Cause.NOT_INDEXED, detail=_reason_of_skipping(database, path))
-    if documents[0][0] and DRAFTS not in question.query.filters.sources:
+    if is_draft and DRAFTS not in question.query.filters.sources:
         detail = f"it is a draft that is not approved yet; in:{DRAFTS} finds it"
         return WhyNot(path=path, cause=Cause.DRAFT, detail=detail)
     found = WhyNot(path=path, cause=Cause.NOTHING, detail="")
-    _, row, has_text = documents[0]
-    if not has_text:
-        judged = _judged(database, vectors, question, settings, {-row}, found)
-        is_known = judged.cause is not Cause.TOO_FAR
-        return judged if is_known else replace(judged, detail="it has no text, so that only its name finds it")
     outside = _excluding_filters(database, question.scope, path)
     if outside:
         return outside

@@ -170,7 +170,7 @@ def _cost(text: str) -> int:
     return len(_ESTIMATE.spans(text))
 
 
-CHUNKER_VERSION = "markdown_heading-4"
+CHUNKER_VERSION = "markdown_heading-5"
 MIN_TOKENS = 32
 SPECIAL_TOKENS = 2
 """Special tokens that models of the BERT family add to a text."""
@@ -211,8 +211,9 @@ def chunk_markdown(
     """Split a note whose body begins at `start` into chunks, in order and in linear time.
 
     Headings without text of their own are in the heading path of the first chunk below them, or else in its text; after
-    the last text they are omitted. The embedding text of each chunk has at most `max_tokens - 2` tokens. Adjacent
-    chunks in one section share about `overlap` tokens. Raises ValueError if `max_tokens` is below 32.
+    the last text they are omitted. A note without any text has one empty chunk, so that it is found by its names,
+    properties and tags. The embedding text of each chunk has at most `max_tokens - 2`
+    tokens. Adjacent chunks in one section share about `overlap` tokens. Raises ValueError if `max_tokens` is below 32.
     """
     if max_tokens < MIN_TOKENS:
         raise ValueError(f"max_tokens must be at least {MIN_TOKENS}")
@@ -239,7 +240,8 @@ def chunk_markdown(
             fresh = max(body, high)
             where = (low, high, line_of(lines, low), line_of(lines, high - 1))
             chunks.append(Chunk(len(chunks), path, text[low:high], *where, token_count=tokens))
-    return chunks
+    tokens = len(counter.spans(context_of(title, (), max_tokens).line))
+    return chunks or [Chunk(0, (), "", start, start, line_of(lines, start), line_of(lines, start), tokens)]
 
 
 class _Cutter:

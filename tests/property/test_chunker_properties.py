@@ -37,6 +37,10 @@ def check(text: str, title: str, counter: TokenCounter, max_tokens: int, overlap
     chunks = chunk_markdown(text, start=start, title=title, counter=counter, max_tokens=max_tokens, overlap=overlap)
     lines = line_starts(text)
     covered = start
+    if not has_words(text, start, len(text), start):
+        assert [chunk.text for chunk in chunks] == [""]
+        assert chunks[0].token_count <= max_tokens - 2
+        return []
     for index, chunk in enumerate(chunks):
         assert chunk.index == index
         assert chunk.text == text[chunk.start : chunk.end] == chunk.text.strip() != ""

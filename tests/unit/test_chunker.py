@@ -37,10 +37,10 @@ def test_a_short_section_is_one_passage_without_the_space_around_it() -> None:
     assert all(text[chunk.start : chunk.end] == chunk.text for chunk in chunks)
 
 
-def test_headings_without_text_and_blank_space_make_no_passage() -> None:
-    assert chunks_of("\n \n# A\n\n# B\n\n---\n- [ ] \n") == []
-    assert chunks_of(" \n\t\n") == []
-    assert chunks_of("") == []
+@pytest.mark.parametrize("text", ["\n \n# A\n\n# B\n\n---\n- [ ] \n", " \n\t\n", ""])
+def test_a_note_without_text_is_one_empty_passage(text: str) -> None:
+    (chunk,) = chunks_of(text)
+    assert (chunk.text, chunk.heading_path, chunk.start_line, chunk.end_line) == ("", (), 1, 1)
 
 
 def test_headings_without_text_go_with_the_first_passage_below_them() -> None:

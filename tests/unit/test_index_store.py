@@ -172,11 +172,11 @@ def test_moving_a_section_down_costs_no_embedding(store: MemoryStore) -> None:
     assert lines == [(1,), (4,), (7,)]
 
 
-def test_a_document_that_becomes_empty_loses_its_chunks(store: MemoryStore) -> None:
+def test_a_document_that_becomes_empty_loses_its_text(store: MemoryStore) -> None:
     store.upsert(note("a.md", TWO_SECTIONS))
     embed_all(store)
-    assert store.upsert(note("a.md", "")).chunks == 0
-    assert count(store, "memory_chunks") == 0
+    assert store.upsert(note("a.md", "")).chunks == 1
+    assert store.database.column("SELECT content FROM memory_chunks") == [""]
     assert count(store, "vec_memory_chunks") == 0
     assert found(store, "Redis") == set()
 

@@ -115,6 +115,15 @@ def test_a_note_without_text_is_found_by_its_name_and_its_headings_are_no_passag
     assert [(hit.path, hit.content) for hit in found(store, "plans")] == [("Daily.md", "")]
 
 
+def test_a_note_without_text_is_found_by_each_of_its_words_and_by_filters(store: MemoryStore) -> None:
+    store.upsert(note("Kestrel contract renewal.md", "# Kestrel contract renewal\n"))
+    store.upsert(note("People/Quokka Jones.md", "", properties="company Zanzibar Ltd"))
+    for text in ("contract renewal", "renewal"):
+        assert [hit.path for hit in found(store, text)] == ["Kestrel contract renewal.md"]
+    for text in ("zanzibar", "path:People", "jones"):
+        assert [hit.path for hit in found(store, text)] == ["People/Quokka Jones.md"]
+
+
 def test_a_first_name_or_surname_names_the_pages_of_a_few_people(store: MemoryStore) -> None:
     store.upsert(note("People/Xavier Unknown.md", ""))
     store.upsert(note("People/Ben Okafor.md", "# Ben Okafor\n\nLikes tea and long walks by the sea.\n"))
