@@ -510,6 +510,21 @@ async def test_a_note_that_replaces_a_deleted_one_is_not_selected() -> None:
         assert donna.vault.note_tree.marked == ()
 
 
+async def test_no_other_note_takes_the_place_of_one_that_is_deleted_elsewhere() -> None:
+    backend = scenarios.normal()
+    async with driving(backend, note=GARDEN) as donna:
+        place = donna.vault.note_tree.selected_index
+        del backend.vault.files[GARDEN]
+        backend.post(NoteDeleted(path=GARDEN))
+        await donna.until(lambda: "Garden.md" not in names(donna), "it is gone")
+        assert donna.vault.note_tree.selected is None
+        await donna.press("e", "D", "m")
+        await donna.until(lambda: "was deleted elsewhere" in notices(donna.app), "the user is told")
+        assert donna.app.screen.id == "main"
+        await donna.press("k", "j")
+        assert donna.vault.note_tree.selected_index == place
+
+
 @pytest.mark.slow
 async def test_the_cursor_stays_at_a_chosen_note_if_a_deleted_one_comes_back() -> None:
     backend = scenarios.normal()
@@ -539,7 +554,7 @@ async def test_a_note_is_not_taken_for_an_earlier_one_of_its_path() -> None:
         del backend.vault.files[GARDEN]
         backend.post(NoteDeleted(path=GARDEN))
         await donna.until(lambda: "Garden.md" not in names(donna), "it is gone")
-        assert donna.vault.note_tree.selected.path != ORCHARD
+        assert donna.vault.note_tree.selected is None
 
 
 async def test_a_cursor_that_was_moved_meanwhile_stays_when_a_note_is_renamed() -> None:

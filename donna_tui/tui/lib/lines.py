@@ -141,6 +141,8 @@ class CursorView(ScrollKeys):
 
     row_height = 1
     selected_index = 0
+    has_cursor = True
+    """Whether a row is selected; not if the selected one was removed elsewhere, until the cursor is moved."""
 
     class Opened(Message):
         """The selected row was double-clicked."""
@@ -156,8 +158,8 @@ class CursorView(ScrollKeys):
     def select(self, index: int) -> None:
         """Move the cursor to the row `index`, or the nearest one."""
         index = max(0, min(index, self.row_count - 1))
-        if self.row_count and index != self.selected_index:
-            self.selected_index = index
+        if self.row_count and not (self.has_cursor and index == self.selected_index):
+            self.selected_index, self.has_cursor = index, True
             self._show_cursor()
             self.cursor_moved()
 
@@ -235,11 +237,14 @@ class RowList(LineView, CursorView):
 
     def line(self, index: int, width: int) -> Content:
         row, part = divmod(index, self.row_height)
-        mark = Content.styled("▌ ", "cursor") if row == self.selected_index else Content("  ")
+        mark = Content.styled("▌ ", "cursor") if self._is_selected(row) else Content("  ")
         return mark + self.row_part(row, part, width - _GUTTER - 1)
 
     def base_of(self, index: int) -> str:
-        return "selected" if index // self.row_height == self.selected_index else ""
+        return "selected" if self._is_selected(index // self.row_height) else ""
+
+    def _is_selected(self, row: int) -> bool:
+        return self.has_cursor and row == self.selected_index
 
     def rows_changed(self, selected: int) -> None:
         """Update the list after the rows have changed, and select the row `selected`."""
@@ -269,7 +274,7 @@ class ItemList(RowList, Generic[T]):
 
     @property
     def selected(self) -> T | None:
-        return self.items[self.selected_index] if self.selected_index < len(self.items) else None
+        return self.items[self.selected_index] if self.has_cursor and self.selected_index < len(self.items) else None
 
     def index_where(self, matches: Callable[[T], bool], otherwise: int = 0) -> int:
         """Return the row of the first item that matches, or another row if there is none."""

@@ -155,7 +155,8 @@ class VaultPane(PartsPane):
             elif isinstance(posted, events.NoteIndexed):
                 self.note_tree.indexed(posted.path)
             elif isinstance(posted, events.NoteDeleted):
-                self.note_tree.deleted(posted.path)
+                if self.note_tree.deleted(posted.path):
+                    self.notify(f"{clean_line(posted.path)} was deleted elsewhere.", severity="warning", timeout=6)
             elif isinstance(posted, events.ProblemRaised) and posted.path and posted.reason in _OF_A_WRITE:
                 message = f"{clean_line(posted.path)}: {sentence(posted.message)} {sentence(posted.hint)}".strip()
                 self.notify(message, severity="warning", timeout=12)
@@ -567,8 +568,9 @@ class VaultPane(PartsPane):
             self.note_tree.unmark()
             if outcome.kind not in (OperationKind.UNDO, OperationKind.REDO):
                 self.detail.history.select_next(outcome.operation)
-        self.reload(_new_place(outcome, row.path if row is not None else ""))
         deleted = [path for path, etag in zip(outcome.paths, outcome.etags, strict=True) if not etag] if outcome else []
+        self.note_tree.delete_here(deleted)
+        self.reload(_new_place(outcome, row.path if row is not None else ""))
         if self.detail.note is None or self.detail.note.path not in deleted:
             self.detail.reload()
         await self._wait_for("load")  # the next key is about the row that is selected then

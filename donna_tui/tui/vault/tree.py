@@ -191,7 +191,8 @@ class NoteTree(ItemList[TreeRow]):
         """Selected rows that are missing: a rename is reported only after its note is listed at the new path."""
         self._renamed: dict[str, str] = {}
         self._missing = ("", "")
-        """The selected note, if it is missing, and the row that is selected in its place."""
+        """The selected note, if it is missing, and the row that is selected in its place, if any."""
+        self._deleted_here: frozenset[str] = frozenset()
 
     @property
     def marked(self) -> tuple[str, ...]:
@@ -260,10 +261,21 @@ class NoteTree(ItemList[TreeRow]):
         """Forget the rename of an earlier note at this path."""
         self._renamed.pop(path, None)
 
-    def deleted(self, path: str) -> None:
-        """Deselect a note: a later one at this path is another note."""
+    def deleted(self, path: str) -> bool:
+        """Deselect a note: a later one at this path is another note. Return whether another program deleted it while
+        the cursor was at it.
+        """
         self._marked.discard(path)
         self._lost.discard(path)
+        is_here = path == self._missing[0] or (self.selected is not None and self.selected.path == path)
+        return is_here and not self._is_deleted_here(path)
+
+    def delete_here(self, paths: Iterable[str]) -> None:
+        """Remember the notes that the user deleted last: the cursor moves from them to a sibling."""
+        self._deleted_here = frozenset(paths)
+
+    def _is_deleted_here(self, path: str) -> bool:
+        return any(each == path or each.startswith(f"{path}/") for each in self._deleted_here)
 
     def _moved_to(self, folder: str) -> str:
         """Return the new path of a renamed folder: the one whose notes all were in it; empty if there is none."""
@@ -333,9 +345,14 @@ class NoteTree(ItemList[TreeRow]):
         path = self._path_now(aim)
         before, self.items = self.items, tree_rows(self.notes, self._folded, self.query_text, self._empty)
         places = {row.path: place for place, row in enumerate(self.items)}
-        wanted = chain((path,), () if select else (here,), _siblings(path, before), ancestors_of(path))
-        self.rows_changed(next((places[each] for each in wanted if each in places), self.selected_index))
-        self._missing = (aim, self.selected.path) if self.selected is not None and path not in places else ("", "")
+        is_lost = bool(path) and not (path in places or self.contains(path) or self._is_deleted_here(path))
+        instead_of = () if is_lost else chain(_siblings(path, before), ancestors_of(path))
+        wanted = chain((path,), () if select else (here,), instead_of)
+        found = next((places[each] for each in wanted if each in places), None)
+        self.has_cursor = found is not None or (self.has_cursor and not is_lost)
+        self.rows_changed(self.selected_index if found is None else found)
+        if path:
+            self._missing = ("", "") if path in places else (aim, self.selected.path if self.selected else "")
 
     def _path_now(self, path: str) -> str:
         """Return the new path of a note that was renamed, in unfolded folders; the same path for any other."""
