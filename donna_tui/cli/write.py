@@ -81,7 +81,7 @@ def rm(
 ) -> None:
     """Delete a note, or all notes in a folder. Their text stays in git; `donna undo` restores it.
 
-    In a terminal it asks before it deletes a folder.
+    In a terminal it asks before it deletes a folder, or a note in a folder that safety.path_allowlist does not list.
     """
     session, is_folder = open_session(space), False
 

@@ -413,7 +413,7 @@ def _unsaved_edits(space: Space) -> Iterator[Finding]:
     """Report edits, in an editor or in the app, that are not in the vault yet."""
     unsaved = EditDrafts(space.state / "edits")
     for edit in unsaved.edits():
-        hint = "open it in the Vault screen: e continues it, X discards it"
+        hint = "select the note in the Vault screen, which names the keys that continue and discard the edit"
         yield Finding("edits", "warn", f"unsaved edit of {edit.path}", hint)
     for copy in unsaved.copies():
         if not copy.is_open and (copy.text is None or copy.other_files):
