@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import datetime
 import json
 import os
 import stat
@@ -15,8 +14,9 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from pydantic import TypeAdapter
+
 from donna_tui.calendar.values import FILE_BYTES, EntryProblem, Fetched, Window
-from donna_tui.types.drafts import Attendee, Meeting
 from donna_tui.types.errors import CalendarError, Reason
 
 FOLDER_BYTES = 20_000_000
@@ -144,15 +144,4 @@ async def reading_child(module: str, request: str) -> AsyncIterator[asyncio.subp
 
 
 def fetched_from(answer: dict[str, Any]) -> Fetched:
-    if not answer["ok"]:
-        return _unread(answer["message"])
-    for row in answer["meetings"]:
-        row["start"] = datetime.datetime.fromisoformat(row["start"])
-        row["end"] = datetime.datetime.fromisoformat(row["end"])
-        row["day"] = datetime.date.fromisoformat(row["day"])
-        row["attendees"] = tuple(Attendee(**person) for person in row["attendees"])
-    return Fetched(
-        tuple(Meeting(**row) for row in answer["meetings"]),
-        tuple(EntryProblem(**problem) for problem in answer["problems"]),
-        answer["complete"],
-    )
+    return TypeAdapter(Fetched).validate_python(answer) if answer["ok"] else _unread(answer["message"])
