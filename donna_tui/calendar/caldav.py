@@ -10,13 +10,14 @@ import asyncio
 import base64
 import contextlib
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
 import httpx2
 
-from donna_tui.calendar.http import Login, Request, accepted, calendar_client, exchange, failed, host_of, login_of
+from donna_tui.calendar.http import Login, accepted, calendar_client, exchange, failed, host_of, login_of
 from donna_tui.calendar.ics import PATIENCE, fetched_from, reading_child, request_for
 from donna_tui.calendar.sources import CalendarSource
 from donna_tui.calendar.values import Fetched, Window
@@ -96,14 +97,14 @@ class _Forwarder:
         if origin(url) != origin(self.server):
             hint = "if that is right, set url in calendars to the new address"
             raise failed(f"{self.server.host} redirects to {url.host}, which Donna does not follow", hint=hint)
-        method, headers, content = frame["method"], frame["headers"], base64.b64decode(frame["body"])
-        request = Request(method=method, url=str(url), headers=headers, content=content, auth=self.auth)
-        answer = await exchange(self.client, request)
+        headers, content = frame["headers"], base64.b64decode(frame["body"])
+        send = partial(exchange, self.client, frame["method"], str(url), headers=headers, content=content)
+        answer = await send(auth=self.auth)
         challenge = answer.headers.get("WWW-Authenticate", "").lower()
         if answer.status_code != 401 or not challenge.startswith("digest") or self.login is None:
             return answer
         self.auth = httpx2.DigestAuth(self.login.username, self.login.password)
-        return await exchange(self.client, replace(request, auth=self.auth))
+        return await send(auth=self.auth)
 
 
 async def _received(child: asyncio.subprocess.Process, host: str) -> dict[str, Any]:

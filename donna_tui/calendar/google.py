@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo
 import httpx2
 from pydantic import BaseModel, Field, ValidationError
 
-from donna_tui.calendar.http import Request, accepted, calendar_client, exchange, failed, private_text
+from donna_tui.calendar.http import accepted, calendar_client, exchange, failed, private_text
 from donna_tui.calendar.parser import UnusableError, distinct, is_titled_cancelled, named
 from donna_tui.calendar.sources import CalendarSource
 from donna_tui.calendar.values import (
@@ -104,8 +104,7 @@ class Tokens:
         """
         content = urlencode({**form, **oauth_client(self.config).model_dump()}).encode()
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
-        request = Request(method="POST", url=self.token_url, headers=headers, content=content)
-        answer = await exchange(client, request)
+        answer = await exchange(client, "POST", self.token_url, headers=headers, content=content)
         if answer.status_code in (400, 401):
             raise self._not_connected()
         try:
@@ -261,7 +260,7 @@ class GoogleCalendar(CalendarSource):
     async def _answer(self, client: httpx2.AsyncClient, parameters: dict[str, str], token: str) -> httpx2.Response:
         address = f"{self.endpoints.api}/calendars/{quote(self.config.calendar_id, safe='')}/events"
         headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
-        return await exchange(client, Request(method="GET", url=f"{address}?{urlencode(parameters)}", headers=headers))
+        return await exchange(client, "GET", f"{address}?{urlencode(parameters)}", headers=headers)
 
 
 @dataclass(slots=True)

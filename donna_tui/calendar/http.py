@@ -85,17 +85,6 @@ async def calendar_client(max_bytes: int) -> AsyncIterator[httpx2.AsyncClient]:
             yield client
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """A request. Redirects are followed only to the scheme, host and port of `url`."""
-
-    method: str
-    url: str
-    headers: Mapping[str, str]
-    content: bytes | None = None
-    auth: httpx2.Auth | None = None
-
-
 def accepted(answer: httpx2.Response) -> httpx2.Response:
     """Return the answer if the request succeeded. Raises CalendarError."""
     host = answer.url.host
@@ -122,29 +111,32 @@ def host_of(url: str) -> str:
         return "the server"
 
 
-async def exchange(client: httpx2.AsyncClient, request: Request) -> httpx2.Response:
-    """Send a request, and follow redirects within its server with the same request.
+async def exchange(
+    client: httpx2.AsyncClient,
+    method: str,
+    url: str,
+    *,
+    headers: Mapping[str, str],
+    content: bytes | None = None,
+    auth: httpx2.Auth | None = None,
+) -> httpx2.Response:
+    """Send a request, and follow redirects to the same scheme, host and port with the same request.
 
     Raises CalendarError if there is no answer at all, and DonnaError as `open_client` does.
     """
-    host = host_of(request.url)
+    host = host_of(url)
     try:
-        return await _followed(client, request)
+        target = httpx2.URL(url)
+        for _ in range(MAX_REDIRECTS + 1):
+            answer = await client.request(
+                method, target, headers=dict(headers), content=content, auth=auth or httpx2.Auth()
+            )
+            location = answer.headers.get("Location")
+            if answer.status_code not in _REDIRECTS or not location:
+                return answer
+            target = target.join(location)
     except httpx2.TimeoutException as error:
         raise failed(f"{host} did not answer in time", hint="it will be retried later") from error
     except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
         raise failed(f"{host} cannot be reached ({type(error).__name__})", hint="it will be retried later") from error
-
-
-async def _followed(client: httpx2.AsyncClient, request: Request) -> httpx2.Response:
-    url = httpx2.URL(request.url)
-    auth = request.auth or httpx2.Auth()
-    for _ in range(MAX_REDIRECTS + 1):
-        response = await client.request(
-            request.method, url, headers=dict(request.headers), content=request.content, auth=auth
-        )
-        location = response.headers.get("Location")
-        if response.status_code not in _REDIRECTS or not location:
-            return response
-        url = url.join(location)
-    raise failed(f"{url.host} redirects in a loop")
+    raise failed(f"{target.host} redirects in a loop")

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 import httpx2
 
-from donna_tui.calendar.http import Request, accepted, calendar_client, exchange, login_of
+from donna_tui.calendar.http import accepted, calendar_client, exchange, login_of
 from donna_tui.calendar.ics import FOLDER_BYTES, calendar_files, read_calendar_file, read_ics, version_of
 from donna_tui.calendar.values import FILE_BYTES, EntryProblem, Fetched, Window
 from donna_tui.config.calendars import CalendarConfig, CalendarKind
@@ -98,9 +98,10 @@ class IcsUrl(CalendarSource):
     async def fetch(self, window: Window) -> Fetched:
         login = login_of(self.config)
         auth = httpx2.BasicAuth(login.username, login.password) if login else None
-        request = Request(method="GET", url=self.config.url, headers={"Accept": "text/calendar"}, auth=auth)
         async with calendar_client(FILE_BYTES) as client:
-            answer = accepted(await exchange(client, request))
+            answer = accepted(
+                await exchange(client, "GET", self.config.url, headers={"Accept": "text/calendar"}, auth=auth)
+            )
         return await read_ics(answer.content, self.name, window, self.zone)
 
 
