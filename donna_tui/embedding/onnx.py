@@ -11,7 +11,15 @@ import numpy as np
 import onnxruntime
 
 from donna_tui.embedding.files import ModelFiles
-from donna_tui.embedding.provider import QUERY_WINDOWS, Matrix, Vector, check_vectors, normalised, too_long
+from donna_tui.embedding.provider import (
+    QUERY_WINDOWS,
+    EmbeddingProvider,
+    Matrix,
+    Vector,
+    check_vectors,
+    normalised,
+    too_long,
+)
 from donna_tui.embedding.tokenizer import ModelTokens
 from donna_tui.types.errors import ModelError, Reason
 
@@ -66,12 +74,14 @@ SHORT_TOKEN = 3
 _WORD = re.compile(r"[^\W_]+")
 
 
-class OnnxProvider:
-    """An `EmbeddingProvider` over an ONNX file and its tokenizer.
+class OnnxProvider(EmbeddingProvider):
+    """A model in an ONNX file, with its tokenizer.
 
     Texts are never padded or batched: on a CPU that is fastest, and because the 8-bit graph scales its numbers per
     batch, a text's vector would otherwise depend on the other texts.
     """
+
+    counter: ModelTokens
 
     def __init__(self, files: ModelFiles) -> None:
         """Load the model and test it once. Raises ModelError if it cannot be used."""

@@ -15,14 +15,14 @@ import httpx2
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from donna_tui.config.agents import RemoteConfig
-from donna_tui.embedding.provider import QUERY_WINDOWS, Matrix, Vector, check_vectors, normalised
+from donna_tui.embedding.provider import QUERY_WINDOWS, EmbeddingProvider, Matrix, Vector, check_vectors, normalised
 from donna_tui.platform.addresses import host_of
 from donna_tui.platform.lazy import np
 from donna_tui.safety.backoff import backoff, stated_pause
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.egress import key_in, open_client
 from donna_tui.safety.payload import carrying
-from donna_tui.text.tokens import EstimatedTokens, TokenCounter
+from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.errors import DonnaError, ModelAwayError, ModelError, Reason
 
 BATCH = 32
@@ -60,14 +60,14 @@ class _Response(BaseModel):
     data: list[_Row]
 
 
-class OpenAICompatible:
-    """An `EmbeddingProvider`. Each call is one request, retried a few times while the server is busy.
+class OpenAICompatible(EmbeddingProvider):
+    """A model on a server. Each call is one request, retried a few times while the server is busy.
 
     `version_tag` names the model and not its host, because the same model returns the same vectors anywhere.
     """
 
     max_tokens = QUERY_BYTES
-    counter: TokenCounter = EstimatedTokens()
+    counter = EstimatedTokens()
 
     def __init__(
         self,
@@ -103,13 +103,6 @@ class OpenAICompatible:
     def embed_batch(self, texts: Sequence[str]) -> Matrix:
         rows = [self._request_vectors(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
         return check_vectors(np.concatenate(rows), len(texts), self.dim)
-
-    def readable_share(self, text: str) -> float:
-        """Return 1: the languages of a configured model are unknown, and assumed to match."""
-        return 1.0
-
-    def knows(self, words: str) -> bool:
-        return True
 
     def interrupt(self) -> None:
         self._stop.set()

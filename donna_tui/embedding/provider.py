@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from donna_tui.platform.lazy import np
 from donna_tui.text.tokens import TokenCounter
@@ -32,9 +32,12 @@ class EmbeddingProvider(Protocol):
     dim: int
     max_tokens: int
     version_tag: str
+    counter: TokenCounter
 
     @property
-    def counter(self) -> TokenCounter: ...
+    def leaves(self) -> bool:
+        """Return whether text to embed is sent off this machine, so that private notes must be withheld."""
+        return False
 
     def embed(self, text: str) -> Vector:
         """Embed a question of any length: a text that exceeds the window is averaged over several windows.
@@ -51,35 +54,20 @@ class EmbeddingProvider(Protocol):
         ...
 
     def readable_share(self, text: str) -> float:
-        """Return the share of a text, from 0 to 1, in scripts that the model was trained on."""
-        ...
+        """Return the share of a text, from 0 to 1, in scripts that the model was trained on; 1 if these are unknown."""
+        return 1.0
 
     def knows(self, words: str) -> bool:
-        """Return whether most of some words are in the model's vocabulary, as a whole or in a few pieces."""
-        ...
+        """Return whether most of some words are in the model's vocabulary, as a whole or in a few pieces, or may be."""
+        return True
+
+    def interrupt(self) -> None:
+        """Cancel running requests to a server, on any thread."""
+        return
 
     def close(self) -> None:
         """Release the model. Nothing may be embedded afterwards."""
         ...
-
-
-@runtime_checkable
-class ServedModel(Protocol):
-    """The additional protocol of a model that runs on a server."""
-
-    @property
-    def leaves(self) -> bool:
-        """Return whether the text to embed is sent off this machine."""
-        ...
-
-    def interrupt(self) -> None:
-        """Cancel running requests, on any thread."""
-        ...
-
-
-def leaves_machine(provider: EmbeddingProvider) -> bool:
-    """Return whether text embedded by this model leaves this machine, so that private notes must be withheld."""
-    return isinstance(provider, ServedModel) and provider.leaves
 
 
 def version_tag(name: str, sha256: str, variant: str) -> str:

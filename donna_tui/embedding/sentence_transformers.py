@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 
 from donna_tui.embedding.files import INSTALL_HINT, OFFLINE, folder_sha256
-from donna_tui.embedding.provider import QUERY_WINDOWS, Matrix, Vector, check_vectors, normalised, too_long, version_tag
+from donna_tui.embedding.provider import (
+    QUERY_WINDOWS,
+    EmbeddingProvider,
+    Matrix,
+    Vector,
+    check_vectors,
+    normalised,
+    too_long,
+    version_tag,
+)
 from donna_tui.embedding.tokenizer import ModelTokens, encodable
 from donna_tui.types.errors import ModelError, Reason
 
@@ -20,11 +29,13 @@ LONGEST_WINDOW = 8192
 """Window in tokens of a model that defines no limit."""
 
 
-class SentenceTransformersProvider:
-    """An `EmbeddingProvider` over a sentence-transformers folder. Calls to the model are serialised.
+class SentenceTransformersProvider(EmbeddingProvider):
+    """A model in a sentence-transformers folder. Calls to the model are serialised.
 
     Creating one imports torch, which takes seconds.
     """
+
+    counter: ModelTokens
 
     def __init__(self, folder: Path, tokenizer: Path) -> None:
         """Load the model and test it once. Raises ModelError if it cannot be used."""
@@ -50,13 +61,6 @@ class SentenceTransformersProvider:
         if longest > self.max_tokens:
             raise too_long(longest, self.max_tokens)
         return self._encode(self._model.encode_document, texts)
-
-    def readable_share(self, text: str) -> float:
-        """Return 1: the languages of a configured model are unknown, and assumed to match."""
-        return 1.0
-
-    def knows(self, words: str) -> bool:
-        return True
 
     def close(self) -> None:
         self._model = None

@@ -13,7 +13,7 @@ from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field
 from typing import Any
 
-from donna_tui.embedding.provider import EmbeddingProvider, Matrix, ServedModel, Vector, check_vectors
+from donna_tui.embedding.provider import EmbeddingProvider, Matrix, Vector, check_vectors
 from donna_tui.platform.lazy import np
 from donna_tui.types.errors import DonnaError, ModelError, Reason
 
@@ -99,8 +99,7 @@ class EmbeddingService:
             self._documents_ready.notify_all()
         for future in waiting:
             _fail(future, _closed())
-        if isinstance(self.provider, ServedModel):
-            self.provider.interrupt()
+        self.provider.interrupt()
         for thread in self._threads:
             await asyncio.to_thread(thread.join)
         self.provider.close()

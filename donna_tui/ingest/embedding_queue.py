@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from donna_tui.embedding.provider import leaves_machine
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.index.invocations import EMBEDS, InputHash, Invocation, record
 from donna_tui.index.store import MemoryStore, PendingChunk
@@ -57,7 +56,7 @@ class EmbeddingQueue:
         self._saved: dict[str, float] = {}
         self._failed: dict[str, Reason] = {}
         self._away: Reason | None = None
-        self._leaves = leaves_machine(service.provider)
+        self._leaves = service.provider.leaves
         self.idle = asyncio.Event()
 
     def wake(self, *, now: bool = False) -> None:

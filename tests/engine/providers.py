@@ -12,9 +12,9 @@ import pytest
 
 from donna_tui.config.models import EmbeddingConfig
 from donna_tui.embedding.prepare import OnPhase
-from donna_tui.embedding.provider import Matrix, Vector
+from donna_tui.embedding.provider import EmbeddingProvider, Matrix, Vector
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.text.tokens import EstimatedTokens, TokenCounter
+from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.errors import ModelError, Reason
 from donna_tui.types.status import ModelPhase
 
@@ -35,13 +35,13 @@ def not_a_number(rows: Matrix) -> Matrix:
     return np.full_like(rows, np.nan)
 
 
-class FaultyModel:
+class FaultyModel(EmbeddingProvider):
     """A model with vectors from hashes. `fault` spoils every batch in which a text contains `poison`."""
 
     name = "faulty"
     dim = DIM
     max_tokens = 256
-    counter: TokenCounter = EstimatedTokens()
+    counter = EstimatedTokens()
 
     def __init__(self, version: str = "faulty@1", poison: str = "", fault: Fault = refuse) -> None:
         self.version_tag, self.poison, self._fault = version, poison, fault
@@ -56,13 +56,8 @@ class FaultyModel:
     def _row(self, text: str) -> Vector:
         seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
         row = np.random.default_rng(seed).standard_normal(DIM).astype(np.float32)
-        return row / np.linalg.norm(row)
-
-    def readable_share(self, text: str) -> float:
-        return 1.0
-
-    def knows(self, words: str) -> bool:
-        return True
+        unit: Vector = row / np.linalg.norm(row)
+        return unit
 
     def close(self) -> None:
         pass

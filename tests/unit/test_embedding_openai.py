@@ -15,7 +15,6 @@ import pytest
 
 from donna_tui.config.agents import OPENAI, RemoteConfig
 from donna_tui.embedding.openai_compatible import BATCH, MAX_TRIES, OpenAICompatible
-from donna_tui.embedding.provider import leaves_machine
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.safety import egress
 from donna_tui.types.errors import ModelAwayError, ModelError, Reason
@@ -287,7 +286,7 @@ def test_remote_config_detects_local_servers() -> None:
 
 
 def test_a_server_on_this_machine_counts_as_one(server: EmbeddingServer) -> None:
-    assert not leaves_machine(provider(server))
+    assert not provider(server).leaves
 
 
 def test_openais_key_goes_to_openai_alone(server: EmbeddingServer) -> None:

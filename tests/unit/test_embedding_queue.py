@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -27,7 +28,7 @@ PATIENCE_SECONDS = 30.0
 class Service:
     """Embeds texts without the word `poison`, and records its calls."""
 
-    provider = None
+    provider = SimpleNamespace(leaves=False)
 
     def __init__(self) -> None:
         self.batches: list[list[str]] = []

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 import numpy as np
 import pytest
 
-from donna_tui.embedding.provider import Matrix, Vector
+from donna_tui.embedding.provider import EmbeddingProvider, Matrix, Vector
 from donna_tui.embedding.service import INGEST_NICENESS, EmbeddingService
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.errors import ModelError, Reason
@@ -27,7 +27,7 @@ def vector_of(text: str) -> Vector:
     return unit
 
 
-class FakeProvider:
+class FakeProvider(EmbeddingProvider):
     """Vectors from hashes. `before` runs on the calling thread before every text, and may block or raise."""
 
     name = "fake"
@@ -48,12 +48,6 @@ class FakeProvider:
         self.seen.append(text)
         self.first_done.set()
         return vector_of(text)
-
-    def readable_share(self, text: str) -> float:
-        return 1.0
-
-    def knows(self, words: str) -> bool:
-        return True
 
     def embed_batch(self, texts: Sequence[str]) -> Matrix:
         self.batches.append(len(texts))
