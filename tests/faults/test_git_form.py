@@ -148,13 +148,13 @@ def test_the_users_own_setting_for_line_ends_counts(base: Path, value: str) -> N
 def test_check_attr_is_not_run_without_git_attributes(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sandbox = new_sandbox(base, own)
     asked: list[str] = []
-    ask = type(sandbox.writer.repo.command).run_unchecked
+    ask = type(sandbox.writer.repo.command).run
 
     def noting(self: object, *arguments: str, **options: object) -> object:
         asked.append(arguments[0])
         return ask(self, *arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(type(sandbox.writer.repo.command), "run_unchecked", noting)
+    monkeypatch.setattr(type(sandbox.writer.repo.command), "run", noting)
     for number in range(3):
         sandbox.writer.write(NOTE, f"{number}\n", replace=True)
     assert "check-attr" not in asked

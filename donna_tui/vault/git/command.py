@@ -130,25 +130,27 @@ class GitCommand:
         self._folder = folder.absolute()
         self._git: Git | None = None
 
-    def run_unchecked(
+    def run(
         self,
         *arguments: str,
         given: bytes = b"",
         index: Path | None = None,
         literal: bool = True,
         as_configured: Collection[str] = (),
+        check: bool = True,
     ) -> GitResult:
         """Run git with these arguments, `given` on its standard input, and an alternative `index` if one is given.
 
         Paths among the arguments are `literal`, not patterns, except for commands that do not support the option.
         Settings and variables in `as_configured` are not forced: the user's own configuration applies. Raises
-        VaultWriteError: `git_failed` if git is not installed or does not answer in time.
+        VaultWriteError: `git_failed` if git is not installed or does not answer in time; with `check`, this or another
+        reason for a failed command.
         """
         variables = _environment(as_configured) | ({"GIT_INDEX_FILE": str(index)} if index else {})
         process = self._start(("--literal-pathspecs", *arguments) if literal else arguments, variables)
         _running.add(process.pid)
         try:
-            output, first_error = process.communicate(given, timeout=DEADLINE_SECONDS)
+            output, errors = process.communicate(given, timeout=DEADLINE_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
@@ -157,22 +159,10 @@ class GitCommand:
             _running.discard(process.pid)
         if process.returncode < 0:
             raise failed(f"git {arguments[0]} was killed before it finished")
-        lines = first_error.decode("utf-8", "replace").strip().splitlines()
-        return GitResult(process.returncode, output, clean_line(lines[0] if lines else "")[:300])
-
-    def run(
-        self,
-        *arguments: str,
-        given: bytes = b"",
-        index: Path | None = None,
-        literal: bool = True,
-        as_configured: Collection[str] = (),
-    ) -> GitResult:
-        """Run git as `run_unchecked` does. Raises VaultWriteError (`git_failed` or another) for a failed command."""
-        answer = self.run_unchecked(*arguments, given=given, index=index, literal=literal, as_configured=as_configured)
-        if answer.status:
-            raise refusal(arguments[0], answer.first_error)
-        return answer
+        first_error = clean_line(next(iter(errors.decode("utf-8", "replace").strip().splitlines()), ""))[:300]
+        if check and process.returncode:
+            raise refusal(arguments[0], first_error)
+        return GitResult(process.returncode, output, first_error)
 
     def _start(self, arguments: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
         try:

@@ -43,10 +43,11 @@ class History:
         if location is None:
             return []
         mark = secrets.token_hex(8)
-        answer = self._repo.command.run_unchecked(
+        answer = self._repo.command.run(
             "log", "-z", f"--max-count={limit}", "--name-only", "--diff-merges=first-parent",
             "--no-show-signature", *_PLAIN, f"--format={mark}%H%x00%at%x00%an%x00%B%x00",
             *(("--follow", "--", path) if path else ("--", *self._client.include.places)),
+            check=False,
         )  # fmt: skip
         output = answer.output.decode("utf-8", "replace") if answer.status == 0 else ""
         return [_revision(record, location) for record in output.split(mark)[1:]]
@@ -56,7 +57,7 @@ class History:
         location = self._repo.find()
         if location is None or self._repo.tip().commit is None:
             return None
-        found = self._repo.command.run_unchecked("rev-list", "--max-count=1", f"--before=@{int(at)}", "HEAD")
+        found = self._repo.command.run("rev-list", "--max-count=1", f"--before=@{int(at)}", "HEAD", check=False)
         if found.status or not found.line:
             return None
         known = self._repo.all_blob_ids(found.line, location)
@@ -70,7 +71,7 @@ class History:
             raise VaultWriteError(Reason.USAGE, "this is not the name of a commit or an operation")
         location = self._repo.location()
         whole = self._repo.command.run("rev-parse", "--quiet", "--verify", f"{commit}^{{commit}}").line
-        parent = self._repo.command.run_unchecked("rev-parse", "--quiet", "--verify", f"{whole}^1")
+        parent = self._repo.command.run("rev-parse", "--quiet", "--verify", f"{whole}^1", check=False)
         sides = (parent.line, whole) if parent.status == 0 else ("--root", whole)
         answer = self._repo.command.run(
             "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-commit-id", *_PLAIN, *sides
@@ -194,7 +195,7 @@ class History:
 
     def _names(self, verb: str, *arguments: str, index: Path | None = None) -> set[str]:
         options = ("-z", "--name-only", "--relative", "--no-ext-diff")
-        answer = self._repo.command.run_unchecked(verb, *options, *arguments, index=index)
+        answer = self._repo.command.run(verb, *options, *arguments, index=index, check=False)
         return {os.fsdecode(path) for path in answer.output.split(b"\0")}
 
     def _differs(self, path: str, known: dict[str, str], location: RepoLocation) -> bool:

@@ -104,7 +104,7 @@ def _was_left_behind(repo: GitRepo, location: RepoLocation, tip: RefState, path:
     last = last_operation(repo, tip.commit, path) if tip.commit else None
     if last is None:
         return False
-    before = repo.command.run_unchecked("ls-tree", "-z", "--full-tree", f"{last.commit}^", "--", location.full(path))
+    before = repo.command.run("ls-tree", "-z", "--full-tree", f"{last.commit}^", "--", location.full(path), check=False)
     return dict(each_entry(before.output)).get(location.full(path)) == staged
 
 

@@ -114,8 +114,8 @@ def _side(value: str) -> tuple[str | None, int, str]:
 
 def each_operation(repo: GitRepo, record: str | None, limit: int = MAX_OPERATIONS) -> Iterator[Operation]:
     """Yield the newest operations, newest first: of the chain that ends in `record`, or else of the branch."""
-    answer = repo.command.run_unchecked(
-        *_AS_IN_LOG, f"--max-count={limit}", *([record, "--"] if record else ["HEAD", "--", "."])
+    answer = repo.command.run(
+        *_AS_IN_LOG, f"--max-count={limit}", *([record, "--"] if record else ["HEAD", "--", "."]), check=False
     )
     fields = answer.output.decode("utf-8", "replace").split("\0") if answer.status == 0 else []
     seen: set[str] = set()
@@ -146,7 +146,7 @@ def deleted_by_operations(vault: Path, paths: Collection[str]) -> set[str]:
 
 def last_operation(repo: GitRepo, commit: str, path: str) -> Operation | None:
     """Return the operation that changed a vault path last, as of a commit; None if that was not Donna."""
-    answer = repo.command.run_unchecked("log", "-1", "--format=%H%x00%B", "--no-show-signature", commit, "--", path)
+    answer = repo.command.run("log", "-1", "--format=%H%x00%B", "--no-show-signature", commit, "--", path, check=False)
     changed, _, message = answer.output.decode("utf-8", "replace").partition("\0")
     return parse_message(message, commit=changed, at=0.0)
 

@@ -110,7 +110,7 @@ class GitRepo:
         located = locate(self._vault)
         if located is not None:
             check_files(located, with_loose=True)
-        found = self.command.run_unchecked("rev-parse", *_WHERE)
+        found = self.command.run("rev-parse", *_WHERE, check=False)
         if found.status:
             if "not a git repository (or any" in found.first_error:
                 return None
@@ -142,7 +142,7 @@ class GitRepo:
         return location
 
     def tip(self) -> RefState:
-        branch = self.command.run_unchecked("symbolic-ref", "--quiet", "HEAD")
+        branch = self.command.run("symbolic-ref", "--quiet", "HEAD", check=False)
         if branch.status not in (0, 1):
             raise refusal("symbolic-ref", branch.first_error)
         commit, record = self._objects(["HEAD^{commit}", f"{self.location().records}^{{commit}}"])
@@ -167,7 +167,7 @@ class GitRepo:
         """Return those of these vault paths that git ignores and does not track."""
         check_rule_files(self.rule_folders(paths), ".gitignore")
         given = b"".join(f"./{path}\0".encode() for path in paths)
-        answer = self.command.run_unchecked("check-ignore", "-z", "--stdin", given=given, literal=False)
+        answer = self.command.run("check-ignore", "-z", "--stdin", given=given, literal=False, check=False)
         if answer.status not in (0, 1):
             raise refusal("check-ignore", answer.first_error)
         return [entry.decode().removeprefix("./") for entry in answer.output.split(b"\0") if entry]
@@ -209,7 +209,7 @@ class GitRepo:
 
     def drop_ref(self, ref: str) -> None:
         """Delete a ref of Donna. Failures are ignored: a remaining ref only retains unused objects."""
-        self.command.run_unchecked("update-ref", "--no-deref", "-d", ref)
+        self.command.run("update-ref", "--no-deref", "-d", ref, check=False)
 
     def _update(self, message: str, *moves: tuple[str, str, str | None], drop: str = "") -> bool:
         """Compare and swap refs in one transaction: each move has a name, the new commit and the expected old one."""
@@ -220,7 +220,7 @@ class GitRepo:
         arguments = ("update-ref", "--no-deref", "-m", message, "--stdin", "-z")
         deadline, pause = time.monotonic() + PATIENCE_SECONDS, 0.02
         while True:
-            answer = self.command.run_unchecked(*arguments, given=given)
+            answer = self.command.run(*arguments, given=given, check=False)
             if answer.status == 0:
                 return True
             if "but expected" in answer.first_error or "already exists" in answer.first_error:
@@ -272,20 +272,20 @@ class GitRepo:
         known = tuple(map(_stamp, files))
         if self._settings is None or self._settings[0] != known:
             pattern = r"^core\.(attributesfile|autocrlf|filemode|precomposeunicode)$"
-            answer = self.command.run_unchecked("config", "-z", "--get-regexp", pattern, as_configured=_OF_THE_USER)
+            answer = self.command.run("config", "-z", "--get-regexp", pattern, as_configured=_OF_THE_USER, check=False)
             entries = (os.fsdecode(entry).partition("\n") for entry in answer.output.split(b"\0") if entry)
             self._settings = known, {name.lower(): value if has_one else "true" for name, has_one, value in entries}
         return self._settings[1]
 
     def mode(self, path: str) -> int:
         """Return the mode of a note in the last commit, or that of a regular file if it is not there."""
-        found = self.command.run_unchecked("ls-tree", "-z", "HEAD", "--", path).output
+        found = self.command.run("ls-tree", "-z", "HEAD", "--", path, check=False).output
         return int(found[:6], 8) if found.startswith(b"100") else REGULAR_FILE
 
     def all_blob_ids(self, commit: str, location: RepoLocation) -> dict[str, str]:
         """Return the blob of every file below the vault in a commit, by vault path."""
         where = [f"{commit}:{location.prefix.rstrip('/')}"] if location.prefix else [commit]
-        answer = self.command.run_unchecked("ls-tree", "-r", "-z", "--full-tree", *where)
+        answer = self.command.run("ls-tree", "-r", "-z", "--full-tree", *where, check=False)
         return dict(each_entry(answer.output)) if answer.status == 0 else {}
 
 

@@ -103,7 +103,7 @@ def _check_work_tree(folder: Path, git_dir: Path) -> None:
         if read_small(file) is None:
             continue
         named = ("--file", str(file), "--no-includes", "--type=path", "--get", "core.worktree")
-        answer = git.run_unchecked("config", *named)
+        answer = git.run("config", *named, check=False)
         if answer.status == 0:
             if (git_dir / answer.line).resolve() == folder:
                 return

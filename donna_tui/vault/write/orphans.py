@@ -86,7 +86,7 @@ class OrphanFiles:
         if self._location is None:
             return
         below = f"{self._location.refs}/pending/"
-        refs = self._repo.command.run_unchecked("for-each-ref", "--format=%(objectname)", below)
+        refs = self._repo.command.run("for-each-ref", "--format=%(objectname)", below, check=False)
         for commit in refs.output.decode("ascii", "replace").split():
             yield from each_operation(self._repo, commit, limit=1)
 

@@ -270,7 +270,7 @@ def ensure_recorded(context: WriteContext, intent: Intent) -> bool:
 def _contains(context: WriteContext, tip: str | None, commit: str) -> bool:
     if tip is None:
         return False
-    answer = context.repo.command.run_unchecked("merge-base", "--is-ancestor", commit, tip)
+    answer = context.repo.command.run("merge-base", "--is-ancestor", commit, tip, check=False)
     if answer.status not in (0, 1) and "Not a valid" not in answer.first_error:
         raise refusal("merge-base", answer.first_error)
     return answer.status == 0

@@ -151,10 +151,6 @@ class VaultWriter:
         if (trouble := recover(self._context, location)) is not None:
             self._on_recovered(trouble)
 
-    def orphans(self) -> list[str]:
-        """Return the temporary files of unfinished writes without a journal, relative to the vault."""
-        return find_orphans(self._root)
-
     def restore_orphans(self) -> Iterator[Restored | VaultWriteError]:
         """Restore orphaned files, except uploads, and yield the outcome of each. Raises VaultWriteError."""
         location = self.repo.find()
@@ -162,7 +158,7 @@ class VaultWriter:
             if location:
                 self._recover_locked(location)
             files = OrphanFiles(VaultRoot(self._root), self.repo, location)
-            for path in self.orphans():
+            for path in find_orphans(self._root):
                 if not PurePosixPath(path).name.startswith(UPLOAD):
                     try:
                         yield files.restore(path)
@@ -321,7 +317,7 @@ class VaultWriter:
             return
         with write_lock(location):
             below = location.pending(self._context.journal.home(), RECORDING)
-            listed = self.repo.command.run_unchecked("for-each-ref", "--format=%(refname)", f"{below}*")
+            listed = self.repo.command.run("for-each-ref", "--format=%(refname)", f"{below}*", check=False)
             for ref in listed.output.decode("ascii", "replace").split():
                 for operation in each_operation(self.repo, ref, limit=1):
                     record_changes(self._context, location, operation, operation.changes, ())
