@@ -175,10 +175,8 @@ class VaultService:
         return tuple(_row(entry, known, outside, marked) for entry in judged)
 
     def _has_markers(self, path: str) -> bool:
-        try:
-            return has_conflict_markers(self._client.read(path).text.encode("utf-8", "surrogatepass"))
-        except DonnaError:
-            return False
+        note = self._client.try_read(path)
+        return note is not None and has_conflict_markers(note.text.encode("utf-8", "surrogatepass"))
 
     def _judged(self, entry: ScannedFile) -> ScannedFile:
         """Add the reason why an entry is not indexed, including the user's settings."""

@@ -26,7 +26,8 @@ from donna_tui.types.memory import SessionChange
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultNote, decode
 from donna_tui.vault.links.resolve import LinkIndex
-from donna_tui.vault.links.spans import LinkKind, find_links
+from donna_tui.vault.links.rewrite import destination_of
+from donna_tui.vault.links.spans import find_links
 from donna_tui.vault.note.read import parse_frontmatter
 from donna_tui.vault.write.changes import Change, OperationKind, Outcome, Plan, has_etag
 from donna_tui.vault.write.writer import VaultWriter
@@ -112,11 +113,7 @@ def _linked(
 
 
 def _targets(index: LinkIndex, note: VaultNote) -> set[str]:
-    found = (
-        index.find(link.target, note.path) if link.kind is LinkKind.WIKI else index.find_url(link.target, note.path)
-        for link in find_links(note.text)
-    )
-    return {hit.path for hit in found if hit}
+    return {path for link in find_links(note.text) if (path := destination_of(link, note.path, index))}
 
 
 def _naming(database: Database, path: str) -> list[str]:
