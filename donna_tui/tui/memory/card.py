@@ -81,7 +81,7 @@ def why_recalled(memory: MemoryChunk) -> tuple[str, str]:
     if memory.forgotten:
         return "Forgotten: it is no longer found or recalled.", warning
     if memory.compressed:
-        return "A summary of its session is recalled in its place.", warning
+        return "A summary of its conversation is recalled in its place.", warning
     if memory.source is MemorySource.VAULT:
         return "Recalled where it fits the question.", quiet
     if memory.memory_type is MemoryType.PROCEDURAL:
@@ -89,14 +89,14 @@ def why_recalled(memory: MemoryChunk) -> tuple[str, str]:
     if memory.pinned:
         return "Pinned: it has the highest importance.", quiet
     if memory.is_summary:
-        return "It summarises a whole session.", quiet
+        return "It summarises a whole conversation.", quiet
     if importance_value(memory) is None:
         return "Found by keyword already; recalled where it fits the question.", quiet
     return "Recalled where it fits the question; the more important it is, the earlier.", quiet
 
 
 def citation_of(memory: MemoryChunk) -> str:
-    """Cite a memory for people: session and turns, or note and line."""
+    """Cite a memory for people: conversation and turns, or note and line."""
     title = clean_line(memory.title)
     if memory.source is MemorySource.CHAT:
         turns = _range("turn", memory.start_line, memory.end_line)

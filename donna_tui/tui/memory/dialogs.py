@@ -43,7 +43,7 @@ class ForgetScreen(TextDialog[bool]):
             return
         self._warned = True
         words = (
-            "This erases its text from Donna's memory, from summaries of its session and from the backups. "
+            "This erases its text from Donna's memory, from summaries of its conversation and from the backups. "
             f"This cannot be undone. Press {shown_key('forget.for-good')} again to erase it, esc to cancel."
         )
         self.query_one(".refusal-step", Static).update(Content.styled(words, "$text-warning"))
