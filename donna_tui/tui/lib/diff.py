@@ -11,10 +11,13 @@ from operator import is_not
 from typing import ClassVar, TypeVar
 
 from textual import work
+from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Vertical
 from textual.content import Content, Span
 from textual.getters import query_one
 from textual.message import Message
+from textual.widgets import Static
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.word_diff import Spans
@@ -321,7 +324,36 @@ VIEW_KEYS: tuple[Item, ...] = (("plan.layout", "side by side"), ("plan.unfold", 
 """The keys of a diff view, as items of a key line."""
 
 
-class DiffDialog(Dialog[T]):
+class ViewDialog(Dialog[T]):
+    """A dialog with a view of changes below a lead and a caption, remarks, and the keys that answer."""
+
+    def __init__(
+        self, title: str, view: DiffRows, *items: Item, lead: Content, caption: Content, remarks: Content
+    ) -> None:
+        super().__init__()
+        self._title = title
+        self._rows = view
+        self._items = items
+        self._texts = lead, caption, remarks
+
+    def compose(self) -> ComposeResult:
+        lead, caption, remarks = self._texts
+        with Vertical(classes="plan-box") as box:
+            box.border_title = Content(self._title)
+            yield Static(lead, classes="plan-lead")
+            yield Static(caption, id="plan-count")
+            yield self._rows
+            yield Static(remarks, classes="plan-remarks")
+            yield KeyLine(*self._items)
+
+    def on_mount(self) -> None:
+        lead, _, remarks = self._texts
+        self.query_one(".plan-lead").display = bool(lead)
+        self.query_one(".plan-remarks").display = bool(remarks)
+        self._rows.focus()
+
+
+class DiffDialog(ViewDialog[T]):
     BINDINGS: ClassVar[list[BindingType]] = [
         action_binding(f"plan.{name}", f"screen.plan_{name}") for name in ("layout", "unfold", "wrap")
     ]

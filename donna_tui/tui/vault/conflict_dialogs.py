@@ -8,22 +8,17 @@ from enum import StrEnum
 from itertools import islice, zip_longest
 from typing import ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Static
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.lines import split_lines
 from donna_tui.text.merge import Merge, shared_stretches
 from donna_tui.text.word_diff import changed_words
 from donna_tui.tui.lib.bindings import action_binding, bindings
-from donna_tui.tui.lib.dialogs import Dialog
-from donna_tui.tui.lib.diff import VIEW_KEYS, DiffDialog, DiffRow, DiffRows, DiffView, fitted, marked_line
+from donna_tui.tui.lib.diff import VIEW_KEYS, DiffDialog, DiffRow, DiffRows, DiffView, ViewDialog, fitted, marked_line
 from donna_tui.tui.lib.error_messages import Refusal
 from donna_tui.tui.lib.humanize import plural
-from donna_tui.tui.lib.inputs import KeyLine
 from donna_tui.types.notes import Edit
 from donna_tui.vault.conflicts import Conflict, Keep
 from donna_tui.vault.write.changes import Change, Clash
@@ -164,7 +159,7 @@ class ConflictChoice(StrEnum):
     BOTH = "both"
 
 
-class ThreeWayScreen(Dialog[ConflictChoice]):
+class ThreeWayScreen(ViewDialog[ConflictChoice]):
     """Show the clashes and the choices that are possible. `summary` has a line for each operation to undo, which change
     so many `others` than the first note that clashes.
     """
@@ -184,49 +179,41 @@ class ThreeWayScreen(Dialog[ConflictChoice]):
         *,
         can_merge: bool,
         can_resolve: bool,
-        others: int = 0,
+        others: int,
     ) -> None:
-        super().__init__()
-        self._refusal = refusal
-        self._others = others
-        self._summary = summary
-        self._clashes = clashes
         self._can_merge = can_merge
         self._can_resolve = can_resolve
-
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="plan-box") as box:
-            box.border_title = Content("Not undone: changed since")
-            yield Static(Content("\n").join(map(Content, self._summary)), classes="plan-lead")
-            yield Static(Content(self._refusal.what), id="plan-count")
-            yield ThreeWayView(self._clashes)
-            yield Static(Content(self._step()), classes="plan-remarks")
-            merge = [("conflict.merge", "undo what does not overlap")] if self._can_merge else []
-            resolve = [("conflict.mine", "overwrite"), ("conflict.both", "edit both")] if self._can_resolve else []
-            yield KeyLine(*merge, *resolve, ("esc", "cancel"))
-
-    def on_mount(self) -> None:
-        self.query_one(ThreeWayView).focus()
+        self._step = refusal.step
+        if others:
+            more = plural(others, "other note")
+            self._step = f"{more} would not be undone: undo fewer steps, or edit this note first."
+        elif can_merge:
+            self._step = (
+                "The later edits changed other lines: the old ones can be restored beside them, as a new change."
+            )
+        self._no_merge = self._step if others else "The later edits changed the same lines."
+        merge = [("conflict.merge", "undo what does not overlap")] if can_merge else []
+        resolve = [("conflict.mine", "overwrite"), ("conflict.both", "edit both")] if can_resolve else []
+        super().__init__(
+            "Not undone: changed since",
+            ThreeWayView(clashes),
+            *(*merge, *resolve, ("esc", "cancel")),
+            lead=Content("\n").join(map(Content, summary)),
+            caption=Content(refusal.what),
+            remarks=Content(self._step),
+        )
 
     def action_merge(self) -> None:
         if self._can_merge:
             self.dismiss(ConflictChoice.MERGE)
         else:
-            self.notify(self._step() if self._others else "The later edits changed the same lines.")
+            self.notify(self._no_merge)
 
     def action_resolve(self, choice: str) -> None:
         if self._can_resolve:
             self.dismiss(ConflictChoice(choice))
         else:
-            self.notify(self._step())
-
-    def _step(self) -> str:
-        if self._others:
-            others = plural(self._others, "other note")
-            return f"{others} would not be undone: undo fewer steps, or edit this note first."
-        if self._can_merge:
-            return "The later edits changed other lines: the old ones can be restored beside them, as a new change."
-        return self._refusal.step
+            self.notify(self._step)
 
 
 _MAX_PLACES = 4
@@ -238,25 +225,31 @@ class ConflictScreen(DiffDialog[ConflictChoice]):
     BINDINGS: ClassVar[list[BindingType]] = bindings("conflict")
 
     def __init__(self, edit: Edit, theirs: str | None, merge: Merge) -> None:
-        super().__init__()
         self._edit = edit
         self._theirs = theirs
-        self._merge = merge
-
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="plan-box") as box:
-            box.border_title = Content(f"Not written: {clean_line(self._edit.path)}")
-            yield Static(Content(self._what()), classes="plan-lead")
-            yield Static(Content.styled("From the note as it is now to your edit:", "$text-muted"), id="plan-count")
-            yield DiffView(id="plan-diff")
-            yield Static(Content(self._about_merging()), classes="plan-remarks")
-            yield self._key_line()
+        self._can_merge = merge.is_clean and theirs is not None
+        self._about_merging = _about_merging(merge)
+        what = "This note was edited elsewhere a moment ago. Your text is safe here."
+        ways = [("conflict.mine", "overwrite"), ("conflict.reload", "discard mine"), ("conflict.both", "edit both")]
+        copy = "save a copy"
+        if theirs is None:
+            self._about_merging = "There is nothing to merge it with."
+            what = "This note was deleted or moved elsewhere while you edited it. Your text is safe here."
+            ways, copy = [("conflict.reload", "discard mine")], "restore it"
+        super().__init__(
+            f"Not written: {clean_line(edit.path)}",
+            DiffView(id="plan-diff"),
+            *([("conflict.merge", "merge")] if self._can_merge else []),
+            *(*ways, ("conflict.copy", copy), ("esc", "later"), *VIEW_KEYS),
+            lead=Content(what),
+            caption=Content.styled("From the note as it is now to your edit:", "$text-muted"),
+            remarks=Content(self._about_merging),
+        )
 
     def on_mount(self) -> None:
         theirs = None if self._theirs is None else self._theirs.encode("utf-8", "surrogateescape")
         mine = self._edit.text.encode("utf-8", "surrogateescape")
         self.view.show((Change(path=self._edit.path, before=theirs, after=mine),), empty="Both versions are the same.")
-        self.view.focus()
 
     def action_conflict_reload(self) -> None:
         self.discard_edit("conflict.reload", ConflictChoice.RELOAD)
@@ -265,7 +258,7 @@ class ConflictScreen(DiffDialog[ConflictChoice]):
         if self._can_merge:
             self.dismiss(ConflictChoice.MERGE)
         else:
-            self.notify(self._about_merging(), timeout=4)
+            self.notify(self._about_merging, timeout=4)
 
     def action_conflict_mine(self) -> None:
         if self._theirs is not None:
@@ -278,31 +271,13 @@ class ConflictScreen(DiffDialog[ConflictChoice]):
     def action_conflict_copy(self) -> None:
         self.dismiss(ConflictChoice.COPY)
 
-    @property
-    def _can_merge(self) -> bool:
-        return self._merge.is_clean and self._theirs is not None
 
-    def _what(self) -> str:
-        if self._theirs is None:
-            return "This note was deleted or moved elsewhere while you edited it. Your text is safe here."
-        return "This note was edited elsewhere a moment ago. Your text is safe here."
-
-    def _about_merging(self) -> str:
-        if self._theirs is None:
-            return "There is nothing to merge it with."
-        if self._merge.is_clean:
-            return "The two edits do not overlap: they can be merged, and the result is shown before it is written."
-        places = [_line_numbers(first, last) for first, last in self._merge.collisions[:_MAX_PLACES]]
-        more = " and elsewhere" if len(self._merge.collisions) > _MAX_PLACES else ""
-        return f"Both changed {', '.join(places)}{more}, so choose one of them, or edit both in one text."
-
-    def _key_line(self) -> KeyLine:
-        merge = [("conflict.merge", "merge")] if self._can_merge else []
-        copy = "restore it" if self._theirs is None else "save a copy"
-        ways = [("conflict.mine", "overwrite"), ("conflict.reload", "discard mine"), ("conflict.both", "edit both")]
-        ways = ways if self._theirs is not None else [("conflict.reload", "discard mine")]
-        later = ("esc", "later")
-        return KeyLine(*merge, *ways, ("conflict.copy", copy), later, *VIEW_KEYS)
+def _about_merging(merge: Merge) -> str:
+    if merge.is_clean:
+        return "The two edits do not overlap: they can be merged, and the result is shown before it is written."
+    places = [_line_numbers(first, last) for first, last in merge.collisions[:_MAX_PLACES]]
+    more = " and elsewhere" if len(merge.collisions) > _MAX_PLACES else ""
+    return f"Both changed {', '.join(places)}{more}, so choose one of them, or edit both in one text."
 
 
 def _line_numbers(first: int, last: int) -> str:
@@ -314,35 +289,36 @@ def _line_numbers(first: int, last: int) -> str:
 TITLES: Titles = ("In the history", "The note", "The conflict copy")
 
 
-class ConflictCopyDialog(Dialog[Keep]):
+class ConflictCopyDialog(ViewDialog[Keep]):
     """Show both versions, and the nearest one in the history, if any."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("resolve")
 
     def __init__(self, conflict: Conflict) -> None:
-        super().__init__()
         self._conflict = conflict
-
-    def compose(self) -> ComposeResult:
-        conflict = self._conflict
-        with Vertical(classes="plan-box") as box:
-            box.border_title = Content(f"Conflict: {clean_line(conflict.note)}")
-            yield Static(Content(f"The copy is {clean_line(conflict.copy)}"), classes="plan-lead")
-            yield Static(Content.styled(self._about(), "$text-muted"), id="plan-count")
-            if conflict.base is None:
-                yield DiffView(id="plan-diff")
-            else:
-                sides = {"expected": conflict.base, "found": conflict.mine, "wanted": conflict.theirs}
-                yield ThreeWayView((Clash(path=conflict.note, **sides),), TITLES)
-            yield Static(Content("Whatever you choose, the change is shown before it is made."), classes="plan-remarks")
-            yield self._key_line()
+        about = f"The nearest version in the history is that of commit {clean_line(conflict.base_commit[:12])}:"
+        mine, theirs, both = "keep the note", "keep the copy", [("resolve.both", "both")]
+        if conflict.mine is None:
+            about = "The note itself was deleted. This is the text of the copy:"
+            mine, theirs, both = "delete the copy", "make it the note", []
+        elif conflict.base is None:
+            about = "From the note to the conflict copy:"
+        sides = {"expected": conflict.base, "found": conflict.mine, "wanted": conflict.theirs}
+        clash = Clash(path=conflict.note, **sides)
+        super().__init__(
+            f"Conflict: {clean_line(conflict.note)}",
+            DiffView(id="plan-diff") if conflict.base is None else ThreeWayView((clash,), TITLES),
+            *(("resolve.mine", mine), ("resolve.theirs", theirs), *both, ("esc", "cancel")),
+            lead=Content(f"The copy is {clean_line(conflict.copy)}"),
+            caption=Content.styled(about, "$text-muted"),
+            remarks=Content("Whatever you choose, the change is shown before it is made."),
+        )
 
     def on_mount(self) -> None:
         if self._conflict.base is None:
             change = Change(path=self._conflict.note, before=self._conflict.mine, after=self._conflict.theirs)
             changes = (change,) if change.before != change.after else ()
             self.query_one(DiffView).show(changes, empty="Both versions are the same.")
-        self.query_one("#plan-diff").focus()
 
     def action_resolve_mine(self) -> None:
         self.dismiss(Keep.MINE)
@@ -353,17 +329,3 @@ class ConflictCopyDialog(Dialog[Keep]):
     def action_resolve_both(self) -> None:
         if self._conflict.mine is not None:
             self.dismiss(Keep.BOTH)
-
-    def _about(self) -> str:
-        if self._conflict.mine is None:
-            return "The note itself was deleted. This is the text of the copy:"
-        if self._conflict.base is None:
-            return "From the note to the conflict copy:"
-        return f"The nearest version in the history is that of commit {clean_line(self._conflict.base_commit[:12])}:"
-
-    def _key_line(self) -> KeyLine:
-        is_deleted = self._conflict.mine is None
-        mine = "delete the copy" if is_deleted else "keep the note"
-        both = [] if is_deleted else [("resolve.both", "both")]
-        theirs = "make it the note" if is_deleted else "keep the copy"
-        return KeyLine(("resolve.mine", mine), ("resolve.theirs", theirs), *both, ("esc", "cancel"))

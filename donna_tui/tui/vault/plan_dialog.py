@@ -9,8 +9,6 @@ from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 
 from textual import work
-from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
@@ -21,7 +19,6 @@ from donna_tui.tui.lib.dialogs import LinePrompt
 from donna_tui.tui.lib.diff import VIEW_KEYS, DiffDialog, DiffView
 from donna_tui.tui.lib.error_messages import sentence
 from donna_tui.tui.lib.humanize import count, plural
-from donna_tui.tui.lib.inputs import KeyLine
 from donna_tui.tui.lib.picker import Choice, Picker
 from donna_tui.tui.vault.wording import KIND_WORDS, plan_title
 from donna_tui.types.errors import DonnaError
@@ -67,26 +64,28 @@ class PlanScreen(DiffDialog[Answer]):
     BINDINGS = bindings("plan")
 
     def __init__(self, proposal: Proposal) -> None:
-        super().__init__()
+        plan = proposal.plan
         self._proposal = proposal
-        self._remarks = (*proposal.remarks, *proposal.plan.remarks)
-        self._is_redone = proposal.plan.kind is OperationKind.REDO
-
-    def compose(self) -> ComposeResult:
-        proposal = self._proposal
-        with Vertical(classes="plan-box") as box:
-            box.border_title = Content(clean_line(proposal.title or plan_title(proposal.plan, proposal.steps)))
-            yield Static(_lines(proposal.summary, _MAX_SUMMARY), classes="plan-lead")
-            yield Static(id="plan-count")
-            yield DiffView(id="plan-diff")
-            yield Static(_lines(map(sentence, self._remarks), _MAX_REMARKS), classes="plan-remarks")
-            yield self._key_line()
+        self._is_redone = plan.kind is OperationKind.REDO
+        steps = [
+            (action, "one more" if answer is Answer.MORE else "one fewer") for answer, action in self._steps().items()
+        ]
+        super().__init__(
+            clean_line(proposal.title or plan_title(plan, proposal.steps)),
+            DiffView(id="plan-diff"),
+            ("plan.apply", proposal.does or KIND_WORDS[plan.kind].does),
+            ("esc", "keep for later" if proposal.can_discard else "cancel"),
+            *([("plan.unlink", "unlink them")] if plan.broken_links else []),
+            *steps,
+            *([("plan.discard", "discard")] if proposal.can_discard else []),
+            *VIEW_KEYS,
+            lead=_lines(proposal.summary, _MAX_SUMMARY),
+            caption=Content(),
+            remarks=_lines(map(sentence, (*proposal.remarks, *plan.remarks)), _MAX_REMARKS),
+        )
 
     def on_mount(self) -> None:
-        self.query_one(".plan-lead").display = bool(self._proposal.summary)
-        self.query_one(".plan-remarks").display = bool(self._remarks)
         self.view.show(self._proposal.plan.changes, empty="No note changes.")
-        self.view.focus()
 
     def on_diff_view_ready(self, event: DiffView.Ready) -> None:
         event.stop()
@@ -122,17 +121,6 @@ class PlanScreen(DiffDialog[Answer]):
     def action_plan_discard(self) -> None:
         if self._proposal.can_discard:
             self.discard_edit("plan.discard", Answer.DISCARD)
-
-    def _key_line(self) -> KeyLine:
-        proposal = self._proposal
-        steps = [
-            (action, "one more" if answer is Answer.MORE else "one fewer") for answer, action in self._steps().items()
-        ]
-        drop = [("plan.discard", "discard")] if proposal.can_discard else []
-        unlink = [("plan.unlink", "unlink them")] if proposal.plan.broken_links else []
-        does = proposal.does or KIND_WORDS[proposal.plan.kind].does
-        leave = "keep for later" if proposal.can_discard else "cancel"
-        return KeyLine(("plan.apply", does), ("esc", leave), *unlink, *steps, *drop, *VIEW_KEYS)
 
 
 def counted(diffs: tuple[FileDiff, ...], *, is_undone: bool = False) -> Content:
