@@ -278,31 +278,22 @@ class OptionRows(OptionList):
             event.prevent_default()
 
 
-_FULL, _HALF_END = "━", "╸"
-
-
 def bar(meaning: int, words: int, total: int, width: int) -> Content:
     """Render a bar of `width` cells. Any progress fills at least half a cell; only completion fills the last one."""
     strong = _halves(min(meaning, words), total, width)
     weak = max(strong, _halves(words, total, width))
-    cells = [_cell(index, strong, weak) for index in range(width)]
-    return Content.assemble(*cells)
+    parts, begin = list[tuple[str, str]](), 0
+    for end, style in ((strong, ".bar--semantic"), (weak, ".bar--keyword"), (2 * width, ".bar--rest")):
+        if end > begin:
+            parts += [("━", style)] * ((end - begin) // 2) + [("╸", style)] * (end % 2)
+            begin = end + end % 2
+    return Content.assemble(*parts)
 
 
 def _halves(part: int, total: int, width: int) -> int:
     if total <= 0 or part >= total:
         return 2 * width if total > 0 else 0
     return min(2 * width - 1, max(1, 2 * width * part // total)) if part > 0 else 0
-
-
-def _cell(index: int, strong: int, weak: int) -> tuple[str, str]:
-    begin = 2 * index
-    for limit, style in ((strong, ".bar--semantic"), (weak, ".bar--keyword")):
-        if begin + 2 <= limit:
-            return _FULL, style
-        if begin + 1 == limit:
-            return _HALF_END, style
-    return _FULL, ".bar--rest"
 
 
 class ProgressBar(Widget):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, pairwise
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -63,28 +64,27 @@ class TreeRow:
         return self.note is None
 
 
-@dataclass(slots=True)
-class _Folder:
-    path: str
-    folders: dict[str, _Folder] = field(default_factory=dict)
-    notes: list[NoteRow] = field(default_factory=list)
-    count: int = 0
-    edited: int = 0
-
-
 def tree_rows(
     notes: Iterable[NoteRow], folded: Collection[str], query: str = "", empty: Iterable[str] = ()
 ) -> list[TreeRow]:
     """Return the visible rows, with `empty` folders. A query opens every folder and filters the notes and these."""
     words = query.split()
-    root = _Folder("")
-    for path in empty:
-        if not words or rank_of(NoteRow(path=path), words) is not None:
-            _open(root, path.split("/"))
-    for note in notes:
-        if not words or rank_of(note, words) is not None:
-            _put(root, note)
-    return list(_rows(root, 0, () if words else folded))
+    folded = () if words else folded
+    found = [note for note in notes if not words or rank_of(note, words) is not None]
+    shown = [path for path in empty if not words or rank_of(NoteRow(path=path), words) is not None]
+    counts = Counter(folder for note in found for folder in ancestors_of(note.path))
+    edited = Counter(folder for note in found if NoteState.OUTSIDE in note.states for folder in ancestors_of(note.path))
+    rows = [TreeRow(note.path, note.path.rpartition("/")[2], note.path.count("/"), note) for note in found]
+    for path in {*counts, *shown, *chain.from_iterable(map(ancestors_of, shown))}:
+        row = TreeRow(path, path.rpartition("/")[2], path.count("/"), None, path in folded, counts[path], edited[path])
+        rows.append(row)
+    return sorted((row for row in rows if not any(above in folded for above in ancestors_of(row.path))), key=_place)
+
+
+def _place(row: TreeRow) -> list[tuple[bool, str, str]]:
+    """Return the sort key of a row: by name at each level, and folders first."""
+    *folders, name = row.path.split("/")
+    return [*((False, part.casefold(), part) for part in folders), (not row.is_folder, name.casefold(), name)]
 
 
 def best_of(notes: Iterable[NoteRow], query: str) -> str:
@@ -140,34 +140,6 @@ def ancestors_of(path: str) -> Iterator[str]:
     """Yield the ancestors of a path, the nearest first."""
     while path := path.rpartition("/")[0]:
         yield path
-
-
-def _open(root: _Folder, parts: Iterable[str]) -> list[_Folder]:
-    """Return the folders on the way, creating the missing ones."""
-    folder, way = root, []
-    for part in parts:
-        path = f"{folder.path}/{part}" if folder.path else part
-        folder = folder.folders.setdefault(part, _Folder(path))
-        way.append(folder)
-    return way
-
-
-def _put(root: _Folder, note: NoteRow) -> None:
-    way = _open(root, note.path.split("/")[:-1])
-    for folder in way:
-        folder.count += 1
-        folder.edited += NoteState.OUTSIDE in note.states
-    (way[-1] if way else root).notes.append(note)
-
-
-def _rows(folder: _Folder, depth: int, folded: Collection[str]) -> Iterator[TreeRow]:
-    for name, inner in sorted(folder.folders.items(), key=lambda item: (item[0].casefold(), item[0])):
-        closed = inner.path in folded
-        yield TreeRow(inner.path, name, depth, folded=closed, notes=inner.count, edited=inner.edited)
-        if not closed:
-            yield from _rows(inner, depth + 1, folded)
-    for note in sorted(folder.notes, key=lambda note: (note.path.casefold(), note.path)):
-        yield TreeRow(note.path, note.path.rpartition("/")[2], depth, note)
 
 
 _DEEPEST = 8
