@@ -93,37 +93,6 @@ class Modal(ClosesOnce[T | None], ModalScreen[T | None], Generic[T]):
             self.action_leave()
 
 
-Facts = Sequence[tuple[str, str]]
-"""Pairs of a label and a text."""
-
-_LONGEST_DETAIL = 4_000
-"""Maximum number of characters of a text that are shown."""
-
-
-class DetailScreen(Modal[None]):
-    """Show sanitised facts about one problem or event in full; escape, enter or a click outside closes it."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,enter,q,space", "dismiss", show=False),
-        action_binding("app.quit", "app.leave"),
-    ]
-
-    def __init__(self, title: str, facts: Facts) -> None:
-        super().__init__(classes="dialog")
-        self._heading = title
-        self._facts = facts
-
-    def compose(self) -> ComposeResult:
-        with VerticalScroll(classes="detail-box") as box:
-            box.border_title = Content(self._heading)
-            box.border_subtitle = Content("esc close")
-            for label, text in self._facts:
-                if label and text:
-                    yield Static(Content(label), classes="detail-label")
-                if text:
-                    yield Static(Content(text[:_LONGEST_DETAIL]), classes="detail-text")
-
-
 class Dialog(Modal[T], Generic[T]):
     """A modal dialog. Escape or a click outside closes it with None, through `action_leave`."""
 
@@ -143,6 +112,34 @@ class Dialog(Modal[T], Generic[T]):
             await self.app.run_action(action.method.removeprefix("action_"), self)
             return
         await run_list_action(self, action)
+
+
+Facts = Sequence[tuple[str, str]]
+"""Pairs of a label and a text."""
+
+_LONGEST_DETAIL = 4_000
+"""Maximum number of characters of a text that are shown."""
+
+
+class DetailScreen(Dialog[None]):
+    """Show sanitised facts about one problem or event in full; escape, enter or a click outside closes it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,q,space", "leave", show=False)]
+
+    def __init__(self, title: str, facts: Facts) -> None:
+        super().__init__()
+        self._heading = title
+        self._facts = facts
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(classes="detail-box") as box:
+            box.border_title = Content(self._heading)
+            box.border_subtitle = Content("esc close")
+            for label, text in self._facts:
+                if label and text:
+                    yield Static(Content(label), classes="detail-label")
+                if text:
+                    yield Static(Content(text[:_LONGEST_DETAIL]), classes="detail-text")
 
 
 P = ParamSpec("P")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -18,6 +17,9 @@ from donna_tui.tui.lib.inputs import KeyLine, LineInput, show_label
 from donna_tui.types.drafts import CalendarRow
 from donna_tui.types.errors import DonnaError, Reason
 
+if TYPE_CHECKING:
+    from donna_tui.engine.calendar_service import CalendarService
+
 PLACE, NAME, USERNAME, PASSWORD = "place", "name", "username", "password"
 _FIELDS = (
     (PLACE, "File, folder or address", "~/work.ics, or https://…"),
@@ -26,12 +28,6 @@ _FIELDS = (
     (PASSWORD, "Password", "stored in a file that only you can read"),
 )
 _OF_SERVERS = (USERNAME, PASSWORD)
-
-
-class Add(Protocol):
-    """Read the calendar at a place and follow it under a name."""
-
-    def __call__(self, where: str, name: str, *, username: str, password: str) -> Awaitable[CalendarRow]: ...
 
 
 class AddCalendar(Dialog[CalendarRow]):
@@ -45,9 +41,9 @@ class AddCalendar(Dialog[CalendarRow]):
         Binding("shift+tab,up", "other_field(-1)", show=False, priority=True),
     ]
 
-    def __init__(self, add: Add) -> None:
+    def __init__(self, service: CalendarService) -> None:
         super().__init__()
-        self._add = add
+        self._service = service
         self._is_reading = False
 
     def compose(self) -> ComposeResult:
@@ -110,7 +106,7 @@ class AddCalendar(Dialog[CalendarRow]):
         place, name = self.field(PLACE).value.strip(), self.field(NAME).value.strip()
         has_login = self._is_on_a_server
         try:
-            row = await self._add(
+            row = await self._service.add_calendar(
                 place,
                 name,
                 username=self.field(USERNAME).value.strip() if has_login else "",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from time import time
+from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -51,6 +52,7 @@ class MeetingsPane(PartsPane):
     card = query_one(MeetingCard)
     BINDINGS = bindings("meetings")
     parts = places = ("list", "text")
+    areas: ClassVar[Mapping[str, str]] = {"agenda-part": "list", "meeting-card": "text"}
 
     def __init__(self, programs: ExternalPrograms) -> None:
         super().__init__("meetings", programs)
@@ -94,9 +96,6 @@ class MeetingsPane(PartsPane):
 
     def jump_targets(self) -> Iterable[JumpTarget]:
         return visible_targets((self.rows,), (self.card.view,))
-
-    def on_descendant_focus(self) -> None:
-        self._set_part("text" if self.screen.focused is self.card.view else "list")
 
     def on_engine_events(self, event: EngineEvents) -> None:
         if any(isinstance(posted, VaultWritten) or posted.name.startswith(_ABOUT_MEETINGS) for posted in event.events):
@@ -211,7 +210,7 @@ class MeetingsPane(PartsPane):
     async def action_meetings_add(self) -> None:
         from donna_tui.tui.meetings.add_calendar import AddCalendar
 
-        row = await self.app.push_screen_wait(AddCalendar(self.backend.calendar.add_calendar))
+        row = await self.app.push_screen_wait(AddCalendar(self.backend.calendar))
         if row is not None:
             held = plural(row.meetings, "meeting")
             message = f"Following {one_line(row.name)}: {held} from a month ago to two months ahead."

@@ -106,10 +106,6 @@ def packed_line(place: int, memory: MemoryChunk, width: int) -> Content:
     return row_of(left, Content("  ") + right, width)
 
 
-def separator_line(words: str, columns: str, width: int) -> Content:
-    return row_of(Content.styled(words, "quiet"), Content.styled(columns, "quiet"), width)
-
-
 def omitted_line(omitted: Omitted, width: int) -> Content:
     why = OMITTED_WORDS[omitted.why][width < _ROOMY]
     tokens = count(omitted.memory.tokens) if omitted.memory.tokens else ""

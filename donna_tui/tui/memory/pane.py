@@ -67,7 +67,7 @@ class MemoryPane(PartsPane):
     BINDINGS = bindings("memory")
     parts = ("list", "text", "recall")
     places = ("list", "text", "ask", "recall")
-    within: ClassVar[Mapping[str, str]] = {"ask": "recall"}
+    areas: ClassVar[Mapping[str, str]] = {"memory-list": "list", "memory-card": "text", "recall": "recall"}
     reload_delay = 0.4
     words = query_one("#memory-words", MemoryInput)
 
@@ -142,28 +142,14 @@ class MemoryPane(PartsPane):
         elif self._list_filter.is_active:
             self.action_memory_all()
 
-    def show_part(self, place: str) -> None:
-        if place == "text" and not self._is_at("text"):
-            self._opened_from = "recall" if self._is_at("recall") else "list"
-        super().show_part(place)
-
     def jump_targets(self) -> Iterable[JumpTarget]:
         return visible_targets((self.rows, self.recall.rows), (self.card.view, self.recall.input))
-
-    def on_descendant_focus(self) -> None:
-        """Show the part with the focus on narrow screens."""
-        focused = self.screen.focused
-        if focused in (self.rows, self.notice, self.words):
-            self._set_part("list")
-        elif focused is self.card.view and not self._is_at("text"):
-            self._opened_from = "recall" if self._is_at("recall") else "list"
-            self._set_part("text")
-        elif focused is not None and self.recall in focused.ancestors:
-            self._set_part("recall")
 
     def _set_part(self, part: str) -> None:
         """Set the current part, and update the card for its selection."""
         before = self._is_in_recall
+        if part == "text" and not self._is_at("text"):
+            self._opened_from = "recall" if self._is_at("recall") else "list"
         super()._set_part(part)
         if before != self._is_in_recall:
             self._follow()

@@ -23,8 +23,8 @@ from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import make_panel
 from donna_tui.tui.lib.humanize import count, plural
 from donna_tui.tui.lib.inputs import LineInput, Notice, NoticeText
-from donna_tui.tui.lib.lines import ItemList, RowList
-from donna_tui.tui.memory.list import marked, omitted_line, packed_line, separator_line
+from donna_tui.tui.lib.lines import ItemList, RowList, row_of
+from donna_tui.tui.memory.list import marked, omitted_line, packed_line
 from donna_tui.tui.memory.wording import LOADING, NO_QUESTION, nothing_recalled, recall_facts
 from donna_tui.tui.vault.parts_pane import why_no_list
 from donna_tui.types.errors import DonnaError
@@ -44,10 +44,6 @@ _LABEL = 8
 _NUMBER = 7
 
 
-def steps_with(budget: int) -> tuple[int, ...]:
-    return tuple(sorted({*STEPS, budget})) if budget > 0 else STEPS
-
-
 class BudgetBar(Widget):
     """A slider, which is moved by keys, clicks, dragging and the mouse wheel, above a meter of the tokens used."""
 
@@ -62,10 +58,10 @@ class BudgetBar(Widget):
     class Chosen(Message):
         budget: int
 
-    _steps = steps_with(0)
+    _steps: tuple[int, ...] = STEPS
 
     def begin(self, budget: int) -> None:
-        self._steps = steps_with(budget)
+        self._steps = tuple(sorted({*STEPS, budget} - {0}))
         self.budget = budget or STEPS[0]
 
     def step(self, by: int) -> None:
@@ -164,7 +160,8 @@ class RecallList(ItemList[RecallRow]):
     def row(self, index: int, width: int) -> Content:
         row = self.items[index]
         if isinstance(row, str):
-            return separator_line(row, "fit  tokens" if index == 0 else "", width)
+            columns = "fit  tokens" if index == 0 else ""
+            return row_of(Content.styled(row, "quiet"), Content.styled(columns, "quiet"), width)
         if isinstance(row, Omitted):
             return omitted_line(row, width)
         return packed_line(index, row, width)

@@ -78,7 +78,9 @@ class ReviewPane(PartsPane):
     BINDINGS = bindings("review")
     parts = ("queue", "draft", "evidence")
     places = (*parts, "passage")
-    within: ClassVar[Mapping[str, str]] = {"passage": "evidence"}
+    areas: ClassVar[Mapping[str, str]] = {
+        "queue-part": "queue", "review-notice": "queue", "draft-part": "draft", "evidence-part": "evidence",
+    }  # fmt: skip
 
     def __init__(self, programs: ExternalPrograms) -> None:
         super().__init__("review", programs)
@@ -155,15 +157,6 @@ class ReviewPane(PartsPane):
 
     def jump_targets(self) -> Iterable[JumpTarget]:
         return visible_targets((self.rows, self.passages, self.text), (self._part("draft"), self.passage))
-
-    def on_descendant_focus(self) -> None:
-        focused = self.screen.focused
-        if focused in (self.rows, self.notice):
-            self._set_part("queue")
-        elif focused in (self.text, self.diff):
-            self._set_part("draft")
-        elif focused in (self.passages, self.passage):
-            self._set_part("evidence")
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
         event.stop()

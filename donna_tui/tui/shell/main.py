@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from itertools import islice
 from typing import TYPE_CHECKING, ClassVar, Protocol, cast
 
 from textual import work
@@ -46,8 +45,6 @@ from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import NameMatch
 
 if TYPE_CHECKING:
-    from textual.css.stylesheet import Stylesheet
-
     from donna_tui.tui.app import DonnaApp
     from donna_tui.tui.bridge import EngineBridge
     from donna_tui.tui.meetings.pane import MeetingsPane
@@ -208,10 +205,15 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Add the missing panes, one at a time, so that keys are handled in between."""
         async with self._completing:
             if not self.is_complete:
-                await asyncio.to_thread(import_lazy_panes)
+                entries = list(PANES.values())[1:]
+                # on a thread, because this takes as long as about ten key presses
+                modules = await asyncio.to_thread(lambda: [import_module(entry.module) for entry in entries])
                 if self._backend is not None:
                     await asyncio.to_thread(self._backend.warm_up)
-                for pane in lazy_panes(self._programs, self.app.stylesheet):
+                for entry, module in zip(entries, modules, strict=True):
+                    with contextlib.suppress(FileNotFoundError):
+                        self.app.stylesheet.read(style_sheet(entry.name))
+                    pane: Widget = getattr(module, entry.widget)(self._programs)
                     if self._is_leaving:
                         return
                     await self.switcher.add_content(pane)
@@ -612,18 +614,3 @@ async def _destination(backend: Backend, path: str, ref: LinkRef) -> Destination
     from donna_tui.types.notes import Destination
 
     return Destination(path=ref.written, line=ref.line)
-
-
-def import_lazy_panes() -> None:
-    """Import the modules of the other panes. Run on a thread, because this takes as long as about ten key presses."""
-    for entry in islice(PANES.values(), 1, None):
-        import_module(entry.module)
-
-
-def lazy_panes(programs: ExternalPrograms, styles: Stylesheet) -> Iterator[Widget]:
-    """Create the other panes lazily, one by one; the style sheet of each is loaded first."""
-    for entry in islice(PANES.values(), 1, None):
-        with contextlib.suppress(FileNotFoundError):
-            styles.read(style_sheet(entry.name))
-        widget: Widget = getattr(import_module(entry.module), entry.widget)(programs)
-        yield widget

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -61,6 +62,7 @@ class VaultPane(PartsPane):
     detail = query_one(NoteDetail)
     BINDINGS = bindings("vault")
     parts = ("tree", "note", "diff")
+    areas: ClassVar[Mapping[str, str]] = {"tree-part": "tree", "detail": "note", "detail-diff": "diff"}
     filter = query_one(TreeFilter)
 
     def __init__(self, programs: ExternalPrograms) -> None:
@@ -134,15 +136,6 @@ class VaultPane(PartsPane):
     def jump_targets(self) -> Iterable[JumpTarget]:
         detail = self.detail
         return visible_targets((self.note_tree, detail.text, detail.links), (detail.part, detail.diff))
-
-    def on_descendant_focus(self) -> None:
-        focused = self.screen.focused
-        if focused in (self.note_tree, self.filter):
-            self._set_part("tree")
-        elif focused is self.detail.diff:
-            self._set_part("diff")
-        elif focused is not None and self.detail in focused.ancestors:
-            self._set_part("note")
 
     def on_engine_events(self, event: EngineEvents) -> None:
         """Reload the tree after events about notes, follow renamed notes, and report writes that were not recovered."""

@@ -45,8 +45,8 @@ class PartsPane(Horizontal):
     widgets.
     """
 
-    within: ClassVar[Mapping[str, str]] = {}
-    """The part of each place that is not a part itself."""
+    areas: ClassVar[Mapping[str, str]]
+    """The part that each of these containers, named by its id, belongs to."""
 
     notice = query_one(Notice)
 
@@ -121,8 +121,18 @@ class PartsPane(Horizontal):
 
     def show_part(self, place: str) -> None:
         """Focus a place, and show its part on narrow screens."""
-        self._set_part(self.within.get(place, place))
-        self.screen.set_focus(self._part(place))
+        widget = self._part(place)
+        self._set_part(self._area_of(widget) or place)
+        self.screen.set_focus(widget)
+
+    def on_descendant_focus(self) -> None:
+        """Show the part with the focus on narrow screens."""
+        if self.screen.focused is not None and (part := self._area_of(self.screen.focused)):
+            self._set_part(part)
+
+    def _area_of(self, widget: Widget) -> str:
+        """Return the part that a widget belongs to; empty if it belongs to none."""
+        return next(filter(None, (self.areas.get(node.id or "") for node in widget.ancestors_with_self)), "")
 
     def on_show(self) -> None:
         if self._is_stale:
