@@ -11,7 +11,6 @@ from pathlib import Path
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import emit, emit_lines, json_text, print_message
 from donna_tui.cli.session import refuse_empty
-from donna_tui.config.document import Origin
 from donna_tui.config.files import is_folder, space_file
 from donna_tui.config.load import LoadedConfig, default_origin, load_agent, load_config, packaged_file, user_file
 from donna_tui.config.routes import models_file
@@ -27,11 +26,15 @@ app = new_app("Settings: which are in effect, and where they are set.")
 def show(space: SpaceOption = None, as_json: AsJson = False) -> None:
     """Print every setting with its value and its origin."""
     loaded = _load(space)
-    settings = [
-        {"id": name, "value": value_of(loaded.config, name), "origin": asdict(origin)}
-        for name, origin in _origins(loaded).items()
-    ]
-    emit({"settings": settings}, _assignments(loaded), as_json=as_json)
+    origins = dict.fromkeys(SETTINGS, default_origin()) | loaded.origins
+    values = {name: value_of(loaded.config, name) for name in origins}
+    settings = [{"id": name, "value": values[name], "origin": asdict(origin)} for name, origin in origins.items()]
+    assignments = (
+        f"{name} = {json.dumps(values[name], ensure_ascii=False)}"
+        f"  # {'default' if origin.layer == 'default' else origin}"
+        for name, origin in origins.items()
+    )
+    emit({"settings": settings}, assignments, as_json=as_json)
 
 
 @app.command("path")
@@ -93,13 +96,3 @@ def _places(root: Path | None) -> Iterator[tuple[str, Path]]:
     yield "state", folders.state
     yield "cache", folders.cache
     yield "log", folders.log
-
-
-def _assignments(loaded: LoadedConfig) -> Iterator[str]:
-    for name, origin in _origins(loaded).items():
-        value = json.dumps(value_of(loaded.config, name), ensure_ascii=False)
-        yield f"{name} = {value}  # {'default' if origin.layer == 'default' else origin}"
-
-
-def _origins(loaded: LoadedConfig) -> dict[str, Origin]:
-    return dict.fromkeys(SETTINGS, default_origin()) | loaded.origins

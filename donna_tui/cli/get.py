@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -33,7 +33,26 @@ def get(
     note = _read(open_session(space), path.removeprefix("vault:"))
     lines = split_lines(note.text)
     shown = lines[start - 1 : None if count is None else start - 1 + count]
-    emit(_note_fields(note, start, shown, len(lines)), shown, as_json=as_json)
+    fields = {
+        "path": note.path,
+        "title": note.title,
+        "text": "\n".join(shown),
+        "start_line": start,
+        "end_line": start + len(shown) - 1,
+        "total_lines": len(lines),
+        "etag": note.etag,
+        "mtime_ns": str(note.mtime_ns),
+        "size": note.size,
+        "sensitive": note.sensitivity is not Sensitivity.PUBLIC,
+        "frontmatter": note.frontmatter.data,
+        "problem": note.frontmatter.problem,
+        "lossy": note.lossy,
+        "sections": [
+            {"heading_path": list(section.heading_path), "start_line": section.start_line, "end_line": section.end_line}
+            for section in split_sections(note.text, note.body_start)
+        ],
+    }
+    emit(fields, shown, as_json=as_json)
     if note.lossy:
         print_message("donna: bytes that are not text are shown as �")
     if start > max(1, len(lines)):
@@ -53,26 +72,3 @@ def _read(session: Session, path: str) -> VaultNote:
                 hint = history.whereabouts(path) or hint
                 message = "this note no longer exists" if history.revisions(path, limit=1) else message
         raise VaultReadError(error.reason, f"{path}: {message}" if path else message, hint=hint) from error
-
-
-def _note_fields(note: VaultNote, start: int, shown: list[str], total: int) -> dict[str, Any]:
-    sections = split_sections(note.text, note.body_start)
-    return {
-        "path": note.path,
-        "title": note.title,
-        "text": "\n".join(shown),
-        "start_line": start,
-        "end_line": start + len(shown) - 1,
-        "total_lines": total,
-        "etag": note.etag,
-        "mtime_ns": str(note.mtime_ns),
-        "size": note.size,
-        "sensitive": note.sensitivity is not Sensitivity.PUBLIC,
-        "frontmatter": note.frontmatter.data,
-        "problem": note.frontmatter.problem,
-        "lossy": note.lossy,
-        "sections": [
-            {"heading_path": list(section.heading_path), "start_line": section.start_line, "end_line": section.end_line}
-            for section in sections
-        ],
-    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -45,19 +45,8 @@ def index(
     if read_only:
         hint = "it keeps the index up to date; donna status shows the progress"
         raise DonnaError(Reason.BUSY, status.state_detail, hint=hint)
-    emit(_index_fields(status, seconds), _index_lines(status, seconds), as_json=as_json)
-    for problem in status.problems:
-        if not problem.path:
-            print_problem(problem.message, problem.hint)
-    if status.model_phase is not ModelPhase.READY or any(
-        p.reason is Reason.MASS_DISAPPEARANCE for p in status.problems
-    ):
-        raise SystemExit(ExitCode.DEGRADED)
-
-
-def _index_fields(status: Status, seconds: float) -> dict[str, Any]:
-    coverage = status.coverage
-    return {
+    coverage, problems = status.coverage, status.problems
+    fields = {
         "notes": coverage.notes,
         "indexed": coverage.text,
         "chunks": coverage.chunks,
@@ -66,11 +55,15 @@ def _index_fields(status: Status, seconds: float) -> dict[str, Any]:
         "reused": status.reused_this_run,
         "skipped": coverage.skipped,
         "failed": coverage.failed,
-        "problems": [
-            {"path": p.path, "reason": p.reason, "message": p.message, "hint": p.hint} for p in status.problems
-        ],
+        "problems": [{"path": p.path, "reason": p.reason, "message": p.message, "hint": p.hint} for p in problems],
         "seconds": round(seconds, 2),
     }
+    emit(fields, _index_lines(status, seconds), as_json=as_json)
+    for problem in problems:
+        if not problem.path:
+            print_problem(problem.message, problem.hint)
+    if status.model_phase is not ModelPhase.READY or any(p.reason is Reason.MASS_DISAPPEARANCE for p in problems):
+        raise SystemExit(ExitCode.DEGRADED)
 
 
 def _index_lines(status: Status, seconds: float) -> list[str]:

@@ -77,7 +77,12 @@ def meetings_import(
     fetched, stored = run(_import(open_session(space), place))
     news = ", ".join(f"{number:,} {word}" for word, number in asdict(stored).items() if number) or "nothing new"
     report = f"{place.name}: {plural(len(fetched.meetings), 'meeting')}, {news}"
-    emit(_imported(place, fetched, stored), [report], as_json=as_json)
+    problems = [
+        {"id": f"entry {problem.number}", "entry": problem.number, "uid": problem.uid, "message": problem.message}
+        for problem in fetched.problems
+    ]
+    fields = {"file": str(place), "calendar": place.name, "count": len(fetched.meetings), **asdict(stored)}
+    emit({**fields, "complete": fetched.complete, "problems": problems}, [report], as_json=as_json)
     for problem in fetched.problems[:SHOWN_PROBLEMS]:
         entry = f"entry {problem.number}: " if problem.number else ""
         print_message(f"donna: {entry}{problem.message}{f' ({problem.uid})' if problem.uid else ''}")
@@ -199,20 +204,6 @@ async def _import(session: Session, place: Path) -> tuple[Fetched, Stored]:
 
     async with open_db_thread(session) as db_thread:
         return fetched, await db_thread.run(stored)
-
-
-def _imported(place: Path, fetched: Fetched, stored: Stored) -> dict[str, Any]:
-    return {
-        "file": str(place),
-        "calendar": place.name,
-        "count": len(fetched.meetings),
-        **asdict(stored),
-        "complete": fetched.complete,
-        "problems": [
-            {"id": f"entry {problem.number}", "entry": problem.number, "uid": problem.uid, "message": problem.message}
-            for problem in fetched.problems
-        ],
-    }
 
 
 def _line(meeting: Meeting, zone: ZoneInfo) -> str:

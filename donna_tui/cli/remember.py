@@ -222,6 +222,7 @@ def recall(
     as_json: AsJson = False,
 ) -> None:
     """Select the memories for a prompt within a token budget. What was left out is printed with the reason."""
+    from donna_tui.memory.recall import assemble
     from donna_tui.search.query import readable
 
     question = " ".join(query)
@@ -250,40 +251,26 @@ def recall(
     if result.note:
         print_message(f"donna: {result.note}")
     if others:
-        print_message(f"donna: there are conversations of {_listed(others)}; --user searches those of one user")
+        more = f" and {len(others) - SHOWN_USERS} more" if len(others) > SHOWN_USERS else ""
+        listed = ", ".join(others[:SHOWN_USERS]) + more
+        print_message(f"donna: there are conversations of {listed}; --user searches those of one user")
+    block = assemble(result.memories) if prompt else ""
     if prompt and not as_json:
-        emit_lines(_prompt(result))
+        emit_lines(block.split("\n") if block else ())
     else:
-        emit(_recall_fields(result, prompt=prompt), _recall_lines(result), as_json=as_json)
+        fields = {
+            "query": result.query,
+            "count": len(result.memories),
+            "memories": [memory_fields(memory) for memory in result.memories],
+            "total_tokens": result.total_tokens,
+            "token_budget": result.token_budget,
+            "budget_used": round(result.budget_used, 4),
+            "counter": result.counter,
+            "cut": [{**memory_fields(cut.memory), "why": cut.why.value} for cut in result.cut],
+            "note": result.note,
+        }
+        emit({**fields, "prompt": block} if prompt else fields, _recall_lines(result), as_json=as_json)
     require_found(result.memories)
-
-
-def _listed(users: Sequence[str]) -> str:
-    more = f" and {len(users) - SHOWN_USERS} more" if len(users) > SHOWN_USERS else ""
-    return ", ".join(users[:SHOWN_USERS]) + more
-
-
-def _prompt(result: RecallResult) -> Iterator[str]:
-    from donna_tui.memory.recall import assemble
-
-    block = assemble(result.memories)
-    return iter(block.split("\n") if block else [])
-
-
-def _recall_fields(result: RecallResult, *, prompt: bool) -> dict[str, Any]:
-    block = {"prompt": "\n".join(_prompt(result))} if prompt else {}
-    return {
-        "query": result.query,
-        "count": len(result.memories),
-        "memories": [memory_fields(memory) for memory in result.memories],
-        "total_tokens": result.total_tokens,
-        "token_budget": result.token_budget,
-        "budget_used": round(result.budget_used, 4),
-        "counter": result.counter,
-        "cut": [{**memory_fields(cut.memory), "why": cut.why.value} for cut in result.cut],
-        "note": result.note,
-        **block,
-    }
 
 
 def _recall_lines(result: RecallResult) -> Iterator[str]:
