@@ -367,7 +367,7 @@ class DonnaApp(App[None], inherit_bindings=False):
             self._is_switching = False
 
     async def _switch(self, main: MainScreen) -> None:
-        from donna_tui.tui.shell.spaces import SpacePicker
+        from donna_tui.tui.shell.windows import SpacePicker
 
         known = await asyncio.to_thread(lambda: tuple(self._spaces()))
         chosen = await self.push_screen_wait(SpacePicker(known, main.here))

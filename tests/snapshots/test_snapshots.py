@@ -19,7 +19,7 @@ from donna_tui.tui.activity.pane import ActivityPane
 from donna_tui.tui.app import DonnaApp
 from donna_tui.tui.lib.backend import KnownVault
 from donna_tui.tui.shell.first_run import FirstRun
-from donna_tui.tui.shell.spaces import SpacePicker
+from donna_tui.tui.shell.windows import SpacePicker
 from donna_tui.types.memory import TaskRow
 from tests.tui import hostile, scenarios
 from tests.tui.driving import DESKTOP, LATER, Driver, marked_rows
@@ -190,7 +190,7 @@ OFFERS = {
 
 @pytest.mark.slow
 def test_space_picker_snapshot(camera: Camera, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("donna_tui.tui.shell.spaces.why_not_a_vault", why_not)
+    monkeypatch.setattr("donna_tui.tui.shell.windows.why_not_a_vault", why_not)
 
     async def steps(driver: Driver) -> None:
         await searched(driver)

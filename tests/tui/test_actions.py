@@ -22,8 +22,8 @@ from donna_tui.tui.lib.keymap import is_printable, key_name, keys_table
 from donna_tui.tui.lib.panes import PANES
 from donna_tui.tui.memory.dialogs import ForgetScreen, SuggestionScreen
 from donna_tui.tui.shell.bars import footer_actions
-from donna_tui.tui.shell.commands import Palette, key_choices, palette_choices
 from donna_tui.tui.shell.main import MainScreen
+from donna_tui.tui.shell.windows import Palette, key_choices, palette_choices
 from donna_tui.tui.vault.conflict_dialogs import ConflictCopyDialog, ConflictScreen
 from donna_tui.tui.vault.plan_dialog import PlanScreen
 from tests.tui import scenarios

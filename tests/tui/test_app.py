@@ -27,9 +27,8 @@ from donna_tui.tui.lib.action import Pane
 from donna_tui.tui.lib.edit_dialog import CorrectScreen
 from donna_tui.tui.lib.jump import LABELS, JumpOverlay, JumpTarget, labelled
 from donna_tui.tui.lib.keymap import DEFAULT_KEYS, load_keymap, use_keys
-from donna_tui.tui.shell.commands import KeyList, Palette
 from donna_tui.tui.shell.main import MainScreen
-from donna_tui.tui.shell.windows import HelpScreen, help_text
+from donna_tui.tui.shell.windows import HelpScreen, KeyList, Palette, help_text
 from donna_tui.tui.themes import OWN_THEMES, THEME_NAMES
 from donna_tui.tui.vault.plan_dialog import PlanScreen
 from donna_tui.types.errors import DonnaError, Reason, SpaceError

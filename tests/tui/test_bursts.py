@@ -15,10 +15,9 @@ from textual.widgets import Input, Static
 from donna_tui.tui.lib.action import Pane
 from donna_tui.tui.lib.containers import BlankSwitcher
 from donna_tui.tui.lib.picker import Picker
-from donna_tui.tui.shell.commands import Palette
 from donna_tui.tui.shell.first_run import FirstRunScreen
 from donna_tui.tui.shell.main import MainScreen
-from donna_tui.tui.shell.windows import ThemePicker
+from donna_tui.tui.shell.windows import Palette, ThemePicker
 from donna_tui.tui.vault.switcher import Switcher
 from donna_tui.types.search import NameMatch
 from donna_tui.vault.obsidian import DailyNote

@@ -15,7 +15,7 @@ from donna_tui.tui.lib.edit_dialog import EditScreen
 from donna_tui.tui.lib.keymap import DEFAULT_KEYS, check_keys, load_keymap
 from donna_tui.tui.review.flows import ApproveAll
 from donna_tui.tui.shell.bars import Tab
-from donna_tui.tui.shell.commands import KeyList, Palette
+from donna_tui.tui.shell.windows import KeyList, Palette
 from donna_tui.tui.vault.plan_dialog import PlanScreen
 from donna_tui.types.drafts import DraftState
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError

@@ -17,7 +17,7 @@ from donna_tui.tui.lib.backend import KnownVault
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.search.dialogs import ScopePicker
 from donna_tui.tui.shell.first_run import VaultChoice
-from donna_tui.tui.shell.spaces import HERE, SpacePicker
+from donna_tui.tui.shell.windows import HERE, SpacePicker
 from donna_tui.types.errors import Reason, SpaceError
 from donna_tui.types.search import SearchOutcome, SearchRequest
 from tests.tui import hostile, scenarios

@@ -476,7 +476,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             await self._programs.edit(self.backend.absolute_path(path), line)
 
     def action_app_palette(self) -> None:
-        from donna_tui.tui.shell.commands import Palette
+        from donna_tui.tui.shell.windows import Palette
 
         self.app.push_screen(Palette(self.state(), self.app.theme), self._picked)
 
@@ -501,7 +501,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.notify(error_text(error), severity="error", timeout=12)
 
     def action_app_keys(self) -> None:
-        from donna_tui.tui.shell.commands import KeyList
+        from donna_tui.tui.shell.windows import KeyList
 
         self.app.push_screen(KeyList(self.state()), self._picked)
 
@@ -572,7 +572,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.refresh_footer()
 
     async def _picked(self, value: str | None) -> None:
-        from donna_tui.tui.shell.commands import ELSEWHERE, THEME
+        from donna_tui.tui.shell.windows import ELSEWHERE, THEME
 
         if value is None:
             return
@@ -584,7 +584,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             await self.action_run(value)
 
     def _show_where(self, action: Action) -> None:
-        from donna_tui.tui.shell.commands import pane_of
+        from donna_tui.tui.shell.windows import pane_of
 
         pane = pane_of(action)
         if pane is not None:
