@@ -220,7 +220,8 @@ def check_keys(keys: Keys, *, changed: frozenset[str]) -> Iterator[str]:
     names = sorted(keys, key=lambda name: name not in changed)
     for index, name in enumerate(names[: len(changed)]):
         for other in names[index + 1 :]:
-            if ACTIONS[other].context not in _OVERLAPS[ACTIONS[name].context] or _gives_way(name, other):
+            gives_way = TAKES_FROM.get(name) == other or TAKES_FROM.get(other) == name
+            if gives_way or ACTIONS[other].context not in _OVERLAPS[ACTIONS[name].context]:
                 continue
             for key in sorted(set(keys[name]) & set(keys[other])):
                 yield f"stolen_key: {key_name(key)} for {name} is already used by {other}, which works there too."
@@ -232,11 +233,6 @@ def check_taken(keys: Keys) -> Iterator[str]:
         owners = [_TAKEN_BY.get(key) for key in own]
         if own and all(owners):
             yield f"{name} has only {' '.join(own)}, which {owners[0]} may intercept; give it a second key."
-
-
-def _gives_way(name: str, other: str) -> bool:
-    """Check whether one of two actions takes precedence, so that both may have the same key."""
-    return TAKES_FROM.get(name) == other or TAKES_FROM.get(other) == name
 
 
 def _is_sendable(key: str) -> bool:

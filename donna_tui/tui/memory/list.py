@@ -203,7 +203,8 @@ class MemoryList(RowList):
 
     def places_of(self, identity: str) -> dict[int, MemoryChunk]:
         """Return the loaded rows of a memory; a long one has several."""
-        found = ((index, self.memory_at(index)) for index in self._loaded_rows())
+        loaded = (page * PAGE + row for page, memories in self._pages.items() for row in range(len(memories)))
+        found = ((index, self.memory_at(index)) for index in sorted({*self._retained, *map(self._row_of, loaded)}))
         return {index: memory for index, memory in found if memory is not None and memory.id == identity}
 
     def row(self, index: int, width: int) -> Content:
@@ -229,10 +230,6 @@ class MemoryList(RowList):
         for retained in sorted(self._retained):
             place += retained <= place
         return place
-
-    def _loaded_rows(self) -> list[int]:
-        there = (page * PAGE + row for page, memories in self._pages.items() for row in range(len(memories)))
-        return sorted({*self._retained, *map(self._row_of, there)})
 
 
 def marked(memory: MemoryChunk, identity: str, flags: Mapping[str, Any]) -> MemoryChunk:

@@ -229,7 +229,7 @@ class SearchPane(BlankColumn):
         self._runner.connect(backend)
         self.preview.connect(backend)
         if self.question.is_empty or self._is_complete:  # a question that was typed meanwhile is answered first
-            self._refresh_start(backend)
+            self._refresh_start()
 
     async def wait_until_idle(self) -> None:
         await self._runner.wait_until_idle()
@@ -237,8 +237,7 @@ class SearchPane(BlankColumn):
     def completed(self) -> None:
         """Load the rest of the start page, once the other screens exist."""
         self._is_complete = True
-        if self._backend is not None:
-            self._refresh_start(self._backend)
+        self._refresh_start()
 
     def cannot_open(self, error: DonnaError) -> None:
         self._show_start(on=False)
@@ -328,8 +327,7 @@ class SearchPane(BlankColumn):
         self.start.leave()
 
     def on_show(self) -> None:
-        if self._backend is not None:
-            self._refresh_start(self._backend)
+        self._refresh_start()
 
     def on_repeat_search(self, event: RepeatSearch) -> None:
         event.stop()
@@ -488,15 +486,16 @@ class SearchPane(BlankColumn):
 
     def _refresh_start_again(self) -> None:
         self._refreshing = None
-        if self._backend is not None and self._is_on_start and self.display:
-            self._refresh_start(self._backend)
+        if self._is_on_start and self.display:
+            self._refresh_start()
 
     @work(group="start", exclusive=True)
-    async def _refresh_start(self, backend: Backend) -> None:
+    async def _refresh_start(self) -> None:
         """Load the facts of the start page: notes first, and the rest once the other screens exist."""
+        if self._backend is None:
+            return
         self._is_start_stale = False
-        facts = self.start.facts
-        async for found in start_facts(backend, facts, in_full=self._is_complete):
+        async for found in start_facts(self._backend, self.start.facts, in_full=self._is_complete):
             self._questions = self._questions or found.questions
             self.start.show(replace(found, questions=self._questions), self._status, time())
 
@@ -596,8 +595,8 @@ class SearchPane(BlankColumn):
         self._show_start(on=words is None)
         if words is None:
             self.start.show(replace(self.start.facts, questions=self._questions), self._status, time())
-        if self._backend is not None and self._is_start_stale:
-            self._refresh_start(self._backend)
+        if self._is_start_stale:
+            self._refresh_start()
 
     @property
     def _is_typing(self) -> bool:
@@ -716,5 +715,5 @@ class SearchPane(BlankColumn):
             self.start.show(self.start.facts, status, time())
         else:
             self._begin()
-        if self._backend is not None and self._is_start_stale:
-            self._refresh_start(self._backend)
+        if self._is_start_stale:
+            self._refresh_start()

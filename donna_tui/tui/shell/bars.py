@@ -83,9 +83,6 @@ class HeaderBar(Horizontal):
         for tab in self.query(Tab):
             tab.is_short = self.size.width < _MIN_FOR_NAMES
 
-    def report_waiting(self, pane: Pane, waiting: int) -> None:
-        self.query_one(f"#tab-{pane}", Tab).waiting = waiting
-
     def _space_name(self) -> Content:
         return Content(f"─ {clean_line(self._space)}" if self._space else "")
 

@@ -300,7 +300,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.refresh_footer()
 
     def on_review_pane_counted(self, event: ReviewPane.Counted) -> None:
-        self.header.report_waiting("review", event.waiting)
+        self.query_one("#tab-review", Tab).waiting = event.waiting
 
     def on_open_draft(self, event: messages.OpenDraft) -> None:
         self.show_pane("review")

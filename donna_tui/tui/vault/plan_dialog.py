@@ -67,16 +67,16 @@ class PlanScreen(DiffDialog[Answer]):
         plan = proposal.plan
         self._proposal = proposal
         self._is_redone = plan.kind is OperationKind.REDO
-        steps = [
-            (action, "one more" if answer is Answer.MORE else "one fewer") for answer, action in self._steps().items()
-        ]
+        more, fewer = ("plan.fewer", "plan.more") if self._is_redone else ("plan.more", "plan.fewer")
+        self._steps = {Answer.MORE: (more, "one more")} if proposal.steps < proposal.most_steps else {}
+        self._steps |= {Answer.FEWER: (fewer, "one fewer")} if proposal.steps > 1 else {}
         super().__init__(
             clean_line(proposal.title or plan_title(plan, proposal.steps)),
             DiffView(id="plan-diff"),
             ("plan.apply", proposal.does or KIND_WORDS[plan.kind].does),
             ("esc", "keep for later" if proposal.can_discard else "cancel"),
             *([("plan.unlink", "unlink them")] if plan.broken_links else []),
-            *steps,
+            *self._steps.values(),
             *([("plan.discard", "discard")] if proposal.can_discard else []),
             *VIEW_KEYS,
             lead=_lines(proposal.summary, _MAX_SUMMARY),
@@ -104,15 +104,8 @@ class PlanScreen(DiffDialog[Answer]):
         self._step(Answer.MORE if self._is_redone else Answer.FEWER)
 
     def _step(self, answer: Answer) -> None:
-        if answer in self._steps():
+        if answer in self._steps:
             self.dismiss(answer)
-
-    def _steps(self) -> dict[Answer, str]:
-        """Map the available steps to their actions."""
-        proposal = self._proposal
-        more, fewer = ("plan.fewer", "plan.more") if self._is_redone else ("plan.more", "plan.fewer")
-        there = {Answer.MORE: more} if proposal.steps < proposal.most_steps else {}
-        return there | ({Answer.FEWER: fewer} if proposal.steps > 1 else {})
 
     def action_plan_unlink(self) -> None:
         if self._proposal.plan.broken_links:
