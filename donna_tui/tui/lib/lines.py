@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, partialmethod
 from typing import ClassVar, Generic, TypeVar
 
 from textual import events
@@ -49,23 +49,12 @@ class ScrollKeys(ScrollView, can_focus=True, inherit_bindings=False):
 
     BINDINGS = bindings("list")
 
-    def action_cursor_down(self) -> None:
-        self.scroll_down(animate=False)
-
-    def action_cursor_up(self) -> None:
-        self.scroll_up(animate=False)
-
-    def action_first(self) -> None:
-        self.scroll_home(animate=False)
-
-    def action_last(self) -> None:
-        self.scroll_end(animate=False)
-
-    def action_page_down(self) -> None:
-        self.scroll_page_down(animate=False)
-
-    def action_page_up(self) -> None:
-        self.scroll_page_up(animate=False)
+    action_cursor_down = partialmethod(ScrollView.scroll_down, animate=False)
+    action_cursor_up = partialmethod(ScrollView.scroll_up, animate=False)
+    action_first = partialmethod(ScrollView.scroll_home, animate=False)
+    action_last = partialmethod(ScrollView.scroll_end, animate=False)
+    action_page_down = partialmethod(ScrollView.scroll_page_down, animate=False)
+    action_page_up = partialmethod(ScrollView.scroll_page_up, animate=False)
 
 
 class LineView(ScrollKeys):

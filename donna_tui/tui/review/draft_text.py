@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partialmethod
 
 from textual import events
 from textual.content import Content
@@ -158,12 +159,6 @@ class DraftText(LineView):
     def action_last(self) -> None:
         self._step(len(self._stops))
 
-    def action_page_down(self) -> None:
-        self._turn(1)
-
-    def action_page_up(self) -> None:
-        self._turn(-1)
-
     def _style_of(self, name: str | Style) -> Style:
         if isinstance(name, str) and name in _MARKDOWN:
             return self.screen.get_visual_style(f"md--{name}", partial=True)
@@ -198,6 +193,9 @@ class DraftText(LineView):
         row = self._region.y + by * max(1, self.size.height - 1)
         if self._rows:
             self._move_to(self._rows[max(0, min(row, len(self._rows) - 1))].line)
+
+    action_page_down = partialmethod(_turn, 1)
+    action_page_up = partialmethod(_turn, -1)
 
     def _move_to_start(self) -> None:
         """Move to where reading begins, with the text above it visible if possible."""

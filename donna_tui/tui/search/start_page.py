@@ -6,7 +6,7 @@ import datetime
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import partial, partialmethod
 from time import time
 from typing import TYPE_CHECKING, TypeVar
 
@@ -187,17 +187,14 @@ class StartPage(BlankColumn, can_focus=True, inherit_bindings=False):
     def action_last(self) -> None:
         self._put(len(self._openable()) - 1)
 
-    def action_page_down(self) -> None:
-        self._turn(1)
-
-    def action_page_up(self) -> None:
-        self._turn(-1)
-
     def _turn(self, by: int) -> None:
         places = self._openable()
         firsts = [number for number, (_, row, _) in enumerate(places) if row == 0]
         here = max((first for first in firsts if first <= (self._cursor or 0)), default=0)
         self._put(firsts[max(0, min(firsts.index(here) + by, len(firsts) - 1))] if firsts else None)
+
+    action_page_down = partialmethod(_turn, 1)
+    action_page_up = partialmethod(_turn, -1)
 
     def _open(self, opens: Callable[[], Message]) -> None:
         """Post the message later, as from this widget: Textual lets no message bubble past the widget that sends it."""
