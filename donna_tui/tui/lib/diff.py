@@ -328,7 +328,7 @@ class ViewDialog(Dialog[T]):
     """A dialog with a view of changes below a lead and a caption, remarks, and the keys that answer."""
 
     def __init__(
-        self, title: str, view: DiffRows, *items: Item, lead: Content, caption: Content, remarks: Content
+        self, title: str, view: DiffRows, items: Sequence[Item], *, lead: Content, caption: Content, remarks: Content
     ) -> None:
         super().__init__()
         self._title = title

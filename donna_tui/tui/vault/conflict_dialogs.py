@@ -197,7 +197,7 @@ class ThreeWayScreen(ViewDialog[ConflictChoice]):
         super().__init__(
             "Not undone: changed since",
             ThreeWayView(clashes),
-            *(*merge, *resolve, ("esc", "cancel")),
+            [*merge, *resolve, ("esc", "cancel")],
             lead=Content("\n").join(map(Content, summary)),
             caption=Content(refusal.what),
             remarks=Content(self._step),
@@ -229,6 +229,7 @@ class ConflictScreen(DiffDialog[ConflictChoice]):
         self._theirs = theirs
         self._can_merge = merge.is_clean and theirs is not None
         self._about_merging = _about_merging(merge)
+        merge_key = [("conflict.merge", "merge")] if self._can_merge else []
         what = "This note was edited elsewhere a moment ago. Your text is safe here."
         ways = [("conflict.mine", "overwrite"), ("conflict.reload", "discard mine"), ("conflict.both", "edit both")]
         copy = "save a copy"
@@ -239,8 +240,7 @@ class ConflictScreen(DiffDialog[ConflictChoice]):
         super().__init__(
             f"Not written: {clean_line(edit.path)}",
             DiffView(id="plan-diff"),
-            *([("conflict.merge", "merge")] if self._can_merge else []),
-            *(*ways, ("conflict.copy", copy), ("esc", "later"), *VIEW_KEYS),
+            [*merge_key, *ways, ("conflict.copy", copy), ("esc", "later"), *VIEW_KEYS],
             lead=Content(what),
             caption=Content.styled("From the note as it is now to your edit:", "$text-muted"),
             remarks=Content(self._about_merging),
@@ -308,7 +308,7 @@ class ConflictCopyDialog(ViewDialog[Keep]):
         super().__init__(
             f"Conflict: {clean_line(conflict.note)}",
             DiffView(id="plan-diff") if conflict.base is None else ThreeWayView((clash,), TITLES),
-            *(("resolve.mine", mine), ("resolve.theirs", theirs), *both, ("esc", "cancel")),
+            [("resolve.mine", mine), ("resolve.theirs", theirs), *both, ("esc", "cancel")],
             lead=Content(f"The copy is {clean_line(conflict.copy)}"),
             caption=Content.styled(about, "$text-muted"),
             remarks=Content("Whatever you choose, the change is shown before it is made."),

@@ -70,15 +70,14 @@ class PlanScreen(DiffDialog[Answer]):
         more, fewer = ("plan.fewer", "plan.more") if self._is_redone else ("plan.more", "plan.fewer")
         self._steps = {Answer.MORE: (more, "one more")} if proposal.steps < proposal.most_steps else {}
         self._steps |= {Answer.FEWER: (fewer, "one fewer")} if proposal.steps > 1 else {}
+        does = ("plan.apply", proposal.does or KIND_WORDS[plan.kind].does)
+        leave = ("esc", "keep for later" if proposal.can_discard else "cancel")
+        unlink = [("plan.unlink", "unlink them")] if plan.broken_links else []
+        drop = [("plan.discard", "discard")] if proposal.can_discard else []
         super().__init__(
             clean_line(proposal.title or plan_title(plan, proposal.steps)),
             DiffView(id="plan-diff"),
-            ("plan.apply", proposal.does or KIND_WORDS[plan.kind].does),
-            ("esc", "keep for later" if proposal.can_discard else "cancel"),
-            *([("plan.unlink", "unlink them")] if plan.broken_links else []),
-            *self._steps.values(),
-            *([("plan.discard", "discard")] if proposal.can_discard else []),
-            *VIEW_KEYS,
+            [does, leave, *unlink, *self._steps.values(), *drop, *VIEW_KEYS],
             lead=_lines(proposal.summary, _MAX_SUMMARY),
             caption=Content(),
             remarks=_lines(map(sentence, (*proposal.remarks, *plan.remarks)), _MAX_REMARKS),
