@@ -32,17 +32,13 @@ from donna_tui.tui.lib.messages import ActionsChanged, EngineEvents, OpenDraft, 
 from donna_tui.tui.meetings import wording
 from donna_tui.tui.meetings.list import MeetingCard, MeetingList
 from donna_tui.tui.review.flows import DraftFlows
-from donna_tui.tui.review.wording import lacks_repository
+from donna_tui.tui.review.wording import changes_drafts, lacks_repository
 from donna_tui.tui.vault.parts_pane import PartsPane, why_no_list
 from donna_tui.types.drafts import OFF_FOR_MEETING, OFF_FOR_SERIES, MeetingRow, MeetingState
 from donna_tui.types.errors import DonnaError
-from donna_tui.types.memory_events import VaultWritten
 
 PAUSE = 0.05
 """Seconds that a meeting is selected before its note is read, so that scrolling through the list reads nothing."""
-
-_ABOUT_MEETINGS = ("vault_autowrite", "calendar", "changed_elsewhere")
-"""Prefixes of event names after which the list may have changed."""
 
 
 class MeetingsPane(PartsPane):
@@ -98,7 +94,7 @@ class MeetingsPane(PartsPane):
         return visible_targets((self.rows,), (self.card.view,))
 
     def on_engine_events(self, event: EngineEvents) -> None:
-        if any(isinstance(posted, VaultWritten) or posted.name.startswith(_ABOUT_MEETINGS) for posted in event.events):
+        if any(map(changes_drafts, event.events)):
             self.reload_soon()
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:

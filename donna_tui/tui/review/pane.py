@@ -39,24 +39,17 @@ from donna_tui.tui.review import wording
 from donna_tui.tui.review.draft_text import DraftText
 from donna_tui.tui.review.flows import DraftFlows
 from donna_tui.tui.review.lists import DraftList, EvidenceList, citation_text
-from donna_tui.tui.vault.parts_pane import PartsPane, why_no_list
+from donna_tui.tui.vault.parts_pane import PAUSE, PartsPane, why_no_list
 from donna_tui.tui.vault.wording import why_no_write, why_not_here
 from donna_tui.types.drafts import Draft, DraftRow, DraftState
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.events import EngineEvent, EngineStateChanged
-from donna_tui.types.memory_events import VaultWritten
 from donna_tui.vault.write.changes import OperationKind, Outcome, Plan
 
 _UNSAVED_EDIT = "your own edit of this draft is unsaved, and not included"
 
 FIRST_LOAD_DELAY = 0.2
 """Seconds after the start until drafts are counted, so that the first search is not delayed."""
-
-PAUSE = 0.03
-"""Seconds that a draft is selected before it is read, so that scrolling through the queue reads nothing."""
-
-_ABOUT_DRAFTS = ("vault_autowrite", "calendar", "changed_elsewhere")
-"""Prefixes of event names after which the queue may have changed."""
 
 
 class ReviewPane(PartsPane):
@@ -550,7 +543,7 @@ class ReviewPane(PartsPane):
     def _is_about_drafts(self, event: EngineEvent) -> bool:
         if isinstance(event, EngineStateChanged):
             return event.state in ("paused", "running")
-        if isinstance(event, VaultWritten) or event.name.startswith(_ABOUT_DRAFTS):
+        if wording.changes_drafts(event):
             return True
         path = getattr(event, "path", "")
         return bool(path) and any(path == row.path for row in self.rows.items)

@@ -16,6 +16,8 @@ from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.review.lists import kind_of, title_of, when_of
 from donna_tui.types.drafts import Draft, DraftRow, DraftState, Evidence
 from donna_tui.types.errors import Reason
+from donna_tui.types.events import EngineEvent
+from donna_tui.types.memory_events import VaultWritten
 from donna_tui.vault.write.changes import Change, Plan
 
 LOADING = NoticeText("Loading drafts …", is_loading=True)
@@ -44,6 +46,13 @@ _WHY_DECIDED = {
     DraftState.GONE: "Its note is missing: it was undone, deleted or moved.",
 }
 _TONES = {DraftState.FAILED: "$text-error", DraftState.GONE: "$text-warning", DraftState.APPROVED: "$text-success"}
+
+
+def changes_drafts(event: EngineEvent) -> bool:
+    """Return whether the drafts and the meetings may have changed after an event."""
+    return isinstance(event, VaultWritten) or event.name.startswith(
+        ("vault_autowrite", "calendar", "changed_elsewhere")
+    )
 
 
 def why_no_text(row: DraftRow) -> str:

@@ -26,6 +26,7 @@ from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.links import FollowLink, LinkFollowed, LinkRef, link_in, link_targets
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.search.results import shortened
+from donna_tui.tui.vault.parts_pane import PAUSE
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.search import Hit
 
@@ -41,9 +42,6 @@ _LINK_CELLS = 40
 
 _GAP = 2
 """Cells between the backlinks and the hint."""
-
-PAUSE = 0.03
-"""Seconds that a result is selected before its section is read, so that scrolling through the list reads nothing."""
 
 
 class FittedLine(Widget):

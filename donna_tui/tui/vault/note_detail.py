@@ -33,7 +33,7 @@ from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.links import FollowLink, LinkFollowed
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.vault.lists import BlameList, HistoryList, LinkList
-from donna_tui.tui.vault.parts_pane import MAX_WAIT_SECONDS
+from donna_tui.tui.vault.parts_pane import MAX_WAIT_SECONDS, PAUSE
 from donna_tui.tui.vault.tree import TreeRow
 from donna_tui.tui.vault.wording import AS_RECORDED, PICK_CHANGE, author_of, gone_with_edit, note_head, why_special
 from donna_tui.types.errors import DonnaError, Reason
@@ -218,9 +218,6 @@ def changed_lines(before: str, after: str) -> range:
     first = min(head + 1, len(new))
     return range(first, max(len(new) - tail, first) + 1)
 
-
-PAUSE = 0.03
-"""Seconds that a row is selected before it is loaded, so that moving quickly through a list loads nothing."""
 
 MAX_HISTORY = 200
 
