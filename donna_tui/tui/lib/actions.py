@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from donna_tui.tui.lib.action import Action, ActionState, Context, Pane
 from donna_tui.tui.lib.panes import PANES
 
-_SEARCH = (
+_ACTIONS = (
     Action("search.open", "enter", "open", needs="selected no_editor", unless="start_line", footer=True,
         help="Open the note in your editor, at the line of the passage; in the preview, follow a link."),
     Action("search.edit", "e", "edit", needs="selected no_editor", unless="start_line",
@@ -38,9 +38,7 @@ _SEARCH = (
     Action("search.undo", "z", "undo", "Preview and undo Donna's last change in the vault.", needs="running"),
     Action("search.redo", "Z", "redo", "Preview and redo the last undone change in the vault.", needs="running"),
     Action("search.refresh", "r,f5", "refresh", "Search again, with the index as it is now.", needs="question"),
-)  # fmt: skip
 
-_VAULT = (
     Action("vault.open", "enter", "open", needs="row", footer=True,
         help="Read the note, or fold the folder; in the note, follow a link; in the history, show the change."),
     Action("vault.resolve", "c", "resolve", needs="conflict", footer=True, hides=True,
@@ -89,9 +87,7 @@ _VAULT = (
     Action("vault.refresh", "r,f5", "refresh", "Refresh the tree and the history.", needs="running"),
     Action("vault.next", "down", "next row", "Select the next row while you type.", context="vault.input"),
     Action("vault.previous", "up", "previous row", "Select the previous row while you type.", context="vault.input"),
-)  # fmt: skip
 
-_REVIEW = (
     Action("review.approve", "a", "approve", needs="draft no_approve", footer=True,
         help="Preview the approval, and approve: one commit."),
     Action("review.hunk", "space", "exclude", needs="draft no_hunk", footer=True,
@@ -121,9 +117,7 @@ _REVIEW = (
     Action("review.copy-text", "Y", "copy text", "Copy the selected passage, or the draft.", needs="draft"),
     Action("review.layout", "s", "side by side", "Show the diff side by side, or inline.", needs="draft"),
     Action("review.refresh", "f5", "refresh", "Refresh the list.", needs="running"),
-)  # fmt: skip
 
-_MEETINGS = (
     Action("meetings.open", "enter", "open", needs="meeting no_note", footer=True,
         help="Go to the draft in Review, or to the note in the Vault."),
     Action("meetings.write", "n", "write now", needs="meeting no_draft_now", footer=True,
@@ -139,9 +133,7 @@ _MEETINGS = (
     Action("meetings.refresh", "u,f5", "read calendars", "Read all calendars now.", needs="running", footer=True),
     Action("meetings.add", "c", "add calendar", needs="running", footer=True,
         help="Follow a calendar: an .ics file or folder, its web address, or a CalDAV server."),
-)  # fmt: skip
 
-_MEMORY = (
     Action("memory.open", "enter", "open", needs="memory no_open", footer=True,
         help="Show a memory in its source; a task opens in your editor, at its line."),
     Action("memory.remember", "n,alt+n", "remember", needs="running", footer=True,
@@ -179,9 +171,7 @@ _MEMORY = (
     Action("memory.refresh", "r,f5", "refresh", "Refresh the list, and recall again.", needs="running"),
     Action("memory.next", "down", "next row", "Select the next row while you type.", context="memory.input"),
     Action("memory.previous", "up", "previous row", "Select the previous row while you type.", context="memory.input"),
-)  # fmt: skip
 
-_ACTIVITY = (
     Action("activity.details", "enter", "details", "Show the selected problem or event in full.", footer=True),
     Action("activity.retry", "r", "retry", needs="problem retryable", footer=True,
         help="Try the selected problem again now."),
@@ -191,9 +181,7 @@ _ACTIVITY = (
         help="Confirm that the missing notes were deleted, and remove them from the index."),
     Action("activity.filter", "f", "filter", "Show only events that contain some words, or of one kind.", footer=True),
     Action("activity.pause", "space", "pause", "Pause the log, or resume it.", footer=True),
-)  # fmt: skip
 
-_VAULT_DIALOGS = (
     Action("plan.apply", "enter", "apply", "Apply the change that is shown.", footer=True),
     Action("plan.more", "z", "undo one more", "In an undo, undo one more step; in a redo, redo one fewer."),
     Action("plan.fewer", "Z", "redo one more", "In a redo, redo one more step; in an undo, undo one fewer."),
@@ -218,27 +206,14 @@ _VAULT_DIALOGS = (
         help="Replace the text of the note with the conflict copy; the change is shown first."),
     Action("resolve.both", "b", "keep both", footer=True,
         help="Merge both versions into the note; the result is shown first."),
-)  # fmt: skip
 
-_MEMORY_DIALOGS = (
     Action("forget.apply", "enter", "forget it", "Forget it; it can be restored.", footer=True),
     Action("forget.for-good", "X", "for good", footer=True,
         help="Erase its words, from the backups too; press the key twice to confirm."),
     Action("suggestion.accept", "enter", "remember", "Remember the preference.", footer=True),
     Action("suggestion.dismiss", "x", "dismiss", "Dismiss the preference, and do not offer it again.", footer=True),
     Action("suggestion.skip", "n", "skip", "Skip to the next suggestion, and decide on this one later.", footer=True),
-)  # fmt: skip
 
-_LISTS = (
-    Action("list.down", "j,down", "down", "Go to the next row."),
-    Action("list.up", "k,up", "up", "Go to the previous row."),
-    Action("list.first", "g,home", "first", "Go to the first row; in Review, g redrafts and home goes there."),
-    Action("list.last", "G,end", "last", "Go to the last row."),
-    Action("list.page-down", "pagedown", "page down", "Go down a page."),
-    Action("list.page-up", "pageup", "page up", "Go up a page."),
-)  # fmt: skip
-
-_VIEWS = (
     Action("search.focus", "/", "search", context="global", footer=True,
         help="Go to the search box; in Vault and Activity to the filter, in Memory to the question."),
     Action("view.zoom", "+,f3", "zoom", "Maximise the preview or the current part, or restore it.", footer=True),
@@ -253,9 +228,14 @@ _VIEWS = (
         help="Go back to the note, question or screen before; in a text box, at its beginning."),
     Action("view.forward", "ctrl+right", "go forward", "Go forward again after going back; in a text box, at its end."),
     Action("view.back", "escape", "back", "Go back one level; it never quits Donna."),
-)  # fmt: skip
 
-_APP = (
+    Action("list.down", "j,down", "down", "Go to the next row."),
+    Action("list.up", "k,up", "up", "Go to the previous row."),
+    Action("list.first", "g,home", "first", "Go to the first row; in Review, g redrafts and home goes there."),
+    Action("list.last", "G,end", "last", "Go to the last row."),
+    Action("list.page-down", "pagedown", "page down", "Go down a page."),
+    Action("list.page-up", "pageup", "page up", "Go up a page."),
+
     Action("draft.weekly-review", "alt+s", "weekly review now", needs="running",
         help="Draft the review of this week now; it appears in Review."),
     Action("draft.daily-reflection", "alt+t", "daily reflection now", needs="running",
@@ -275,12 +255,7 @@ _APP = (
         help="Suspend Donna; `fg` in the shell resumes it. In an editor on this screen the key undoes typing."),
     Action("app.quit", "ctrl+q,Q", "quit", "Stop indexing and quit."),
 )  # fmt: skip
-
-_ALL = (
-    *_SEARCH, *_VAULT, *_REVIEW, *_MEETINGS, *_MEMORY, *_ACTIVITY,
-    *_VAULT_DIALOGS, *_MEMORY_DIALOGS, *_VIEWS, *_LISTS, *_APP,
-)  # fmt: skip
-ACTIONS: dict[str, Action] = {action.id: action for action in _ALL}
+ACTIONS: dict[str, Action] = {action.id: action for action in _ACTIONS}
 
 BEFORE_INPUTS = frozenset(("app.switch",))
 """Actions whose keys act before a text input receives them: ctrl+k would delete to the end of the line."""
