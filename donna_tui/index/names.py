@@ -21,7 +21,7 @@ from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope, conditions
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import headings
-from donna_tui.text.words import EMOJI, ONE_ON_ONE, PLAIN_LETTERS
+from donna_tui.text.words import EMOJI, MEETING, ONE_ON_ONE, PLAIN_LETTERS
 from donna_tui.types.search import MemorySource
 
 if TYPE_CHECKING:
@@ -135,21 +135,22 @@ def newest_named(database: Database, words: Sequence[str], scope: Scope, least: 
     """Return the newest note of the series that some words name, with its date; None if no note has `least` of them.
 
     The notes with the most words are the series. Words are counted from the left, up to the first that is neither in
-    the path nor in the title or the properties, in the singular or the plural. Only notes with a date of their own
-    until now are considered.
+    the path nor in the title or the properties, in the singular or the plural. “Meeting”, “Treffen” and the like count
+    as the same word. Only notes with a date of their own until now are considered.
     """
     inside, inside_parameters = conditions(Scope(scope.filters))
-    stems = [word.lower().removesuffix("s") for word in words]
+    folded = [word.lower() for word in words]
     # SQLite changes the case of ASCII letters only
-    part = max(re.findall("[a-z0-9]+", " ".join(stems[:least])), key=len, default="")
+    part = max(re.findall("[a-z0-9]+", folded[least - 1].removesuffix("s")), key=len, default="")
     rows = database.rows(
-        "SELECT d.id, d.dated_at, d.source_id || ' ' || d.search_title FROM memory_documents d"  # noqa: S608
+        "SELECT d.id, d.dated_at, d.source_id || ' ' || d.search_title || ' ' || d.note_type FROM memory_documents d"  # noqa: S608
         " WHERE d.dated_at <> d.modified_at AND d.dated_at <= unixepoch()"
         " AND (instr(lower(d.source_id), ?1) OR instr(lower(d.search_title), ?1))"
         f" AND {inside} ORDER BY d.dated_at DESC LIMIT {MAX_OF_SERIES}",
         [part, *inside_parameters],
     )
-    patterns = [re.compile(rf"(?<![^\W_]){re.escape(stem)}s?(?![^\W_])") for stem in stems]
+    forms = (MEETING if re.fullmatch(MEETING, word) else f"{re.escape(word.removesuffix('s'))}s?" for word in folded)
+    patterns = [re.compile(rf"(?<![^\W_])(?:{form})(?![^\W_])") for form in forms]
     held = [_first_held(patterns, ONE_ON_ONE.sub("1-1", text.lower())) for _, _, text in rows]
     most = max(held, default=0)
     return rows[held.index(most)][:2] if most >= least else None

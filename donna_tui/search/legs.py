@@ -149,8 +149,9 @@ def _latest_dated(database: Database, query: Query) -> Query:
     names of the note must have these words, up to the first that is more than a kind of note such as “retro”.
     """
     expression, words = latest_of(query)
+    words = words[:MAX_SERIES_WORDS]
     least = next((number for number, word in enumerate(words, 1) if not is_kind_of_note(word)), 1)
-    newest = newest_named(database, words[:MAX_SERIES_WORDS], Scope(query.filters), least) if words else None
+    newest = newest_named(database, words, Scope(query.filters), least) if words else None
     if newest is None:
         return query
     document, at = newest

@@ -12,7 +12,7 @@ from functools import lru_cache
 from donna_tui.index.keyword import quoted
 from donna_tui.text.dates import GERMAN_MONTHS, MONTH, MONTHS, WEEKDAYS, date_word, month_number
 from donna_tui.text.fuzzy import nearest
-from donna_tui.text.words import ONE_ON_ONE, PUNCTUATION, STOP_WORDS, indexed_words, segments, spaced
+from donna_tui.text.words import MEETING, ONE_ON_ONE, PUNCTUATION, STOP_WORDS, indexed_words, segments, spaced
 from donna_tui.types.search import FilterProblem, Filters
 
 _MONTH = rf"(?P<month>{MONTH})\.?"
@@ -222,8 +222,8 @@ def _iso_dates(match: re.Match[str], today: date) -> list[str]:
 
 _UNITS = r"(?:day|week|month|year|hour|time)s?|minuten?|tag(?:en?)?|wochen?|monat(?:en?)?|jahr(?:en?)?|stunden?"
 _SERIES = (
-    r"(?:meeting|call|retro|retrospective|stand-?up|sync|review|note)s?|minutes|(?:week|dai)(?:ly|lies|lys)"
-    r"|entry|entries|1-1s?|(?:besprechung|sitzung|notiz)(?:en)?|protokolle?|treffens?"
+    rf"{MEETING}|(?:retro|retrospective|stand-?up|sync|review|note)s?|(?:week|dai)(?:ly|lies|lys)"
+    r"|entry|entries|1-1s?|notiz(?:en)?"
 )
 """Kinds of meetings and notes."""
 _SAYS_LATEST = re.compile("latest|newest|recent|last|neueste|letzte", re.IGNORECASE)
@@ -252,10 +252,12 @@ def latest_of(query: Query) -> tuple[str, list[str]]:
     if match is None or query.relative or _ASKS_HOW_TO.match(text) or next(_dates_in(asked), None):
         return "", []
     words = without_joined(match["rest"]).split()
-    weak = STOP_WORDS | ASKING_WORDS
+    expression = match["newest"] or match["last"]
+    is_german = expression.lower().startswith(("neu", "letzt"))
+    weak = STOP_WORDS | ASKING_WORDS | (_GERMAN | _GERMAN_ELSEWHERE if is_german else frozenset())
     bare = [word.strip(f"{PUNCTUATION}()") for word in words if not _is_weak(word, weak)]
     strong = [word for word in bare if _LETTER.search(word) or word == "1-1"]
-    return match["newest"] or match["last"], strong
+    return expression, strong
 
 
 def without_dates(text: str) -> str:

@@ -128,6 +128,8 @@ def test_a_relative_day_finds_what_is_of_that_day_first(store: MemoryStore) -> N
         ("the latest retro", "Retro/2026-03-20 Retro.md"),
         ("beim letzten Dev call", "Dev/2026-03-09 call.md"),
         ("our last call about Redis", "Ops/2026-02-02 call.md"),
+        ("letzte Besprechung mit Ops", "Ops/2026-03-02 call.md"),
+        ("das letzte Treffen mit Dev", "Dev/2026-03-09 call.md"),
         ("last 1:1 with Ana", "People/2026-02-09 1-1 Ana.md"),
         ("the latest one-on-one of Ana", "People/2026-02-09 1-1 Ana.md"),
     ],

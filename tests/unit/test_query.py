@@ -78,7 +78,8 @@ def test_a_date_with_slashes_is_read_in_both_orders(text: str, days: set[str]) -
     ("text", "words"),
     [
         ("the last TC39 meeting", ["TC39", "meeting"]), ("im letzten Team-Weekly", ["Team-Weekly"]),
-        ("unsere letzte Teamsitzung", ["Teamsitzung"]), ("last minutes of ops", ["minutes", "ops"]), ("newest contract", ["contract"]), ("the latest 3 retros", []),
+        ("unsere letzte Teamsitzung", ["Teamsitzung"]), ("last minutes of ops", ["minutes", "ops"]), ("newest contract", ["contract"]),
+        ("letztes Treffen mit Ana", ["Treffen", "Ana"]), ("last meeting with MIT", ["meeting", "MIT"]), ("the latest 3 retros", []),
         ("the latest day off", []), ("the last 3 retros", []), ("die letzten 30 Tage", []), ("the last N months", []),
         ("the last minute", []), ("the last minute notes", []), ("my last name", []), ("das letzte Wort", []),
         ("the last page of notes", []), ("the last page of the contract", []), ("when did they last call", []),
