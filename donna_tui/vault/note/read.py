@@ -102,26 +102,31 @@ _CODE = re.compile(
     r"(?=(?:\D*\d){3})(?=(?:[\W_]*[^\W_]){6})[^\W_][\w./-]*"
 )
 """A serial number or the like: six letters and digits or more, three of them digits, but no date or UUID."""
-_DAY_OR_MONTH = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?")
+_KEYED = re.compile(
+    r"\d{4}-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?|[^\s@/:]+@[^\s@/:]+\.\w+"
+    r"|(?!\d\d?[-./]\d\d?[-./]\d{2,4}\Z)(?=(?:\D*\d){7})[+(0][\d ()/.–-]{6,24}"
+)
+"""A day or a month, an e-mail address or a phone number."""
 _AROUND_WORDS = "\"'“”‘’()[]{}<>*,;:!?."
-LONGEST_PROPERTY, LONGEST_PROPERTIES, MAX_DAYS = 300, 600, 4
-"""Maximum number of characters of one property that are read, and of all; and of days of one property."""
+LONGEST_PROPERTY, LONGEST_PROPERTIES, MAX_KEYED = 300, 600, 4
+"""Maximum number of characters of one property that are read, and of all; and of days and the like of one property."""
 
 
 def properties_of(data: Mapping[str, Any]) -> str:
     """Return the words of the text properties, such as an author, numbers that identify something, such as an ISBN, and
-    days and months with the name of their property, such as a birthday: no other numbers, addresses and ids.
+    with the name of their property days, months, phone numbers and e-mail addresses, such as a birthday: no other
+    numbers, URLs and ids.
     """
     texts = (_LINK.sub(r"\1 \2", text) for _, values in text_properties(data) for text in values)
     words = (part.strip(_AROUND_WORDS) for text in texts for part in text.split())
     found = (word for word in words if _WORD.fullmatch(word) or _CODE.fullmatch(word))
-    days = (
-        (key, [value for value in values if _DAY_OR_MONTH.fullmatch(value)][:MAX_DAYS])
+    keyed = (
+        (key, [value for value in values if _KEYED.fullmatch(value)][:MAX_KEYED])
         for key, values in text_properties(data)
         if key.lower() not in DATE_KEYS
     )
-    dated = (" ".join((key, *listed)) for key, listed in days if listed)
-    return " ".join((*found, *dated))[:LONGEST_PROPERTIES]
+    named = (" ".join((key, *listed)) for key, listed in keyed if listed)
+    return " ".join((*found, *named))[:LONGEST_PROPERTIES]
 
 
 def text_properties(data: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
