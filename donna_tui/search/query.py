@@ -51,16 +51,21 @@ def date_words(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(date_word(month, f"{day:02}" if day else "", year) for month, day, year in dates))
 
 
-def _names_of(month: str) -> tuple[str, str]:
-    """Return the English and the German name of a month by its number."""
-    return MONTHS[int(month) - 1].lower(), GERMAN_MONTHS[int(month) - 1].lower()
+def _names_of(month: str) -> tuple[list[str], list[str]]:
+    """Return the names of a month by its number, and their abbreviations: those in English, and the German ones."""
+    both = (MONTHS[int(month) - 1].lower(), GERMAN_MONTHS[int(month) - 1].lower())
+    english, german = ([name, name[:3], *(["sept"] if name == "september" else [])] for name in both)
+    return english, german
 
 
 def _phrases(month: str, day: int, year: str) -> Iterator[str]:
-    names = _names_of(month)
+    english, german = _names_of(month)
+    names = (*english, *german)
     if day:
+        ordinal = f"{day}{'th' if day in (11, 12, 13) else {1: 'st', 2: 'nd', 3: 'rd'}.get(day % 10, 'th')}"
         yield f"{year} {month} {day:02}" if year else f"{month} {day:02}"
-        yield f"{names[0]} {day}"
+        yield from (f"{each} {number}" for each in english for number in (day, ordinal))
+        yield from (f"{ordinal} {each}" for each in english)
         yield from (f"{day} {each}" for each in names)
         if year:
             yield from dict.fromkeys((f"{day:02} {month} {year}", f"{day} {int(month)} {year}"))
@@ -96,7 +101,8 @@ def _own_date_of_another(year: str) -> str:
 
 def _forms_of(month: str, days: Sequence[int], year: str) -> Iterator[str]:
     """Yield the forms of some days of a month; 0 is the month itself, with its year."""
-    name = f"(?:{'|'.join(dict.fromkeys(_names_of(month)))})"
+    english, german = _names_of(month)
+    name = f"(?:{'|'.join(dict.fromkeys((*english, *german)))})"
     if 0 in days and year:
         yield date_word(month, "", year)
         yield f"(?:{year} {month}|{name} {year})"
@@ -107,7 +113,8 @@ def _forms_of(month: str, days: Sequence[int], year: str) -> Iterator[str]:
     yield f"{year or _ANY_YEAR} {month} {padded}"
     # neither in “2023-05-06, 2024-01-01” nor in “12:03 2026-04-01”
     yield rf"(?<!\d\d\d\d )0?{number} 0?{int(month)} {year or _ANY_YEAR}(?! (?:0[1-9]|1[0-2]) [0-3]\d\b)"
-    named = f"(?:{name} {number}|{number} {name})"
+    day = f"{number}(?:st|nd|rd|th)?"
+    named = f"(?:{name} {day}|{day} (?:of )?{name})"
     yield f"{named} {year}" if year else named
     if year:
         yield rf"\A(?!{_own_date_of_another(year)}).*\b{named}\b(?! {_ANY_YEAR}\b)"

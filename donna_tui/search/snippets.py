@@ -20,6 +20,7 @@ WIDTH = 180
 """Maximum number of characters of a snippet."""
 
 _WORD = re.compile(r"[^\W_]+")
+_HAS_NUMBER_AND_SPACE = re.compile(r"(?=.*\d).*\s")
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 
 
@@ -43,8 +44,8 @@ def _words_in(text: str) -> tuple[tuple[int, int, str, str], ...]:
 @dataclass(frozen=True, slots=True)
 class WordsToMark:
     """The words to mark in a text: stems of terms, phrases as sequences of stems, by the first of them, the prefix
-    that the user has typed last, and pairs of characters of scripts without spaces. The numbers of a phrase are marked
-    only where all of it is.
+    that the user has typed last, and pairs of characters of scripts without spaces. The numbers of a phrase, and the
+    other words of a date, are marked only where all of it is.
     """
 
     stems: frozenset[str] = frozenset()
@@ -93,7 +94,8 @@ def words_to_mark(terms: tuple[str, ...], *, last_is_prefix: bool = False) -> Wo
         first: tuple(keys for keys in split if len(keys) > 1 and keys[0] == first)
         for first in {keys[0] for keys in split if len(keys) > 1}
     }
-    stems = frozenset(key for keys in split for key in keys if len(keys) == 1 or not key.isdecimal())
+    loose = (keys for term, keys in zip(terms, split, strict=True) if not _HAS_NUMBER_AND_SPACE.match(term))
+    stems = frozenset(key for keys in loose for key in keys if len(keys) == 1 or not key.isdecimal())
     return WordsToMark(stems, phrases, _last_word(terms) if last_is_prefix else "", frozenset(pairs))
 
 

@@ -16,15 +16,19 @@ FRIDAY = date(2026, 11, 27)
 @pytest.mark.parametrize(
     ("text", "phrases"),
     [
-        ("what was my mood on May 2nd?", ("05 02", "may 2", "2 may", "2 mai")),
-        ("the 3rd of July", ("07 03", "july 3", "3 july", "3 juli")),
-        ("12 sept.", ("09 12", "september 12", "12 september")),
-        ("in March 2024", ("2024 03", "march 2024", "märz 2024")),
-        ("notes of 2026-03-12", ("2026 03 12", "march 12", "12 march", "12 märz", "12 03 2026", "12 3 2026")),
-        ("back in 2026-03", ("2026 03", "march 2026", "märz 2026")),
-        ("12. Maı", ("05 12", "may 12", "12 may", "12 mai")),
-        ("am 12. März", ("03 12", "march 12", "12 march", "12 märz")),
-        ("5 June 20", ("06 05", "june 5", "5 june", "5 juni")),
+        ("what was my mood on May 2nd?", ("05 02", "may 2", "may 2nd", "2nd may", "2 may", "2 mai")),
+        (
+            "the 3rd of July",
+            ("07 03", "july 3", "july 3rd", "jul 3", "jul 3rd", "3rd july", "3rd jul", "3 july", "3 jul", "3 juli"),
+        ),
+        ("in Sept. 2024", ("2024 09", "september 2024", "sep 2024", "sept 2024")),
+        ("in March 2024", ("2024 03", "march 2024", "mar 2024", "märz 2024", "mär 2024")),
+        ("back in 2026-12", ("2026 12", "december 2026", "dec 2026", "dezember 2026", "dez 2026")),
+        ("12. Maı", ("05 12", "may 12", "may 12th", "12th may", "12 may", "12 mai")),
+        (
+            "am 2026-05-21",
+            ("2026 05 21", "may 21", "may 21st", "21st may", "21 may", "21 mai", "21 05 2026", "21 5 2026"),
+        ),
     ],
 )
 def test_a_date_has_the_names_that_notes_give_it(text: str, phrases: tuple[str, ...]) -> None:
@@ -56,6 +60,8 @@ def test_what_is_no_date_has_no_names(text: str) -> None:
         ("in October 2023", "in october 2022", False),
         ("on 13 October 2023", "2023 10 14 standup", False),
         ("on 13 October 2023", "am 13 oktober 2023", True),
+        ("on 13 October 2023", "seen on the 13th of oct 2023", True),
+        ("on 13 October 2023", "13 octopuses", False),
         ("on 3 May 2023", "paid on 3 5 2023", True),
         ("on 2023-05-03", "fällig am 03 05 2023", True),
         ("on 3 May 2023", "paid on 5 3 2023", False),

@@ -78,7 +78,8 @@ def test_the_words_of_a_phrase_are_marked() -> None:
 def test_the_numbers_of_a_date_are_marked_as_a_date_only() -> None:
     terms = parse_query("12 march budget").marked
     text = "47:12 the march of 12 budgets, agreed on March 12th, 12 March and 2026-03-12"
-    assert marked(make_snippet(text, terms)) == ["march", "budgets", "March", "12", "March"]
+    assert marked(make_snippet(text, terms)) == ["march", "budgets", "March", "12th", "12", "March"]
+    assert marked(make_snippet("Jan came 12th on Jan 12", parse_query("12 January").marked)) == ["Jan", "12"]
     assert marked(make_snippet("47:12 and 12 🎉", parse_query('"47 12" 🎉').marked)) == ["47", "12", "🎉"]
 
 
