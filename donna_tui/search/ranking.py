@@ -18,6 +18,7 @@ from donna_tui.text.words import (
     ONE_ON_ONE,
     PUNCTUATION,
     STOP_WORDS,
+    holds_phrase,
     is_begun,
     is_grouped,
     is_one_character,
@@ -46,6 +47,8 @@ TOP_CANDIDATES = 10
 """Passages at the top of the list that are checked."""
 
 _WORD = re.compile(r"[^\W_]+")
+_CODE = re.compile(r"(?<!\S)[^\w\s]*(?=(?:[^\s\d]*\d){3})([^\W_]+(?:[^\w\s]+[^\W_]+)+)[^\w\s]*(?!\S)")
+"""Three digits or more in several parts, such as a file number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,8 @@ class QueryContent:
 
     `other_year` is the pattern of its days in notes of another year. If its dates are relative, such as “last week”,
     `relative` is the pattern of these expressions, and a passage with a date counts as having their `relative_stems`.
-    `spellings` are stems with their other spellings, and `numbers` stems with the pattern of the same number.
+    `spellings` are stems with their other spellings, and `numbers` stems with the pattern of the same number. `codes`
+    are numbers and the like in several parts, such as “RE-2026-0042”; each counts as one stem, if all of it is there.
     """
 
     stems: frozenset[str]
@@ -65,6 +69,7 @@ class QueryContent:
     relative_stems: frozenset[str] = frozenset()
     spellings: tuple[tuple[str, str], ...] = ()
     numbers: tuple[tuple[str, re.Pattern[str]], ...] = ()
+    codes: tuple[str, ...] = ()
 
     def held_by(self, text: str) -> frozenset[str]:
         """Return the stems of the question that a passage contains."""
@@ -77,6 +82,7 @@ class QueryContent:
             (each for each in self.stems if is_one_character(each) and each in text),
             (word for word, other in self.spellings if other in stems),
             (word for word, number in self.numbers if number.search(text)),
+            (code for code in self.codes if holds_phrase(code, text)),
         )
         held = len(self.stems & (words | self.relative_stems if dated else words)) + self._has_prefix(words)
         number = len(self.stems) + bool(self.prefix)
@@ -145,9 +151,12 @@ def query_content(query: Query, *, last_is_prefix: bool) -> QueryContent:
     dates, other_year = date_pattern(query.dated), other_year_pattern(query.dated)
     spellings = tuple((stem(word), stem(other)) for word, other in query.spellings)
     grouped = [(word, other) for word, other in query.spellings if is_grouped(other)]
-    numbers = tuple((each, re.compile(spelling_pattern(other))) for word, other in grouped for each in _stems(word))
+    numbers = tuple((stem(word), re.compile(spelling_pattern(other))) for word, other in grouped)
+    codes = tuple(map(stem, _CODE.findall(text)))
+    text = _CODE.sub(" ", text)
     prefix = stem(last_part(prefix)) if prefix else ""
-    content = QueryContent(_stems(text), dates, other_year, prefix, spellings=spellings, numbers=numbers)
+    stems = _stems(text).union(codes)
+    content = QueryContent(stems, dates, other_year, prefix, spellings=spellings, numbers=numbers, codes=codes)
     if not query.relative:
         return content
     expressions = [*map(_joined, query.relative)]

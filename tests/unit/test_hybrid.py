@@ -513,6 +513,8 @@ def test_the_digits_of_a_grouped_number_are_not_the_number(store: MemoryStore) -
     ("asked_for", "text", "share"),
     [
         ("load spikes", "calls load_spikes(path)", 1.0), ("load_spikes", "load the spikes", 1.0),
+        ("RE-2025-0001", "RE 2026-0001 of 2025", 0.0), ("(RE-2025-0001)?", "Invoice re 2025/0001.", 1.0),
+        ("pay RE-2025-0001", "to pay by 2025", 0.5), ("covid-19", "covid in May", 0.5),
         ("get_user_by_id", "ORDER BY id", 1 / 3),
     ],
 )  # fmt: skip
