@@ -87,6 +87,7 @@ def search(
     near = judged.others[:k] if request.near_misses or not judged.hits else []
     rows = passages.rows([one.id for one in (*judged.hits[:k], *near)])
     terms, filters = question.query.marked, question.query.filters
+    prefix = question.query.last_word if legs.keyword.last_is_prefix else ""
     named = {note.id: note.name.text for note in judged.named}
 
     in_note = Counter(one.document for one in judged.hits)
@@ -98,7 +99,7 @@ def search(
         has_properties = row.source_type == MemorySource.VAULT and first[one.document] == one.id
         metadata = row.metadata if has_properties else ""
         place = f"{row.title} {row.heading_path}"
-        snippet = LazySnippet(row.shown, terms, legs.keyword.last_is_prefix, metadata, place)
+        snippet = LazySnippet(row.shown, terms, prefix, metadata, place)
         return _hit(one, row, snippet, named.get(one.id, ""), in_note=count)
 
     problems = question.query.problems

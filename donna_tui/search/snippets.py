@@ -12,7 +12,7 @@ from typing import Any
 
 from donna_tui.text.markdown import plain_text
 from donna_tui.text.sentences import sentences_by_line
-from donna_tui.text.words import PLAIN_LETTERS, distinctive_pairs, is_unspaced, pieces, stem, stretches
+from donna_tui.text.words import PLAIN_LETTERS, distinctive_pairs, is_unspaced, last_part, pieces, stem, stretches
 from donna_tui.types.search import Excerpt, Snippet
 from donna_tui.vault.note.read import text_properties
 
@@ -83,8 +83,8 @@ class WordsToMark:
 
 
 @lru_cache(maxsize=64)
-def words_to_mark(terms: tuple[str, ...], *, last_is_prefix: bool = False) -> WordsToMark:
-    """Return the words to mark for the terms of a question; with `last_is_prefix`, the last one is incomplete."""
+def words_to_mark(terms: tuple[str, ...], prefix: str = "") -> WordsToMark:
+    """Return the words to mark for the terms of a question, and those that begin like its incomplete last word."""
     split, pairs = [], []
     for term in terms:
         words = [(term[start:end], unspaced) for start, end, unspaced in pieces(term)]
@@ -96,7 +96,7 @@ def words_to_mark(terms: tuple[str, ...], *, last_is_prefix: bool = False) -> Wo
     }
     loose = (keys for term, keys in zip(terms, split, strict=True) if not _HAS_NUMBER_AND_SPACE.match(term))
     stems = frozenset(key for keys in loose for key in keys if len(keys) == 1 or not key.isdecimal())
-    return WordsToMark(stems, phrases, _last_word(terms) if last_is_prefix else "", frozenset(pairs))
+    return WordsToMark(stems, phrases, _folded(last_part(prefix)), frozenset(pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class LazySnippet:
 
     content: str
     terms: tuple[str, ...]
-    last_is_prefix: bool = False
+    prefix: str = ""
     metadata: str = ""
     place: str = ""
 
@@ -124,7 +124,7 @@ class LazySnippet:
     @property
     def words(self) -> WordsToMark:
         """Return the words that are marked."""
-        return words_to_mark(self.terms, last_is_prefix=self.last_is_prefix)
+        return words_to_mark(self.terms, self.prefix)
 
     def fitted(self, width: int) -> Snippet:
         """Return the excerpt for at most `width` characters."""
@@ -236,11 +236,6 @@ def best_line(text: str, words: WordsToMark) -> int | None:
             rank = (words.weight(found), start - end, -(start + found[0][0]))
             best = rank if best is None else max(best, rank)
     return None if best is None else text.count("\n", 0, -best[2])
-
-
-def _last_word(terms: Sequence[str]) -> str:
-    words = _WORD.findall(terms[-1]) if terms else []
-    return _folded(words[-1]) if words else ""
 
 
 def _best_start(text: str, found: Sequence[tuple[int, int, str]], words: WordsToMark, width: int) -> int:

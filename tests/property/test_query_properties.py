@@ -72,9 +72,9 @@ def test_plain_words_are_taken_as_they_are(words: list[str]) -> None:
     assert query.phrases == query.without == ()
 
 
-@given(content=st.text(max_size=600), query=typed, last_is_prefix=st.booleans())
-def test_marks_lie_inside_the_snippet(content: str, query: str, last_is_prefix: bool) -> None:
-    snippet = LazySnippet(content, parse_query(query).terms, last_is_prefix=last_is_prefix)
+@given(content=st.text(max_size=600), query=typed, prefix=typed)
+def test_marks_lie_inside_the_snippet(content: str, query: str, prefix: str) -> None:
+    snippet = LazySnippet(content, parse_query(query).terms, prefix)
     assert len(snippet.text) <= WIDTH + 2
     assert "\n" not in snippet.text
     last = 0

@@ -472,6 +472,8 @@ def test_both_spellings_of_a_name_are_found_and_one_is_excluded_where_a_vault_ha
         outcome = asked(store, text)
         assert sorted(paths(outcome)) == ["Hans Müller.md", "b.md"]
         assert outcome.hits[paths(outcome).index("b.md")].snippet.marks == ((6, 13),)
+    marks = next(hit.snippet.marks for hit in asked(store, "müller zeich", typing=True).hits if hit.path == "b.md")
+    assert marks == ((6, 13), (14, 22))
     assert asked(store, "hans mueller").hits[0].named == "Hans Müller"
     assert sorted(paths(asked(store, "frau zeichnet -mueller"))) == ["Hans Müller.md", "c.md"]
 

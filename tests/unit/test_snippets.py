@@ -15,8 +15,8 @@ from donna_tui.types.search import Snippet
 LONG = "filler words that nobody asked for " * 20
 
 
-def make_snippet(content: str, terms: Sequence[str], *, last_is_prefix: bool = False, width: int = WIDTH) -> Snippet:
-    return LazySnippet(content, tuple(terms), last_is_prefix=last_is_prefix).fitted(width)
+def make_snippet(content: str, terms: Sequence[str], prefix: str = "", *, width: int = WIDTH) -> Snippet:
+    return LazySnippet(content, tuple(terms), prefix).fitted(width)
 
 
 def marked(snippet: Snippet) -> list[str]:
@@ -65,9 +65,9 @@ def test_whole_words_are_marked_only() -> None:
 
 
 def test_the_word_that_is_being_typed_is_marked_as_a_beginning() -> None:
-    assert marked(make_snippet("redis sessions", ["redis", "sess"], last_is_prefix=True)) == ["redis", "sessions"]
+    assert marked(make_snippet("redis sessions", ["redis", "sess"], "sess")) == ["redis", "sessions"]
     for prefix in ("sore", "Søre", "söre"):
-        assert marked(make_snippet("with Søren", [prefix], last_is_prefix=True)) == ["Søren"]
+        assert marked(make_snippet("with Søren", [prefix], prefix)) == ["Søren"]
     assert marked(make_snippet("redis sessions", ["redis", "sess"])) == ["redis"]
 
 
@@ -159,7 +159,7 @@ def test_short_words_keep_their_endings() -> None:
 
 def test_a_hit_has_the_widest_snippet() -> None:
     content, terms = f"# Cache\n{LONG} redis sessions", ("redis", "sess")
-    lazy, made = LazySnippet(content, terms, last_is_prefix=True), make_snippet(content, terms, last_is_prefix=True)
+    lazy, made = LazySnippet(content, terms, terms[-1]), make_snippet(content, terms, terms[-1])
     assert marked(made) == ["redis", "sessions"]
     assert (lazy.text, lazy.marks) == (made.text, made.marks)
 
