@@ -17,7 +17,7 @@ from donna_tui.index.vectors import VectorIndex, cosines_to, vectors_of
 from donna_tui.search.legs import KeywordLeg, Legs, Question, both_legs, candidates_for
 from donna_tui.search.names import Named, misspelt_by, named_by_prefix
 from donna_tui.search.passages import PassageCache, PassageRow
-from donna_tui.search.query import Query
+from donna_tui.search.query import SENTENCE, Query
 from donna_tui.search.ranking import (
     BOOST_WEIGHT,
     MIN_READABLE_SHARE,
@@ -272,6 +272,7 @@ def _rank(passages: PassageCache, question: Question, legs: Legs, listed: Collec
     share, coverage = question.readable_share, 1.0 if question.vector is None else keyword.coverage
     ranked = fuse(candidates, list(keyword.scores), list(semantic), readable_share=share, coverage=coverage)
     ranked = _by_date(passages, question, ranked, in_note=keyword.in_note)
+    ranked = boosted(ranked, _by_number(passages, question, ranked))
     if _asks_only_for_section(question.query):
         ranked = boosted(ranked, dict.fromkeys(listed, 1.0), 1.0)  # above all others
     else:
@@ -381,6 +382,16 @@ def _later_decisions_first(
 
 
 _NO_LETTERS = re.compile(r"[\W\d_]+")
+
+
+def _by_number(passages: PassageCache, question: Question, ranked: Sequence[Ranked]) -> dict[int, float]:
+    """Return the share of the numbers of a short question, such as “§ 536 BGB”, that each passage contains: only they
+    distinguish such questions, and the model does not know them.
+    """
+    numbers = query_content(question.query, last_is_prefix=False).numbers_only
+    if question.mode != "hybrid" or not numbers.stems or len(question.query.terms) >= SENTENCE:
+        return {}
+    return {each: numbers.coverage(row.whole) for each, row in passages.rows([one.id for one in ranked]).items()}
 
 
 def _by_user(passages: PassageCache, question: Question, turns: Sequence[int]) -> dict[int, float]:

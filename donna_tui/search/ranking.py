@@ -49,6 +49,7 @@ TOP_CANDIDATES = 10
 _WORD = re.compile(r"[^\W_]+")
 _CODE = re.compile(r"(?<!\S)[^\w\s]*(?=(?:[^\s\d]*\d){3})([^\W_]+(?:[^\w\s]+[^\W_]+)+)[^\w\s]*(?!\S)")
 """Three digits or more in several parts, such as a file number."""
+_NUMBER = re.compile(r"(?!(?:19|20)\d\d\Z)\d{3,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,12 @@ class QueryContent:
     def without(self, text: str) -> QueryContent:
         """Return the content without the words of a text, unless there are no others."""
         return replace(self, stems=self.stems - _stems(text) or self.stems)
+
+    @property
+    def numbers_only(self) -> QueryContent:
+        """Return only the numbers of three digits or more, without years, and the codes."""
+        numbers = self.stems.intersection(self.codes).union(filter(_NUMBER.fullmatch, self.stems))
+        return QueryContent(numbers, numbers=self.numbers, codes=self.codes)
 
     def holds_date(self, text: str) -> bool:
         """Return whether a passage contains a date that the question names."""
