@@ -151,8 +151,8 @@ MEETING = r"(?:meeting|call)s?|minutes|(?:besprechung|sitzung)(?:en)?|protokolle
 ONE_ON_ONE = re.compile(r"\b(?:1\s?[:/\-–xo]\s?1|1\s?on\s?1|one[- ]?(?:on|to)[- ]?one)\b", re.IGNORECASE)
 """The ways to write that a meeting is one of two people."""
 
-_DIGRAPHS = {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"}
-_LETTERS = {digraph: letter for letter, digraph in _DIGRAPHS.items()}
+_DIGRAPHS = {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "ø": "oe", "å": "aa"}
+_LETTERS = {digraph: [each for each in _DIGRAPHS if _DIGRAPHS[each] == digraph] for digraph in _DIGRAPHS.values()}
 _DIGRAPH = re.compile(f"({'|'.join(_LETTERS)})")
 _MAX_SPELLINGS = 16
 
@@ -176,7 +176,7 @@ def other_spellings(word: str) -> list[str]:
     lower = unicodedata.normalize("NFC", word.lower())
     if (plain := "".join(_DIGRAPHS.get(char, char) for char in lower)) != lower:
         return [plain]
-    parts = ((part, _LETTERS[part]) if part in _LETTERS else (part,) for part in _DIGRAPH.split(lower))
+    parts = ((part, *_LETTERS[part]) if part in _LETTERS else (part,) for part in _DIGRAPH.split(lower))
     return ["".join(each) for each in islice(product(*parts), 1, _MAX_SPELLINGS)]
 
 

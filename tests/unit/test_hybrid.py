@@ -453,12 +453,13 @@ def test_a_word_that_some_passage_contains_is_not_a_prefix(store: MemoryStore) -
     ("text", "found"),
     [
         ("mueller?", "a"), ("Müller", "a"), ("wasserstrasse", "a"), ("boehm", "b"), ("Böhm", "b"), ("poet", ""),
-        ("muller", "a"),
+        ("muller", "a"), ("soeren", "c"), ("Aagaard", "c"),
     ],
 )  # fmt: skip
 def test_umlauts_are_found_in_either_spelling(store: MemoryStore, text: str, found: str) -> None:
     add(store, "a", "Frau Müller wohnt in der Wasserstraße.", leaning(0.1))
     add(store, "b", "Ein Brief von Boehm, ein pot", leaning(0.1, axis=2))
+    add(store, "c", "Et brev fra Søren Ågård", leaning(0.1, axis=3))
     outcome = asked(store, text)
     assert paths(outcome) == list(found)
     assert [hit.snippet.marks for hit in outcome.hits] != [()]
