@@ -89,18 +89,24 @@ def _unmatched(database: Database, filters: Filters, given: Filters) -> Iterator
     for source in filters.sources:
         if not searched_notes(database, replace(seen, sources=(source,))):
             values = [*_values(database, "d.source_type", seen), DRAFTS]
-            yield _problem("in", source, "there is nothing of this kind", nearest(source, values), values)
+            near = nearest(source, values)
+            folder = "" if near else nearest(source, _path_parts(database, seen))
+            meant = "path" if folder else "in"
+            yield _problem("in", source, "there is nothing of this kind", near or folder, values, meant)
 
 
 MAX_NAMED = 8
 """Most values that are listed if none is near."""
 
 
-def _problem(key: str, value: str, message: str, near: str, values: Sequence[str] = ()) -> FilterProblem:
+def _problem(
+    key: str, value: str, message: str, near: str, values: Sequence[str] = (), meant: str = ""
+) -> FilterProblem:
     if not near and values:
         message += f" (known: {', '.join(values[:MAX_NAMED])}{' …' if len(values) > MAX_NAMED else ''})"
     quoted = f'"{near}"' if " " in near else near
-    return FilterProblem(f"{key}:{value}", message, f"{key}:{quoted}" if near not in ("", value) else "")
+    text, suggested = f"{key}:{value}", f"{meant or key}:{quoted}"
+    return FilterProblem(text, message, suggested if near and suggested != text else "")
 
 
 def _path_parts(database: Database, seen: Filters) -> Iterable[str]:

@@ -87,6 +87,7 @@ def test_a_path_filter_is_any_part_of_the_path_in_any_case(store: MemoryStore) -
     [
         ("path:plugns words", "path:Plugins"), ("tag:wrok words", "tag:work"), ("type:meting words", "type:meeting"),
         ("in:valt words", "in:vault"), ("path:zzzzzz words", ""), ("in:draft words", ""),
+        ("in:plugins words", "path:Plugins"), ("in:plugin words", "path:Plugins"),
     ],
 )  # fmt: skip
 def test_a_filter_that_nothing_matches_is_named_with_the_nearest(store: MemoryStore, text: str, nearest: str) -> None:
