@@ -49,7 +49,7 @@ TOP_CANDIDATES = 10
 _WORD = re.compile(r"[^\W_]+")
 _CODE = re.compile(r"(?<!\S)[^\w\s]*(?=(?:[^\s\d]*\d){3})([^\W_]+(?:[^\w\s]+[^\W_]+)+)[^\w\s]*(?!\S)")
 """Three digits or more in several parts, such as a file number."""
-_NUMBER = re.compile(r"(?!(?:19|20)\d\d\Z)\d{3,}")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +105,11 @@ class QueryContent:
 
     @property
     def numbers_only(self) -> QueryContent:
-        """Return only the numbers of three digits or more, without years, and the codes."""
-        numbers = self.stems.intersection(self.codes).union(filter(_NUMBER.fullmatch, self.stems))
-        return QueryContent(numbers, numbers=self.numbers, codes=self.codes)
+        """Return only the codes and the numbers, without years; without short ones unless most words are numbers."""
+        numbers = {each for each in self.stems if each.isdecimal() and not _YEAR.fullmatch(each)}
+        if 2 * len(numbers) <= len(self.stems):
+            numbers = {each for each in numbers if len(each) > 2}
+        return QueryContent(self.stems.intersection(numbers.union(self.codes)), numbers=self.numbers, codes=self.codes)
 
     def holds_date(self, text: str) -> bool:
         """Return whether a passage contains a date that the question names."""

@@ -514,11 +514,17 @@ def test_the_digits_of_a_grouped_number_are_not_the_number(store: MemoryStore) -
 
 @pytest.mark.parametrize(
     ("text", "first"),
-    [("§ 536 BGB", "b"), ("536", "b"), ("BGB 2021", "a"), ("which rent is paid by § 536 BGB", "a")],
+    [
+        ("§ 536 BGB", "b"),
+        ("§ 14 BGB 3", "b"),
+        ("14 BGB", "a"),
+        ("BGB 2021", "a"),
+        ("which rent is paid by § 536 BGB", "a"),
+    ],
 )
 def test_the_number_of_a_short_question_decides(store: MemoryStore, text: str, first: str) -> None:
     add(store, "a", "BGB, BGB", leaning(0.9))
-    add(store, "b", f"{'Nothing else is said here. ' * 9}§ 536 BGB of 2021", leaning(0.3, axis=2))
+    add(store, "b", f"{'Nothing else is said here. ' * 9}§ 536 and § 14 no. 3 BGB of 2021", leaning(0.3, axis=2))
     for number in range(9):
         add(store, f"{number}.md", "The rent is paid.", leaning(-0.5, axis=3))
     assert paths(asked(store, text))[0] == first
