@@ -12,7 +12,7 @@ from donna_tui.index.files import file_state
 from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions
 from donna_tui.index.vectors import LARGEST_K, VectorIndex, cosines_of
 from donna_tui.search.hybrid import Judged, Settings, judge, least_cosine, max_hits
-from donna_tui.search.legs import Question, both_legs, candidates_for, last_word_is_prefix, matches
+from donna_tui.search.legs import KeywordLeg, Question, both_legs, candidates_for, matches
 from donna_tui.search.passages import PassageCache
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import DRAFTS, Filters
@@ -132,7 +132,7 @@ def _judged(
     k = max(1, max_hits(question.request, settings))
     legs = both_legs(database, vectors, question, candidates_for(k))
     question = replace(question, query=legs.keyword.query)
-    found = _ranked_by_legs(database, vectors, question, ids, found)
+    found = _ranked_by_legs(database, vectors, question, legs.keyword, ids, found)
     judged = judge(PassageCache(database), question, settings, legs)
     ordered = [*judged.hits, *judged.others]
     best = next((one for one in ordered if one.id in ids), None)
@@ -161,12 +161,17 @@ def _placed(judged: Judged, ids: Collection[int], k: int, found: WhyNot) -> WhyN
 
 
 def _ranked_by_legs(
-    database: Database, vectors: VectorIndex, question: Question, ids: Collection[int], found: WhyNot
+    database: Database,
+    vectors: VectorIndex,
+    question: Question,
+    keyword: KeywordLeg,
+    ids: Collection[int],
+    found: WhyNot,
 ) -> WhyNot:
     """Add the ranks of the note's best passages in each leg, as far as sqlite-vec can count, and the best cosine."""
     if question.mode != "semantic":
-        is_prefix = last_word_is_prefix(database, question)
-        words = [match.id for match in matches(database, question, LARGEST_K, last_is_prefix=is_prefix)]
+        listed = matches(database, question, LARGEST_K, last_is_prefix=keyword.last_is_prefix)
+        words = [match.id for match in listed]
         found = replace(found, keyword_rank=_place(words, ids))
     if question.vector is None or question.mode == "keyword":
         return found
