@@ -192,14 +192,16 @@ def few_prefix_names(
     return _lookup(database, scope, limit, where, [first, end], _SHORTEST_FIRST)
 
 
-def person_names(database: Database, word: str, scope: Scope, limit: int) -> list[Name]:
-    """Find the names of people's pages, those in `People`, with a word such as a first name or a surname."""
+def person_names(database: Database, word: str, scope: Scope, limit: int, *, is_whole: bool) -> list[Name]:
+    """Find the names of people's pages, those in `People`, with a word such as a first name or a surname. The word may
+    be incomplete unless it `is_whole`.
+    """
     pages = (
         "SELECT id FROM memory_documents WHERE user_id = ? AND source_type = 'vault'"
         " AND source_id >= 'People/' AND source_id < 'People0'"  # '0' is the character after '/'
     )
     where = f"{_are(*_OF_NOTES)} AND n.document_id IN ({pages}) AND instr(' ' || n.key || ' ', ?)"
-    parameters = [scope.filters.user_id, f" {word} "]
+    parameters = [scope.filters.user_id, f" {word} " if is_whole else f" {word}"]
     return _lookup(database, scope, limit, where, parameters, "n.kind, d.modified_at DESC, d.source_id")
 
 

@@ -76,12 +76,13 @@ def named_by(
     for key, scope in _plain(query):
         if len(key) < SHORTEST_BEGINNING or key in STOP_WORDS:
             continue
-        people = person_names(database, key, scope, MAX_NAMES) if " " not in key else []
+        is_whole = not last_is_prefix
+        people = person_names(database, key, scope, MAX_NAMES, is_whole=is_whole) if " " not in key else []
         if 0 < len({name.document for name in people}) <= MAX_NAMED:
             return tuple(_passages(database, people, key, scope))
         asks = query.relative or latest_of(query)[0] or section_of(query.text)[0]
         if not asks:  # “today” is not about “Today I learned”
-            found = few_prefix_names(database, key, scope, MAX_NAMED, MAX_NAMES, is_whole=not last_is_prefix)
+            found = few_prefix_names(database, key, scope, MAX_NAMED, MAX_NAMES, is_whole=is_whole)
             return tuple(_passages(database, found, key, scope))
     return ()
 

@@ -133,6 +133,8 @@ def test_a_first_name_or_surname_names_the_pages_of_a_few_people(store: MemorySt
         "People/Ben Okafor.md",
         "People/Xavier Unknown.md",
     ]
+    assert [found(store, typed, typing=True)[0].path for typed in ("oka", "Okafor")] == ["People/Ben Okafor.md"] * 2
+    assert not any(hit.named for hit in [*found(store, "oka"), *found(store, "walk", typing=True)])
     assert [hit.path for hit in found(store, "Xavier path:Meetings")] == ["Meetings/Sync.md"]
     for surname in ("Long", "Moor", "Stone"):
         store.upsert(note(f"People/Ben {surname}.md", ""))
