@@ -422,7 +422,7 @@ def test_an_empty_index_answers(store: MemoryStore) -> None:
     assert (outcome.hits, outcome.near_misses, outcome.searched_notes) == ((), (), 0)
 
 
-def test_phrases_are_demanded_and_words_avoided_in_both_legs(store: MemoryStore) -> None:
+def test_phrases_are_required_and_words_excluded_in_both_legs(store: MemoryStore) -> None:
     add(store, "both.md", "cache stampede draft", leaning(0.95))
     add(store, "phrase.md", "a cache stampede", leaning(0.9))
     add(store, "apart.md", "cache, then a stampede", leaning(0.99))

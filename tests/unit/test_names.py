@@ -165,7 +165,7 @@ def test_private_notes_with_the_same_name_do_not_hide_a_public_one(
     assert {name.kind for name in found} >= {NameKind.FILE}
 
 
-def test_a_demanded_phrase_is_never_satisfied_by_a_name(store: MemoryStore) -> None:
+def test_a_required_phrase_is_never_satisfied_by_a_name(store: MemoryStore) -> None:
     store.upsert(note("Rubber plant.md", "A ficus.\n", aliases=("elastica",), title="Ficus"))
     assert found(store, '"rubber plant" ficus') == []
 

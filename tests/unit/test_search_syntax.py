@@ -67,7 +67,7 @@ def test_only_passages_with_the_very_phrase_are_hits(store: MemoryStore) -> None
     assert paths(asked(store, '"\u672c\u65e5"')) == []
 
 
-def test_any_number_of_phrases_and_paths_may_be_demanded(store: MemoryStore) -> None:
+def test_any_number_of_phrases_and_paths_may_be_required(store: MemoryStore) -> None:
     store.upsert(note("Plugins/a.md", "a b\n"))
     assert paths(asked(store, '"a b" ' * 1_200)) == ["Plugins/a.md"]
     assert paths(asked(store, "path:plug " * 1_200 + "a")) == ["Plugins/a.md"]

@@ -70,7 +70,7 @@ def test_every_filter_that_keeps_it_out_is_named(store: MemoryStore) -> None:
     assert found.detail == "it is outside the path, the tags"
 
 
-def test_a_demanded_phrase_that_it_lacks_is_named(store: MemoryStore) -> None:
+def test_a_required_phrase_that_it_lacks_is_named(store: MemoryStore) -> None:
     found = explained(store, "Projects/word.md", 'kestrel "kestrel outage"')
     assert (found.cause, found.detail) == (Cause.LACKS_WORDS, 'no passage of it contains "kestrel outage"')
 
