@@ -21,7 +21,7 @@ from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope, conditions
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import headings
-from donna_tui.text.words import EMOJI, MEETING, ONE_ON_ONE, PLAIN_LETTERS
+from donna_tui.text.words import EMOJI, MEETING, MEETING_WORDS, ONE_ON_ONE, PLAIN_LETTERS
 from donna_tui.types.search import MemorySource
 
 if TYPE_CHECKING:
@@ -136,24 +136,28 @@ def newest_named(database: Database, words: Sequence[str], scope: Scope, least: 
 
     The notes with the most words are the series. Words are counted from the left, up to the first that is neither in
     the path nor in the title or the properties, in the singular or the plural. “Meeting”, “Treffen” and the like count
-    as the same word. Only notes with a date of their own until now are considered.
+    as the same word, unless some of these notes have the very words. Only notes with a date of their own until now are
+    considered.
     """
     inside, inside_parameters = conditions(Scope(scope.filters))
     folded = [word.lower() for word in words]
+    asked = folded[least - 1]
     # SQLite changes the case of ASCII letters only
-    part = max(re.findall("[a-z0-9]+", folded[least - 1].removesuffix("s")), key=len, default="")
+    part = max(re.findall("[a-z0-9]+", asked.removesuffix("s")), key=len, default="")
+    text = "d.source_id || ' ' || d.search_title || ' ' || d.note_type"
     rows = database.rows(
-        "SELECT d.id, d.dated_at, d.source_id || ' ' || d.search_title || ' ' || d.note_type FROM memory_documents d"  # noqa: S608
+        f"SELECT d.id, d.dated_at, {text} FROM memory_documents d"  # noqa: S608
         " WHERE d.dated_at <> d.modified_at AND d.dated_at <= unixepoch()"
-        " AND (instr(lower(d.source_id), ?1) OR instr(lower(d.search_title), ?1))"
+        f" AND EXISTS (SELECT 1 FROM json_each(?) part WHERE instr(lower({text}), part.value))"
         f" AND {inside} ORDER BY d.dated_at DESC LIMIT {MAX_OF_SERIES}",
-        [part, *inside_parameters],
+        [json.dumps(MEETING_WORDS if re.fullmatch(MEETING, asked) else [part]), *inside_parameters],
     )
     forms = (MEETING if re.fullmatch(MEETING, word) else f"{re.escape(word.removesuffix('s'))}s?" for word in folded)
     patterns = [re.compile(rf"(?<![^\W_])(?:{form})(?![^\W_])") for form in forms]
-    held = [_first_held(patterns, ONE_ON_ONE.sub("1-1", text.lower())) for _, _, text in rows]
-    most = max(held, default=0)
-    return rows[held.index(most)][:2] if most >= least else None
+    texts = [ONE_ON_ONE.sub("1-1", text.lower()) for _, _, text in rows]
+    held = [(_first_held(patterns, text), sum(word in text for word in folded)) for text in texts]
+    most = max(held, default=(0, 0))
+    return rows[held.index(most)][:2] if most[0] >= least else None
 
 
 def _first_held(patterns: Sequence[re.Pattern[str]], text: str) -> int:

@@ -229,7 +229,7 @@ def _iso_dates(match: re.Match[str], today: date) -> list[str]:
 
 _UNITS = r"(?:day|week|month|year|hour|time)s?|minuten?|tag(?:en?)?|wochen?|monat(?:en?)?|jahr(?:en?)?|stunden?"
 _SERIES = (
-    rf"{MEETING}|(?:retro|retrospective|stand-?up|sync|review|note)s?|(?:week|dai)(?:ly|lies|lys)"
+    rf"{MEETING}|minutes|(?:retro|retrospective|stand-?up|sync|review|note)s?|(?:week|dai)(?:ly|lies|lys)"
     r"|entry|entries|1-1s?|notiz(?:en)?"
 )
 """Kinds of meetings and notes."""

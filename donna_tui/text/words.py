@@ -145,8 +145,9 @@ def stretches(run: str, pairs: Collection[str]) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-MEETING = r"(?:meeting|call)s?|minutes|(?:besprechung|sitzung)(?:en)?|protokolle?|treffens?|gespräche?|termine?"
-"""The words for a meeting of any kind, in English and German."""
+MEETING_WORDS = ("meeting", "call", "besprechung", "sitzung", "protokoll", "treffen", "gespräch", "termin")
+MEETING = rf"(?:{'|'.join(MEETING_WORDS)})(?:s|e|en)?"
+"""The words for a meeting of any kind, in English and German, and a pattern of them."""
 
 ONE_ON_ONE = re.compile(r"\b(?:1\s?[:/\-–xo]\s?1|1\s?on\s?1|one[- ]?(?:on|to)[- ]?one)\b", re.IGNORECASE)
 """The ways to write that a meeting is one of two people."""

@@ -130,6 +130,8 @@ def test_a_relative_day_finds_what_is_of_that_day_first(store: MemoryStore) -> N
         ("our last call about Redis", "Ops/2026-02-02 call.md"),
         ("letzte Besprechung mit Ops", "Ops/2026-03-02 call.md"),
         ("das letzte Treffen mit Dev", "Dev/2026-03-09 call.md"),
+        ("unser letztes Treffen", "Dev/2026-03-09 call.md"),
+        ("the last meeting", "Ops/2026-02-01 meeting.md"),
         ("last 1:1 with Ana", "People/2026-02-09 1-1 Ana.md"),
         ("the latest one-on-one of Ana", "People/2026-02-09 1-1 Ana.md"),
     ],
@@ -138,6 +140,7 @@ def test_the_latest_note_of_a_series_is_first(store: MemoryStore, text: str, fir
     for path in (
         "Ops/2026-02-02 call.md",
         "Ops/2026-03-02 call.md",
+        "Ops/2026-02-01 meeting.md",
         "Dev/2026-03-09 call.md",
         "Ops/9999-03-02 call.md",
         "Retro/2026-03-20 Retro.md",
