@@ -10,7 +10,7 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 
 from donna_tui.index.keyword import quoted
-from donna_tui.text.dates import GERMAN_MONTHS, MONTH, MONTHS, WEEKDAYS, date_word, month_number
+from donna_tui.text.dates import GERMAN_MONTHS, GERMAN_WEEKDAYS, MONTH, MONTHS, WEEKDAYS, date_word, month_number
 from donna_tui.text.fuzzy import nearest
 from donna_tui.text.words import MEETING, ONE_ON_ONE, PUNCTUATION, STOP_WORDS, indexed_words, segments, spaced
 from donna_tui.types.search import FilterProblem, Filters
@@ -163,8 +163,8 @@ def _month_in(parts: Mapping[str, str | None]) -> int:
     return int(parts.get("number") or 0) or month_number(str(parts["month"]))
 
 
-_NEAR_DAYS = {"yesterday": -1, "gestern": -1, "today": 0, "heute": 0, "tomorrow": 1}
-_WEEKDAYS = tuple(map(str.lower, WEEKDAYS))
+_NEAR_DAYS = {"yesterday": -1, "vorgestern": -2, "gestern": -1, "today": 0, "heute": 0, "tomorrow": 1}
+_WEEKDAYS = tuple(map(str.lower, (*WEEKDAYS, *GERMAN_WEEKDAYS)))
 _SHIFTS = {"l": -1, "n": 1}
 """The offsets of “last” and “next” in weeks, months or years, in English and German, by their first letters."""
 
@@ -178,7 +178,7 @@ _RELATIVE = re.compile(
     rf"\b(?:(?P<near>(?a:{'|'.join(_NEAR_DAYS)}))"
     r"|(?P<which>last|this|next|letzte[mnrs]?|diese[mnrs]?|nächste[mnrs]?)"
     r"\s+(?P<period>week|month|year|woche|monat|jahr)"
-    rf"|(?P<turn>last|this|next|on)\s+(?P<weekday>(?a:{'|'.join(_WEEKDAYS)}))"
+    rf"|(?P<turn>last|this|next|on|am|letzte[mnr]?|diese[mnr]?|nächste[mnr]?)\s+(?P<weekday>(?a:{'|'.join(_WEEKDAYS)}))"
     rf"|(?:(?:in|during|(?P<past>last))\s+(?!{_ONLY_GERMAN})|im\s+|{_ALONE}){_MONTH}(?![\w'’-]))\b(?!\s+of\b)",
     re.IGNORECASE,
 )
@@ -218,8 +218,8 @@ def _iso_dates(match: re.Match[str], today: date) -> list[str]:
     if parts["period"]:
         offsets = [7 * shift - today.weekday() + day for day in range(7)]
     elif parts["weekday"]:
-        ahead = _WEEKDAYS.index(parts["weekday"]) - today.weekday()
-        furthest = 6 if parts["turn"] == "this" else 7
+        ahead = _WEEKDAYS.index(parts["weekday"]) % 7 - today.weekday()
+        furthest = 6 if parts["turn"].startswith(("this", "diese")) else 7
         days = range(-furthest, furthest + 1)
         offsets = [day for day in days if (day - ahead) % 7 == 0 and (not shift or day * shift > 0)]
     else:

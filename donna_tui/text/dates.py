@@ -13,6 +13,7 @@ GERMAN_MONTHS = (
     "Dezember",
 )  # fmt: skip
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+GERMAN_WEEKDAYS = ("Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag")
 
 _ABBREVIATED = ("sept", *(f"{name[:3]}(?:{name[3:]})?" for name in dict.fromkeys((*MONTHS, *GERMAN_MONTHS))))
 MONTH = "|".join(_ABBREVIATED)
