@@ -1,8 +1,8 @@
 """Parse a note into the blocks that a draft may quote: whole bullets, sentences and check boxes, by section.
 
 Every block keeps its line range, so that each quoted line can be shown with its source. A row of a table of decisions,
-action items or questions is a block. Code, comments, other tables, quotations, lists of attendees and Donna's generated
-text are not blocks.
+action items or questions is a block, and so is the text of a callout. Code, comments, other tables, quotations, lists
+of attendees and Donna's generated text are not blocks.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from donna_tui.drafts.drafters import MIN_WORDS
 from donna_tui.drafts.text import words_only
 from donna_tui.memory.checkboxes import parse_task
 from donna_tui.search.ranking import stems_of
@@ -60,7 +61,7 @@ class Block:
 
     `text` is its words without markup, `raw` the source lines. `topic` is what the headings and the label above
     it say. `box` is the mark of a check box, empty for anything else; `parent` is the index of the enclosing bullet,
-    or -1. Lines are 1-based and inclusive.
+    or -1. Lines are 1-based and inclusive. `in_callout` means that its writer highlighted it.
     """
 
     text: str
@@ -75,6 +76,7 @@ class Block:
     due: str = ""
     parent: int = -1
     depth: int = 0
+    in_callout: bool = False
 
     @property
     def is_open_box(self) -> bool:
@@ -90,11 +92,11 @@ _ROLES = (
         r"|dates and reminders|reminders|meeting roles|agenda items for future meetings|next meeting"
         r"|teilnehmer(?:innen)?|anwesende?|participants et invités|présents|excusés|asistentes|participantes",
     ),
-    (Role.DECISIONS, DECISIONS_HEADING),
-    (Role.ACTIONS, TASKS_HEADING),
+    (Role.DECISIONS, rf"{DECISIONS_HEADING}|entscheidung|beschluss|décision|decisión|acuerdo"),
+    (Role.ACTIONS, rf"{TASKS_HEADING}|aufgabe|tâche|tarea"),
     (
         Role.QUESTIONS,
-        r"(?:open |unresolved |unanswered |outstanding )?questions|open (?:issues|points)|offene fragen"
+        r"(?:open |unresolved |unanswered |outstanding )?questions|open (?:issues|points)|offene fragen?"
         r"|questions ouvertes|preguntas(?: abiertas)?",
     ),
     (Role.AGENDA, r"agenda(?: items)?|proposed agenda|tagesordnung|ordre du jour|orden del día"),
@@ -174,6 +176,13 @@ _DECIDES = re.compile(
 _SKIPPED_BELOW = re.compile(rf"\n.*(?:\n[ \t]*{_NAMES}\r?$)*\s*", re.MULTILINE)
 """Match the text of a label such as “Attendees:”: the line below it, and further lines of names."""
 
+_QUOTE = re.compile(r"^[ \t]*(?:>[ \t]*)+", re.MULTILINE)
+_CALLOUT = re.compile(r"\[!([^\]|\n]{1,40})(?:\|[^\]\n]{0,40})?\][+-]?[ \t]*([^\r\n]*)")
+"""The first line of a callout: its kind, perhaps a mark that it is folded, and its title."""
+
+_QUOTED_KINDS = ("quote", "cite")
+_EMPTY_ITEM = " \t\r\n*+-[]"
+
 _WHOLE = re.compile(r"\S.*", re.DOTALL)
 _STATEMENT = re.compile(r"\S.*(?:(?<![.!?;:])\n[ \t]*[a-zß-ÿ].*)*")
 """A line, with those that continue it in lower case."""
@@ -211,7 +220,7 @@ _PERSON = r"[A-ZÀ-Þ][\w.'’-]*(?: [A-ZÀ-Þ][\w.'’-]*){0,3}"
 _SPEAKS_AT = re.compile(rf"^(?:{_STAMP}[-–\s]*)?({_PERSON})(?:\s+(?:{_STAMP}|{_CLOCK}))?(?=:\s)")
 """The speaker before what is said, in a transcript with times. “10:00 Standup: …” is none."""
 
-_SPOKE_AT = re.compile(rf"^\W*({_PERSON})\s+(?:{_STAMP}|{_CLOCK})\W*$", re.MULTILINE)
+_SPOKE_AT = re.compile(rf"^[^\w\n]*({_PERSON})[ \t]+(?:{_STAMP}|{_CLOCK})[^\w\n]*$", re.MULTILINE)
 """The speaker and the time in a line above what is said. It is none in a note with only a few such lines."""
 
 MIN_SPEAKER_LINES = 3
@@ -330,19 +339,31 @@ def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Bloc
     for low, high in prose(text, body_start):
         while place < len(sections) and low >= sections[place].end:
             place += 1
-            parser.leave_list()
+            parser.leave_section()
         if place == len(sections) or len(parser.blocks) >= MAX_BLOCKS:
             break
         section = sections[place]
         if low >= section.body_start:
+            low, role = parser.enter_quotes(low, high, section, roles[place])
             add = parser.add_row if text.startswith("|", low) else parser.add
-            add(low, high, section, roles[place])
+            if low < high:
+                add(low, high, section, role)
     return parser.blocks
 
 
 def _without_left_out(text: str) -> str:
     """Hide struck-through text, references to footnotes and embedded images."""
     return _LEFT_OUT.sub(lambda match: hidden(match[0]), text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Quote:
+    """An open quotation or callout. `topic` is its title, `outside` the open list and the label around it."""
+
+    depth: int
+    role: Role
+    topic: str
+    outside: tuple[list[tuple[int, int, Role]], Role | None, str]
 
 
 class _Parser:
@@ -356,7 +377,10 @@ class _Parser:
 
     def __init__(self, text: str, title: str, *, own: bool) -> None:
         self.blocks: list[Block] = []
-        self._text, self._title, self._own = text, title, own
+        self._marked, self._title, self._own = text, title, own
+        self._text = _QUOTE.sub(lambda marks: marks[0].replace(">", " "), text)
+        self._quotes: list[_Quote] = []
+        self._last_line = 0
         self._lines = line_starts(text)
         self._has_speaker_lines = len(_SPOKE_AT.findall(text)) >= MIN_SPEAKER_LINES
         self._items: list[tuple[int, int, Role]] = []
@@ -368,8 +392,57 @@ class _Parser:
         """
 
     def leave_list(self) -> None:
-        self._items.clear()
+        self._items = []
         self._named, self._label = None, ""
+
+    def leave_section(self) -> None:
+        self.leave_list()
+        self._quotes.clear()
+
+    def enter_quotes(self, low: int, high: int, section: Section, role: Role) -> tuple[int, Role]:
+        """Return where the text of a paragraph or list item begins below the title of a callout, and its role.
+
+        A callout with the name of a section as its title or kind has that role, and any other the role of what is
+        around it. A quotation is skipped. Both end with the first line that is outside.
+        """
+        first = line_of(self._lines, low)
+        depth = self._marked.count(">", self._lines[first - 1], low)
+        least = min((depth, *map(self._depth, range(self._last_line, first - 1)))) if self._quotes else 0
+        self._last_line = line_of(self._lines, high - 1)
+        while self._quotes and self._quotes[-1].depth > least:
+            self._items, self._named, self._label = self._quotes.pop().outside
+        around = self._quotes[-1].role if self._quotes else role
+        if depth <= (self._quotes[-1].depth if self._quotes else 0):
+            return low, around
+        is_quoted = bool(self._quotes) and around is Role.SKIPPED
+        callout, inside, topic = _CALLOUT.match(self._text, low, high), Role.SKIPPED, ""
+        title = bare(callout[2].replace(HIDDEN, "")) if callout else ""
+        if callout and not is_quoted and callout[1].lower() not in _QUOTED_KINDS:
+            names = (callout[2], callout[1], f"{callout[1]}s")
+            inside = next(filter(None, map(heading_role, names)), around)
+            topic = "" if is_generic(title) or not _quotable_section(inside) else title
+        self._quotes.append(_Quote(depth, inside, topic, (self._items, self._named, self._label)))
+        self.leave_list()
+        if callout is None:
+            return low, inside
+        if topic and (len(stems_of(topic)) >= MIN_WORDS or not self._has_text(first, depth)):
+            self._quotes[-1] = replace(self._quotes[-1], topic="")
+            self._sentences(_without_left_out(callout[2]), callout.start(2), section, inside, -1)
+        below = self._text[callout.end() : high]
+        return high - len(below.lstrip()), inside
+
+    def _depth(self, line: int) -> int:
+        """Return the number of quotations that a line (0-based) begins with."""
+        marks = _QUOTE.match(self._marked, self._lines[line])
+        return marks[0].count(">") if marks else 0
+
+    def _has_text(self, line: int, depth: int) -> bool:
+        """Check whether a quotation has text from a line (0-based) on."""
+        while line < len(self._lines) and self._depth(line) >= depth:
+            low, line = self._lines[line], line + 1
+            if self._text[low : self._lines[line] if line < len(self._lines) else None].strip(_EMPTY_ITEM):
+                return True
+        return False
 
     def add(self, low: int, high: int, section: Section, role: Role) -> None:
         """Add a paragraph or list item by its offsets."""
@@ -535,9 +608,10 @@ class _Parser:
                 role,
             ),
             heading_path=section.heading_path,
-            topic=_topic(section.heading_path, self._title, self._label),
+            topic=_topic(section.heading_path, self._title, *(quote.topic for quote in self._quotes), self._label),
             start_line=first,
             end_line=last,
+            in_callout=bool(self._quotes),
         )
 
 
@@ -619,11 +693,11 @@ def _title(sections: Sequence[Section]) -> str:
     return tops.pop() if len(tops) == 1 and is_above else ""
 
 
-def _topic(path: tuple[str, ...], title: str, label: str) -> str:
-    """Return the headings below the title that do not name a part of minutes, and the label below them."""
+def _topic(path: tuple[str, ...], title: str, *labels: str) -> str:
+    """Return the headings below the title that do not name a part of minutes, and the labels below them."""
     below = path[1:] if title and path[:1] == (title,) else path
     named = [heading for heading in below if not is_generic(heading)]
-    return ": ".join(filter(None, (words_only(_LEFT_OUT.sub("", each)).rstrip(":") for each in (*named, label))))
+    return ": ".join(filter(None, (words_only(_LEFT_OUT.sub("", each)).rstrip(":") for each in (*named, *labels))))
 
 
 _POINTS = (Role.DECISIONS, Role.ACTIONS, Role.QUESTIONS)

@@ -415,7 +415,7 @@ def _chosen_notes(
         chosen = [
             each for each in bullets if _is_meaningful(blocks, each, is_parent=each in parents, is_daily=is_daily)
         ]
-        chosen += [each for each in prose if is_daily or _is_decided(blocks[each])]
+        chosen += [each for each in prose if is_daily or blocks[each].in_callout or _is_decided(blocks[each])]
     else:
         chosen, most = prose, min(most, MAX_SENTENCES)
     worth: dict[int, int] = {}

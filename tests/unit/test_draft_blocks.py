@@ -365,6 +365,7 @@ def test_hostile_brackets_and_spaces_take_linear_time() -> None:
     assert len(list(sentence_spans("( " + "Aa. " * 50_000))) == 1
     assert len(blocks_of(f"- a{' ' * 50_000}b")) == 1
     assert len(list(sentence_spans("1 " * 100_000 + "Aa" + "? a " * 50_000))) == 1
+    assert len(blocks_of("> [!a] b\n" + ">\n" * 20_000)) == 1
     assert time.process_time() - start < 5
 
 
@@ -647,6 +648,59 @@ def test_code_tables_quotations_and_lists_of_people_are_not_quoted() -> None:
     points = quoted(text)
     assert texts(points.notes) == ["The queue is fast now"]
     assert points.decisions == points.actions == points.questions == ()
+
+
+CALLOUTS = """# Weekly
+## Attendees
+- Ana Lima
+
+> [!success]- Decisions
+> - One queue per region
+>
+> ```
+> - Decision: sample output of a tool
+> ```
+> > [!todo]
+> > - [ ] Kim: order the cards
+> > - Ben to test them
+>
+> - The launch moves to May
+
+> [!quote] Ana
+> - Decision: I would never go
+
+> We decided that in another mail
+> [!todo] Not a title
+
+> [!question] Who pays for the second region?
+
+## Notes
+- Costs went up by a tenth
+  > [!info] Pilot
+  > status:: open
+  > Two nodes have run without a fault
+  > since Monday.
+  - Rent most of all
+
+> [!danger] The certificate of the portal expires in March
+
+> [!todo] Tasks
+> - [ ]
+"""
+
+
+def test_the_text_of_a_callout_has_the_role_of_its_title_or_kind_and_ends_with_it() -> None:
+    points = quoted(CALLOUTS)
+    assert texts(points.decisions) == ["One queue per region", "The launch moves to May"]
+    assert texts(points.actions) == ["Ben to test them"]
+    assert texts(points.questions) == ["Who pays for the second region?"]
+    pilot = "Two nodes have run without a fault since Monday."
+    expires = "The certificate of the portal expires in March"
+    assert texts(points.notes) == ["Costs went up by a tenth", pilot, "Rent most of all", expires]
+    assert [(each.topic, each.start_line, each.end_line) for each in points.notes if each.text == pilot] == [
+        ("Pilot", 29, 30)
+    ]
+    assert [block.text for _, block in open_boxes([read("a.md", CALLOUTS)], 9)] == ["Kim: order the cards"]
 
 
 def test_the_rows_of_a_table_of_decisions_or_action_items_are_quoted() -> None:
