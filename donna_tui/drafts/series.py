@@ -169,7 +169,7 @@ class Invited:
         other_names = {
             name: invited for names in known for invited in people.intersection(names) for name in {*names} - people
         }
-        return cls(meeting=meeting, key=title_key(meeting.title), people=people, me=mine, other_names=other_names)
+        return cls(meeting=meeting, key=title_key(meeting.title, mine), people=people, me=mine, other_names=other_names)
 
     def people_at(self, note: IndexedNote) -> frozenset[str]:
         """Return the other people whom a note lists, by their names in the invitation."""
@@ -411,12 +411,15 @@ def day_of(name: str) -> datetime.date | None:
     return day_in(name, {})
 
 
-def title_key(title: str) -> frozenset[str]:
-    """Return the words of a title without dates, serial numbers and generic words."""
+def title_key(title: str, me: Iterable[str] = ()) -> frozenset[str]:
+    """Return the words of a title without dates, serial numbers and generic words, and of a 1:1 without the names of
+    the user (`me`).
+    """
     bare = _DATES.sub(" ", words_only(title.replace("_", " "), 300))
     words = _WORD.findall(ONE_ON_ONE.sub(" 1:1 ", _POSSESSIVE.sub("", bare)).casefold())
     known = frozenset(unicodedata.normalize("NFC", word) for word in words if word not in _LITTLE)
-    return known - _FILLER
+    mine = {word for name in me for word in name.split()} if "1:1" in known else set()
+    return known - _FILLER - mine
 
 
 def people_of(front: dict[str, Any]) -> frozenset[str]:
@@ -463,10 +466,12 @@ def match_of(note: IndexedNote, invited: Invited) -> Match | None:
     if meeting.series_id and meeting.series_id in {str(each or "") for each in named}:
         return Match.SERIES
     is_diary = invited.key <= _DIARY and _is_in_diary(note) and not is_meeting_note(note, invited.me)
-    keys = set(_title_keys(note))
+    keys = set(_title_keys(note, invited.me))
     of_day = [event for event in invited.calendar if event.day == day_in(note.path, note.front)]
     of_series = [event for event in of_day if meeting.series_id and event.series_id == meeting.series_id]
-    if keys.intersection(title_key(event.title) for event in of_series):  # such as an occurrence that was renamed
+    if keys.intersection(
+        title_key(event.title, invited.me) for event in of_series
+    ):  # such as an occurrence that was renamed
         return Match.SERIES
     has_title = invited.key and invited.key in keys and not is_diary
     if has_title and _is_same_meeting(invited, people) and (people or not of_day or _is_one_of(invited, of_day)):
@@ -492,13 +497,13 @@ def _is_in_diary(note: IndexedNote) -> bool:
     return is_unnamed or bool(folders & _DIARY and not folders & _TEAM)
 
 
-def _title_keys(note: IndexedNote) -> Iterator[frozenset[str]]:
+def _title_keys(note: IndexedNote, me: Collection[str]) -> Iterator[frozenset[str]]:
     path = PurePosixPath(note.path)
     for title in (
         note.title, note.heading, path.stem, f"{path.parent.name} {path.stem}", str(note.front.get("series") or ""),
         *aliases_of(note.front),
     ):  # fmt: skip
-        key = title_key(title)
+        key = title_key(title, me)
         if key:
             yield key
             if key - _TEAM <= _DIARY:
@@ -639,7 +644,10 @@ class Gatherer:
             event
             for event in events
             if not event.cancelled
-            and ((meeting.series_id and event.series_id == meeting.series_id) or title_key(event.title) == invited.key)
+            and (
+                (meeting.series_id and event.series_id == meeting.series_id)
+                or title_key(event.title, invited.me) == invited.key
+            )
         )
         invited = replace(invited, calendar=tuple(related))
         found: list[Earlier] = await self.read(lambda index: earlier_notes(index, invited, self.templates))

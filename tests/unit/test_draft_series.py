@@ -310,6 +310,16 @@ def test_a_one_to_one_without_people_is_for_the_only_person_of_that_name() -> No
     assert found(Notes(**notes, plan=at(6, "Anna Berg", "Ben Koch")), meeting) == []
 
 
+def test_the_title_of_a_one_to_one_is_the_same_without_the_name_of_the_user() -> None:
+    notes = Notes(
+        ours=at(5, "Ana Lima", title="1:1 Ana"),
+        theirs=at(8, "Ana Lima", title="Mara Quist"),
+        later=at(9, "Ana Lima", title="Design sync"),
+    )
+    me = ("Mara Quist", "mara@example.org")
+    assert found(notes, invited("1:1 Ana / Mara", "Ana Lima", "Mara Quist", me=me)) == ["1:1 Ana"]
+
+
 def test_a_note_of_an_interview_is_not_quoted_to_a_third_person() -> None:
     notes = Notes(one={"date": "2026-01-05", "title": "Interview Jane Doe"})
     assert found(notes, invited("Interview Jane Doe", "Mara", "Jane Doe", "Ben")) == []
