@@ -258,12 +258,14 @@ def points_of(blocks: Sequence[Block], agenda: Sequence[str] = (), *, is_daily: 
     most = MAX_NOTES_BESIDE_DECISIONS if len(decided) > 1 else MAX_NOTES
     points = [stems_of(point) for point in agenda]
     notes = _chosen_notes(blocks, by_role[Role.NOTES], points, most, is_daily=is_daily)
+    listed = {*decided, *notes}
+    others = [block for number, block in enumerate(blocks) if number not in listed]
     return Points(
         decisions=_in_order(blocks, decided, points),
         notes=_in_order(blocks, notes, points),
         actions=_in_order(blocks, by_role[Role.ACTIONS][:MAX_ACTIONS], points),
         questions=_in_order(blocks, by_role[Role.QUESTIONS][:MAX_QUESTIONS], points),
-        topics=tuple(topics_of(blocks, MAX_TOPICS)) if len(decided) + len(notes) < FEW else (),
+        topics=tuple(topics_of(others, MAX_TOPICS)) if len(decided) + len(notes) < FEW else (),
     )
 
 
