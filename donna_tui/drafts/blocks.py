@@ -190,6 +190,9 @@ _STATEMENT = re.compile(r"\S.*(?:(?<![.!?;:])\n[ \t]*[a-zß-ÿ].*)*")
 _LEFT_OUT = re.compile(rf"~~.*?~~|\[\^[^\]\s]{{1,80}}\]|(?i:{EMBEDDED_IMAGE})", re.DOTALL)
 """Struck-through text, references to footnotes and embedded images."""
 
+_FIELD = re.compile(r"[\[(]([\w -]{1,40})::[ \t]*((?:[^\[\]()\n]|\[\[[^\[\]\n]{1,200}\]\]){1,200})[\])]")
+"""A field of Dataview inside a line, such as `[due:: 2026-03-12]`, which its plugin shows without the marks."""
+
 _DROPPED = re.compile(
     r"\W{0,9}~~[^~]+~~\W{0,9}(?:done|finished|cancell?ed|dropped|obsolete|(?:not|no longer) needed|erledigt|fertig"
     r"|abgesagt|gestrichen|entfällt|hinfällig)(?:\W+(?:by|von|on|am)\s+[\w. ]{1,30})?\W*",
@@ -652,7 +655,8 @@ def bare(raw: str) -> str:
     raw = _VOICE.sub(lambda voice: f"{voice[1]}: " if voice[1] else "", _BLOCK_ID.sub("", raw))
     if "~~" in raw and _DROPPED.fullmatch(raw):
         return ""
-    return _SPEAKS_AT.sub(r"\1", words_only(_LEFT_OUT.sub("", raw), 4 * LONGEST_BLOCK))
+    said = _FIELD.sub(r"(\1 \2)", _LEFT_OUT.sub("", raw))
+    return _SPEAKS_AT.sub(r"\1", words_only(said, 4 * LONGEST_BLOCK))
 
 
 def is_quotable(block: Block) -> bool:

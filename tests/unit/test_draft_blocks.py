@@ -757,6 +757,18 @@ def test_the_words_of_a_link_and_the_useful_part_of_an_address_stay() -> None:
     assert texts(quoted(text).decisions) == ["Close #818 and github.com/nodejs/admin/issues/814 today"]
 
 
+def test_a_field_of_dataview_in_a_line_is_quoted_without_its_marks() -> None:
+    points = quoted(
+        "owner:: Kim\n\n## Next steps\n- Ben to order the cards [due:: 2026-12-02] (owner:: [[Ben Lutz]])\n"
+    )
+    assert texts(points.actions) == ["Ben to order the cards (due 2026-12-02) (owner Ben Lutz)"]
+    assert points.notes == ()
+
+
+def test_a_topic_that_is_quoted_whole_is_not_listed_as_well() -> None:
+    assert quoted("# Workshop\n## Results\n- The queue stays\n- The cache has to go\n").topics == ()
+
+
 def test_of_a_transcript_only_the_topics_are_listed() -> None:
     speech = "\n\n".join(f"ABC: We talked about the number {number} for a long time." for number in range(30))
     points = quoted(f"# Plenary\n\n## Queues\n\n{speech}\n\n## Costs\n\n{speech}\n")
