@@ -74,6 +74,7 @@ class Block:
     is_bullet: bool = False
     box: str = ""
     due: str = ""
+    scheduled: str = ""
     parent: int = -1
     depth: int = 0
     in_callout: bool = False
@@ -559,6 +560,7 @@ class _Parser:
                 is_bullet=True,
                 box=("-" if task and task.status == "cancelled" else box[1]) if box else "",
                 due=task.due if task else "",
+                scheduled=task.scheduled if task else "",
                 parent=parent,
                 depth=self.blocks[parent].depth + 1 if parent >= 0 else 0,
             )

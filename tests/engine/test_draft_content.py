@@ -893,6 +893,20 @@ async def test_a_task_whose_deadline_was_moved_in_its_series_is_listed_once(tmp_
         ]
 
 
+async def test_a_task_without_a_deadline_is_listed_by_the_day_for_which_it_is_scheduled(tmp_path: Path) -> None:
+    boxes = "- [ ] Paint the door ⏳ 2024-01-17\n- [ ] Book the train ⏳ 2024-01-24\n- [ ] Call Ben ⏳ 2024-02-24\n"
+    boxes += "- [ ] Pay the rent ⏳ 2024-01-17 📅 2024-01-26\n"
+    notes = {"Chores.md": boxes, "Done.md": "- [x] Buy paint ⏳ 2024-01-16 ✅ 2024-01-17\n"}
+    async with draft_engine(tmp_path, notes=notes) as here:
+        (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
+        text = here.text(result.path)
+        assert [section(text, name) for name in ("Done", "Next week")] == [
+            ["- Buy paint ([[Done]])"],
+            ["- Book the train, scheduled 2024-01-24 ([[Chores]])", "- Pay the rent, due 2024-01-26 ([[Chores]])"],
+        ]
+        assert section(text, "Carried over") == ["- Paint the door, scheduled 2024-01-17 ([[Chores]])"]
+
+
 async def test_a_task_that_was_done_in_two_notes_on_one_day_is_listed_once(tmp_path: Path) -> None:
     notes = {
         "Daily/2024-01-17.md": "- [x] Send the offer ✅ 2024-01-17\n- [x] Buy milk\n",

@@ -360,7 +360,7 @@ def _own_day(client: VaultClient, path: str, span: Span) -> str:
 
 async def open_in(span: Span, most: int, material: Material) -> list[dict[str, str]]:
     """Return the open tasks of a span: those in a note of the span, or in a note with a task that was done in it, those
-    created in it, and those due by its end, but not long before it.
+    created in it, and those due or scheduled by its end, but not long before it.
     """
     tasks = await known_tasks(material.gatherer)
     days = await days_of_notes(material.gatherer.client, tasks, span)
@@ -370,7 +370,7 @@ async def open_in(span: Span, most: int, material: Material) -> list[dict[str, s
 
     def is_of_span(task: TaskRow) -> bool:
         is_here = span.holds(days[task.note]) or task.note in busy or span.holds(task.created)
-        return (is_here or long_past <= task.due <= last) and not (days[task.note] and days[task.note] > last)
+        return (is_here or long_past <= _planned(task) <= last) and not (days[task.note] and days[task.note] > last)
 
     wanted = [task for task in tasks if task.is_open and task.id not in done_later and is_of_span(task)]
     return await task_lines(wanted, most, material)
@@ -379,18 +379,25 @@ async def open_in(span: Span, most: int, material: Material) -> list[dict[str, s
 async def due_in_week_after(
     span: Span, most: int, material: Material, listed: Iterable[Mapping[str, str]]
 ) -> list[dict[str, str]]:
-    """Return the open tasks that are due in the week after a span, by their day, without those that are `listed`."""
+    """Return the open tasks that are due in the week after a span, or scheduled for it, by their day, without those
+    that are `listed`.
+    """
     until = Span(span.first, span.last + datetime.timedelta(days=7))
     last, known = span.last.isoformat(), {(task_key(line["text"]), line["due"]) for line in listed}
     tasks = await known_tasks(material.gatherer)
-    due = [task for task in tasks if task.is_open and last < task.due <= until.last.isoformat()]
+    due = [task for task in tasks if task.is_open and last < _planned(task) <= until.last.isoformat()]
     done, days = await done_elsewhere(material.gatherer, due, tasks, until)
     wanted = [
         task
         for task in due
         if task.id not in done and days[task.note] <= last and (task_key(_titled(task)), task.due) not in known
     ]
-    return await task_lines(sorted(wanted, key=lambda task: task.due), most, material)
+    return await task_lines(sorted(wanted, key=_planned), most, material)
+
+
+def _planned(task: TaskRow) -> str:
+    """Return the day on which a task is due or, without one, for which it is scheduled; empty if it has neither."""
+    return task.due or task.scheduled
 
 
 async def known_tasks(gatherer: Gatherer) -> list[TaskRow]:
@@ -623,8 +630,10 @@ def _cancelled_notes(index: Database) -> set[str]:
 
 
 def _titled(task: TaskRow) -> str:
-    """Return the words of a task, those of a sub-task after its parent's."""
-    return below_parent(bare(task.parent), bare(task.title))
+    """Return the words of a task, those of a sub-task after its parent's, and the day of one that is only scheduled."""
+    is_scheduled = task.is_open and task.scheduled and not task.due
+    words = below_parent(bare(task.parent), bare(task.title))
+    return f"{words}, scheduled {task.scheduled}" if words and is_scheduled else words
 
 
 def below_parent(parent: str, words: str) -> str:

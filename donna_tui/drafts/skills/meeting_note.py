@@ -212,7 +212,8 @@ def _quoted(material: Material, notes: _Notes) -> dict[str, Any]:
         for read, block in found:
             above = read.blocks[block.parent] if block.parent >= 0 else block
             title = below_parent(above.text if above.box and above is not block else "", block.text)
-            whole = replace(block, text=f"{title}, due {block.due}" if block.due else title)
+            planned = f", due {block.due}" if block.due else f", scheduled {block.scheduled}" if block.scheduled else ""
+            whole = replace(block, text=f"{title}{planned}")
             link = _marked_link(read.note)
             lines += [{**line, "due": "", "link": link} for line in material.quote(read, [whole])]
         return lines
