@@ -136,7 +136,7 @@ def slug(text: str, *, otherwise: str, longest: int = 60) -> str:
 def wikilink(path: str, shown: str = "") -> str:
     """Return a link to a note of the vault by its path; `shown` is the displayed text."""
     target = path.removesuffix(".md")
-    alias = re.sub(r"[\[\]|#^\\]", " ", words_only(shown, 120)).strip()
+    alias = " ".join(re.sub(r"[\[\]|#^\\]", " ", words_only(shown, 120)).split())
     return f"[[{target}|{alias}]]" if alias and alias != target else f"[[{target}]]"
 
 

@@ -115,6 +115,10 @@ def test_a_chat_without_a_title_is_named_once(source: str, title: str, named: st
     assert source_named(source, title) == named
 
 
+def test_a_link_shows_a_name_without_its_marks_and_without_gaps() -> None:
+    assert wikilink("Board/Steering #7.md", "Steering #7") == "[[Board/Steering #7|Steering 7]]"
+
+
 @given(HOSTILE)
 def test_wikilink_with_any_text_stays_one_link(text: str) -> None:
     link = wikilink("Meetings/a note.md", text)
