@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 from collections.abc import Collection, Sequence
 
 from donna_tui.index.database import Database
 from donna_tui.types.memory import TaskRow
 from donna_tui.types.search import ME
+
+_WORD = re.compile(r"\w+")
 
 OVERDUE_DAYS = 90
 """Days for which an open task of a note without a date may have been done in another one."""
@@ -17,14 +20,14 @@ OVERDUE_DAYS = 90
 def still_open(
     database: Database, tasks: Sequence[TaskRow], today: datetime.date, me: Collection[str] = ()
 ) -> list[TaskRow]:
-    """Return the open ones of some tasks without those that another one of them has as done; only equal words are
-    compared. `me` are the user's names.
+    """Return the open ones of some tasks without those that another one of them has as done. `me` are the user's names,
+    which may stand before or after the words of a task.
     """
     wanted = [task for task in tasks if task.is_open]
-    closed = {task.title.casefold() for task in tasks if not task.is_open or task.due}
-    titles = {task.title.casefold() for task in wanted} & closed
-    alike = [task for task in tasks if task.title.casefold() in titles]
-    if len(alike) == len(titles):
+    closed = {words_of(task, me) for task in tasks if not task.is_open or task.due}
+    shared = {words_of(task, me) for task in wanted} & closed
+    alike = [task for task in tasks if words_of(task, me) in shared]
+    if len(alike) == len(shared):
         return wanted
     from donna_tui.drafts.skills.cadence import Span, done_in_another_note  # imports the drafts, seldom needed
 
@@ -38,3 +41,8 @@ def still_open(
     span = Span(today - datetime.timedelta(days=OVERDUE_DAYS), today)
     done = done_in_another_note(alike, days, span, me)
     return [task for task in wanted if task.id not in done]
+
+
+def words_of(task: TaskRow, me: Collection[str]) -> frozenset[str]:
+    """Return the words of a task without the user's names: equal for tasks that may be the same."""
+    return frozenset(_WORD.findall(task.title.casefold())).difference(_WORD.findall(" ".join(me).casefold()))

@@ -8,7 +8,7 @@ import re
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from dataclasses import dataclass
 
-from donna_tui.engine.open_tasks import OVERDUE_DAYS, still_open
+from donna_tui.engine.open_tasks import OVERDUE_DAYS, still_open, words_of
 from donna_tui.index.database import Database
 from donna_tui.index.names import NameKind
 from donna_tui.memory.tasks import list_tasks
@@ -55,8 +55,8 @@ def tasks_due(database: Database, today: datetime.date, limit: int, me: Collecti
     now, last = today.isoformat(), (today + datetime.timedelta(days=SOON_DAYS)).isoformat()
     first = (today - datetime.timedelta(days=OVERDUE_DAYS)).isoformat()
     tasks = list_tasks(database)
-    titles = {task.title.casefold() for task in tasks if task.is_open and first <= task.due <= last}
-    alike = [task for task in tasks if task.title.casefold() in titles]  # the few that can close one of these
+    words = {words_of(task, me) for task in tasks if task.is_open and first <= task.due <= last}
+    alike = [task for task in tasks if words_of(task, me) in words]  # the few that can close one of these
     distinct: dict[tuple[str, str, str], TaskRow] = {}
     for task in still_open(database, alike, today, me):
         if first <= task.due <= last:

@@ -50,7 +50,7 @@ async def test_the_start_page_of_an_indexed_vault(sandbox: Sandbox) -> None:
 async def test_no_list_of_open_tasks_has_one_that_another_note_has_as_done(sandbox: Sandbox) -> None:
     boxes = "".join(f"- [ ] {words} 📅 {due(1)}\n" for words in ("Call Bo", "Pay the rent", "Write to Ana"))
     sandbox.write(f"Daily/{due(-2)}.md", boxes)
-    sandbox.write(f"Daily/{due(-1)}.md", "- [x] call Bo\n")
+    sandbox.write(f"Daily/{due(-1)}.md", "- [x] call **Bo**.\n")
     sandbox.write(f"Daily/{due(-3)}.md", "- [x] Pay the rent\n")
     sandbox.write("Letters.md", f"- [x] Write to Ana 📅 {due(2)} ✅ {due(-1)}\n")
     async with open_engine(sandbox, watch=False, semantic=False, clock=clock) as running:
