@@ -225,7 +225,7 @@ _SPEAKS_AT = re.compile(rf"^(?:{_STAMP}[-–\s]*)?({_PERSON})(?:\s+(?:{_STAMP}|{
 """The speaker before what is said, in a transcript with times. “10:00 Standup: …” is none."""
 
 _SPOKE_AT = re.compile(rf"^[^\w\n]*({_PERSON})[ \t]+(?:{_STAMP}|{_CLOCK})[^\w\n]*$", re.MULTILINE)
-"""The speaker and the time in a line above what is said. It is none in a note with only a few such lines."""
+"""The speaker and the time in a line above what is said. Ignored in a note with fewer than `MIN_SPEAKER_LINES`."""
 
 MIN_SPEAKER_LINES = 3
 _FIRST_PERSON = re.compile(r"\b(?:I|[Ww]e|[Mm]y|[Oo]ur|[Ii]ch|[Ww]ir|[Mm]eine?[nmrs]?|[Uu]nsere?[nmrs]?)\b")

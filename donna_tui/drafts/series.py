@@ -372,7 +372,9 @@ def notes_by_meeting(meetings: Sequence[Invited], notes: Sequence[IndexedNote]) 
 def own_notes(
     index: Database, meetings: Sequence[Invited], taken: Collection[str] = (), templates: Collection[str] = ()
 ) -> dict[str, str]:
-    """Return the paths of the notes that the user wrote for meetings, by event id; `taken` are those of others."""
+    """Return the paths of the notes that the user wrote for meetings, by event id. The paths in `taken` are not
+    considered: they are notes of other meetings.
+    """
     days = [invited.meeting.day for invited in meetings]
     if not days:
         return {}

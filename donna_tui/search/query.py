@@ -250,8 +250,8 @@ def is_kind_of_note(word: str) -> bool:
 def latest_of(query: Query) -> tuple[str, list[str]]:
     """Return an expression such as “latest” in a question, and the words after it that may name a series of notes.
 
-    “Last” is one only before a kind of meeting or note, with up to two words between. There is none beside a date, nor
-    in a question about how to do something. “1:1” and the like are returned as “1-1”.
+    Nothing if the question names a date or asks how to do something. “Last” counts only if a kind of meeting or note
+    follows within three words. “1:1” and the like are returned as “1-1”.
     """
     asked = " ".join(query.words)
     text = ONE_ON_ONE.sub("1-1", asked)

@@ -517,7 +517,8 @@ async def meetings_of(held: Sequence[Held], most: int, material: Material) -> li
     with_notes_first = sorted(range(len(held)), key=lambda number: held[number].read is None)
     found = [held[number] for number in sorted(with_notes_first[:most])]
     await will_link([each.path for each in found], material)
-    return sorted((_meeting_line(each, material) for each in found), key=lambda line: line["day"])
+    lines = await asyncio.to_thread(lambda: [_meeting_line(each, material) for each in found])
+    return sorted(lines, key=lambda line: line["day"])
 
 
 async def meetings_held(gatherer: Gatherer, span: Span, reads: Sequence[ReadNote]) -> list[Held]:

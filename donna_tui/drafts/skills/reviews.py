@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 import re
 from collections.abc import Collection
@@ -97,7 +98,7 @@ async def _gather_commitments(gatherer: Gatherer, day: datetime.date) -> Context
     held = {each.path for each in await meetings_held(gatherer, span, reads)}
     data = {
         "title": long_day(day),
-        "promised": promised_in(reads, material, held),
+        "promised": await asyncio.to_thread(promised_in, reads, material, held),
         "tasks": await open_in(span, limits.task_hits, material),
     }
     await chats_of(span, limits.chat_hits, material)
@@ -131,9 +132,9 @@ async def _reviewed(
     held = await meetings_held(material.gatherer, span, reads)
     data = {
         "meetings": await meetings_of(held, most_meetings, material),
-        "decided": decided_in(reads, material, {each.path for each in held}),
+        "decided": await asyncio.to_thread(decided_in, reads, material, {each.path for each in held}),
         "done": await done_in(span, most_done, material),
-        "noted": noted_in(reads, material),
+        "noted": await asyncio.to_thread(noted_in, reads, material),
         "open": await open_in(span, most_open, material),
     }
     for read in reads:
