@@ -10,7 +10,16 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 
 from donna_tui.index.keyword import quoted
-from donna_tui.text.dates import GERMAN_MONTHS, GERMAN_WEEKDAYS, MONTH, MONTHS, WEEKDAYS, date_word, month_number
+from donna_tui.text.dates import (
+    GERMAN_MONTHS,
+    GERMAN_WEEKDAYS,
+    MONTH,
+    MONTHS,
+    WEEKDAYS,
+    date_word,
+    month_number,
+    ordinal,
+)
 from donna_tui.text.fuzzy import nearest
 from donna_tui.text.words import MEETING, ONE_ON_ONE, PUNCTUATION, STOP_WORDS, indexed_words, segments, spaced
 from donna_tui.types.search import FilterProblem, Filters
@@ -62,10 +71,9 @@ def _phrases(month: str, day: int, year: str) -> Iterator[str]:
     english, german = _names_of(month)
     names = (*english, *german)
     if day:
-        ordinal = f"{day}{'th' if day in (11, 12, 13) else {1: 'st', 2: 'nd', 3: 'rd'}.get(day % 10, 'th')}"
         yield f"{year} {month} {day:02}" if year else f"{month} {day:02}"
-        yield from (f"{each} {number}" for each in english for number in (day, ordinal))
-        yield from (f"{ordinal} {each}" for each in english)
+        yield from (f"{each} {number}" for each in english for number in (day, ordinal(day)))
+        yield from (f"{ordinal(day)} {each}" for each in english)
         yield from (f"{day} {each}" for each in names)
         if year:
             yield from dict.fromkeys((f"{day:02} {month} {year}", f"{day} {int(month)} {year}"))

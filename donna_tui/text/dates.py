@@ -32,3 +32,9 @@ def month_number(name: str) -> int:
 def date_word(month: str, day: str = "", year: str = "") -> str:
     """Return the word by which the keyword index finds notes of a date, such as “2026y03m12d”. Numbers are padded."""
     return f"{f'{year}y' if year else ''}{month}m{f'{day}d' if day else ''}"
+
+
+def ordinal(day: int) -> str:
+    """Return the English ordinal of a day of a month, such as “3rd”."""
+    suffix = "th" if day in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
+    return f"{day}{suffix}"

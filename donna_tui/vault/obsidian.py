@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote
 
+from donna_tui.text.dates import ordinal
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.vault.note.read import note_date
 from donna_tui.vault.paths import VaultRoot
@@ -83,7 +84,7 @@ LARGEST_SETTINGS = 100_000
 _TOKEN = re.compile(r"\[([^\]]*)\]|(Do|([A-Za-z])\3*)")
 _DATE_TOKENS = {
     "YYYY": "%Y", "YY": "%y", "GGGG": "%G", "WW": "%V", "MMMM": "%B", "MMM": "%b", "MM": "%m", "M": "{0.month}",
-    "DDDD": "%j", "DD": "%d", "Do": "{0.day}{1}", "D": "{0.day}", "dddd": "%A", "ddd": "%a",
+    "DDDD": "%j", "DD": "%d", "Do": "{1}", "D": "{0.day}", "dddd": "%A", "ddd": "%a",
 }  # fmt: skip
 _TOKENS = _DATE_TOKENS | {
     "HH": "%H", "H": "{0.hour}", "hh": "%I", "h": "{2}", "mm": "%M", "ss": "%S", "A": "%p", "a": "{3}",
@@ -168,8 +169,7 @@ def unknown_token(pattern: str, known: Collection[str] = frozenset(_TOKENS)) -> 
 
 def formatted(now: datetime, pattern: str) -> str:
     """Format a time with moment.js tokens in English; other text is copied."""
-    ordinal = "th" if now.day in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(now.day % 10, "th")
-    values = now, ordinal, now.hour % 12 or 12, now.strftime("%p").lower()
+    values = now, ordinal(now.day), now.hour % 12 or 12, now.strftime("%p").lower()
 
     def value(match: re.Match[str]) -> str:
         token = match[2]
