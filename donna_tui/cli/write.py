@@ -81,7 +81,7 @@ def rm(
 ) -> None:
     """Delete a note, or all notes in a folder. Their text stays in git; `donna undo` restores it.
 
-    In a terminal it asks before it deletes a folder, or a note in a folder that safety.path_allowlist does not list.
+    In a terminal it asks before it deletes a folder, and, even with --yes, outside of safety.path_allowlist.
     """
     session, is_folder = open_session(space), False
 

@@ -288,11 +288,9 @@ def taken_at(backup: Path) -> float:
 
 
 def superseded_by_schedule(found: Iterable[Path]) -> list[Path]:
-    """Return the backups that no retention period needs any more: of each kind of period, the first backup of each of
-    the latest that have one is needed, and so is the newest backup.
+    """Return all backups except the newest, and the first of each of the latest hours, days and weeks that have any.
 
-    Periods start at fixed times, and their first backup stays the first, so that it is still there when the later ones
-    of its hour, day or week are removed.
+    The first one stays the first, and is kept while later ones of its day or week are removed.
     """
     newest_first = sorted(found, key=taken_at, reverse=True)
     kept = set(newest_first[:1])

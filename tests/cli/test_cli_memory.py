@@ -109,8 +109,9 @@ def test_remember_recall_and_forget(donna: Donna, vault: Path) -> None:
     assert {each["source_type"] for each in recalled["memories"]} == {"memory", "vault"}
     assert 0 < recalled["total_tokens"] <= recalled["token_budget"] == 2_000
     assert recalled["budget_used"] == pytest.approx(recalled["total_tokens"] / 2_000, abs=1e-4)
-    forgotten = f"{memory['id']}: forgotten; donna forget --undo {memory['id']} restores it"
-    assert donna("forget", memory["id"], "--space", vault).out.strip() == forgotten
+    forgotten = donna("forget", memory["id"], "--space", vault)
+    assert forgotten.out.strip() == f"{memory['id']}: forgotten"
+    assert forgotten.err.strip() == "donna: donna forget --undo restores it"
     assert donna("search", "kestrel in:memory", "--space", vault).code == 1
     assert donna("forget", memory["id"], "--undo", "--space", vault).code == 0
     assert donna("search", "kestrel in:memory", "--space", vault).code == 0

@@ -15,6 +15,7 @@ from donna_tui.tui.vault.plan_dialog import PathPrompt, PlanScreen
 from donna_tui.tui.vault.wording import names_of
 from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
 from donna_tui.types.events import EngineStateChanged, NoteDeleted, NoteIndexed, NoteRenamed, StageTimes
+from donna_tui.types.memory_events import VaultWritten
 from donna_tui.types.notes import Edit
 from donna_tui.vault.write.changes import OperationKind, Outcome
 from tests.tui import scenarios
@@ -521,8 +522,30 @@ async def test_no_other_note_takes_the_place_of_one_that_is_deleted_elsewhere() 
         await donna.press("e", "D", "m")
         await donna.until(lambda: "was deleted elsewhere" in notices(donna.app), "the user is told")
         assert donna.app.screen.id == "main"
-        await donna.press("k", "j")
+        await donna.press("j")
         assert donna.vault.note_tree.selected_index == place
+
+
+async def test_a_note_that_donna_deletes_in_another_way_leaves_the_cursor_at_a_sibling() -> None:
+    backend = scenarios.normal()
+    async with driving(backend, note=GARDEN) as donna:
+        del backend.vault.files[GARDEN]
+        written = VaultWritten(kind="delete", operation="1", commit="a", paths=(GARDEN,), actor="agent")
+        backend.post(written, NoteDeleted(path=GARDEN))
+        await donna.until(lambda: "Garden.md" not in names(donna), "it is gone")
+        assert donna.vault.note_tree.selected is not None
+        assert "deleted elsewhere" not in notices(donna.app)
+
+
+async def test_the_cursor_stays_at_a_folder_that_a_filter_hides() -> None:
+    async with driving(scenarios.normal(), at="vault") as donna:
+        tree = donna.vault.note_tree
+        tree.select(names(donna).index("People"))
+        await donna.press("f")
+        await donna.type("zzz")
+        await donna.press("escape")
+        await donna.until(lambda: len(tree.items) > 3, "the filter is gone")
+        assert tree.selected is not None
 
 
 @pytest.mark.slow

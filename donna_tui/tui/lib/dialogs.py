@@ -76,7 +76,7 @@ class Modal(ClosesOnce[T | None], ModalScreen[T | None], Generic[T]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Allow only closing until the dialog is mounted: an earlier key of a burst would find no widgets."""
-        return self.is_mounted or action in ("leave", "dismiss")
+        return self.is_mounted or action == "leave"
 
     def action_leave(self) -> None:
         """Close the dialog. Before it is mounted, as by a burst of keys, it has no result."""

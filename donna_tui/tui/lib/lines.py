@@ -130,8 +130,6 @@ class CursorView(ScrollKeys):
 
     row_height = 1
     selected_index = 0
-    has_cursor = True
-    """Whether a row is selected; not if the selected one was removed elsewhere, until the cursor is moved."""
 
     class Opened(Message):
         """The selected row was double-clicked."""
@@ -147,8 +145,8 @@ class CursorView(ScrollKeys):
     def select(self, index: int) -> None:
         """Move the cursor to the row `index`, or the nearest one."""
         index = max(0, min(index, self.row_count - 1))
-        if self.row_count and not (self.has_cursor and index == self.selected_index):
-            self.selected_index, self.has_cursor = index, True
+        if self.row_count and index != self.selected_index:
+            self.selected_index = index
             self._show_cursor()
             self.cursor_moved()
 
@@ -206,6 +204,9 @@ _GUTTER = 2
 class RowList(LineView, CursorView):
     """A list with a cursor. A subclass draws the rows."""
 
+    has_cursor = True
+    """Whether a row is selected; not if the selected one was removed elsewhere, until the cursor is moved."""
+
     @dataclass
     class Selected(Message):
         """Another row is selected, or the selected row was replaced."""
@@ -234,6 +235,14 @@ class RowList(LineView, CursorView):
 
     def _is_selected(self, row: int) -> bool:
         return self.has_cursor and row == self.selected_index
+
+    def select(self, index: int) -> None:
+        if not self.has_cursor:
+            self.has_cursor, self.selected_index = True, -1
+        super().select(index)
+
+    def action_cursor_down(self) -> None:
+        self.select(self.selected_index + 1 if self.has_cursor else self.selected_index)
 
     def rows_changed(self, selected: int) -> None:
         """Update the list after the rows have changed, and select the row `selected`."""

@@ -32,7 +32,7 @@ from donna_tui.tui.lib.messages import ActionsChanged, EngineEvents, OpenDraft, 
 from donna_tui.tui.meetings import wording
 from donna_tui.tui.meetings.list import MeetingCard, MeetingList
 from donna_tui.tui.review.flows import DraftFlows
-from donna_tui.tui.review.wording import changes_drafts, lacks_repository
+from donna_tui.tui.review.wording import lacks_repository, may_change_drafts
 from donna_tui.tui.vault.parts_pane import PartsPane, why_no_list
 from donna_tui.types.drafts import OFF_FOR_MEETING, OFF_FOR_SERIES, MeetingRow, MeetingState
 from donna_tui.types.errors import DonnaError
@@ -94,7 +94,7 @@ class MeetingsPane(PartsPane):
         return visible_targets((self.rows,), (self.card.view,))
 
     def on_engine_events(self, event: EngineEvents) -> None:
-        if any(map(changes_drafts, event.events)):
+        if any(map(may_change_drafts, event.events)):
             self.reload_soon()
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:

@@ -543,7 +543,7 @@ class ReviewPane(PartsPane):
     def _is_about_drafts(self, event: EngineEvent) -> bool:
         if isinstance(event, EngineStateChanged):
             return event.state in ("paused", "running")
-        if wording.changes_drafts(event):
+        if wording.may_change_drafts(event):
             return True
         path = getattr(event, "path", "")
         return bool(path) and any(path == row.path for row in self.rows.items)

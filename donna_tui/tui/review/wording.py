@@ -48,7 +48,7 @@ _WHY_DECIDED = {
 _TONES = {DraftState.FAILED: "$text-error", DraftState.GONE: "$text-warning", DraftState.APPROVED: "$text-success"}
 
 
-def changes_drafts(event: EngineEvent) -> bool:
+def may_change_drafts(event: EngineEvent) -> bool:
     """Return whether the drafts and the meetings may have changed after an event."""
     return isinstance(event, VaultWritten) or event.name.startswith(
         ("vault_autowrite", "calendar", "changed_elsewhere")

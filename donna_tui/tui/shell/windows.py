@@ -199,7 +199,7 @@ def help_text(pane: Pane) -> str:
 class HelpScreen(Dialog[None]):
     """The help of one pane; escape or a click outside closes it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1,q,enter", "dismiss", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("f1,q,enter", "leave", show=False)]
     footer_keys = (("↑↓", "scroll"), ("pgup pgdn", "a page"), ("g G", "beginning, end"), ("esc", "close"))
 
     def __init__(self, pane: Pane) -> None:

@@ -630,8 +630,8 @@ def templates_of(notes: Iterable[NoteRow]) -> list[str]:
 
 
 def fill(template: str, *, title: str, now: datetime) -> str:
-    """Fill a template for a new note. The fields and formats are those of Obsidian's templates (moment.js tokens); one
-    that is not known is left as it is.
+    """Fill a template for a new note. The fields and formats are those of Obsidian's templates (moment.js tokens); a
+    field with an unknown token is left as it is.
     """
 
     def value(match: re.Match[str]) -> str:

@@ -40,6 +40,7 @@ from donna_tui.tui.vault.plan_flow import UnsavedEdits
 from donna_tui.tui.vault.tree import NoteTree, TreeRow
 from donna_tui.types import events
 from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.memory_events import VaultWritten
 from donna_tui.types.notes import NoteState, NoteText
 from donna_tui.vault.write.changes import Operation, OperationKind, Outcome
 
@@ -147,6 +148,8 @@ class VaultPane(PartsPane):
                 self._follow_edit(posted.old_path, posted.path)
             elif isinstance(posted, events.NoteIndexed):
                 self.note_tree.indexed(posted.path)
+            elif isinstance(posted, VaultWritten):
+                self.note_tree.written(posted.paths)
             elif isinstance(posted, events.NoteDeleted):
                 if self.note_tree.deleted(posted.path):
                     self.notify(f"{clean_line(posted.path)} was deleted elsewhere.", severity="warning", timeout=6)
@@ -491,6 +494,7 @@ class VaultPane(PartsPane):
         if tree.marked or (row is not None and row.is_folder and row.notes):
             self._change(partial(self.flows.delete_all, tree.marked or ((row.path,) if row is not None else ())))
         elif row is not None and row.is_folder:
+            tree.written([row.path])
             self._change_folder(partial(self.flows.remove_empty, row.path))
         elif note is not None:
             self._change(partial(self.flows.delete, note, self._remarks))
@@ -549,6 +553,8 @@ class VaultPane(PartsPane):
     @one_dialog("discard")
     async def _discard(self, path: str) -> None:
         await self.flows.drop(path)
+        if self.detail.note is None:  # the row was that of the edit
+            self.note_tree.written([path])
         self.app.clear_notifications()  # which ask for the key once more
         self.reload()
         self.follow()
@@ -562,7 +568,7 @@ class VaultPane(PartsPane):
             if outcome.kind not in (OperationKind.UNDO, OperationKind.REDO):
                 self.detail.history.select_next(outcome.operation)
         deleted = [path for path, etag in zip(outcome.paths, outcome.etags, strict=True) if not etag] if outcome else []
-        self.note_tree.delete_here(deleted)
+        self.note_tree.written(deleted)
         self.reload(_new_place(outcome, row.path if row is not None else ""))
         if self.detail.note is None or self.detail.note.path not in deleted:
             self.detail.reload()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.containers import Horizontal
 from textual.getters import query_one
+from textual.messages import Prune
 from textual.timer import Timer
 from textual.widget import Widget
 
@@ -67,6 +68,10 @@ class PartsPane(Horizontal):
         self._steps_error: DonnaError | None = None
         self._timer: Timer | None = None
         self._is_stale = True
+
+    async def on_prune(self, event: Prune) -> None:
+        """Cancel the workers: Textual removes the widgets that they use first."""
+        self.workers.cancel_node(self)
 
     @property
     def backend(self) -> Backend:

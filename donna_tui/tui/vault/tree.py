@@ -74,11 +74,17 @@ def tree_rows(
     shown = [path for path in empty if not words or rank_of(NoteRow(path=path), words) is not None]
     counts = Counter(folder for note in found for folder in ancestors_of(note.path))
     edited = Counter(folder for note in found if NoteState.OUTSIDE in note.states for folder in ancestors_of(note.path))
-    rows = [TreeRow(note.path, note.path.rpartition("/")[2], note.path.count("/"), note) for note in found]
-    for path in {*counts, *shown, *chain.from_iterable(map(ancestors_of, shown))}:
-        row = TreeRow(path, path.rpartition("/")[2], path.count("/"), None, path in folded, counts[path], edited[path])
-        rows.append(row)
-    return sorted((row for row in rows if not any(above in folded for above in ancestors_of(row.path))), key=_place)
+
+    def is_visible(path: str) -> bool:
+        return not any(above in folded for above in ancestors_of(path))
+
+    def row(path: str, note: NoteRow | None = None) -> TreeRow:
+        *above, name = path.split("/")
+        return TreeRow(path, name, len(above), note, folded=path in folded, notes=counts[path], edited=edited[path])
+
+    folders = {*counts, *shown, *chain.from_iterable(map(ancestors_of, shown))}
+    rows = [*(row(note.path, note) for note in found if is_visible(note.path)), *map(row, filter(is_visible, folders))]
+    return sorted(rows, key=_place)
 
 
 def _place(row: TreeRow) -> list[tuple[bool, str, str]]:
@@ -164,7 +170,7 @@ class NoteTree(ItemList[TreeRow]):
         self._renamed: dict[str, str] = {}
         self._missing = ("", "")
         """The selected note, if it is missing, and the row that is selected in its place, if any."""
-        self._deleted_here: frozenset[str] = frozenset()
+        self._written: set[str] = set()
 
     @property
     def marked(self) -> tuple[str, ...]:
@@ -230,8 +236,9 @@ class NoteTree(ItemList[TreeRow]):
             self.refresh()
 
     def indexed(self, path: str) -> None:
-        """Forget the rename of an earlier note at this path."""
+        """Forget the rename of an earlier note at this path, and that Donna wrote it."""
         self._renamed.pop(path, None)
+        self._written.discard(path)
 
     def deleted(self, path: str) -> bool:
         """Deselect a note: a later one at this path is another note. Return whether another program deleted it while
@@ -240,14 +247,16 @@ class NoteTree(ItemList[TreeRow]):
         self._marked.discard(path)
         self._lost.discard(path)
         is_here = path == self._missing[0] or (self.selected is not None and self.selected.path == path)
-        return is_here and not self._is_deleted_here(path)
+        if path == self._missing[0]:
+            self._missing = ("", "")
+        return is_here and not self._is_written(path)
 
-    def delete_here(self, paths: Iterable[str]) -> None:
-        """Remember the notes that the user deleted last: the cursor moves from them to a sibling."""
-        self._deleted_here = frozenset(paths)
+    def written(self, paths: Iterable[str]) -> None:
+        """Remember what Donna wrote or deleted: if it is removed, the cursor moves to a sibling."""
+        self._written.update(paths)
 
-    def _is_deleted_here(self, path: str) -> bool:
-        return any(each == path or each.startswith(f"{path}/") for each in self._deleted_here)
+    def _is_written(self, path: str) -> bool:
+        return any(each == path or each.startswith(f"{path}/") for each in self._written)
 
     def _moved_to(self, folder: str) -> str:
         """Return the new path of a renamed folder: the one whose notes all were in it; empty if there is none."""
@@ -313,11 +322,13 @@ class NoteTree(ItemList[TreeRow]):
     def _lay_out(self, select: str = "") -> None:
         here = self.selected.path if self.selected is not None else ""
         missing, instead = self._missing
-        aim = select or (missing if missing in self._renamed and here == instead else here)
+        is_back = missing in self._renamed or (not self.has_cursor and self.contains(missing))
+        aim = select or (missing if is_back and here == instead else here)
         path = self._path_now(aim)
         before, self.items = self.items, tree_rows(self.notes, self._folded, self.query_text, self._empty)
         places = {row.path: place for place, row in enumerate(self.items)}
-        is_lost = bool(path) and not (path in places or self.contains(path) or self._is_deleted_here(path))
+        is_there = path in places or self.contains(path) or path in self.folders
+        is_lost = bool(path) and not is_there and not self._is_written(path)
         instead_of = () if is_lost else chain(_siblings(path, before), ancestors_of(path))
         wanted = chain((path,), () if select else (here,), instead_of)
         found = next((places[each] for each in wanted if each in places), None)
@@ -327,7 +338,8 @@ class NoteTree(ItemList[TreeRow]):
             self._missing = ("", "") if path in places else (aim, self.selected.path if self.selected else "")
 
     def _path_now(self, path: str) -> str:
-        """Return the new path of a note that was renamed, in unfolded folders; the same path for any other."""
+        """Return the new path of a renamed note or folder, in unfolded folders; the same path for any other."""
+        path = self._moved_to(path) or path
         while path in self._renamed and not self.contains(path):
             path = self._renamed[path]
             self._folded.difference_update(ancestors_of(path))

@@ -143,8 +143,8 @@ class GitCommand:
 
         Paths among the arguments are `literal`, not patterns, except for commands that do not support the option.
         Settings and variables in `as_configured` are not forced: the user's own configuration applies. Raises
-        VaultWriteError: `git_failed` if git is not installed or does not answer in time; with `check`, this or another
-        reason for a failed command.
+        VaultWriteError: `git_failed` if git is not installed or does not answer in time; with `check`, also if the
+        command fails, perhaps with a more specific reason.
         """
         variables = _environment(as_configured) | ({"GIT_INDEX_FILE": str(index)} if index else {})
         process = self._start(("--literal-pathspecs", *arguments) if literal else arguments, variables)

@@ -18,7 +18,7 @@ from donna_tui.vault.write.changes import REGULAR_FILE, Change
 
 _LINUX_RENAME_EXCHANGE = 2
 _MACOS_RENAME_SWAP = 2
-_COPYFILE_ACL, _COPYFILE_XATTR = 1 << 0, 1 << 2
+_COPYFILE_XATTR = 1 << 2
 _UNSUPPORTED = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP})
 
 
@@ -372,7 +372,7 @@ def _copy_attributes(source: int, target: int) -> None:
         import ctypes
 
         if copy := getattr(ctypes.CDLL(None), "fcopyfile", None):
-            copy(source, target, None, ctypes.c_uint(_COPYFILE_ACL | _COPYFILE_XATTR))
+            copy(source, target, None, ctypes.c_uint(_COPYFILE_XATTR))
         return
     with contextlib.suppress(OSError):
         for name in os.listxattr(source):
