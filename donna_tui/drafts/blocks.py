@@ -181,7 +181,12 @@ _QUOTE = re.compile(r"^[ \t]*(?:>[ \t]*)+", re.MULTILINE)
 _CALLOUT = re.compile(r"\[!([^\]|\n]{1,40})(?:\|[^\]\n]{0,40})?\][+-]?[ \t]*([^\r\n]*)")
 """The first line of a callout: its kind, perhaps a mark that it is folded, and its title."""
 
-_QUOTED_KINDS = ("quote", "cite")
+_OWN_KINDS = frozenset(
+    "note abstract summary tldr info todo tip hint important success check done question help faq warning caution"
+    " attention failure fail missing danger error bug example".split()
+)
+"""The documented kinds of callouts without quotations; of any other, the title or kind must name a section."""
+
 _EMPTY_ITEM = " \t\r\n*+-[]"
 
 _WHOLE = re.compile(r"\S.*", re.DOTALL)
@@ -191,7 +196,8 @@ _STATEMENT = re.compile(r"\S.*(?:(?<![.!?;:])\n[ \t]*[a-zß-ÿ].*)*")
 _LEFT_OUT = re.compile(rf"~~.*?~~|\[\^[^\]\s]{{1,80}}\]|(?i:{EMBEDDED_IMAGE})", re.DOTALL)
 """Struck-through text, references to footnotes and embedded images."""
 
-_FIELD = re.compile(r"[\[(]([\w -]{1,40})::[ \t]*((?:[^\[\]()\n]|\[\[[^\[\]\n]{1,200}\]\]){1,200})[\])]")
+_KEY, _VALUE = r"([^\W\d][\w -]{0,39}):: ", r"((?! )(?:[^\[\]()\n]|\[\[[^\[\]\n]{1,200}\]\]){1,200})"
+_FIELD = re.compile(rf"\[{_KEY}{_VALUE}\]|\({_KEY}{_VALUE}\)")
 """A field of Dataview inside a line, such as `[due:: 2026-03-12]`, which its plugin shows without the marks."""
 
 _DROPPED = re.compile(
@@ -421,9 +427,10 @@ class _Parser:
         is_quoted = bool(self._quotes) and around is Role.SKIPPED
         callout, inside, topic = _CALLOUT.match(self._text, low, high), Role.SKIPPED, ""
         title = bare(callout[2].replace(HIDDEN, "")) if callout else ""
-        if callout and not is_quoted and callout[1].lower() not in _QUOTED_KINDS:
-            names = (callout[2], callout[1], f"{callout[1]}s")
-            inside = next(filter(None, map(heading_role, names)), around)
+        names = (callout[2], callout[1], f"{callout[1]}s") if callout else ()
+        named = next(filter(None, map(heading_role, names)), None)
+        if callout and not is_quoted and (callout[1].lower() in _OWN_KINDS or named):
+            inside = named or around
             topic = "" if is_generic(title) or not _quotable_section(inside) else title
         self._quotes.append(_Quote(depth, inside, topic, (self._items, self._named, self._label)))
         self.leave_list()
@@ -657,7 +664,7 @@ def bare(raw: str) -> str:
     raw = _VOICE.sub(lambda voice: f"{voice[1]}: " if voice[1] else "", _BLOCK_ID.sub("", raw))
     if "~~" in raw and _DROPPED.fullmatch(raw):
         return ""
-    said = _FIELD.sub(r"(\1 \2)", _LEFT_OUT.sub("", raw))
+    said = _FIELD.sub(lambda field: f"({field[1] or field[3]} {field[2] or field[4]})", _LEFT_OUT.sub("", raw))
     return _SPEAKS_AT.sub(r"\1", words_only(said, 4 * LONGEST_BLOCK))
 
 

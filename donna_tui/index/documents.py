@@ -275,6 +275,7 @@ class ChunkPosition(NamedTuple):
     first: int
     last: int
     is_turn: bool = False
+    is_empty: bool = False
 
 
 def places_of(database: Database, ids: Sequence[int]) -> dict[int, ChunkPosition]:
@@ -284,16 +285,16 @@ def places_of(database: Database, ids: Sequence[int]) -> dict[int, ChunkPosition
 
 def _read_places(database: Database, ids: Sequence[int]) -> dict[int, ChunkPosition]:
     rows = database.rows(
-        "SELECT c.id, c.document_id, c.chunk_index, c.start_line, c.end_line, d.source_type = 'chat', d.source_id"
-        " FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
+        "SELECT c.id, c.document_id, c.chunk_index, c.start_line, c.end_line, d.source_type = 'chat', d.source_id,"
+        " c.content = '' FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
         " WHERE c.id IN (SELECT value FROM json_each(?))",
         (json.dumps(ids),),
     )
     return {
         each: ChunkPosition(f"chat:{source_id.rpartition(':')[0]}", first, last, is_turn=True)
         if is_turn
-        else ChunkPosition(document, index, index)
-        for each, document, index, first, last, is_turn, source_id in rows
+        else ChunkPosition(document, index, index, is_empty=bool(is_empty))
+        for each, document, index, first, last, is_turn, source_id, is_empty in rows
     }
 
 

@@ -136,28 +136,37 @@ def newest_named(database: Database, words: Sequence[str], scope: Scope, least: 
 
     The notes with the most words are the series. Words are counted from the left, up to the first that is neither in
     the path nor in the title or the properties, in the singular or the plural. “Meeting”, “Treffen” and the like count
-    as the same word, unless some of these notes have the very words. Only notes with a date of their own until now are
+    as the same word, unless one of these notes has the exact word. Only notes with a date of their own until now are
     considered.
     """
     inside, inside_parameters = conditions(Scope(scope.filters))
     folded = [word.lower() for word in words]
-    asked = folded[least - 1]
     # SQLite changes the case of ASCII letters only
-    part = max(re.findall("[a-z0-9]+", asked.removesuffix("s")), key=len, default="")
+    parts = [
+        MEETING_WORDS
+        if re.fullmatch(MEETING, word)
+        else (max(re.findall("[a-z0-9]+", word.removesuffix("s")), key=len, default=""),)
+        for word in folded[:least]
+    ]
     text = "d.source_id || ' ' || d.search_title || ' ' || d.note_type"
     rows = database.rows(
         f"SELECT d.id, d.dated_at, {text} FROM memory_documents d"  # noqa: S608
         " WHERE d.dated_at <> d.modified_at AND d.dated_at <= unixepoch()"
-        f" AND EXISTS (SELECT 1 FROM json_each(?) part WHERE instr(lower({text}), part.value))"
+        " AND NOT EXISTS (SELECT 1 FROM json_each(?) word WHERE NOT EXISTS"
+        f" (SELECT 1 FROM json_each(word.value) part WHERE instr(lower({text}), part.value)))"
         f" AND {inside} ORDER BY d.dated_at DESC LIMIT {MAX_OF_SERIES}",
-        [json.dumps(MEETING_WORDS if re.fullmatch(MEETING, asked) else [part]), *inside_parameters],
+        [json.dumps(parts), *inside_parameters],
     )
     forms = (MEETING if re.fullmatch(MEETING, word) else f"{re.escape(word.removesuffix('s'))}s?" for word in folded)
     patterns = [re.compile(rf"(?<![^\W_])(?:{form})(?![^\W_])") for form in forms]
     texts = [ONE_ON_ONE.sub("1-1", text.lower()) for _, _, text in rows]
-    held = [(_first_held(patterns, text), sum(word in text for word in folded)) for text in texts]
-    most = max(held, default=(0, 0))
-    return rows[held.index(most)][:2] if most[0] >= least else None
+    held = [_first_held(patterns, text) for text in texts]
+    most = max(held, default=0)
+    if most < least:
+        return None
+    series = [number for number, count in enumerate(held) if count == most]
+    exact = re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, folded[:most]))})(?![^\W_])")
+    return rows[max(series, key=lambda number: len({*exact.findall(texts[number])}))][:2]
 
 
 def _first_held(patterns: Sequence[re.Pattern[str]], text: str) -> int:

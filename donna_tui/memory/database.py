@@ -246,7 +246,7 @@ APART_SECONDS = 3_600.0
 DAY, WEEK = 86_400.0, 7 * 86_400.0
 
 BACKUP_PERIODS = ((APART_SECONDS, 4), (DAY, 7), (WEEK, 5))
-"""Backup periods in seconds, and how many of each have a backup (`superseded_by_schedule`)."""
+"""Lengths of periods in seconds, and for how many of each the first backup is kept (`superseded_by_schedule`)."""
 
 
 def backups(folder: Path) -> list[Path]:

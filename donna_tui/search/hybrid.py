@@ -148,13 +148,15 @@ def judge(passages: PassageCache, question: Question, settings: Settings, legs: 
     listed = _listing_section(passages, question, [*legs.keyword.scores, *legs.semantic])
     ranked = _rank(passages, question, legs, listed)
     min_score = least_cosine(question, settings)
+    places = places_of(passages.database, [one.id for one in ranked])
+    empty = {each for each, at in places.items() if at.is_empty}
     asked = listed if _asks_only_for_section(question.query) else frozenset[int]()
 
     def is_relevant(one: Ranked) -> bool:
-        """Return whether a passage can be a hit: it shares a word, its cosine reaches the threshold, or it lists the
-        section, such as “Action items”, if the question asks for nothing else, such as “open tasks”.
+        """Return whether a passage can be a hit: it shares a word, it has text and its cosine reaches the threshold, or
+        it lists the section, such as “Action items”, if the question asks for nothing else, such as “open tasks”.
         """
-        is_close = one.cosine is not None and one.cosine >= min_score
+        is_close = one.cosine is not None and one.cosine >= min_score and one.id not in empty
         return one.keyword_rank is not None or is_close or one.id in asked
 
     best = list(islice(filter(is_relevant, ranked), TOP_CANDIDATES))
@@ -166,6 +168,7 @@ def judge(passages: PassageCache, question: Question, settings: Settings, legs: 
         hits = _later_decisions_first(passages, question, list(filter(is_relevant, ranked)), listed)
         hits = originals_first(passages, hits, content.stems)
         others = [one for one in ranked if not is_relevant(one)]
+    hits = _with_text_first(hits, empty) if empty else hits
     if named := _named_notes(passages.database, question, legs.keyword, hits):
         ids = {note.id for note in named}
         hits = [*_first(ranked, named), *(one for one in hits if one.id not in ids)]
@@ -184,6 +187,13 @@ def _named_notes(
     if not hits:
         return named_by_prefix(database, question.query) or misspelt_by(database, question.query)
     return misspelt_by(database, question.query) if keyword.misspelt else ()
+
+
+def _with_text_first(hits: Sequence[Ranked], empty: Collection[int]) -> list[Ranked]:
+    """Put the `empty` passages, whose notes may have only a name with the words of the question, after all others."""
+    others = [one for one in hits if one.id not in empty]
+    lowest = others[-1].rank_score if others else HIGHEST_SCORE
+    return [*others, *(one.scored(min(one.rank_score, lowest)) for one in hits if one.id in empty)]
 
 
 def _first(ranked: Sequence[Ranked], named: Sequence[Named]) -> list[Ranked]:
@@ -437,9 +447,10 @@ def more_like(database: Database, vectors: VectorIndex, hit: Hit, request: Searc
     known = database.rows("SELECT id FROM memory_chunks WHERE chunk_id = ?", (hit.chunk_id,))
     vector = next(iter(vectors_of(database, [known[0][0]]).values()), None) if known else None
     filters = replace(request.filters, exclude=(*request.filters.exclude, hit.path))
-    text = " ".join(hit.content.split()[:40]).replace('"', " ")
+    text = " ".join((hit.content or hit.title).split()[:40]).replace('"', " ")
     query = Query(words=tuple(text.split()), filters=filters)
     mode: Mode = "keyword" if vector is None else "semantic"
-    note = "by shared words: this passage is not embedded yet" if vector is None else ""
+    why = "this passage is not embedded yet" if hit.content else "this note has no text"
+    note = f"by shared words: {why}" if vector is None else ""
     similar = replace(request, text=f"like {hit.title}", filters=filters, mode=mode)
     return search(database, vectors, Question(similar, query, vector, mode=mode, note=note), Settings(0.0, request.k))

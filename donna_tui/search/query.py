@@ -186,8 +186,9 @@ _RELATIVE = re.compile(
     rf"\b(?:(?P<near>(?a:{'|'.join(_NEAR_DAYS)}))"
     r"|(?P<which>last|this|next|letzte[mnrs]?|diese[mnrs]?|nächste[mnrs]?)"
     r"\s+(?P<period>week|month|year|woche|monat|jahr)"
-    rf"|(?P<turn>last|this|next|on|am|letzte[mnr]?|diese[mnr]?|nächste[mnr]?)\s+(?P<weekday>(?a:{'|'.join(_WEEKDAYS)}))"
-    rf"|(?:(?:in|during|(?P<past>last))\s+(?!{_ONLY_GERMAN})|im\s+|{_ALONE}){_MONTH}(?![\w'’-]))\b(?!\s+of\b)",
+    rf"|(?P<turn>last|this|next|on|am(?=\s+\w+tag|\s+mittwoch)|letzte[mnr]?|diese[mnr]?|nächste[mnr]?)"
+    rf"\s+(?P<weekday>(?a:{'|'.join(_WEEKDAYS)}))"
+    rf"|(?:(?:in|during|(?P<past>last))\s+(?!{_ONLY_GERMAN})|im\s+|{_ALONE}){_MONTH}(?![\w'’-]))\b(?!\s+(?:of|des|der|im|vom|vor)\b)",
     re.IGNORECASE,
 )
 """`(?a:` because “ſ” and “ı” are “s” and “i” in other case, but not in the names that are looked up."""

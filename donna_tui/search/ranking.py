@@ -47,7 +47,7 @@ TOP_CANDIDATES = 10
 """Passages at the top of the list that are checked."""
 
 _WORD = re.compile(r"[^\W_]+")
-_CODE = re.compile(r"(?<!\S)[^\w\s]*(?=(?:[^\s\d]*\d){3})([^\W_]+(?:[^\w\s]+[^\W_]+)+)[^\w\s]*(?!\S)")
+_CODE = re.compile(r"(?<!\S)[^\w\s]*+(?=(?:[^\s\d]*\d){3})([^\W_]+(?:[^\w\s]+[^\W_]+)+)[^\w\s]*(?!\S)")
 """Three digits or more in several parts, such as a file number."""
 _YEAR = re.compile(r"(?:19|20)\d\d")
 
@@ -74,16 +74,15 @@ class QueryContent:
 
     def held_by(self, text: str) -> frozenset[str]:
         """Return the stems of the question that a passage contains."""
-        return self.stems & _stems(text)
+        return self.stems & self._words_of(text)
 
     def coverage(self, text: str) -> float:
         """Return the share of the question's words that a passage contains, from 0 to 1."""
-        stems, dated = _stems(text), self.holds_date(text)
+        stems, dated = self._words_of(text), self.holds_date(text)
         words = stems.union(
             (each for each in self.stems if is_one_character(each) and each in text),
             (word for word, other in self.spellings if other in stems),
             (word for word, number in self.numbers if number.search(text)),
-            (code for code in self.codes if holds_phrase(code, text)),
         )
         held = len(self.stems & (words | self.relative_stems if dated else words)) + self._has_prefix(words)
         number = len(self.stems) + bool(self.prefix)
@@ -101,11 +100,11 @@ class QueryContent:
 
     def without(self, text: str) -> QueryContent:
         """Return the content without the words of a text, unless there are no others."""
-        return replace(self, stems=self.stems - _stems(text) or self.stems)
+        return replace(self, stems=self.stems - self._words_of(text) or self.stems)
 
     @property
     def numbers_only(self) -> QueryContent:
-        """Return only the codes and the numbers, without years; without short ones unless most words are numbers."""
+        """Return only the codes and numbers. Years do not count, and short numbers only if most words are numbers."""
         numbers = {each for each in self.stems if each.isdecimal() and not _YEAR.fullmatch(each)}
         if 2 * len(numbers) <= len(self.stems):
             numbers = {each for each in numbers if len(each) > 2}
@@ -123,6 +122,9 @@ class QueryContent:
         if self.holds_date(text) or _contains(self.relative, names):
             return 1.0
         return -float(_contains(self.other_year, text))
+
+    def _words_of(self, text: str) -> frozenset[str]:
+        return _stems(text).union(code for code in self.codes if holds_phrase(code, text))
 
     def _has_prefix(self, words: Iterable[str]) -> bool:
         return bool(self.prefix) and any(is_begun(word, self.prefix) for word in words)
@@ -161,7 +163,7 @@ def query_content(query: Query, *, last_is_prefix: bool) -> QueryContent:
     spellings = tuple((stem(word), stem(other)) for word, other in query.spellings)
     grouped = [(word, other) for word, other in query.spellings if is_grouped(other)]
     numbers = tuple((stem(word), re.compile(spelling_pattern(other))) for word, other in grouped)
-    codes = tuple(map(stem, _CODE.findall(text)))
+    codes = tuple(map(str.casefold, _CODE.findall(text)))
     text = _CODE.sub(" ", text)
     prefix = stem(last_part(prefix)) if prefix else ""
     stems = _stems(text).union(codes)
@@ -227,8 +229,10 @@ def score_within(content: QueryContent, about: str, text: str, cosine: float, *,
     The other words of the question count, and the substance of the passage. If there are no others and the question is
     about `people`, lists are preferred to fluent text.
     """
-    stems = content.stems - content.relative_stems - _OF_MEETINGS - _stems(about)
-    return cosine + QueryContent(stems).coverage(text) + _substance(text, lists=people and not stems)
+    stems = content.stems - content.relative_stems - _OF_MEETINGS - content.held_by(about)
+    return (
+        cosine + QueryContent(stems, codes=content.codes).coverage(text) + _substance(text, lists=people and not stems)
+    )
 
 
 FLUENT, LISTED = 30, 300

@@ -240,8 +240,10 @@ def chunk_markdown(
             fresh = max(body, high)
             where = (low, high, line_of(lines, low), line_of(lines, high - 1))
             chunks.append(Chunk(len(chunks), path, text[low:high], *where, token_count=tokens))
-    tokens = len(counter.spans(context_of(title, (), max_tokens).line))
-    return chunks or [Chunk(0, (), "", start, start, line_of(lines, start), line_of(lines, start), tokens)]
+    if not chunks:
+        tokens = len(counter.spans(context_of(title, (), max_tokens).line))
+        chunks.append(Chunk(0, (), "", start, start, start_line=1, end_line=1, token_count=tokens))
+    return chunks
 
 
 class _Cutter:

@@ -122,7 +122,7 @@ class Hit:
     where there is no vector yet. `rank_score` (0 to 1) decided the order. Ranks are 1-based; None means that this leg
     did not find it. `space` names the space it is from, where several were asked. `dated_at` is the note's own date,
     Unix time. `draft` says that Donna wrote the note and nobody has approved it. `named` is the name of its note if the
-    question is that name and the hit is first for that reason; a note without any text has no `content` then. `in_note`
+    question is that name and the hit is first for that reason; a note without any text has no `content`. `in_note`
     is how many passages of its note were found, shown or not. All text here is raw: sanitise it before it reaches a
     terminal.
     """

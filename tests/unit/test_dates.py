@@ -129,6 +129,7 @@ def test_months_before_and_after_this_one_may_be_of_another_year() -> None:
     "text",
     [
         "who wrote Yesterday", "how do I insert today's date", "the last Wednesday of the month", "this may be wrong",
+        "jeden letzten Freitag im Monat", "9 am Monday",
         "what did she finish last Friday on 23 January, 2022", "this weekend", "on Mondays", "in Jan's office",
         "on ſunday", "on frıday", "yeſterday", "geſtern", "sept", "May Wong", "the March", "Märchen",
     ],

@@ -131,6 +131,7 @@ def test_a_relative_day_finds_what_is_of_that_day_first(store: MemoryStore) -> N
         ("letzte Besprechung mit Ops", "Ops/2026-03-02 call.md"),
         ("das letzte Treffen mit Dev", "Dev/2026-03-09 call.md"),
         ("unser letztes Treffen", "Dev/2026-03-09 call.md"),
+        ("our last call with Ops about the plan", "Ops/2026-03-02 call.md"),
         ("the last meeting", "Ops/2026-02-01 meeting.md"),
         ("last 1:1 with Ana", "People/2026-02-09 1-1 Ana.md"),
         ("the latest one-on-one of Ana", "People/2026-02-09 1-1 Ana.md"),
@@ -141,6 +142,7 @@ def test_the_latest_note_of_a_series_is_first(store: MemoryStore, text: str, fir
         "Ops/2026-02-02 call.md",
         "Ops/2026-03-02 call.md",
         "Ops/2026-02-01 meeting.md",
+        "Ops/2025-03-02 planning call.md",
         "Dev/2026-03-09 call.md",
         "Ops/9999-03-02 call.md",
         "Retro/2026-03-20 Retro.md",
@@ -539,7 +541,7 @@ def test_the_number_of_a_short_question_decides(store: MemoryStore, text: str, f
         ("load spikes", "calls load_spikes(path)", 1.0), ("load_spikes", "load the spikes", 1.0),
         ("RE-2025-0001", "RE 2026-0001 of 2025", 0.0), ("(RE-2025-0001)?", "Invoice re 2025/0001.", 1.0),
         ("pay RE-2025-0001", "to pay by 2025", 0.5), ("covid-19", "covid in May", 0.5),
-        ("get_user_by_id", "ORDER BY id", 1 / 3),
+        ("adr-0012-caching", "see ADR-0012-caching", 1.0), ("get_user_by_id", "ORDER BY id", 1 / 3),
     ],
 )  # fmt: skip
 def test_the_parts_of_an_identifier_are_words(asked_for: str, text: str, share: float) -> None:

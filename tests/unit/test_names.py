@@ -122,6 +122,12 @@ def test_a_note_without_text_is_found_by_each_of_its_words_and_by_filters(store:
         assert [hit.path for hit in found(store, text)] == ["Kestrel contract renewal.md"]
     for text in ("zanzibar", "path:People", "jones"):
         assert [hit.path for hit in found(store, text)] == ["People/Quokka Jones.md"]
+    for number in range(12):
+        store.upsert(note(f"Ideas/Kestrel contract {number}.md", ""))
+    store.upsert(note("Log.md", "The old kestrel contract ends in May.\n"))
+    paths = [hit.path for hit in found(store, "kestrel contract")]
+    assert paths[0] == "Log.md"
+    assert set(paths[1:]) > {"Ideas/Kestrel contract 1.md"}
 
 
 def test_a_first_name_or_surname_names_the_pages_of_a_few_people(store: MemoryStore) -> None:

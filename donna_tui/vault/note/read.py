@@ -113,9 +113,9 @@ LONGEST_PROPERTY, LONGEST_PROPERTIES, MAX_KEYED = 300, 600, 4
 
 
 def properties_of(data: Mapping[str, Any]) -> str:
-    """Return the words of the text properties, such as an author, numbers that identify something, such as an ISBN, and
-    with the name of their property days, months, phone numbers and e-mail addresses, such as a birthday: no other
-    numbers, URLs and ids.
+    """Return the words of the text properties, such as an author, and the numbers that identify something, such as an
+    ISBN. Days, months, phone numbers and e-mail addresses come with the name of their property, such as a birthday.
+    Other numbers, URLs and ids are left out.
     """
     texts = (_LINK.sub(r"\1 \2", text) for _, values in text_properties(data) for text in values)
     words = (part.strip(_AROUND_WORDS) for text in texts for part in text.split())
