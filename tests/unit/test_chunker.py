@@ -143,7 +143,7 @@ BOMBS = {
 def test_chunks_cover_any_text_within_the_token_limit(text: str, overlap: int) -> None:
     if overlap == 16:
         text *= 5
-    chunks = chunks_of(text, overlap=overlap)
+    chunks = [chunk for chunk in chunks_of(text, overlap=overlap) if chunk.text]
     assert all(chunk.token_count <= 62 for chunk in chunks)
     covered = 0
     for chunk in chunks:
