@@ -33,7 +33,7 @@ COMMANDS = {
     "search": Entry(".search", "Search, and print passages with their citations."),
     "why-not": Entry(".search", "Explain why a note is not among the hits of a search."),
     "get": Entry(".get", "Print a note, or some lines of it."),
-    "status": Entry(".status", "Show the progress of the index, files left out, and problems."),
+    "status": Entry(".status", "Show the progress of the index, and its problems."),
     "spaces": Entry(".status", "List vaults and memories of agents, each with its state."),
     "doctor": Entry(".status", "Check the installation, the model, the vault and the index."),
     "eval": Entry(".eval", "Measure the quality of search, compared with grep."),
@@ -109,6 +109,9 @@ class Commands(TyperGroup):
         except DonnaError as error:
             fail(error, as_json=ctx.meta.get(ERRORS_AS_JSON, False))
         except USAGE_ERROR as error:
+            if error.ctx is not None and error.message == error.ctx.get_help():  # a group without a command
+                print_message(*error.message.splitlines())
+                raise SystemExit(ExitCode.USAGE) from None
             if re.match("No such option: -(?!-)", error.message):
                 error.message += "; put -- before words that begin with a dash"
             name = ctx.meta.get(IMPLIED_OPEN)

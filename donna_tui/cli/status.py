@@ -27,7 +27,7 @@ SHOWN = 20
 
 @app.command("status")
 def status(space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """Show the progress of the index, files left out, and problems."""
+    """Show the progress of the index, and its problems."""
     from donna_tui.ops.status import read_report
 
     session = open_session(space)

@@ -98,6 +98,13 @@ def test_an_unknown_mode_is_named(donna: Donna, vault: Path) -> None:
     assert "psychic" in ran.json["message"]
 
 
+def test_a_group_without_a_command_prints_its_help(donna: Donna) -> None:
+    shown = donna("config")
+    assert (shown.code, shown.out) == (2, "")
+    assert shown.err.startswith("Usage: donna config ")
+    assert "\n  schema  Print the JSON Schema" in shown.err
+
+
 def test_a_value_of_a_wrong_form_is_a_usage_error(donna: Donna) -> None:
     words = donna("get", "a.md", "--lines", "x")
     assert (words.code, words.out) == (2, "")
