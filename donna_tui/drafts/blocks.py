@@ -19,23 +19,10 @@ from donna_tui.memory.checkboxes import parse_task
 from donna_tui.search.ranking import stems_of
 from donna_tui.search.sections import DECISION_LABEL, DECISIONS_HEADING, TASK_LABEL, TASK_LINE, TASKS_HEADING
 from donna_tui.text.dates import MONTH, WEEKDAYS
-from donna_tui.text.lines import line_of, line_starts, split_lines
+from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import CELL_END, CUE, DELIMITER_ROW, EMBEDDED_IMAGE, VOICE, Section, split_sections
 from donna_tui.text.prose import HIDDEN, hidden, prose, without_comments
 from donna_tui.text.sentences import sentence_spans
-from donna_tui.types.drafts import Claim
-
-
-def claims_of(text: str, statements: Sequence[tuple[str, tuple[int, ...]]]) -> tuple[Claim, ...]:
-    """Find the lines that contain statements verbatim, with the numbers of the passages that the statements cite."""
-    found = []
-    for number, line in enumerate(split_lines(text), 1):
-        bare = line.replace("\\", "")
-        numbers = [passage for statement, cited in statements if statement and statement in bare for passage in cited]
-        if numbers:
-            found.append(Claim(number, number, tuple(dict.fromkeys(numbers))))
-    return tuple(found)
-
 
 LONGEST_BLOCK = 480
 """Maximum length of a block. A longer bullet is quoted by its sentences; a longer sentence is not quoted."""

@@ -1,13 +1,13 @@
-"""Divide a draft into hunks, its list items and paragraphs, which a person can leave out."""
+"""Divide a draft into hunks, its list items and paragraphs, which a person can leave out, and find its claims."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from donna_tui.text.lines import split_lines
-from donna_tui.types.drafts import DraftHunk
+from donna_tui.types.drafts import Claim, DraftHunk
 from donna_tui.vault.note.read import parse_frontmatter
 
 _HEADING = re.compile(r"#{1,6}(?:\s|$)")
@@ -77,3 +77,14 @@ def without_hunks(text: str, left_out: Collection[int]) -> str:
         if line.strip() or number < outline.first or not kept or kept[-1].strip():  # no blank line follows another
             kept.append(line)
     return "\n".join(kept).rstrip("\n") + "\n"
+
+
+def claims_of(text: str, statements: Sequence[tuple[str, tuple[int, ...]]]) -> tuple[Claim, ...]:
+    """Find the lines that contain statements verbatim, with the numbers of the passages that the statements cite."""
+    found = []
+    for number, line in enumerate(split_lines(text), 1):
+        bare = line.replace("\\", "")
+        numbers = [passage for statement, cited in statements if statement and statement in bare for passage in cited]
+        if numbers:
+            found.append(Claim(number, number, tuple(dict.fromkeys(numbers))))
+    return tuple(found)

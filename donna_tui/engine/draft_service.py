@@ -17,8 +17,7 @@ from donna_tui.calendar.poller import MeetingEndPoller
 from donna_tui.config.models import DailySkill, WeeklySkill
 from donna_tui.drafts import queue
 from donna_tui.drafts.approval import Approver, combined, corrections_of, head_of, start_in, target_of, with_lines
-from donna_tui.drafts.blocks import claims_of
-from donna_tui.drafts.hunks import hunks_of
+from donna_tui.drafts.hunks import claims_of, hunks_of
 from donna_tui.drafts.passages import is_noted, notes_of_key
 from donna_tui.drafts.people import ACTOR
 from donna_tui.drafts.queue import Entry

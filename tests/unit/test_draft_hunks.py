@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.drafts.blocks import claims_of
-from donna_tui.drafts.hunks import hunks_of, without_hunks
+from donna_tui.drafts.hunks import claims_of, hunks_of, without_hunks
 from donna_tui.types.drafts import Claim, DraftHunk
 from donna_tui.vault.note.read import parse_frontmatter
 
