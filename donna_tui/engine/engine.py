@@ -71,7 +71,7 @@ class Engine:
         self.hub, self._tasks = context.hub, context.tasks
         context.lease = self._lease = IndexLease(context, what, self._build_maintainer, self._begin_maintaining)
         context.model = self._model = ModelManager(context, semantic=semantic)
-        self.model_known, self.at_best = self._model.known, self._model.at_best
+        self.model_known, self.wait_for_first_search = self._model.known, self._model.wait_for_first_search
         self._vault = Lazy(self._open_vault)
         self._drafting = Lazy(self._build_drafting)
         self._neighbours = Lazy(self._build_neighbours)
@@ -111,12 +111,12 @@ class Engine:
             self.hub.post(ProblemRaised(reason=Reason.IO_ERROR, message=f"the log cannot be written: {self._log_file}"))
         await self._lease.begin()
         self._tasks.start("loading the model", self._model.load)
-        ready = self.context.searcher.first_answer if self._watch else worth_reporting
+        ready = self.context.searcher.wait_for_searches if self._watch else worth_reporting
         counting = after(ready, self._status_reporter.run)
         self._tasks.start("counting", counting)
         if self._watch:
-            self._tasks.start("taking over the index", lambda: self._lease.take_over(self.at_best))
-            self._tasks.start("finishing an unfinished write", after(self.at_best, self._recover))
+            self._tasks.start("taking over the index", lambda: self._lease.take_over(self.wait_for_first_search))
+            self._tasks.start("finishing an unfinished write", after(self.wait_for_first_search, self._recover))
             if port := self._config.metrics.port:
                 from donna_tui.engine.metrics import serve_metrics
 
@@ -194,7 +194,7 @@ class Engine:
             remember(self.space)
         self.hub.subscribe(self._model.follow_swap)
         if self._watch:
-            self._tasks.start("following the vault", after(self.at_best, maintainer.follow))
+            self._tasks.start("following the vault", after(self.wait_for_first_search, maintainer.follow))
         try:
             await self._model.pass_to(maintainer)
         except DatabaseError:  # the task retries, and clears the problem that it reports

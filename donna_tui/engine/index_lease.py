@@ -87,11 +87,11 @@ class IndexLease:
             await asyncio.to_thread(readers.close)
         return current
 
-    async def take_over(self, at_best: Callable[[], Awaitable[None]]) -> None:
+    async def take_over(self, wait_for_first_search: Callable[[], Awaitable[None]]) -> None:
         """Open the index for writing when the first question is answered or somebody waits for it, and as soon as the
         lease can be taken; until then read the newest generation.
         """
-        waiting = [asyncio.ensure_future(at_best()), asyncio.ensure_future(self._is_wanted.wait())]
+        waiting = [asyncio.ensure_future(wait_for_first_search()), asyncio.ensure_future(self._is_wanted.wait())]
         try:
             await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         finally:

@@ -120,7 +120,7 @@ class ModelManager:
             self._identified()
         await self._wanted.wait()
         if self._context.long_running:
-            await self._context.searcher.first_answer()
+            await self._context.searcher.wait_for_searches()
         while not await self._load_once():
             await asyncio.sleep(RETRY_SECONDS)
 
@@ -149,12 +149,12 @@ class ModelManager:
         is_passing = isinstance(failure, ModelAwayError) and failure.passing  # such as an unreachable server
         return self._service is not None or not (self._context.long_running and is_passing)
 
-    async def at_best(self) -> None:
+    async def wait_for_first_search(self) -> None:
         """Wait until the first query is answered, and by meaning if the model is loaded soon."""
         with contextlib.suppress(SpaceError):  # nothing is indexed, so there are no queries
-            await self._context.searcher.first_answer()
+            await self._context.searcher.wait_for_searches()
             if await set_within(self.known, MODEL_FIRST_SECONDS):
-                await self._context.searcher.first_answer()
+                await self._context.searcher.wait_for_searches()
 
     async def pass_to(self, maintainer: IndexMaintainer) -> None:
         """Pass the model to a maintainer that has just begun, if it is known."""

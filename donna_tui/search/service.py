@@ -57,7 +57,7 @@ class SearchService:
         self._invocations: list[Invocation] = []
         self._under_way = 0
 
-    async def first_answer(self) -> None:
+    async def wait_for_searches(self) -> None:
         """Wait until the searches in progress are answered and drawn, before work that competes for the interpreter.
 
         The wait is limited, in case there is always a search in progress.

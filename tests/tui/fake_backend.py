@@ -157,7 +157,7 @@ class FakeBackend:
     plan_undo_one = in_vault("plan_undo_one")
     plan_write = in_vault("plan_write")
 
-    async def at_best(self) -> None:
+    async def wait_for_first_search(self) -> None:
         """Return at once, since search is always at its best."""
 
     def warm_up(self) -> None:

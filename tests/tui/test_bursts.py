@@ -194,7 +194,7 @@ async def test_a_key_typed_again_while_its_screen_is_added_does_not_cancel_that(
     backend = scenarios.normal()
     backend.daily = DailyNote(DECISIONS)
     is_ready = asyncio.Event()
-    monkeypatch.setattr(backend, "at_best", is_ready.wait)  # until then nothing else adds the screens
+    monkeypatch.setattr(backend, "wait_for_first_search", is_ready.wait)  # until then nothing else adds the screens
     async with driving(backend, connected=False) as donna:
         await donna.until(lambda: donna.main.strip.status is not None, "the app is connected")
         for _ in range(4):

@@ -433,7 +433,7 @@ async def test_undo_works_as_soon_as_the_vault_is_open_on_a_screen_that_was_aske
 ) -> None:
     backend = backend_in("normal")
     backend.gates.hold("start")
-    monkeypatch.setattr(backend, "at_best", asyncio.Event().wait)  # as while the model is loaded
+    monkeypatch.setattr(backend, "wait_for_first_search", asyncio.Event().wait)  # as while the model is loaded
     async with driving(backend, connected=False) as donna:
         await donna.press("escape", "3")
         await donna.until(lambda: donna.main.header.active == "review", "it is shown")

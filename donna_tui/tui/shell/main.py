@@ -198,7 +198,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     async def _complete_after_answer(self, backend: Backend) -> None:
         """Complete the panes after the first answer: their imports would delay it, and the model."""
         await self.search.wait_until_idle()
-        await backend.at_best()
+        await backend.wait_for_first_search()
         await self.complete()
 
     async def complete(self) -> None:
