@@ -68,7 +68,7 @@ class _Retry(NamedTuple):
 
 
 class MeetingEndPoller:
-    """Poll the calendars for meetings, which are due `brief_minutes` before they begin.
+    """Poll the calendars for meetings that have ended, or that begin in `brief_minutes`, and dispatch each once.
 
     The watermark of a calendar is an end time: meetings that ended by then have been processed. `dispatch` may be
     called twice with a meeting, such as after a crash, and must be idempotent. `refreshed` is called after the

@@ -83,7 +83,7 @@ class MeetingEndPollerCancelled(EngineEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MeetingEndPollerCycleFailed(EngineEvent):
-    """One poll for ended meetings failed; polling continues. `reason` is a code or the kind of the failure."""
+    """One poll of the calendars failed; polling continues. `reason` is a code or the kind of the failure."""
 
     name: ClassVar[str] = "meeting_end_poller_cycle_failed"
     reason: str
@@ -101,7 +101,7 @@ class MeetingEndDetected(EngineEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MeetingEndDispatchFailed(EngineEvent):
-    """The note of a meeting that has ended could not be started; it is retried."""
+    """The draft of a meeting could not be started; it is retried."""
 
     name: ClassVar[str] = "meeting_end_dispatch_failed"
     calendar: str

@@ -38,7 +38,7 @@ REBUILD_PATIENCE_SECONDS = 3.0
 
 
 class Step(StrEnum):
-    """The steps of a write, for a caller that follows its progress."""
+    """The steps of a write, after each of which the tests of faults interrupt it."""
 
     CHECKED = "checked"
     PREPARED = "prepared"
