@@ -182,13 +182,16 @@ _ALONE = rf"\A(?=(?:{'|'.join((*MONTHS, *GERMAN_MONTHS))})\W*\Z)"
 _ONLY_GERMAN = rf"(?:{'|'.join(name for name in GERMAN_MONTHS if name not in MONTHS)})\b"
 """Not the months of “in Mai Chau” and “in Juli Zeh's novel”."""
 
+_OF_A_PERIOD = rf"\w+\s+(?:des|der|vom|vor|im\s+(?:{MONTH}|monat|jahr))\b"
+"""What follows “letzter” in “letzter Freitag im Monat”, which is relative to that month and not to today."""
+
 _RELATIVE = re.compile(
     rf"\b(?:(?P<near>(?a:{'|'.join(_NEAR_DAYS)}))"
     r"|(?P<which>last|this|next|letzte[mnrs]?|diese[mnrs]?|nächste[mnrs]?)"
     r"\s+(?P<period>week|month|year|woche|monat|jahr)"
-    rf"|(?P<turn>last|this|next|on|am(?=\s+\w+tag|\s+mittwoch)|letzte[mnr]?|diese[mnr]?|nächste[mnr]?)"
-    rf"\s+(?P<weekday>(?a:{'|'.join(_WEEKDAYS)}))"
-    rf"|(?:(?:in|during|(?P<past>last))\s+(?!{_ONLY_GERMAN})|im\s+|{_ALONE}){_MONTH}(?![\w'’-]))\b(?!\s+(?:of|des|der|im|vom|vor)\b)",
+    rf"|(?P<turn>last|this|next|on|am(?=\s+\w+tag|\s+mittwoch)|letzte[mnr]?(?!\s+{_OF_A_PERIOD})"
+    rf"|diese[mnr]?|nächste[mnr]?)\s+(?P<weekday>(?a:{'|'.join(_WEEKDAYS)}))"
+    rf"|(?:(?:in|during|(?P<past>last))\s+(?!{_ONLY_GERMAN})|im\s+|{_ALONE}){_MONTH}(?![\w'’-]))\b(?!\s+of\b)",
     re.IGNORECASE,
 )
 """`(?a:` because “ſ” and “ı” are “s” and “i” in other case, but not in the names that are looked up."""

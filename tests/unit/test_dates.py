@@ -103,6 +103,9 @@ def test_the_rest_of_a_question_is_without_its_dates() -> None:
         ("am Dienstag", "2026-11-24 2026-12-01"),
         ("diesen Freitag, nächsten Freitag", "2026-11-27 2026-12-04"),
         ("vorgestern", "2026-11-25"),
+        ("was haben wir gestern im Meeting beschlossen", "2026-11-26"),
+        ("was war letzten Montag im Büro", "2026-11-23"),
+        ("am Dienstag vor der Sitzung", "2026-11-24 2026-12-01"),
         ("this Monday", "2026-11-23 2026-11-30"),
         ("in diesem Monat, in letztem Monat", "2026-11 2026-10"),
         ("How can we meet next month", "2026-12"),
@@ -129,7 +132,7 @@ def test_months_before_and_after_this_one_may_be_of_another_year() -> None:
     "text",
     [
         "who wrote Yesterday", "how do I insert today's date", "the last Wednesday of the month", "this may be wrong",
-        "jeden letzten Freitag im Monat", "9 am Monday",
+        "jeden letzten Freitag im Monat", "der letzte Freitag des Quartals", "9 am Monday",
         "what did she finish last Friday on 23 January, 2022", "this weekend", "on Mondays", "in Jan's office",
         "on ſunday", "on frıday", "yeſterday", "geſtern", "sept", "May Wong", "the March", "Märchen",
     ],
