@@ -334,7 +334,6 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0016_property_codes", PROPERTY_CODES),
     ("0017_plain_letters", REREAD_PLAIN_LETTERS),
     ("0018_property_dates", PROPERTY_WORDS),  # read again, so that they are found by dates in their properties
-    ("0019_property_phones", PROPERTY_WORDS),  # and by phone numbers and e-mail addresses
 )
 """Ordered and append-only: a released migration never changes."""
 
