@@ -471,9 +471,8 @@ def match_of(note: IndexedNote, invited: Invited) -> Match | None:
     keys = set(_title_keys(note, invited.me))
     of_day = [event for event in invited.calendar if event.day == day_in(note.path, note.front)]
     of_series = [event for event in of_day if meeting.series_id and event.series_id == meeting.series_id]
-    if keys.intersection(
-        title_key(event.title, invited.me) for event in of_series
-    ):  # such as an occurrence that was renamed
+    titles_of_day = {title_key(event.title, invited.me) for event in of_series}
+    if keys & titles_of_day:  # such as an occurrence that was renamed
         return Match.SERIES
     has_title = invited.key and invited.key in keys and not is_diary
     if has_title and _is_same_meeting(invited, people) and (people or not of_day or _is_one_of(invited, of_day)):

@@ -21,12 +21,13 @@ def still_open(
     database: Database, tasks: Sequence[TaskRow], today: datetime.date, me: Collection[str] = ()
 ) -> list[TaskRow]:
     """Return the open ones of some tasks without those that another one of them has as done. `me` are the user's names,
-    which may stand before or after the words of a task.
+    which are ignored in the words of a task.
     """
     wanted = [task for task in tasks if task.is_open]
-    closed = {words_of(task, me) for task in tasks if not task.is_open or task.due}
-    shared = {words_of(task, me) for task in wanted} & closed
-    alike = [task for task in tasks if words_of(task, me) in shared]
+    words = {task.id: words_of(task, me) for task in tasks}
+    closed = {words[task.id] for task in tasks if not task.is_open or task.due}
+    shared = {words[task.id] for task in wanted} & closed
+    alike = [task for task in tasks if words[task.id] in shared]
     if len(alike) == len(shared):
         return wanted
     from donna_tui.drafts.skills.cadence import Span, done_in_another_note  # imports the drafts, seldom needed

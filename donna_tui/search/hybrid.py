@@ -6,13 +6,13 @@ import json
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import PurePosixPath
 
 from donna_tui.index.database import Database
-from donna_tui.index.documents import has_link, number_of_notes, places_of
+from donna_tui.index.documents import ChunkPosition, has_link, number_of_notes, places_of
 from donna_tui.index.vectors import VectorIndex, cosines_to, vectors_of
 from donna_tui.search.legs import KeywordLeg, Legs, Question, both_legs, candidates_for
 from donna_tui.search.names import Named, misspelt_by, named_by_prefix
@@ -146,9 +146,10 @@ def judge(passages: PassageCache, question: Question, settings: Settings, legs: 
     """Rank the candidates of the legs, and separate hits from near misses. Notes that the question names are first."""
     content = query_content(question.query, last_is_prefix=legs.keyword.last_is_prefix)
     listed = _listing_section(passages, question, [*legs.keyword.scores, *legs.semantic])
-    ranked = _rank(passages, question, legs, listed)
+    found = legs.keyword.places
+    places = {**found, **places_of(passages.database, [key for key in legs.semantic if key not in found])}
+    ranked = _rank(passages, question, legs, listed, places)
     min_score = least_cosine(question, settings)
-    places = places_of(passages.database, [one.id for one in ranked])
     empty = {each for each, at in places.items() if at.is_empty}
     asked = listed if _asks_only_for_section(question.query) else frozenset[int]()
 
@@ -267,14 +268,18 @@ def _one_note_holds_all(
     return any(content.coverage(" ".join(text)) == 1.0 for text in texts.values())
 
 
-def _rank(passages: PassageCache, question: Question, legs: Legs, listed: Collection[int]) -> list[Ranked]:
+def _rank(
+    passages: PassageCache,
+    question: Question,
+    legs: Legs,
+    listed: Collection[int],
+    places: Mapping[int, ChunkPosition],
+) -> list[Ranked]:
     keyword, semantic = legs.keyword, legs.semantic
     cosines = dict(semantic)
     if question.vector is not None:
         stored = {key: vector for key, vector in keyword.vectors.items() if key not in semantic}
         cosines |= cosines_to(question.vector, stored)
-    others = [key for key in semantic if key not in keyword.places]
-    places = {**keyword.places, **places_of(passages.database, others)}
     candidates = [
         Candidate(each, at.document, at.first, keyword.scores.get(each), cosines.get(each), at.last, at.is_turn)
         for each, at in places.items()

@@ -230,9 +230,8 @@ def score_within(content: QueryContent, about: str, text: str, cosine: float, *,
     about `people`, lists are preferred to fluent text.
     """
     stems = content.stems - content.relative_stems - _OF_MEETINGS - content.held_by(about)
-    return (
-        cosine + QueryContent(stems, codes=content.codes).coverage(text) + _substance(text, lists=people and not stems)
-    )
+    covered = QueryContent(stems, codes=content.codes).coverage(text)
+    return cosine + covered + _substance(text, lists=people and not stems)
 
 
 FLUENT, LISTED = 30, 300

@@ -205,7 +205,7 @@ class RowList(LineView, CursorView):
     """A list with a cursor. A subclass draws the rows."""
 
     has_cursor = True
-    """Whether a row is selected; not if the selected one was removed elsewhere, until the cursor is moved."""
+    """False after the selected row was removed by another program, until the cursor is moved."""
 
     @dataclass
     class Selected(Message):
