@@ -30,7 +30,7 @@ class Supervisor:
         """Run `work` until it returns or `stop` is called.
 
         A failure is reported as a problem, and `work` is restarted after a pause, which doubles until a run has taken
-        `RECOVERED_SECONDS`. The problem is cleared after these, or when the task has ended normally.
+        `RECOVERED_SECONDS`. The problem is cleared then, or when the task has ended normally.
         """
         task = asyncio.create_task(self._run(name, work), name=f"donna-{name}")
         self._tasks.add(task)

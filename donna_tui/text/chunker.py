@@ -212,8 +212,8 @@ def chunk_markdown(
 
     Headings without text of their own are in the heading path of the first chunk below them, or else in its text; after
     the last text they are omitted. A note without any text has one empty chunk, so that it is found by its names,
-    properties and tags. The embedding text of each chunk has at most `max_tokens - 2`
-    tokens. Adjacent chunks in one section share about `overlap` tokens. Raises ValueError if `max_tokens` is below 32.
+    properties and tags. The embedding text of each chunk has at most `max_tokens - 2` tokens. Adjacent chunks in one
+    section share about `overlap` tokens. Raises ValueError if `max_tokens` is below 32.
     """
     if max_tokens < MIN_TOKENS:
         raise ValueError(f"max_tokens must be at least {MIN_TOKENS}")
