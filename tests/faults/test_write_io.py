@@ -17,7 +17,7 @@ import pytest
 
 from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
 from donna_tui.vault.client import DEFAULT_MAX_BYTES, ScannedFile, VaultClient
-from donna_tui.vault.paths import refused
+from donna_tui.vault.paths import VaultRoot, refused
 from donna_tui.vault.write.files import VaultFiles
 from tests.faults.injector import ERRORS, READING, Injector, failing
 from tests.faults.writes import CALLS, CallRunner, VaultModel, prepared
@@ -135,6 +135,22 @@ def test_a_move_is_refused_on_a_failing_disk_and_names_a_note_that_may_not_be_re
             CallRunner(vault_model.sandbox).do(CALLS["move"])
     assert (caught.value.reason, caught.value.path) == (refused(OSError(code, "")).reason, CALLS["move"][1])
     assert vault_model.check() == 0
+
+
+def test_a_folder_that_a_failing_disk_cannot_open_is_not_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing_folder(_: object, __: object) -> int:
+        raise refused(OSError(errno.EIO, os.strerror(errno.EIO)))
+
+    (tmp_path / "Inbox").mkdir()
+    files = VaultFiles(VaultRoot(tmp_path))
+    assert files.is_folder("Inbox")
+    assert not files.is_folder("Missing")
+    monkeypatch.setattr(VaultRoot, "open_folder", failing_folder)
+    with pytest.raises(VaultWriteError) as caught:
+        files.is_folder("Inbox")
+    assert caught.value.reason is Reason.IO_ERROR
 
 
 @pytest.mark.parametrize("reason", [Reason.IO_ERROR, Reason.UNREADABLE])

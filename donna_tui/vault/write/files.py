@@ -42,12 +42,15 @@ class VaultFiles:
             raise
 
     def is_folder(self, path: str) -> bool:
-        """Return whether there is a folder at a path, and no link is on the way."""
-        try:
-            with self._root.open_folder(check_relative(path)):
-                return True
-        except VaultReadError:
-            return False
+        """Return whether there is a folder at a path, and no link is on the way. Raises VaultWriteError if unknown."""
+        with vault_errors(path):
+            try:
+                with self._root.open_folder(check_relative(path)):
+                    return True
+            except VaultReadError as error:
+                if error.reason in (Reason.IO_ERROR, Reason.UNREADABLE, Reason.ROOT_MISSING):
+                    raise
+                return False
 
     def is_same(self, path: str, other: str) -> bool:
         """Return whether two paths lead to the same file or folder, as on a disk that ignores case."""
