@@ -16,6 +16,7 @@ from donna_tui.index.database import Database
 from donna_tui.memory.database import MemoryDb
 from donna_tui.types.drafts import DraftRow, DraftState, Evidence, Meeting, MeetingRow, MeetingState
 from donna_tui.types.search import ME
+from donna_tui.vault.note.read import DRAFT_KEY
 
 COMPOSING, READY = "composing", "ready"
 DECIDED = (DraftState.APPROVED, DraftState.REJECTED)
@@ -56,7 +57,7 @@ class Entry:
     """A row of the queue. `state` is a DraftState, or before that `composing` or `ready`.
 
     `key` is that of the occasion, `path` the draft, `target` the note once it is approved; `original` is the text as
-    Donna wrote it, `answer` the answer of a model as JSON.
+    Donna wrote it, empty if another device did, `answer` the answer of a model as JSON.
     """
 
     id: str
@@ -146,6 +147,16 @@ def fail(db: MemoryDb, entry: Entry, reason: str, detail: str, now: float) -> En
     return save(db, failed)
 
 
+def adopt(db: MemoryDb, entry: Entry) -> Entry:
+    """Add the draft of another device. A failed or rejected one of the same occasion waits again, as this note."""
+    known = begin(db, entry)
+    if known.state == DraftState.FAILED:
+        return save(db, replace(entry, id=known.id))
+    if known.state == DraftState.REJECTED:
+        return save(db, replace(known, state=entry.state, path=entry.path, target=entry.target, decided_at=None))
+    return known
+
+
 def of_id(database: Database, identity: str) -> Entry | None:
     return next(iter(_entries(database, "id = ?", (identity,))), None)
 
@@ -162,6 +173,10 @@ def due_again(database: Database, now: float, cut_short_before: float) -> list[E
         "(state = ? AND next_try <= ?) OR (state IN (?, ?) AND created_at < ?) ORDER BY created_at",
         (DraftState.FAILED.value, now, COMPOSING, READY, cut_short_before),
     )
+
+
+def paths_of_waiting(database: Database) -> set[str]:
+    return set(database.column("SELECT path FROM drafts WHERE user_id = ? AND state = ?", (ME, DraftState.WAITING)))
 
 
 def keys_of(database: Database, skill: str) -> dict[str, Entry]:
@@ -199,6 +214,14 @@ def is_of(front: Mapping[str, Any], skill: str, key: str) -> bool:
     note_type = front.get("type")
     known = _SKILLS.get(note_type, skill) if isinstance(note_type, str) else skill
     return key in (front.get("idempotency_key"), front.get(ID_KEY)) and known == skill
+
+
+def occasion_of(front: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the skill and the key of the occasion of an unapproved draft; None for other frontmatter."""
+    note_type, key = front.get("type"), front.get("idempotency_key")
+    if not front.get(DRAFT_KEY) or not isinstance(note_type, str) or not isinstance(key, str) or not key:
+        return None
+    return (_SKILLS[note_type], key) if note_type in _SKILLS else None
 
 
 SOON_SECONDS = 180.0

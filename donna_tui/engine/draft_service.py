@@ -8,6 +8,7 @@ import datetime
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.cron import CronTrigger
@@ -23,12 +24,15 @@ from donna_tui.drafts.people import ACTOR
 from donna_tui.drafts.queue import Entry
 from donna_tui.drafts.skills.meeting_note import TEMPLATE, times_of, title_of
 from donna_tui.drafts.skills.reviews import WEEKLY, week_of
+from donna_tui.drafts.text import words_only
 from donna_tui.drafts.writer import WriteResult
 from donna_tui.engine.calendar_service import CalendarService
 from donna_tui.engine.skill_runner import SkillRunner
 from donna_tui.engine.space_context import SpaceContext
 from donna_tui.engine.vault_service import VaultThread, writer_of
+from donna_tui.index.documents import draft_paths
 from donna_tui.memory.database import db_path
+from donna_tui.memory.facts import new_id
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.types.drafts import Draft, DraftRow, DraftState, Meeting, MeetingPreview
 from donna_tui.types.errors import DonnaError, Reason
@@ -62,6 +66,7 @@ class DraftService:
 
     async def drafts(self, *, everything: bool = False) -> tuple[DraftRow, ...]:
         """List waiting and failed drafts, newest first; with `everything` also decided ones, at most 200."""
+        await self._adopt_drafts()
         found = await self._db.run(lambda db: queue.entries(db.database))
         decided = [entry for entry in found if entry.state in queue.DECIDED]
         decided.sort(key=lambda entry: entry.decided_at or 0.0, reverse=True)
@@ -73,6 +78,23 @@ class DraftService:
         ]
         listed = [entry for entry in synced if everything or entry.state not in queue.DECIDED]
         return tuple([await self._row(entry) for entry in listed])
+
+    async def _adopt_drafts(self) -> None:
+        """Add the waiting drafts of the vault that the queue does not know, such as those of another device."""
+        known = await self._db.run(lambda db: queue.paths_of_waiting(db.database))
+        for path in sorted(await self._context.read(draft_paths) - known):
+            note = await self._run(self._skills.client.try_read, path)
+            occasion = queue.occasion_of(note.frontmatter.data) if note else None
+            if note is None or occasion is None:
+                continue
+            title = words_only(head_of(note.text)[0].lstrip("#")) or note.title
+            entry = Entry(
+                id=new_id(), skill=occasion[0], key=occasion[1], title=title, state=DraftState.WAITING.value,
+                target=path, path=path, created_at=note.mtime, sensitive=note.sensitivity is not Sensitivity.PUBLIC,
+            )  # fmt: skip
+            with contextlib.suppress(ValueError):  # its key is of no day
+                entry = replace(entry, target=await self._skills.target_of(entry))
+                await self._db.run(partial(queue.adopt, entry=entry))
 
     async def _row(self, entry: Entry) -> DraftRow:
         """Return the row of an entry with its present target; a meeting note has the present time of its meeting."""
@@ -272,6 +294,8 @@ class DraftService:
         for entry in await self._db.run(lambda db: queue.entries(db.database)):
             if entry.skill != TEMPLATE or entry.state not in (DraftState.WAITING, DraftState.FAILED):
                 continue
+            if entry.state == DraftState.WAITING and not entry.original:
+                continue  # the device that wrote it updates it
             meeting = await self._meeting_of(entry)
             if meeting is None:
                 continue
@@ -347,6 +371,8 @@ class DraftService:
             except DonnaError:
                 continue
             return await self._save(found)
+        if not entry.original:  # it was decided on the device that wrote it
+            return await self._save(replace(entry, state=DraftState.REJECTED.value, decided_at=time.time()))
         return replace(entry, state=DraftState.GONE.value, detail="Its note was undone, deleted or moved.")
 
     async def _approved_if_unmarked(self, entry: Entry) -> Entry:

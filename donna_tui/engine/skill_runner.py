@@ -11,12 +11,13 @@ from pathlib import Path
 
 from donna_tui.config.models import MemoryConfig
 from donna_tui.drafts.drafters import ALIAS, Corrected, Drafter, ExtractiveDrafter, ModelDrafter, Prompts
-from donna_tui.drafts.page import DraftJob
+from donna_tui.drafts.page import INBOX, DraftJob
 from donna_tui.drafts.passages import notes_of_key
 from donna_tui.drafts.queue import Entry
 from donna_tui.drafts.renderer import VaultTemplateRenderer
 from donna_tui.drafts.series import Gatherer, allowed
 from donna_tui.drafts.skills import meeting_note, person, reviews
+from donna_tui.drafts.text import numbered
 from donna_tui.drafts.writer import MemoryInformedWriter, WriteResult
 from donna_tui.engine.calendar_service import CalendarService
 from donna_tui.engine.space_context import SpaceContext
@@ -66,6 +67,15 @@ class SkillRunner:
             name, _, week = entry.key.rpartition("@")
             return person.profile(self._gatherer, name, _day_of(week))
         return DATED_SKILLS[entry.skill](self._gatherer, _day_of(entry.key))
+
+    async def target_of(self, entry: Entry) -> str:
+        """Return the path of the note that a draft of another device becomes. Raises ValueError for a key of no day."""
+        try:
+            target = (await self.job_of(entry)).target_path
+        except DonnaError:  # its meeting is in no calendar of this device
+            return entry.path
+        is_elsewhere = not entry.path.startswith(f"{INBOX}/") and entry.path not in numbered(target)
+        return entry.path if is_elsewhere else target
 
     async def job_for(self, meeting: Meeting) -> DraftJob:
         """Return the job that composes the note of a meeting. Raises DonnaError."""

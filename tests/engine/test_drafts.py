@@ -415,6 +415,30 @@ async def test_a_draft_without_a_note_is_rejected_without_a_change(tmp_path: Pat
         assert (await here.write(meeting())).state is DraftState.REJECTED
 
 
+async def test_a_draft_of_another_device_is_reviewed_and_not_written_twice(tmp_path: Path) -> None:
+    async with draft_engine(tmp_path / "a", meeting_note={"autonomy_level": "low"}) as one:
+        path = (await one.write(meeting())).path
+        synced = one.text(path)
+    async with draft_engine(tmp_path / "b") as other:
+        other.sandbox.write(path, synced)
+        await other.indexed()
+        (row,) = await other.engine.drafts.drafts()
+        assert (row.state, row.title, row.path, row.target) == (DraftState.WAITING, "Gateway team", path, path)
+        notes = other.notes()
+        assert (await other.write(meeting())).id == row.id
+        assert other.notes() == notes
+        (other.root / path).unlink()
+        await other.indexed()
+        assert (await other.row(row.id)).state is DraftState.REJECTED  # on the other device
+        other.sandbox.write("Inbox/moved.md", synced)
+        await other.indexed()
+        (again,) = await other.engine.drafts.drafts()
+        assert (again.id, again.path, again.target) == (row.id, "Inbox/moved.md", NOTE)
+        await other.approve(again)
+        assert other.front(NOTE)["donna_id"] == "gateway-2"
+        assert await other.engine.drafts.drafts() == ()
+
+
 async def test_a_draft_that_is_moved_is_found(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())

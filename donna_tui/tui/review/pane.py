@@ -43,7 +43,7 @@ from donna_tui.tui.vault.parts_pane import PAUSE, PartsPane, why_no_list
 from donna_tui.tui.vault.wording import why_no_write, why_not_here
 from donna_tui.types.drafts import Draft, DraftRow, DraftState
 from donna_tui.types.errors import DonnaError
-from donna_tui.types.events import EngineEvent, EngineStateChanged
+from donna_tui.types.events import EngineEvent, EngineStateChanged, NoteIndexed
 from donna_tui.vault.write.changes import OperationKind, Outcome, Plan
 
 _UNSAVED_EDIT = "your own edit of this draft is unsaved, and not included"
@@ -543,7 +543,7 @@ class ReviewPane(PartsPane):
     def _is_about_drafts(self, event: EngineEvent) -> bool:
         if isinstance(event, EngineStateChanged):
             return event.state in ("paused", "running")
-        if wording.may_change_drafts(event):
+        if wording.may_change_drafts(event) or (isinstance(event, NoteIndexed) and event.why == "new"):
             return True
         path = getattr(event, "path", "")
         return bool(path) and any(path == row.path for row in self.rows.items)
