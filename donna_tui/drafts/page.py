@@ -8,11 +8,11 @@ from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from donna_tui.drafts.drafters import EXTRACTIVE, Answer, AnswerRequest, Statement, all_statements
-from donna_tui.drafts.people import ACTOR
 from donna_tui.drafts.queue import ID_KEY, DraftSources
 from donna_tui.drafts.text import inline, link_to, source_named, wikilink, words_only
 from donna_tui.types.drafts import Evidence
 from donna_tui.vault.note.read import DRAFT_KEY
+from donna_tui.vault.write.changes import OWN_ACTOR
 
 Autonomy = Literal["low", "medium", "high"]
 INBOX = "Inbox"
@@ -102,7 +102,7 @@ class Page:
             front["donna"] = "local-only"
         if self.job.autonomy == "high":
             return {**front, ID_KEY: self.job.key}
-        return {**front, "idempotency_key": self.job.key, "autowritten_by": ACTOR, DRAFT_KEY: True}
+        return {**front, "idempotency_key": self.job.key, "autowritten_by": OWN_ACTOR, DRAFT_KEY: True}
 
     @property
     def shown(self) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from donna_tui.vault.write.file_names import EVERYWHERE
 from donna_tui.vault.write.planner import Planner
 
 FOLDER = "People"
-ACTOR = "donna"
 LONGEST_NAME = 80
 MAX_STUBS = 50
 FEW_STUBS = 10

@@ -12,7 +12,6 @@ from weakref import WeakValueDictionary
 from donna_tui.drafts import queue
 from donna_tui.drafts.drafters import EXTRACTIVE, Answer, Composed, Drafter, extract
 from donna_tui.drafts.page import Context, DraftJob, Page
-from donna_tui.drafts.people import ACTOR
 from donna_tui.drafts.queue import DraftSources, Entry, is_of
 from donna_tui.drafts.renderer import VaultTemplateRenderer
 from donna_tui.drafts.text import MAX_NAMES, numbered, whole_note
@@ -24,7 +23,7 @@ from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.types.events import EventHub
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.note.read import DRAFT_KEY
-from donna_tui.vault.write.changes import has_etag
+from donna_tui.vault.write.changes import OWN_ACTOR, has_etag
 from donna_tui.vault.write.durable import refused_write
 from donna_tui.vault.write.writer import VaultWriter
 
@@ -68,14 +67,14 @@ class MemoryInformedWriter:
         default_factory=WeakValueDictionary, init=False
     )
 
-    async def run(self, job: DraftJob) -> WriteResult:
+    async def run(self, job: DraftJob, actor: str = OWN_ACTOR) -> WriteResult:
         """Write the note of an occasion unless it exists, at any path. Never raises DonnaError.
 
         A failure is stored with its reason and retried by a later run once its back-off is over; an answer that was
         paid for is reused.
         """
         async with self._running.setdefault((job.template, job.key), asyncio.Lock()):
-            return await self._run(job)
+            return await self._run(job, actor)
 
     async def preview(self, job: DraftJob) -> tuple[str, DraftSources]:
         """Render the note as it would be written now, without a model and without writing it. Raises DonnaError."""
@@ -83,7 +82,7 @@ class MemoryInformedWriter:
         page, note = await self._drawn(job, context, extract(context.task), EXTRACTIVE)
         return note, page.sources
 
-    async def _run(self, job: DraftJob) -> WriteResult:
+    async def _run(self, job: DraftJob, actor: str) -> WriteResult:
         fresh = Entry(
             id=new_id(), skill=job.template, key=job.key, title=job.title, state=queue.COMPOSING,
             target=job.target_path, created_at=self.clock(),
@@ -96,7 +95,7 @@ class MemoryInformedWriter:
         try:
             if not entry.original:
                 entry = await self._composed(job, entry)
-            path, sha = await asyncio.to_thread(self._put, job, entry)
+            path, sha = await asyncio.to_thread(self._put, job, entry, actor)
             self.reached("written")
             state = DraftState.APPROVED if job.autonomy == "high" else DraftState.WAITING
             await self._save(replace(entry, state=state.value, path=path, reason="", detail="", next_try=None))
@@ -197,7 +196,7 @@ class MemoryInformedWriter:
             return False
         return True
 
-    def _put(self, job: DraftJob, entry: Entry) -> tuple[str, str]:
+    def _put(self, job: DraftJob, entry: Entry, actor: str) -> tuple[str, str]:
         """Write the note under the first free name, and return its path and the commit; other notes are never
         overwritten.
         """
@@ -210,7 +209,7 @@ class MemoryInformedWriter:
                 if is_of(self._front(path) or {}, job.template, job.key):
                     return path, ""  # another process was faster
                 continue
-            outcome = self.vault_writer.apply(replace(plan, subject=f"Draft {path}"), actor=ACTOR)
+            outcome = self.vault_writer.apply(replace(plan, subject=f"Draft {path}"), actor=actor)
             return path, outcome.commit
         raise DonnaError(Reason.CONFLICT, f"there are {MAX_NAMES} notes named {job.effective_path}")
 

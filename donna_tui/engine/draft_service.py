@@ -20,7 +20,6 @@ from donna_tui.drafts import queue
 from donna_tui.drafts.approval import Approver, combined, corrections_of, head_of, start_in, target_of, with_lines
 from donna_tui.drafts.hunks import claims_of, hunks_of
 from donna_tui.drafts.passages import is_noted, notes_of_key
-from donna_tui.drafts.people import ACTOR
 from donna_tui.drafts.queue import Entry
 from donna_tui.drafts.skills.meeting_note import TEMPLATE, times_of, title_of
 from donna_tui.drafts.skills.reviews import WEEKLY, week_of
@@ -37,8 +36,9 @@ from donna_tui.safety.classify import Sensitivity
 from donna_tui.types.drafts import Draft, DraftRow, DraftState, Meeting, MeetingPreview
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.note.read import DRAFT_KEY, parse_frontmatter
-from donna_tui.vault.write.changes import OperationKind, Outcome, Plan
+from donna_tui.vault.write.changes import OWN_ACTOR, OperationKind, Outcome, Plan
 from donna_tui.vault.write.file_names import EVERYWHERE
+from donna_tui.vault.write.writer import LOCAL_ACTOR
 
 MAX_REVIVED = 20
 """Maximum number of recent decisions that are checked for an undo in the vault."""
@@ -216,10 +216,10 @@ class DraftService:
             return (await self._save(replace(fresh, reason="", detail=""))).row()
         if entry.state == DraftState.FAILED:
             await self._save(replace(entry, attempts=0))
-        await self.again(entry)
+        await self.again(entry, LOCAL_ACTOR)
         return (await self._entry(identity)).row()
 
-    async def again(self, entry: Entry) -> None:
+    async def again(self, entry: Entry, actor: str = OWN_ACTOR) -> None:
         """Resume a draft that failed or was cut short. Raises DonnaError if there is no source to draft from."""
         try:
             await self._skills.check(entry)
@@ -227,7 +227,7 @@ class DraftService:
             known, why = await self._entry(entry.id), (error.reason.value, error.message)
             await self._db.run(lambda db: queue.fail(db, known, *why, time.time()))
             raise
-        await self._skills.again(entry)
+        await self._skills.again(entry, actor)
 
     async def write_new(self, skill: str, day: datetime.date, *, person: str = "") -> list[WriteResult]:
         """Write the drafts of a skill for a day or its week; `person` names a profile, which need not be due.
@@ -237,9 +237,9 @@ class DraftService:
         """
         if (week_of(day).first if skill == WEEKLY else day) > self._today:
             raise DonnaError(Reason.USAGE, f"{day} is in the future")
-        results = await self._skills.write(skill, day, person)
+        results = await self._skills.write(skill, day, person, LOCAL_ACTOR)
         missing = [await self._forget_missing(result) for result in results]
-        return await self._skills.write(skill, day, person) if any(missing) else results
+        return await self._skills.write(skill, day, person, LOCAL_ACTOR) if any(missing) else results
 
     async def _forget_missing(self, result: WriteResult) -> bool:
         """Remove an earlier draft that waits but has no note, and return whether the result was one."""
@@ -280,9 +280,9 @@ class DraftService:
         if meeting.cancelled:
             raise DonnaError(Reason.USAGE, "this meeting was cancelled: no note is written")
         await self.follow_calendar()  # its draft may exist, from before it was moved
-        result = await self._skills.write_note(meeting)
+        result = await self._skills.write_note(meeting, LOCAL_ACTOR)
         if await self._forget_missing(result):
-            result = await self._skills.write_note(meeting)
+            result = await self._skills.write_note(meeting, LOCAL_ACTOR)
         return (await self._entry(result.draft)).row()
 
     async def follow_calendar(self) -> None:
@@ -321,7 +321,7 @@ class DraftService:
             return
         plan = await self._run(self._approver.plan_rejection, entry)
         subject = f"Withdraw {entry.path}: the meeting was cancelled"
-        await self._run(self._writer.apply, replace(plan, subject=subject), actor=ACTOR)
+        await self._run(self._writer.apply, replace(plan, subject=subject), actor=OWN_ACTOR)
         await self._db.run(lambda db: queue.drop(db, entry.id))
 
     async def _realign(self, entry: Entry, meeting: Meeting) -> None:
@@ -336,7 +336,7 @@ class DraftService:
         changed = {old: new for old, new in zip(head_of(entry.original), head_of(fresh), strict=True) if old != new}
         target = job.effective_path if entry.path == entry.target or job.autonomy == "low" else entry.path
         plan = await self._run(self._approver.plan_realign, entry, times, changed, target)
-        await self._run(self._writer.apply, plan, actor=ACTOR)
+        await self._run(self._writer.apply, plan, actor=OWN_ACTOR)
         path = next((change.path for change in plan.changes if change.after is not None), entry.path)
         original = with_lines(entry.original, changed)
         await self._save(replace(entry, path=path, target=job.target_path, title=job.title, original=original))

@@ -29,6 +29,7 @@ from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.obsidian import template_folders
 from donna_tui.vault.open import open_writer, vault_client
+from donna_tui.vault.write.changes import OWN_ACTOR
 
 MAX_CORRECTIONS = 10
 """Maximum number of corrections of earlier drafts that are applied to the next draft of the same kind."""
@@ -81,8 +82,8 @@ class SkillRunner:
         """Return the job that composes the note of a meeting. Raises DonnaError."""
         return await meeting_note.note(self._gatherer, meeting)
 
-    async def write_note(self, meeting: Meeting) -> WriteResult:
-        return await self.writer.run(await self.job_for(meeting))
+    async def write_note(self, meeting: Meeting, actor: str = OWN_ACTOR) -> WriteResult:
+        return await self.writer.run(await self.job_for(meeting), actor)
 
     async def check(self, entry: Entry) -> None:
         """Check that a draft can be composed again. Raises DonnaError if its skill or meeting is unknown."""
@@ -91,13 +92,13 @@ class SkillRunner:
         elif entry.skill != person.TEMPLATE and entry.skill not in DATED_SKILLS:
             raise DonnaError(Reason.USAGE, f"there is no skill {entry.skill}")
 
-    async def again(self, entry: Entry) -> None:
-        await self.writer.run(await self.job_of(entry))
+    async def again(self, entry: Entry, actor: str) -> None:
+        await self.writer.run(await self.job_of(entry), actor)
 
-    async def write(self, skill: str, day: datetime.date, who: str = "") -> list[WriteResult]:
+    async def write(self, skill: str, day: datetime.date, who: str = "", actor: str = OWN_ACTOR) -> list[WriteResult]:
         """Write the drafts of a skill for a day or its week; `who` names a profile, due or not. Raises DonnaError."""
         if skill in DATED_SKILLS:
-            return [await self.writer.run(DATED_SKILLS[skill](self._gatherer, day))]
+            return [await self.writer.run(DATED_SKILLS[skill](self._gatherer, day), actor)]
         if who:
             names = [await asyncio.to_thread(person.named_person, self.client, who)]
         else:
@@ -106,7 +107,7 @@ class SkillRunner:
             names = await self._context.read(
                 lambda index: person.people_due(index, self.client, config, now, templates)
             )
-        return [await self.writer.run(person.profile(self._gatherer, name, day)) for name in names]
+        return [await self.writer.run(person.profile(self._gatherer, name, day), actor) for name in names]
 
     @cached_property
     def _drafter(self) -> Drafter:

@@ -439,6 +439,24 @@ async def test_a_draft_of_another_device_is_reviewed_and_not_written_twice(tmp_p
         assert await other.engine.drafts.drafts() == ()
 
 
+@pytest.mark.parametrize("asked", [False, True])
+async def test_what_donna_wrote_by_itself_is_undone_last(tmp_path: Path, asked: bool) -> None:
+    async with draft_engine(tmp_path, notes={"mine.md": "before\n"}) as here:
+        notes = here.engine.notes
+        await notes.apply_plan(await notes.plan_write("mine.md", "after\n", (await notes.read_note("mine.md")).etag))
+        if asked:
+            await here.write(meeting())
+        else:
+            await here.hold(meeting())
+            await here.engine.drafts._skills.write_note(meeting())
+        await here.undo()
+        assert (here.text("mine.md"), NOTE in here.notes()) == (("after\n", False) if asked else ("before\n", True))
+        await here.undo()
+        assert (here.text("mine.md"), NOTE in here.notes()) == ("before\n", False)
+        await notes.apply_plan(await notes.plan_redo(2))
+        assert (here.text("mine.md"), NOTE in here.notes()) == ("after\n", True)
+
+
 async def test_a_draft_that_is_moved_is_found(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())

@@ -168,7 +168,7 @@ class Stacks:
 
 
 def stacks(newest_first: Iterable[Operation]) -> Stacks:
-    """Compute the undo and redo stacks of a history. An operation of any other kind clears the redo stack."""
+    """Compute the undo and redo stacks of a history. Any other operation, unless Donna's own, clears the redo stack."""
     done: list[Operation] = []
     undone: list[Operation] = []
     for operation in reversed(list(newest_first)):
@@ -180,7 +180,8 @@ def stacks(newest_first: Iterable[Operation]) -> Stacks:
             _pass_on(undone, done, operation.redoes)
         else:
             done.append(operation)
-            undone.clear()
+            if not operation.is_own:
+                undone.clear()
     return Stacks(tuple(reversed(done)), tuple(reversed(undone)))
 
 

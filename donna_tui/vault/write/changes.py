@@ -9,6 +9,9 @@ from enum import StrEnum
 
 REGULAR_FILE = 0o100644
 
+OWN_ACTOR = "donna"
+"""The actor of what Donna writes by itself, such as the drafts of meetings."""
+
 
 class OperationKind(StrEnum):
     WRITE = "write"
@@ -146,6 +149,10 @@ class Operation:
     @property
     def paths(self) -> tuple[str, ...]:
         return tuple(change.path for change in self.changes)
+
+    @property
+    def is_own(self) -> bool:
+        return self.actor == OWN_ACTOR and not self.session
 
     @property
     def hidden(self) -> tuple[str, ...]:

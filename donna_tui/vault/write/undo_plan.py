@@ -148,7 +148,17 @@ def _removed(changes: Sequence[Change]) -> defaultdict[str, list[str]]:
 
 def _available(kind: OperationKind, history: Sequence[Operation]) -> tuple[Operation, ...]:
     found = stacks(history)
-    return found.redoable if kind is OperationKind.REDO else found.undoable
+    return found.redoable if kind is OperationKind.REDO else tuple(_own_last(found.undoable))
+
+
+def _own_last(undoable: Sequence[Operation]) -> list[Operation]:
+    """Put what Donna wrote by itself last, unless it changed a note that an earlier operation of others has written."""
+    touched, first, last = set[str](), list[Operation](), list[Operation]()
+    for operation in reversed(undoable):
+        is_aside = operation.is_own and touched.isdisjoint(operation.paths)
+        (last if is_aside else first).append(operation)
+        touched.update(() if operation.is_own else operation.paths)
+    return [*reversed(first), *reversed(last)]
 
 
 def _chosen(kind: OperationKind, n: int, history: Sequence[Operation]) -> tuple[Operation, ...]:
@@ -158,7 +168,8 @@ def _chosen(kind: OperationKind, n: int, history: Sequence[Operation]) -> tuple[
     if n > len(available):
         message = f"only {plural(len(available), 'operation')} can be {kind}ne"
         raise VaultWriteError(_NOTHING[kind], message, hint="ask for fewer")
-    return available[:n]
+    chosen = available[:n]
+    return chosen if kind is OperationKind.REDO else tuple(each for each in stacks(history).undoable if each in chosen)
 
 
 def _left_over(changes: Sequence[Change], ids: Sequence[str], history: Sequence[Operation]) -> tuple[str, ...]:
