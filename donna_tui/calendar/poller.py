@@ -136,7 +136,7 @@ class MeetingEndPoller:
     async def _since(self, calendar: str, now: float) -> float:
         """Return the watermark from which meetings count, reset if a wrong clock had set it in the future."""
         mark = await self._db_thread.run(lambda db: watermark(db.database, calendar))
-        if mark is None or mark > now + CATCH_UP_SECONDS:
+        if mark is None or mark > now:
             first = now - self._config.lookback_minutes * 60
             await self._db_thread.run(lambda db: set_watermark(db, calendar, first))
             return first
