@@ -260,7 +260,7 @@ def back_up(database: Database, now: float) -> Path:
     Raises DatabaseError, and DonnaError if the folder cannot be created.
     """
     folder = private_folder(database.path.parent / FOLDER)
-    target = folder / f"memory-{time.strftime(STAMP, time.gmtime(now))}.db"
+    target = _backup_at(folder, now)
     pending = target.with_suffix(".new")
     pending.unlink(missing_ok=True)
     database.run("VACUUM INTO ?", (str(pending),))
@@ -273,11 +273,26 @@ def back_up(database: Database, now: float) -> Path:
 
 def back_up_if_due(database: Database, now: float) -> Path | None:
     """Make a backup if something has changed since the last one and that is at least an hour old."""
+    _date_back(backups(database.path.parent), now)
     newest = next(iter(backups(database.path.parent)), None)
     last = taken_at(newest) if newest else 0.0
     if now - last < APART_SECONDS or (newest and not _changed_since(database, newest)):
         return None
     return back_up(database, now)
+
+
+def _date_back(found: Iterable[Path], now: float) -> None:
+    """Rename backups that a wrong clock has dated in the future: they would prevent new ones, and be restored first.
+
+    All are moved by the same time, so that as many are kept as before.
+    """
+    ahead = {backup: taken_at(backup) - now for backup in found if taken_at(backup) > now}
+    for backup in ahead:
+        backup.replace(_backup_at(backup.parent, taken_at(backup) - max(ahead.values()) - 1))
+
+
+def _backup_at(folder: Path, at: float) -> Path:
+    return folder / f"memory-{time.strftime(STAMP, time.gmtime(at))}.db"
 
 
 def taken_at(backup: Path) -> float:

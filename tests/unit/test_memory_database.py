@@ -734,6 +734,13 @@ def test_backups_are_made_when_something_changed_and_an_hour_has_passed(sandbox:
     assert back_up_if_due(sandbox.db.database, START + APART_SECONDS)
     assert back_up_if_due(sandbox.db.database, START + 9 * APART_SECONDS) is None
     assert len(backups(sandbox.folder)) == 2
+    assert (
+        back_up_if_due(sandbox.db.database, START - 9 * APART_SECONDS) is None
+    )  # the clock was wrong, and is set back
+    store_facts(sandbox, fact("m3", "three"))
+    newest = back_up_if_due(sandbox.db.database, START - 7 * APART_SECONDS)
+    assert newest == backups(sandbox.folder)[0]
+    assert len(backups(sandbox.folder)) == 3
     drop_backups(sandbox.folder)
     assert backups(sandbox.folder) == []
 
