@@ -367,7 +367,8 @@ class DraftService:
             known = await self._context.read(lambda index: notes_of_key(index, entry.key))
         for path in known:
             try:
-                found = await self._approved_if_unmarked(replace(entry, path=path))
+                target = path if entry.target == entry.path else entry.target
+                found = await self._approved_if_unmarked(replace(entry, path=path, target=target))
             except DonnaError:
                 continue
             return await self._save(found)

@@ -465,6 +465,8 @@ async def test_a_draft_that_is_moved_is_found(tmp_path: Path) -> None:
         await here.indexed()
         moved = await here.row(row.id)
         assert (moved.state, moved.path) == (DraftState.WAITING, "Projects/mine.md")
+        await here.approve(moved)
+        assert "donna_draft" not in here.front("Projects/mine.md")
 
 
 async def test_removing_the_draft_key_by_hand_approves_the_draft(tmp_path: Path) -> None:
