@@ -100,6 +100,15 @@ def test_the_footer_shows_only_keys_that_work_while_typing() -> None:
     assert all(len(key) > 1 or not key.isascii() for _, key in shown)
 
 
+@pytest.mark.parametrize("pane", PANES)
+@pytest.mark.parametrize("typing", [False, True])
+def test_the_footer_offers_only_what_is_possible_now(pane: str, typing: bool) -> None:
+    state = ActionState(pane=pane, typing=typing, zoomable=False)
+    shown = [action for action, _ in footer_actions(state, room=400)]
+    assert shown
+    assert not [action.id for action in shown if action.why_not(state)]
+
+
 @pytest.mark.parametrize("room", [10, 40, 80, 120, 300])
 def test_the_footer_fits_and_always_ends_with_the_way_to_all_keys(room: int) -> None:
     shown = footer_actions(ActionState(selected=True), room=room)

@@ -78,6 +78,7 @@ class ActionState:
     no_draft_now: str = ""
     calendar: bool = False
     no_model_to_get: str = ""
+    zoomable: bool = True
 
 
 _MISSING = {
@@ -98,6 +99,7 @@ _MISSING = {
     "to_approve": "No draft is waiting.",
     "meeting": "No meeting is selected.",
     "calendar": "No calendar is followed yet.",
+    "zoomable": "There is nothing to maximise.",
 }
 """The objection to an action that needs a fact which is false."""
 
@@ -110,8 +112,8 @@ class Action:
     form of Textual's bindings; the first one is shown. Keys that print a character act only outside text inputs.
     `title` fits a footer; `help` is one sentence. Its keys are active in the context of its noun, or everywhere if the
     noun is not a context, unless it has another `context`. `needs` are fields of `ActionState`, in the order in which
-    they are checked: each fact must be true, and each reason empty, `unless` another fact is true. With `hides` the
-    footer omits the action while it is not possible.
+    they are checked: each fact must be true, and each reason empty, `unless` another fact is true. The `footer` shows
+    the action while it is possible.
     """
 
     id: str
@@ -121,7 +123,6 @@ class Action:
     _: KW_ONLY
     context: Context = ""
     footer: bool = False
-    hides: bool = False
     needs: str = ""
     unless: str = ""
 

@@ -41,13 +41,13 @@ _ACTIONS = (
 
     Action("vault.open", "enter", "open", needs="row", footer=True,
         help="Read the note, or fold the folder; in the note, follow a link; in the history, show the change."),
-    Action("vault.resolve", "c", "resolve", needs="conflict", footer=True, hides=True,
+    Action("vault.resolve", "c", "resolve", needs="conflict", footer=True,
         help="Compare a conflict copy with its note, and resolve it: keep one of them or both."),
     Action("vault.edit", "e", "edit", needs="note no_editor", footer=True,
         help="Open the note itself in your editor; what you save is one step of undo."),
     Action("vault.edit-copy", "E", "edit a copy", needs="note no_write no_editor",
         help="Edit a copy in your editor; the diff is shown before anything is written."),
-    Action("vault.commit", "C", "commit", needs="outside_edit", footer=True, hides=True,
+    Action("vault.commit", "C", "commit", needs="outside_edit", footer=True,
         help="Commit what was edited outside, in the note or in the folder, so that undo can restore what was there "
             "before; without a git repository, create one."),
     Action("vault.edit-here", "i", "edit here", needs="note no_write no_write_here",
@@ -140,7 +140,7 @@ _ACTIONS = (
         help="Remember a sentence: a fact, a preference, a decision."),
     Action("memory.add-task", "a,alt+a", "add task", needs="running no_writing", footer=True,
         help="Add a task: a check box in a note, with its due date."),
-    Action("memory.tick", "space", "done", needs="memory no_tick running no_writing", footer=True, hides=True,
+    Action("memory.tick", "space", "done", needs="memory no_tick running no_writing", footer=True,
         help="Check the box of the selected task in its note, with today's date."),
     Action("memory.tasks", "T,alt+u", "tasks", needs="running", footer=True,
         help="List the tasks of your notes, or everything else again."),
@@ -177,7 +177,7 @@ _ACTIONS = (
         help="Try the selected problem again now."),
     Action("activity.retry-all", "R", "retry all", needs="running", footer=True,
         help="Rescan the vault, and try every failed note again now."),
-    Action("activity.resume", "c", "confirm deletions", needs="paused", footer=True, hides=True,
+    Action("activity.resume", "c", "confirm deletions", needs="paused", footer=True,
         help="Confirm that the missing notes were deleted, and remove them from the index."),
     Action("activity.filter", "f", "filter", "Show only events that contain some words, or of one kind.", footer=True),
     Action("activity.pause", "space", "pause", "Pause the log, or resume it.", footer=True),
@@ -216,7 +216,8 @@ _ACTIONS = (
 
     Action("search.focus", "/", "search", context="global", footer=True,
         help="Go to the search box; in Vault and Activity to the filter, in Memory to the question."),
-    Action("view.zoom", "+,f3", "zoom", "Maximise the preview or the current part, or restore it.", footer=True),
+    Action("view.zoom", "+,f3", "zoom", needs="zoomable", footer=True,
+        help="Maximise the preview or the current part, or restore it."),
     *(
         Action(entry.action, ",".join(entry.keys), entry.title, f"Go to the {entry.title} screen.")
         for entry in PANES.values()
@@ -241,7 +242,7 @@ _ACTIONS = (
     Action("draft.daily-reflection", "alt+t", "daily reflection now", needs="running",
         help="Draft the reflection on today now; it appears in Review."),
     Action("app.space", "ctrl+o,alt+o", "space", "Switch to another space, or add a folder."),
-    Action("app.model", "f4,alt+m", "download model", needs="running no_model_to_get", footer=True, hides=True,
+    Action("app.model", "f4,alt+m", "download model", needs="running no_model_to_get", footer=True,
         help="Download the model for semantic search."),
     Action("app.switch", "ctrl+k,alt+k", "switch note", needs="running",
         help="Open a note or a heading by a part of its name, or create a note."),

@@ -82,6 +82,7 @@ class MeetingsPane(PartsPane):
             no_note=wording.why_no_note(row),
             no_draft_now=wording.why_no_draft_now(row, being_written=being_written),
             calendar=not self.has_class("-empty"),
+            zoomable=not self.has_class("-empty"),
         )
 
     def go_back(self) -> None:

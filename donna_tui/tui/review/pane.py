@@ -130,6 +130,7 @@ class ReviewPane(PartsPane):
             no_again=composing or decided,
             no_undo=self._no_undo,
             no_redo=self._no_redo,
+            zoomable=not self.has_class("-empty"),
         )
 
     def go_back(self) -> None:

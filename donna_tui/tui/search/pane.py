@@ -250,6 +250,7 @@ class SearchPane(BlankColumn):
             selected=self.selected is not None,
             start_line=self._is_on_start and self.start.selected is not None,
             question=not self.question.is_empty,
+            zoomable=bool(self.results.rows),
         )
 
     async def update_needs(self, needs: Collection[str]) -> None:
@@ -617,7 +618,6 @@ class SearchPane(BlankColumn):
         return bool(self.results.rows) and self.screen.focused is self.results
 
     def _zoom(self, *, on: bool) -> None:
-        on = on and bool(self.results.rows)
         self.set_class(on, "-zoomed")
         (self.preview.view if on else self.results).focus()
 

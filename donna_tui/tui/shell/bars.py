@@ -100,11 +100,11 @@ _ALWAYS_LAST = ("app.keys", "app.help")
 
 
 def footer_actions(state: ActionState, room: int) -> list[tuple[Action, str]]:
-    """Return as many actions as fit, with their keys, nearest context first; the key list is always last."""
+    """Return as many possible actions as fit, with their keys, nearest context first; the key list is always last."""
     contexts = active_contexts(state)
-    there = _differing((action for action in ACTIONS.values() if action.footer and action.context in contexts), state)
-    shown = [action for action in there if not (action.hides and action.why_not(state))]
-    usable = [(action, key) for action in shown if (key := shown_key(action.id, typing=state.typing))]
+    there = (action for action in ACTIONS.values() if action.footer and action.context in contexts)
+    possible = _differing((action for action in there if not action.why_not(state)), state)
+    usable = [(action, key) for action in possible if (key := shown_key(action.id, typing=state.typing))]
     last = [item for item in usable if item[0].id in _ALWAYS_LAST][:1]
     left = room - sum(_width(item, state) for item in last)
     first: list[tuple[Action, str]] = []
@@ -123,7 +123,7 @@ def _differing(actions: Iterable[Action], state: ActionState) -> list[Action]:
 class FooterBar(Widget):
     """Draw the actions of an `ActionState`; a click runs one."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"footer--key", "footer--title", "footer--off"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"footer--key", "footer--title"}
     auto_links = False  # no other colour under the mouse
 
     _state = ActionState()
@@ -150,11 +150,7 @@ class FooterBar(Widget):
         return Content(" " * _GAP).join(self._item(action, key) for action, key in fitting_actions)
 
     def _item(self, action: Action, key: str) -> Content:
-        title = f" {title_here(action, self._state)}"
-        if action.why_not(self._state):
-            item = Content.styled(f"{key}{title}", ".footer--off")
-        else:
-            item = Content.assemble((key, ".footer--key"), (title, ".footer--title"))
+        item = Content.assemble((key, ".footer--key"), (f" {title_here(action, self._state)}", ".footer--title"))
         return item.stylize(Style.from_meta({"@click": f"screen.run({action.id!r})"}))
 
 
