@@ -11,6 +11,7 @@ from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import emit, print_message
 from donna_tui.cli.session import Session, open_session
 from donna_tui.safety.classify import Sensitivity
+from donna_tui.search.citations import cited_lines
 from donna_tui.text.lines import split_lines
 from donna_tui.text.markdown import split_sections
 from donna_tui.text.plural import plural
@@ -23,14 +24,18 @@ app = new_app()
 
 @app.command("get")
 def get(
-    path: Annotated[str, typer.Argument(help="The path of a note within the vault.")],
-    start: Annotated[int, typer.Option("--from", help="The first line to print.", min=1)] = 1,
+    path: Annotated[str, typer.Argument(help="The path of a note within the vault, or a citation with its lines.")],
+    start: Annotated[int | None, typer.Option("--from", help="The first line to print.", min=1)] = None,
     count: Annotated[int | None, typer.Option("--lines", help="The number of lines to print.", min=1)] = None,
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Print a note, or some lines of it."""
-    note = _read(open_session(space), path.removeprefix("vault:"))
+    path, first, last = cited_lines(path)
+    if start is None:
+        start = first
+        count = last - first + 1 if last is not None and count is None else count
+    note = _read(open_session(space), path)
     lines = split_lines(note.text)
     shown = lines[start - 1 : None if count is None else start - 1 + count]
     fields = {

@@ -264,9 +264,11 @@ def why_not(
     as_json: AsJson = False,
 ) -> None:
     """Explain why a note is not among the hits of a search."""
+    from donna_tui.search.citations import cited_lines
+
     session = open_session(space)
     request = _request(session, query, k, mode)
     _require_question(request)
-    path = note.removeprefix("vault:")
+    path = cited_lines(note)[0]
     found = run_with_index(session, "donna why-not", lambda engine: engine.why_not(path, request))
     emit(why_not_fields(found, request.text), why_not_lines(found), as_json=as_json)

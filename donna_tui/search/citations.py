@@ -34,6 +34,18 @@ def line_range(passage: Hit | Evidence) -> str:
     return f"{passage.start_line}–{passage.end_line}"
 
 
+_CITED = re.compile(r"(?:vault:)?(.+?\.(?:md|markdown))(?:(?:#| › ).*?)? ?: ?(\d{1,9})(?:[–-](\d{1,9}))?", re.I)
+
+
+def cited_lines(text: str) -> tuple[str, int, int | None]:
+    """Return the path of a note, and its first and last line if the text is a `citation` or a `location`."""
+    found = _CITED.fullmatch(text)
+    if found is None:
+        return text.removeprefix("vault:"), 1, None
+    first = max(int(found[2]), 1)
+    return found[1], first, max(int(found[3] or 0), first)
+
+
 def citation_link(hit: Hit) -> str:
     """Format a wikilink to the section: `[[Projects/gateway/decisions#Decisions#Cache]]`.
 

@@ -145,6 +145,12 @@ def test_get_prints_some_lines(donna: Donna, vault: Path) -> None:
     assert data["sections"][-1] == {"heading_path": ["Gateway", "Cache"], "start_line": 3, "end_line": 4}
 
 
+@pytest.mark.parametrize("cited", ["Projects/gateway.md › Gateway › Cache : 3–4", "Projects/gateway.md:3-4"])
+def test_get_prints_the_lines_of_a_citation(donna: Donna, vault: Path, cited: str) -> None:
+    data = donna("get", cited, "--json", "--space", vault).json
+    assert (data["path"], data["start_line"], data["end_line"]) == ("Projects/gateway.md", 3, 4)
+
+
 def test_get_says_that_bytes_which_are_not_text_are_shown_otherwise(donna: Donna, vault: Path) -> None:
     (vault / "latin.md").write_bytes("Café\n".encode("latin-1"))
     ran = donna("get", "latin.md", "--json", "--space", vault)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from donna_tui.ops.hits import grouped_lines
-from donna_tui.search.citations import citation, citation_link, location
+from donna_tui.search.citations import citation, citation_link, cited_lines, location
 from donna_tui.types.search import Hit, Snippet
 
 
@@ -31,6 +31,19 @@ def test_a_task_is_cited_by_its_note_and_line() -> None:
     task = replace(hit("Inbox/Tasks.md#0a1b2c3d4e5f", lines=(7, 7)), source_type="task")
     assert (citation(task), location(task)) == ("Inbox/Tasks.md : 7", "Inbox/Tasks.md:7")
     assert citation_link(task) == "[[Inbox/Tasks]]"
+
+
+@pytest.mark.parametrize("headings", [(), ("A",), ("A: b", "C › d : 3–4", "x.md"), ("#",)])
+@pytest.mark.parametrize("lines", [(7, 7), (41, 58)])
+def test_the_lines_of_a_citation_can_be_read_again(headings: tuple[str, ...], lines: tuple[int, int]) -> None:
+    cited = hit("Projects/a : 3.md", *headings, lines=lines)
+    assert cited_lines(citation(cited)) == ("Projects/a : 3.md", *lines)
+    assert cited_lines(location(cited)) == ("Projects/a : 3.md", *lines)
+
+
+@pytest.mark.parametrize("path", ["a.md", "a : 3.md", "notes.md/b.md", "a", "2026-03-12", ""])
+def test_a_path_without_lines_is_no_citation(path: str) -> None:
+    assert cited_lines(path) == (path, 1, None)
 
 
 def test_a_link_names_the_note_and_its_headings() -> None:
