@@ -338,7 +338,11 @@ async def test_keys_retry_one_problem_retry_all_and_resume() -> None:
         await donna.until(lambda: len(backend.called("retry")) == 2, "all are tried again")
         assert backend.called("retry")[1] == ("",)
         assert "Rescanning the vault and retrying failed notes." in notices(donna.app)
+        await donna.press("c", "escape")
         await donna.press("c")
+        await donna.until(lambda: "412 of 501 notes" in donna.screen_text(), "a question says what is removed")
+        assert not backend.called("resume")
+        await donna.press("enter")
         await donna.until(lambda: backend.called("resume"), "it goes on")
 
 

@@ -19,8 +19,8 @@ from donna_tui.tui.activity.log import EventLog, LogFilter
 from donna_tui.tui.lib.action import ActionState
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
-from donna_tui.tui.lib.dialogs import DetailScreen, Facts, showing_errors
-from donna_tui.tui.lib.error_messages import REASONS, reason_title, sentence
+from donna_tui.tui.lib.dialogs import DetailScreen, Facts, RefusalScreen, one_dialog, showing_errors
+from donna_tui.tui.lib.error_messages import REASONS, Refusal, reason_title, sentence
 from donna_tui.tui.lib.event_messages import Tone
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import count, moment, next_try
@@ -183,8 +183,15 @@ class ActivityPane(Vertical):
     def action_activity_retry_all(self) -> None:
         self._request(lambda backend: backend.retry(), "Rescanning the vault and retrying failed notes.")
 
-    def action_activity_resume(self) -> None:
-        self._request(lambda backend: backend.resume())
+    @one_dialog("resume")
+    async def action_activity_resume(self) -> None:
+        """Ask before the missing notes leave the index, with the number of them."""
+        problems = self._status.problems if self._status is not None else ()
+        messages = (each.message for each in problems if each.reason is Reason.MASS_DISAPPEARANCE)
+        step = "This removes them from the index. No file is changed, and a note that comes back is indexed again."
+        refusal = Refusal("Were these notes deleted?", sentence(next(messages, "")), step)
+        if await self.app.push_screen_wait(RefusalScreen(refusal, does="remove from the index")):
+            self._request(lambda backend: backend.resume())
 
     @work(group="request")
     async def _request(self, request: Callable[[Backend], Awaitable[None]], words: str = "") -> None:
