@@ -280,10 +280,17 @@ def _team_of(note: IndexedNote, key: frozenset[str]) -> tuple[tuple[str, ...], .
 
 
 def _may_be_quoted(earlier: Earlier, invited: Invited) -> bool:
-    """Apply `may_be_quoted`; the series of a 1:1 is with the same person even if its notes name nobody."""
-    if earlier.match is Match.SERIES and not people_of(earlier.note.front) and not earlier.note.sensitive:
-        return True
-    return may_be_quoted(earlier.note, invited)
+    """Apply `may_be_quoted`; the series of a 1:1 is with the same person even if its notes name nobody. One in which
+    only one person came was no 1:1 if the calendar says that all others were invited.
+    """
+    note, series = earlier.note, invited.meeting.series_id
+    if earlier.match is Match.SERIES and not note.sensitive:
+        came = invited.people_at(note)
+        of_day = (event for event in invited.calendar if (event.day, event.series_id) == (earlier.day, series))
+        were_invited = any(came < Invited.to(event, invited.me).people >= invited.people for event in of_day)
+        if not people_of(note.front) or (were_invited and not invited.key & _PERSONAL):
+            return True
+    return may_be_quoted(note, invited)
 
 
 def may_be_quoted(note: IndexedNote, invited: Invited) -> bool:
@@ -472,7 +479,8 @@ def match_of(note: IndexedNote, invited: Invited) -> Match | None:
     of_day = [event for event in invited.calendar if event.day == day_in(note.path, note.front)]
     of_series = [event for event in of_day if meeting.series_id and event.series_id == meeting.series_id]
     titles_of_day = {title_key(event.title, invited.me) for event in of_series}
-    if keys & titles_of_day:  # such as an occurrence that was renamed
+    is_ours = len(of_day) == len(of_series) or not people or _is_same_meeting(invited, people)
+    if keys & titles_of_day and is_ours:  # such as an occurrence that was renamed
         return Match.SERIES
     has_title = invited.key and invited.key in keys and not is_diary
     if has_title and _is_same_meeting(invited, people) and (people or not of_day or _is_one_of(invited, of_day)):

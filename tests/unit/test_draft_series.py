@@ -276,6 +276,30 @@ def test_the_note_of_a_renamed_occurrence_is_of_its_series() -> None:
     assert found(notes, asked) == ["Design sync with Nordlys", "Design sync"]
 
 
+def test_of_two_meetings_with_one_title_on_one_day_each_has_the_note_with_its_people() -> None:
+    notes = Notes(pump=at(6, "Jo", "Sam", title="Risk review"), software=at(6, "Jo", "Pia", title="Risk review"))
+    calendar = (event("Risk review", 6, "Jo", "Sam", series="a"), event("Risk review", 6, "Jo", "Pia", series="b"))
+    for people, series, path in (("Jo", "Sam"), "a", "pump"), (("Jo", "Pia"), "b", "software"):
+        asked = replace(invited("Risk review", *people, series_id=series), calendar=calendar)
+        assert [each.note.path for each in earlier_notes(cast(Database, notes), asked)] == [f"Meetings/{path}.md"]
+
+
+@pytest.mark.parametrize(
+    ("title", "then", "quoted"),
+    [
+        ("Clinic", ("Bea", "Kai"), True),  # Bea was ill
+        ("Clinic", ("Kai",), False),  # Bea was not invited
+        ("Clinic", ("Kai", "Zoe"), False),
+        ("Interview", ("Bea", "Kai"), False),
+    ],
+)
+def test_a_meeting_in_which_one_person_came_was_no_one_to_one_if_the_others_were_invited(
+    title: str, then: tuple[str, ...], quoted: bool
+) -> None:
+    asked = replace(invited(title, "Bea", "Kai", series_id="s"), calendar=(event(title, 6, *then, series="s"),))
+    assert found(Notes(last=at(6, "Kai", title=title)), asked) == ([title] if quoted else [])
+
+
 def test_a_note_belongs_to_the_only_meeting_of_its_day_with_exactly_its_people() -> None:
     note_of_ben = IndexedNote("1on1/2026-02-10 Ben.md", "1:1 Ben", 0.0, {"attendees": ["Ben"]}, False)
     one, other = invited("Ben / Sam 1:1", "Ben"), invited("Lunch", "Ben", event_id="other")
