@@ -45,7 +45,7 @@ _URL = re.compile(r"<?\b(?:[a-z][a-z0-9+.-]{1,20}:)?//([^\s/<>()\[\]\"'`]{1,200}
 _URL_PATH = re.compile(r"(?:/[\w.~@+-]{1,100}){1,8}")
 _MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]{0,300})\]\([^()\s]{0,2000}(?:\s+\"[^\"]{0,300}\")?\)")
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|]{1,300})(?:\|([^\[\]]{0,300}))?\]\]")
-_SCHEME = re.compile(r"\b(javascript|data|vbscript|file|obsidian|mailto):", re.IGNORECASE)
+_SCHEME = re.compile(r"\b(javascript|data|vbscript|file|obsidian|mailto):(?=\S)", re.IGNORECASE)
 _HTML_COMMENT = re.compile(r"<!--.*?(?:-->|$)", re.DOTALL)
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _SPECIAL = re.compile(

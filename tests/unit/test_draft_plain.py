@@ -147,6 +147,8 @@ def test_a_name_that_can_be_linked_is_no_path(text: str) -> None:
         ("![[Secret/diary]] and [[People/Ana|Ana]]", "diary and Ana"),
         ("**bold** and `code` and ==marked==", "bold and code and marked"),
         ("snake_case_name stays", "snake_case_name stays"),
+        ("CE file: Kim waits, data: none", "CE file: Kim waits, data: none"),
+        ("run javascript:alert and FILE:hosts", "run javascript alert and FILE hosts"),
         ("a\r\nb\u2028c", "a b c"),
         ("x <!-- hidden --> y", "x y"),
         ("http:/**/evil.example", "evil.example"),
