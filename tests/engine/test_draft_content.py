@@ -1035,8 +1035,10 @@ async def profiles(here: DraftEngine) -> list[str]:
 
 
 async def test_a_person_without_a_page_gets_one_with_only_what_is_about_them(tmp_path: Path) -> None:
+    owned = "## Decisions\n\n| Decision | Owner |\n|---|---|\n| Lease a van | Alice |\n| Alice leaves in June | Zoe |\n"
+    text = f"{ALICE}\n## Alice\n\n- Moves to Lisbon in May\n\n## Others\n\n- Nobody came\n\n{owned}"
     notes = {
-        f"Daily/{recently()}.md": f"{ALICE}\n## Alice\n\n- Moves to Lisbon in May\n\n## Others\n\n- Nobody came\n",
+        f"Daily/{recently()}.md": text,
         "Tasks.md": "- [ ] Send [[People/Alice]] the plan\n- [ ] Water the plants\n",
         "My Templates/Form.md": "- Alice of the form\n- [ ] Ask Alice of the form\n",
         f"Daily/{recently(20)}.md": "[[People/Zoe]] [[People/Zoe]] [[People/Zoe]] [[People/Zoe]]\n",
@@ -1048,6 +1050,7 @@ async def test_a_person_without_a_page_gets_one_with_only_what_is_about_them(tmp
             "- Met Alice about the rocket",
             "- Alice likes tea",
             "- Moves to Lisbon in May",
+            "- Alice leaves in June – Zoe",
         ]
         assert section(text, "Between us") == ["- Send Alice the plan ([[Tasks]])"]
 

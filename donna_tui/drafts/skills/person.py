@@ -324,7 +324,9 @@ class _Named:
         return text[speaker.end() :] if speaker and not is_subject else text
 
     def is_fact(self, block: Block) -> bool:
-        return not (block.box or _is_action(block) or self.are_all_of(block.text))
+        """Check whether a line says something about the person. A cell of a table with just the name is its owner."""
+        cells = block.text.split(" – ") if block.raw.startswith("|") else [block.text]
+        return not (block.box or _is_action(block) or any(map(self.are_all_of, cells)))
 
     def is_below_action(self, blocks: Sequence[Block], block: Block) -> bool:
         """Check whether a line is a detail of an action item, and no item below the name of the person."""
