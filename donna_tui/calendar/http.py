@@ -137,6 +137,8 @@ async def exchange(
             target = target.join(location)
     except httpx2.TimeoutException as error:
         raise failed(f"{host} did not answer in time", hint="it will be retried later") from error
+    except httpx2.ConnectError as error:
+        raise failed(f"no connection to {host}", hint="it will be retried later") from error
     except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
-        raise failed(f"{host} cannot be reached ({type(error).__name__})", hint="it will be retried later") from error
+        raise failed(f"{host} gave an incomplete or invalid answer", hint="it will be retried later") from error
     raise failed(f"{target.host} redirects in a loop")
