@@ -201,12 +201,10 @@ async def test_brief_workflow_from_first_start_to_undo(tmp_path: Path) -> None:
         assert DECISION in donna.screen_text()
 
         await here.step("z", PlanScreen)
-        await here.until(lambda rows: not (here.sandbox.root / following.path).exists(), "the second brief is undone")
-        await here.review()
-        await here.step("z", PlanScreen)
         await here.until(lambda rows: brief.id in {r.id for r in rows if r.state is DraftState.WAITING}, "it waits")
         assert here.text(brief.path) == typed
         assert not (here.sandbox.root / "People" / "Nora Quist.md").exists()
+        assert (here.sandbox.root / following.path).exists()  # Donna wrote it by itself, and its undo comes last
         await donna.until(lambda: here.git("status", "--porcelain") == private, "all else is in git")
 
 

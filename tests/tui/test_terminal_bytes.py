@@ -75,7 +75,7 @@ WALKS = {
         (b"jjjjj", "DONNA-RED"),
         (b"G", "Heading without end"),
         (b"gj", "DONNA-LEFT-SCREEN"),
-        (b"/", "alt+c"),
+        (b"/", "alt+n"),
         (b"redis", "In the prompt"),
         (b"\r", "DONNA-OVERWRITTEN"),
         (b"Gk", "ohneohne"),
