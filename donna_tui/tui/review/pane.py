@@ -477,7 +477,7 @@ class ReviewPane(PartsPane):
         whole = draft.evidence if draft is not None else ()
         words = wording.evidence_head(len(own), len(whole)) if draft is not None else ""
         self.query_one("#evidence-head", Static).update(Content.styled(words, "$text-muted"))
-        self.passages.empty_text = "Nothing was found to base it on." if draft is not None else ""
+        self.passages.empty_text = "None are recorded on this device." if draft is not None else ""
         self.passages.show(own or whole)
 
     def show_passage(self) -> None:
