@@ -183,7 +183,7 @@ _ONLY_GERMAN = rf"(?:{'|'.join(name for name in GERMAN_MONTHS if name not in MON
 """Not the months of “in Mai Chau” and “in Juli Zeh's novel”."""
 
 _OF_A_PERIOD = rf"\w+\s+(?:des|der|vom|vor|im\s+(?:{MONTH}|monat|jahr))\b"
-"""What follows “letzter” in “letzter Freitag im Monat”, which is relative to that month and not to today."""
+"""Match the rest of “letzter Freitag im Monat”: a weekday of that month, not one relative to today."""
 
 _RELATIVE = re.compile(
     rf"\b(?:(?P<near>(?a:{'|'.join(_NEAR_DAYS)}))"

@@ -734,9 +734,8 @@ def test_backups_are_made_when_something_changed_and_an_hour_has_passed(sandbox:
     assert back_up_if_due(sandbox.db.database, START + APART_SECONDS)
     assert back_up_if_due(sandbox.db.database, START + 9 * APART_SECONDS) is None
     assert len(backups(sandbox.folder)) == 2
-    assert (
-        back_up_if_due(sandbox.db.database, START - 9 * APART_SECONDS) is None
-    )  # the clock was wrong, and is set back
+    # The clock was wrong, and is set back.
+    assert back_up_if_due(sandbox.db.database, START - 9 * APART_SECONDS) is None
     store_facts(sandbox, fact("m3", "three"))
     newest = back_up_if_due(sandbox.db.database, START - 7 * APART_SECONDS)
     assert newest == backups(sandbox.folder)[0]

@@ -188,7 +188,7 @@ class ActivityPane(Vertical):
         """Ask before the missing notes leave the index, with the number of them."""
         problems = self._status.problems if self._status is not None else ()
         messages = (each.message for each in problems if each.reason is Reason.MASS_DISAPPEARANCE)
-        step = "This removes them from the index. No file is changed, and a note that comes back is indexed again."
+        step = "This removes them from the index. No file is changed; if a note reappears, it is indexed again."
         refusal = Refusal("Were these notes deleted?", sentence(next(messages, "")), step)
         if await self.app.push_screen_wait(RefusalScreen(refusal, does="remove from the index")):
             self._request(lambda backend: backend.resume())
