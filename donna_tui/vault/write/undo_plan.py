@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from donna_tui.text.plural import plural
 from donna_tui.types.errors import Reason, VaultWriteError
-from donna_tui.vault.git.operations import each_operation, stacks
+from donna_tui.vault.git.operations import Stacks, each_operation, stacks
 from donna_tui.vault.paths import folders_above
 from donna_tui.vault.write.changes import BlobChange, Change, Clash, Operation, OperationKind, Plan
 from donna_tui.vault.write.file_names import folded
@@ -34,7 +34,7 @@ class UndoPlanner:
         """Plan to undo one operation, whatever followed. Raises `undo_conflict` if its notes were changed since."""
         self._plan_context.recover()
         history = self._history()
-        chosen = tuple(each for each in _available(OperationKind.UNDO, history) if each.id == identity)
+        chosen = tuple(each for each in _available(OperationKind.UNDO, stacks(history)) if each.id == identity)
         if not chosen:
             raise VaultWriteError(Reason.NOTHING_TO_UNDO, "this change was already undone, or is too old to undo")
         return self._plan(OperationKind.UNDO, chosen, history)
@@ -48,7 +48,7 @@ class UndoPlanner:
             return None
         self._plan_context.recover()
         history = self._history()
-        chosen = tuple(each for each in _available(kind, history) if session and each.session == session)[:n]
+        chosen = tuple(each for each in _available(kind, stacks(history)) if session and each.session == session)[:n]
         return self._plan(kind, chosen, history) if chosen else None
 
     def redo(self, n: int = 1) -> Plan:
@@ -62,7 +62,7 @@ class UndoPlanner:
 
     def available(self, kind: OperationKind) -> tuple[Operation, ...]:
         """Return the operations that can be undone or redone, the next one first."""
-        return _available(kind, self._history())
+        return _available(kind, stacks(self._history()))
 
     def operation_changes(self, identity: str) -> tuple[Change, ...] | None:
         """Return the changes of the operation with this id prefix or None. Raises VaultWriteError (`undo_conflict`)."""
@@ -146,8 +146,7 @@ def _removed(changes: Sequence[Change]) -> defaultdict[str, list[str]]:
     return removed
 
 
-def _available(kind: OperationKind, history: Sequence[Operation]) -> tuple[Operation, ...]:
-    found = stacks(history)
+def _available(kind: OperationKind, found: Stacks) -> tuple[Operation, ...]:
     return found.redoable if kind is OperationKind.REDO else tuple(_own_last(found.undoable))
 
 
@@ -162,14 +161,17 @@ def _own_last(undoable: Sequence[Operation]) -> list[Operation]:
 
 
 def _chosen(kind: OperationKind, n: int, history: Sequence[Operation]) -> tuple[Operation, ...]:
-    available = _available(kind, history)
+    found = stacks(history)
+    available = _available(kind, found)
     if n < 1 or not available:
         raise VaultWriteError(_NOTHING[kind], f"there is nothing to {kind}")
     if n > len(available):
         message = f"only {plural(len(available), 'operation')} can be {kind}ne"
         raise VaultWriteError(_NOTHING[kind], message, hint="ask for fewer")
-    chosen = available[:n]
-    return chosen if kind is OperationKind.REDO else tuple(each for each in stacks(history).undoable if each in chosen)
+    if kind is OperationKind.REDO:
+        return available[:n]
+    ids = {each.id for each in available[:n]}
+    return tuple(each for each in found.undoable if each.id in ids)
 
 
 def _left_over(changes: Sequence[Change], ids: Sequence[str], history: Sequence[Operation]) -> tuple[str, ...]:
