@@ -42,6 +42,13 @@ def clean_text(text: str) -> str:
 KEY_WORDS = 6
 """Maximum number of words of a preference in its key."""
 
+_REQUEST = re.compile(
+    r"(?!(?:please,? )?(?:do not |don['’]t )?(?:remember|forget|note)\b)"
+    r"(?:please,? |(?:always|never|do not|don['’]t) (?!(?:mind|been|had)\b)\w)",
+    re.IGNORECASE,
+)
+"""Match how a text begins that asks for a behaviour: “Please answer in German”, “Don't use emojis”."""
+
 _NOW = re.compile(
     r"\b(?:right now|at the moment|currently|for now|just now|this (?:session|conversation|chat)|(?:i am|i['’]m) now)"
     r"\b",
@@ -78,12 +85,12 @@ _WORD = re.compile(r"\w+")
 
 
 def route(text: str, hint: MemoryType | None = None) -> MemoryType:
-    """Classify a text: as the hint if there is one; else procedural for a preference, working for something current,
-    semantic for one sentence that reports no event, and episodic for everything else.
+    """Classify a text: as the hint if there is one; else procedural for a preference or a request, working for what is
+    current, semantic for one sentence that reports no event, and episodic for everything else.
     """
     if hint is not None:
         return hint
-    if has_preference(text):
+    if has_preference(text) or _REQUEST.match(text.strip()):
         return MemoryType.PROCEDURAL
     if _NOW.search(text):
         return MemoryType.WORKING
