@@ -425,8 +425,9 @@ def test_a_row_of_the_prompt_is_plain_text_after_the_name_of_its_note() -> None:
         lead=f"{path}: ",
     )  # fmt: skip
     words = "2026-02-17-incident-review: Why Two causes, see the runbook."
-    assert words in packed_line(1, memory, 100).plain
-    assert words in omitted_line(Omitted(memory, OmittedReason.BUDGET), 120).plain
+    assert words in packed_line(1, memory, None, 100).plain
+    assert words in omitted_line(Omitted(memory, OmittedReason.BUDGET), None, 120).plain
+    assert packed_line(2, memory, memory, 100).plain.startswith(" 2    Why Two causes")  # the note is named above
 
 
 @pytest.mark.slow

@@ -79,10 +79,13 @@ def own_text(memory: MemoryChunk) -> str:
     return memory.content.removeprefix(memory.lead)
 
 
-def _prompt_text(memory: MemoryChunk) -> str:
-    """Return the beginning of a memory in plain text, that of a note after the name of the note."""
-    text = plain_text(own_text(memory)[:_LONGEST])
-    return one_line(f"{PurePosixPath(memory.source_id).stem}: {text}" if memory.source is MemorySource.VAULT else text)
+def _prompt_text(memory: MemoryChunk, above: MemoryChunk | None) -> str:
+    """Return the beginning of a memory in plain text, that of a note after its name, or indented below its own note."""
+    text = one_line(plain_text(own_text(memory)[:_LONGEST]))
+    if memory.source is not MemorySource.VAULT:
+        return text
+    follows = above is not None and (above.source, above.source_id) == (memory.source, memory.source_id)
+    return f"  {text}" if follows else f"{one_line(PurePosixPath(memory.source_id).stem)}: {text}"
 
 
 def memory_line(memory: MemoryChunk, width: int, newest: float) -> Content:
@@ -97,19 +100,18 @@ def memory_line(memory: MemoryChunk, width: int, newest: float) -> Content:
     return row_of(left, Content(" ") + Content("  ").join(columns), width)
 
 
-def packed_line(place: int, memory: MemoryChunk, width: int) -> Content:
+def packed_line(place: int, memory: MemoryChunk, above: MemoryChunk | None, width: int) -> Content:
     score = f"{memory.score:.2f}" if memory.score else "–"
-    left = Content.assemble((f"{place:>2}  ", "accent"), (_prompt_text(memory), "plain"))
-    right = Content.assemble(
-        (TYPES[memory.memory_type] + "  ", "quiet"), (f"{score:>4}", "muted"), (f"{count(memory.tokens):>7}", "muted")
-    )
+    left = Content.assemble((f"{place:>2}  ", "accent"), (_prompt_text(memory, above), "plain"))
+    kind = f"{TYPES[memory.memory_type]}  " if width >= _ROOMY else ""
+    right = Content.assemble((kind, "quiet"), (f"{score:>4}", "muted"), (f"{count(memory.tokens):>7}", "muted"))
     return row_of(left, Content("  ") + right, width)
 
 
-def omitted_line(omitted: Omitted, width: int) -> Content:
+def omitted_line(omitted: Omitted, above: MemoryChunk | None, width: int) -> Content:
     why = OMITTED_WORDS[omitted.why][width < _ROOMY]
     tokens = count(omitted.memory.tokens) if omitted.memory.tokens else ""
-    left = Content.assemble((" –  ", "quiet"), (_prompt_text(omitted.memory), "muted"))
+    left = Content.assemble((" –  ", "quiet"), (_prompt_text(omitted.memory, above), "muted"))
     return row_of(left, Content.assemble("  ", (why, "warning"), (f"{tokens:>7}", "quiet")), width)
 
 

@@ -162,9 +162,10 @@ class RecallList(ItemList[RecallRow]):
         if isinstance(row, str):
             columns = "fit  tokens" if index == 0 else ""
             return row_of(Content.styled(row, "quiet"), Content.styled(columns, "quiet"), width)
+        above = _memory(self.items[index - 1])
         if isinstance(row, Omitted):
-            return omitted_line(row, width)
-        return packed_line(index, row, width)
+            return omitted_line(row, above, width)
+        return packed_line(index, row, above, width)
 
 
 def rows_of(result: RecallResult) -> tuple[RecallRow, ...]:
