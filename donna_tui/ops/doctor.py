@@ -44,8 +44,9 @@ from donna_tui.text.words import STOP_WORDS, segments, spaced
 from donna_tui.types.errors import ConfigError, DatabaseError, DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.edit_drafts import EditDrafts
+from donna_tui.vault.git.index import wait_for_index
 from donna_tui.vault.git.operations import each_operation
-from donna_tui.vault.git.repository import GitRepo
+from donna_tui.vault.git.repository import GitRepo, RepoLocation
 from donna_tui.vault.obsidian import DAILY, DAILY_SETTINGS, daily_note
 from donna_tui.vault.open import indexed_client, open_writer
 from donna_tui.vault.write.changes import OperationKind
@@ -355,8 +356,8 @@ def _history(space: Space, config: MemoryConfig) -> Iterator[Finding]:
         if location is None:
             yield Finding("history", "ok", "the vault has no git repository; Donna asks before creating one")
             return
-        if trouble := writer.recover():
-            message = f"{trouble.path}: {trouble.message}"
+        if trouble := writer.recover() or _refusal(writer.repo, location):
+            message = f"{trouble.path}: {trouble.message}" if trouble.path else trouble.message
             yield Finding("writes", "warn", message, trouble.hint or "", trouble.reason)
         else:
             yield Finding("writes", "ok", "there are no interrupted writes")
@@ -367,6 +368,16 @@ def _history(space: Space, config: MemoryConfig) -> Iterator[Finding]:
             yield Finding("sync", "warn", "a sync program writes into the .git folder", hint)
     except DonnaError as error:
         yield Finding("history", "fail", error.message, error.hint or "", error.reason)
+
+
+def _refusal(repo: GitRepo, location: RepoLocation) -> VaultWriteError | None:
+    """Return why every write would be refused now: a rebase or the like is in progress, or git's index is locked."""
+    try:
+        repo.check_at_rest(location)
+        wait_for_index(location)
+    except VaultWriteError as error:
+        return error
+    return None
 
 
 def _operations(repo: GitRepo) -> Iterator[Finding]:

@@ -103,6 +103,17 @@ def test_a_repair_leaves_nothing_behind_of_text_that_git_has(donna: Donna, sandb
     assert sandbox.notes() == {path: data for path, data in before.items() if path not in gone}
 
 
+@pytest.mark.parametrize(
+    ("name", "said"), [("rebase-merge", "a rebase is in progress"), ("index.lock", "holds a lock")]
+)
+def test_the_doctor_says_why_every_write_is_refused(donna: Donna, sandbox: Sandbox, name: str, said: str) -> None:
+    (sandbox.git_dir / name).touch()
+    refused = donna("write", "Inbox/new.md", "--space", sandbox.vault, stdin="New.\n")
+    (found,) = findings(donna, sandbox)["writes"]
+    assert said in found
+    assert found.partition(" | ")[0] in refused.err
+
+
 @pytest.mark.slow
 def test_uncommitted_text_survives_git_gc_after_the_state_folder_is_lost(
     donna: Donna, sandbox: Sandbox, fork_server: ForkServer
