@@ -166,6 +166,8 @@ def test_an_undo_that_would_lose_a_later_edit_is_refused(donna: Donna, history: 
     ran = donna("undo", "--yes", "--space", history, "--json")
     assert (ran.code, ran.json["reason"]) == (3, "undo_conflict")
     assert (history / "Inbox/a.md").read_text() == "one\nand a thought of mine\n"
+    (history / "Inbox/a.md").unlink()
+    assert "the note was deleted or moved since" in donna("undo", "--yes", "--space", history).err
 
 
 def test_without_a_terminal_an_undo_needs_yes(donna: Donna, history: Path) -> None:

@@ -87,7 +87,9 @@ class UndoPlanner:
         verb, done = ("Undo", "undone") if is_undo else ("Redo", "redone")
         changes = self._images(_net(_effects(kind, chosen)))
         if clashes := self._clashes(changes):
-            message = f"this cannot be {done}: the note was edited since, and that edit would be lost"
+            edited = "the note was edited since, and that edit would be lost"
+            since = "the note was deleted or moved since" if clashes[0].found is None else edited
+            message = f"this cannot be {done}: {since}"
             hint = "compare what Donna wrote, what is there now and what would be restored"
             raise VaultWriteError(Reason.UNDO_CONFLICT, message, hint=hint, path=clashes[0].path)
         changed = tuple(
