@@ -68,7 +68,8 @@ class _Retry(NamedTuple):
 
 
 class MeetingEndPoller:
-    """Poll the calendars for meetings that have ended, or that begin in `brief_minutes`, and dispatch each once.
+    """Poll the calendars for meetings that have ended, or that begin in `brief_minutes`, and dispatch each once, and
+    again when it has changed.
 
     The watermark of a calendar is an end time: meetings that ended by then have been processed. `dispatch` may be
     called twice with a meeting, such as after a crash, and must be idempotent. `refreshed` is called after the
@@ -88,7 +89,8 @@ class MeetingEndPoller:
         self._following, self._refreshed = following, refreshed
         self._db_thread, self._dispatch, self._hub, self._config, self._clock = db_thread, dispatch, hub, config, clock
         self._one_at_a_time = asyncio.Lock()
-        self._dispatched: dict[str, float] = {}
+        self._dispatched: dict[tuple[str, str], Meeting] = {}
+        """The meetings as they were dispatched, by calendar and id: a change, such as of its guests, may matter."""
         self._retries: dict[str, _Retry] = {}
 
     async def run(self) -> None:
@@ -130,7 +132,7 @@ class MeetingEndPoller:
         if reached > since:
             await self._db_thread.run(lambda db: set_watermark(db, row.name, reached))
         too_old = now - CATCH_UP_SECONDS
-        self._dispatched = {event_id: end for event_id, end in self._dispatched.items() if end >= too_old}
+        self._dispatched = {key: each for key, each in self._dispatched.items() if each.end.timestamp() >= too_old}
         self._retries = {event_id: retry for event_id, retry in self._retries.items() if retry.at >= too_old}
 
     async def _since(self, calendar: str, now: float) -> float:
@@ -144,8 +146,8 @@ class MeetingEndPoller:
 
     async def _publish(self, meeting: Meeting, now: float) -> bool:
         """Dispatch a meeting once, unless its notes are disabled; return whether nothing is left to do for it."""
-        retry = self._retries.get(meeting.event_id)
-        if meeting.event_id in self._dispatched or not self._config.enabled:
+        retry, key = self._retries.get(meeting.event_id), (meeting.calendar, meeting.event_id)
+        if self._dispatched.get(key) == meeting or not self._config.enabled:
             return True
         if retry and now < retry.at:
             return False
@@ -161,7 +163,7 @@ class MeetingEndPoller:
             ))  # fmt: skip
             return False
         self._retries.pop(meeting.event_id, None)
-        self._dispatched[meeting.event_id] = meeting.end.timestamp()
+        self._dispatched[key] = meeting
         return True
 
 

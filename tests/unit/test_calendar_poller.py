@@ -27,7 +27,7 @@ from donna_tui.types.draft_events import (
     MeetingEndPollerCycleFailed,
     MeetingEndPollerStarted,
 )
-from donna_tui.types.drafts import Meeting
+from donna_tui.types.drafts import Attendee, Meeting
 from donna_tui.types.errors import CalendarError, DonnaError, Reason
 from donna_tui.types.events import EngineEvent, EventHub
 from tests.unit.calendar_parts import BERLIN, calendar, event, meeting, utc
@@ -271,6 +271,19 @@ async def test_a_meeting_that_moves_before_it_ends_is_dispatched_at_its_new_end(
     assert await harness.poll(6 * MINUTE) == []
     assert await harness.poll(12 * MINUTE) == []
     assert await harness.poll(31 * MINUTE) == ["a"]
+
+
+async def test_a_meeting_that_changes_or_is_in_a_second_calendar_is_dispatched_again(harness: PollerHarness) -> None:
+    """What was not drafted as it was, such as without guests or in a calendar without notes, may be drafted now."""
+    harness.add_long("a", 0, 60)
+    assert await harness.poll(0) == ["a"]
+    assert await harness.poll(MINUTE) == []
+    harness.calendar.meetings.clear()
+    harness.add_long("a", 0, 60, attendees=(Attendee("Ana", "ana@x.example"),))
+    assert await harness.poll(FRESH_SECONDS) == ["a"]
+    harness.sources.append(Calendar("Team", meetings=harness.calendar.meetings))
+    assert await harness.poll(FRESH_SECONDS + 1) == ["a"]
+    assert await harness.poll(FRESH_SECONDS + 2) == []
 
 
 async def test_calendars_are_fetched_now_and_then_or_when_their_files_change_or_when_asked(
