@@ -123,13 +123,13 @@ def paths_of_keys(database: Database, keys: Sequence[str]) -> dict[str, str]:
     return dict(database.rows(sql, (json.dumps(keys),)))
 
 
-def is_noted(database: Database, event_id: str, series_id: str, start: str) -> bool:
-    """Check whether a note names this calendar event, or one of the same series with the same start (as written)."""
+def is_noted(database: Database, event_id: str, series_id: str, start: float) -> bool:
+    """Check whether a note names this calendar event, or one of the same series that starts in the same minute."""
     front = "json_extract(metadata_json, '$.frontmatter.{}')"
     event, series, begins = (front.format(name) for name in ("calendar_event_id", "series_id", "event_start"))
-    same = f"({event} = ? OR (? != '' AND {series} = ? AND {begins} = ?))"
+    same = f"({event} = ? OR (? != '' AND {series} = ? AND unixepoch({begins}) / 60 = ?))"
     sql = f"SELECT 1 FROM memory_documents WHERE {_IS_NOTE} AND {same} LIMIT 1"  # noqa: S608
-    return bool(database.rows(sql, (event_id, series_id, series_id, start)))
+    return bool(database.rows(sql, (event_id, series_id, series_id, int(start // 60))))
 
 
 def is_any_private(database: Database, paths: Sequence[str]) -> bool:

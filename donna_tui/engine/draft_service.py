@@ -21,7 +21,7 @@ from donna_tui.drafts.approval import Approver, combined, corrections_of, head_o
 from donna_tui.drafts.hunks import claims_of, hunks_of
 from donna_tui.drafts.passages import is_noted, notes_of_key
 from donna_tui.drafts.queue import Entry
-from donna_tui.drafts.skills.meeting_note import TEMPLATE, times_of, title_of
+from donna_tui.drafts.skills.meeting_note import TEMPLATE, has_times_of, times_of, title_of
 from donna_tui.drafts.skills.reviews import WEEKLY, week_of
 from donna_tui.drafts.text import words_only
 from donna_tui.drafts.writer import WriteResult
@@ -329,7 +329,7 @@ class DraftService:
             entry = await self._save(replace(entry, detail=""))
         note = await self._run(self._approver.note_of, entry)
         times = times_of(meeting, self._skills.zone)
-        if {name: note.frontmatter.data.get(name) for name in times} == times and entry.title == title_of(meeting):
+        if has_times_of(meeting, note.frontmatter.data) and entry.title == title_of(meeting):
             return
         job = await self._skills.job_for(meeting)
         fresh, _ = await self._skills.writer.preview(job)
@@ -345,8 +345,8 @@ class DraftService:
         """Check whether there is a note of this meeting, also by the user, or of another entry of its series at the
         same hour.
         """
-        starts = str(times_of(meeting, self._skills.zone)["event_start"])
-        noted = await self._context.read(lambda index: is_noted(index, meeting.event_id, meeting.series_id, starts))
+        begins = meeting.start.timestamp()
+        noted = await self._context.read(lambda index: is_noted(index, meeting.event_id, meeting.series_id, begins))
         return noted or bool(await self._calendar.notes_of([meeting]))
 
     async def close(self) -> None:

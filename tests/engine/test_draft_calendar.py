@@ -81,6 +81,23 @@ async def test_writing_the_draft_again_follows_its_meeting_first(tmp_path: Path,
         assert NOTE not in here.notes()
 
 
+async def test_another_time_zone_of_the_machine_moves_no_meeting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zones = iter(map(ZoneInfo, ("Asia/Tokyo", "America/New_York")))
+    monkeypatch.setattr("donna_tui.engine.calendar_service.local_zone", lambda: next(zones))
+    held = moved(datetime.timedelta(hours=12, seconds=30), meeting(series_id="weekly"))
+    async with draft_engine(tmp_path) as here:
+        row = await here.write(held)
+        before = here.text(row.path)
+    async with draft_engine(tmp_path, repository=False) as here:
+        head = here.head()
+        await follow(here, held)
+        assert (here.head(), here.text(row.path)) == (head, before)
+        await here.indexed()
+        assert await here.engine.drafts.has_note(replace(held, event_id="new-uid"))
+
+
 @pytest.mark.slow
 async def test_a_meeting_that_is_renamed_renames_its_draft(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:

@@ -6,7 +6,7 @@ import asyncio
 import datetime
 import html
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -191,6 +191,15 @@ def times_of(meeting: Meeting, zone: datetime.tzinfo) -> dict[str, Any]:
         "event_start": meeting.start.astimezone(zone).isoformat(timespec="minutes"),
         "event_end": meeting.end.astimezone(zone).isoformat(timespec="minutes"),
     }
+
+
+def has_times_of(meeting: Meeting, front: Mapping[str, Any]) -> bool:
+    """Check whether a note has the start and end of a meeting, in any time zone: that of the machine may change."""
+    try:
+        start, end = (datetime.datetime.fromisoformat(str(front.get(name))) for name in ("event_start", "event_end"))
+    except ValueError:
+        return False
+    return (start, end) == tuple(each.replace(second=0, microsecond=0) for each in (meeting.start, meeting.end))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
