@@ -52,6 +52,11 @@ class EntryProblem:
     number: int = 0
     uid: str = ""
 
+    @property
+    def line(self) -> str:
+        entry = f"entry {self.number}: " if self.number else ""
+        return f"{entry}{self.message}{f' ({self.uid})' if self.uid else ''}"
+
 
 @dataclass(frozen=True, slots=True)
 class Fetched:

@@ -105,7 +105,7 @@ def calendar_test(
             row: dict[str, Any] = {"id": config.name, "kind": config.kind, "place": _place(config), "ok": True}
             try:
                 fetched = await source.fetch(window_around(time.time()))
-                problems = [problem.message for problem in fetched.problems[:3]]
+                problems = [problem.line for problem in fetched.problems[:3]]
                 row |= {"meetings": len(fetched.meetings), "problems": problems}
                 row["ok"] = fetched.complete or bool(fetched.meetings)
             except DonnaError as error:

@@ -84,8 +84,7 @@ def meetings_import(
     fields = {"file": str(place), "calendar": place.name, "count": len(fetched.meetings), **asdict(stored)}
     emit({**fields, "complete": fetched.complete, "problems": problems}, [report], as_json=as_json)
     for problem in fetched.problems[:SHOWN_PROBLEMS]:
-        entry = f"entry {problem.number}: " if problem.number else ""
-        print_message(f"donna: {entry}{problem.message}{f' ({problem.uid})' if problem.uid else ''}")
+        print_message(f"donna: {problem.line}")
     if len(fetched.problems) > SHOWN_PROBLEMS:
         print_message(f"donna: and {plural(len(fetched.problems) - SHOWN_PROBLEMS, 'more problem')}")
     if fetched.problems:

@@ -58,6 +58,11 @@ def test_a_file_and_an_address_are_added_listed_and_tried(donna: Donna, vault: P
     tried = donna("calendar", "test", "--json").json["calendars"]
     assert [(row["id"], row["ok"], row["meetings"]) for row in tried] == [("home", True, 1), ("Team", True, 1)]
     assert "Dentist" in donna("meetings", "list", "--days", "3", "--space", vault).out
+    on_mars = calendar("Dentist").replace("DTSTART", "DTSTART;TZID=Mars").replace("Z\r\nDURATION", "\r\nDURATION")
+    (donna.cwd / "home.ics").write_text(on_mars)
+    assert (
+        "entry 1: its time zone is unknown; its times are treated as local (Dentist)" in donna("calendar", "test").out
+    )
     rows = donna("calendar", "list", "--json", "--space", vault).json["calendars"]
     assert [(row["id"], row["meetings"], bool(row["read"])) for row in rows] == [("home", 1, True), ("Team", 1, True)]
     empty = donna("meetings", "list", "--from", "2001-01-01", "--space", vault)
