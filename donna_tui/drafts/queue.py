@@ -162,8 +162,11 @@ def of_id(database: Database, identity: str) -> Entry | None:
 
 
 def entries(database: Database) -> list[Entry]:
-    """Return the newest 200 rows, including decided ones."""
-    return _entries(database, "user_id = ? ORDER BY created_at DESC, id LIMIT 200", (ME,))
+    """Return the newest 200 undecided rows, and the 200 that were decided last, newest first."""
+    newest = "SELECT id FROM drafts WHERE user_id = ? AND state {} IN (?, ?) ORDER BY {} DESC LIMIT 200"
+    open_ones, decided = newest.format("NOT", "created_at"), newest.format("", "coalesce(decided_at, created_at)")
+    chosen = f"id IN ({open_ones}) OR id IN ({decided}) ORDER BY created_at DESC, id"
+    return _entries(database, chosen, (ME, *DECIDED) * 2)
 
 
 def due_again(database: Database, now: float, cut_short_before: float) -> list[Entry]:

@@ -65,7 +65,7 @@ class DraftService:
     # The queue
 
     async def drafts(self, *, everything: bool = False) -> tuple[DraftRow, ...]:
-        """List waiting and failed drafts, newest first; with `everything` also decided ones, at most 200."""
+        """List waiting and failed drafts, newest first; with `everything` also decided ones, at most 200 of each."""
         await self._adopt_drafts()
         found = await self._db.run(lambda db: queue.entries(db.database))
         decided = [entry for entry in found if entry.state in queue.DECIDED]

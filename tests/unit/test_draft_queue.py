@@ -50,6 +50,19 @@ def test_a_failed_draft_is_retried_less_and_less_often_and_in_the_end_not_at_all
     assert queue.of_id(db.database, "1") == replace(entry, state=DraftState.FAILED.value)
 
 
+def test_decided_drafts_hide_neither_an_older_one_that_waits_nor_the_last_decision(db: MemoryDb) -> None:
+    def put(number: int, state: DraftState, decided_at: float | None = None) -> None:
+        of_a_skill = {"skill": "meeting_note", "title": "t", "target": "a.md", "decided_at": decided_at}
+        queue.save(db, Entry(id=f"{number}", key=f"{number}", state=state, created_at=float(number), **of_a_skill))
+
+    put(1, DraftState.WAITING)
+    put(2, DraftState.APPROVED, decided_at=1e6)
+    for number in range(3, 303):
+        put(number, DraftState.REJECTED, decided_at=float(number))
+    listed = [entry.id for entry in queue.entries(db.database)]
+    assert (listed[0], listed[-2:], len(listed)) == ("302", ["2", "1"], 201)
+
+
 @pytest.mark.parametrize("day", ["2026-11-23", "2026-11-26", "2026-11-29"])
 def test_a_week_is_from_monday_to_sunday(day: str) -> None:
     week = week_of(datetime.date.fromisoformat(day))
