@@ -47,6 +47,7 @@ from donna_tui.vault.edit_drafts import EditDrafts
 from donna_tui.vault.git.index import wait_for_index
 from donna_tui.vault.git.operations import each_operation
 from donna_tui.vault.git.repository import GitRepo, RepoLocation
+from donna_tui.vault.git.tracked import OWN_REPOSITORY
 from donna_tui.vault.obsidian import DAILY, DAILY_SETTINGS, daily_note
 from donna_tui.vault.open import indexed_client, open_writer
 from donna_tui.vault.write.changes import OperationKind
@@ -371,17 +372,19 @@ def _history(space: Space, config: MemoryConfig) -> Iterator[Finding]:
 
 
 def _refusal(repo: GitRepo, location: RepoLocation) -> VaultWriteError | None:
-    """Return why every write would be refused now: a rebase or the like is in progress, or git's index is locked."""
+    """Return why every write would be refused now, such as a rebase in progress, or a lock; None if none would be."""
     try:
         repo.check_at_rest(location)
         wait_for_index(location)
+        if repo.ignores_vault(location):
+            return VaultWriteError(Reason.IGNORED_BY_GIT, "git ignores every note", hint=OWN_REPOSITORY)
     except VaultWriteError as error:
         return error
     return None
 
 
 def _operations(repo: GitRepo) -> Iterator[Finding]:
-    """Check that git has the bytes before and after every operation, and list text displaced by interrupted writes."""
+    """Check that git has the bytes before and after every operation, and count the texts that it keeps besides."""
     records = list(each_operation(repo, repo.record()))
     records_kept = [record for record in records if record.kind is OperationKind.KEPT]
     operations = [record for record in records if record.kind is not OperationKind.KEPT]
@@ -396,8 +399,8 @@ def _operations(repo: GitRepo) -> Iterator[Finding]:
         yield Finding("operations", "ok", f"{plural(len(operations), 'operation')}, all complete in git")
     if records_kept:
         newest = records_kept[0]
-        many = f"{len(records_kept)} interrupted writes had displaced text, which is saved"
-        yield Finding("saved text", "ok", f"{many}; the newest was in {newest.paths[0]}", f"donna diff {newest.id}")
+        many = f"git keeps {plural(len(records_kept), 'earlier text')} besides those of operations"
+        yield Finding("saved text", "ok", f"{many}; the newest is of {newest.paths[0]}", f"donna diff {newest.id}")
 
 
 def restore_orphans(space: Space, config: MemoryConfig) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from donna_tui.platform.paths import app_paths
 from donna_tui.vault.conflicts import original_of
+from donna_tui.vault.git.tracked import OWN_REPOSITORY
 from tests.cli.running import Donna
 from tests.faults.fork_server import ForkServer, open_fork_server
 from tests.faults.test_write_save_gc import NOTE, UNCOMMITTED, everything, stop_in_a_write
@@ -53,7 +55,7 @@ def test_a_write_reports_the_text_that_an_interrupted_one_displaced(
     kept = shown.rpartition("donna diff ")[2]
     assert f"-{UNCOMMITTED.decode()}" in donna("diff", kept, "--space", sandbox.vault).out + "\n"
     (doctor,) = findings(donna, sandbox)["saved text"]
-    assert NOTE in doctor
+    assert f"git keeps 1 earlier text besides those of operations; the newest is of {NOTE}" in doctor
     assert kept in doctor
 
 
@@ -112,6 +114,17 @@ def test_the_doctor_says_why_every_write_is_refused(donna: Donna, sandbox: Sandb
     (found,) = findings(donna, sandbox)["writes"]
     assert said in found
     assert found.partition(" | ")[0] in refused.err
+
+
+def test_a_vault_that_the_repository_around_it_ignores_is_told_to_have_its_own(donna: Donna, sandbox: Sandbox) -> None:
+    sandbox.put(".gitignore", b"*\n")
+    inner = Sandbox(sandbox.vault / "notes")
+    inner.vault.mkdir(parents=True)
+    refused = donna("write", "Inbox/new.md", "--space", inner.vault, stdin="New.\n")
+    (found,) = findings(donna, inner)["writes"]
+    assert (refused.code, OWN_REPOSITORY in refused.err, OWN_REPOSITORY in found) == (3, True, True)
+    subprocess.run(["git", "init", "--quiet"], cwd=inner.vault, check=True)
+    assert donna("write", "Inbox/new.md", "--space", inner.vault, stdin="New.\n").code == 0
 
 
 @pytest.mark.slow

@@ -172,6 +172,10 @@ class GitRepo:
             raise refusal("check-ignore", answer.first_error)
         return [entry.decode().removeprefix("./") for entry in answer.output.split(b"\0") if entry]
 
+    def ignores_vault(self, location: RepoLocation) -> bool:
+        """Return whether the vault is in a larger repository, such as one for dotfiles, that ignores all of it."""
+        return bool(location.prefix and self.ignored(["note.md"]))
+
     def rule_folders(self, paths: Iterable[str]) -> list[Path]:
         """Return the folders whose rule files apply to these vault paths, from the top of the work tree down."""
         vault = self._vault.resolve()

@@ -20,6 +20,8 @@ from donna_tui.vault.write.changes import BlobChange, Change, Operation, Operati
 from donna_tui.vault.write.files import VaultFiles
 from donna_tui.vault.write.rules import WriteRules
 
+OWN_REPOSITORY = "the repository around the vault ignores all of it: run git init in the folder of the vault"
+
 
 def unstorable(
     repo: GitRepo, location: RepoLocation, files: VaultFiles, changes: Sequence[Change], rules: Mapping[str, Attributes]
@@ -39,7 +41,8 @@ def unstorable(
         message = "git has a note with this name, but it is outside the sparse checkout"
         refuse(path, message, "check it out first: git sparse-checkout add FOLDER")
     for path in repo.ignored([change.path for change in rest]):
-        refuse(path, "git ignores this note, so a change could not be undone", "remove it from .gitignore")
+        hint = OWN_REPOSITORY if repo.ignores_vault(location) else "remove it from .gitignore"
+        refuse(path, "git ignores this note, so a change could not be undone", hint)
     decomposed = [change.path for change in rest if not unicodedata.is_normalized("NFC", change.path)]
     if decomposed and repo.composes_names():
         message = "the name is decomposed on disk (NFD) and composed in git (NFC), so a change could not be undone"
