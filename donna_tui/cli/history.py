@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple
+from heapq import merge
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,9 +18,9 @@ from donna_tui.text.plural import plural
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.types.memory import SessionChange
 from donna_tui.vault.client import NOTE_ENDINGS
-from donna_tui.vault.git.operations import each_operation
+from donna_tui.vault.git.operations import each_operation, stacks
 from donna_tui.vault.note.read import DRAFT_KEY
-from donna_tui.vault.write.changes import Change, OperationKind, Plan, Revision, etag_of, whole_sessions
+from donna_tui.vault.write.changes import Change, Operation, OperationKind, Plan, Revision, etag_of, whole_sessions
 from donna_tui.vault.write.file_names import EVERYWHERE
 from donna_tui.vault.write.writer import VaultWriter
 
@@ -36,12 +37,20 @@ def log(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """List changes: Donna's operations and other commits. Each has its author and time."""
+    """List changes: Donna's operations and other commits. Each has its author and time.
+
+    Those of private notes, and of other devices over WebDAV, are not commits of the branch. They are listed while they
+    can be undone or redone.
+    """
     writer = open_writer_of(space)
     found = writer.history.revisions(path, limit=count)
-    if path and not found and writer.repo.find() and writer.history.outside_change(path) is None:
+    has_repository = writer.repo.find() is not None
+    known = stacks(tuple(each_operation(writer.repo, writer.repo.record())) if has_repository else ())
+    of_path = [each for each in (*known.undoable, *known.redoable) if path in ("", *each.paths)]
+    found = _with_unpublished(found, of_path)[:count]
+    if path and not found and has_repository and writer.history.outside_change(path) is None:
         raise _no_note(path)
-    undone = {operation.id for operation in writer.redoable()} if found else set()
+    undone = {operation.id for operation in known.redoable}
     rows = [_row(revision, undone) for revision in found]
     emit({"operations": rows}, map(_line, rows), as_json=as_json)
     require_found(rows, "no history yet")
@@ -87,6 +96,21 @@ def _changes(writer: VaultWriter, what: str) -> Sequence[Change]:
 
 def _no_note(path: str) -> DonnaError:
     return DonnaError(Reason.MISSING, f"{path}: there is no such note, on disk or in git")
+
+
+def _with_unpublished(revisions: Sequence[Revision], known: Sequence[Operation]) -> list[Revision]:
+    """Insert the operations that are not in the branch, by their times, and keep the order of the branch."""
+    listed = {each.operation.id for each in revisions if each.operation}
+    others = [
+        Revision(commit=each.commit, at=each.at, author="", subject=each.subject, paths=each.paths, operation=each)
+        for each in sorted(known, key=lambda each: each.id, reverse=True)
+        if each.id not in listed
+    ]
+
+    def moment(each: Revision) -> tuple[float, str]:
+        return each.at, each.operation.id if each.operation else ""
+
+    return [*merge(revisions, others, key=moment, reverse=True)]
 
 
 def _row(revision: Revision, undone: set[str]) -> dict[str, Any]:

@@ -71,6 +71,8 @@ def test_webdav_overwrites_and_deletions_can_be_undone(donna: Donna, vault: Path
             assert not (vault / "n.md").exists() or (vault / "n.md").read_bytes() != TEXT
             assert user.git(vault, "rev-parse", "HEAD") == head, "the branch must not move"
             user.git(vault, "-c", "gc.reflogExpire=now", "gc", "--quiet", "--prune=now")
+            logged = donna("log", "n.md", "--json", "--space", vault).json["operations"][0]
+            assert (logged["actor"], logged["undone"]) == ("webdav", False)
             undo(donna, vault)
             assert ((vault / "n.md").read_bytes(), (vault / "o.md").read_bytes()) == (TEXT, OTHER), request
         for name in ("one.md", "two.md"):
