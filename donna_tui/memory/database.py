@@ -316,8 +316,9 @@ def superseded_by_schedule(found: Iterable[Path]) -> list[Path]:
 
 
 def drop_backups(folder: Path) -> None:
-    for backup in backups(folder):
-        backup.unlink(missing_ok=True)
+    """Delete the backups of a memory, and the damaged databases that were set aside beside it."""
+    for copy in (*backups(folder), *folder.glob("*.damaged-*")):
+        copy.unlink(missing_ok=True)
 
 
 def _is_sound(backup: Path) -> bool:

@@ -45,7 +45,7 @@ class DbThread:
         await self.run(lambda db: back_up_if_due(db.database, time.time()))
 
     async def renew_backups(self) -> None:
-        """Replace all backups by a new one, because they contain what was erased."""
+        """Replace all backups and damaged copies by a new backup, because they contain what was erased."""
 
         def renew(db: MemoryDb) -> None:
             drop_backups(db.database.path.parent)

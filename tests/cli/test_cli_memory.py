@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from donna_tui.index.generations import set_aside
 from tests.cli.running import Donna
 from tests.git_vaults import write
 from tests.unit.memory_parts import chat_rows, jsonl
@@ -477,6 +478,9 @@ def test_forgotten_words_are_in_no_file_while_another_process_has_them_open(donn
     with held_open(donna.home, "idle"):
         (memory,) = donna("remember", "The ospreycode is 4711.", "--json", "--space", vault).json["memories"]
         assert holding(donna.home, b"ospreycode")
+        damaged = next(donna.home.rglob("memory.db")).with_name("index-9.db")
+        damaged.write_bytes(b"the ospreycode, in a damaged page")
+        set_aside(damaged)
         assert donna("forget", memory["id"], "--for-good", "--space", vault).code == 0
         assert not holding(donna.home, b"ospreycode")
         assert not list(donna.home.rglob("*-erasing"))
