@@ -117,13 +117,25 @@ def _corrections_of(database: Database, target: Target) -> list[str]:
     if target.source is not MemorySource.CHAT:
         return []
     ((name, user),) = database.rows("SELECT name, user_id FROM sessions WHERE id = ?", (target.conversation,))
-    sql = "SELECT id, item FROM corrections WHERE user_id = ? AND item <> ''"
-    runs = ((identity, _RUN.fullmatch(item.removeprefix("chat:"))) for identity, item in database.rows(sql, (user,)))
-    return [
-        identity
-        for identity, run in runs
-        if run and run[1] == name and int(run[2]) <= target.last and int(run[3]) >= target.first
-    ]
+    items = database.rows("SELECT id, item FROM corrections WHERE user_id = ? AND item <> ''", (user,))
+    return [identity for identity, item in items if _overlaps(target, name, item.removeprefix("chat:"))]
+
+
+def _overlaps(target: Target, conversation: str, turns: str) -> bool:
+    run = _RUN.fullmatch(turns)
+    return bool(run and run[1] == conversation and int(run[2]) <= target.last and int(run[3]) >= target.first)
+
+
+def _erase_in_drafts(db: MemoryDb, target: Target) -> None:
+    """Erase the stored text and sources of drafts that quote a memory or turns. Their notes are left to the user."""
+    conversation = db.database.value("SELECT name FROM sessions WHERE id = ?", (target.conversation,))
+    sql = (
+        "SELECT d.id, p.value ->> 'path' FROM drafts d, json_each(iif(evidence = '', '{}', evidence), '$.passages') p"
+        " WHERE p.value ->> 'source_type' = ?"
+    )
+    for identity, path in db.database.rows(sql, (target.source,)):
+        if path == target.item or _overlaps(target, conversation, path):
+            db.database.run("UPDATE drafts SET original = '', answer = '', evidence = '' WHERE id = ?", (identity,))
 
 
 def _forgotten_together(database: Database, target: Target, corrections: Sequence[str]) -> list[str]:
@@ -236,8 +248,8 @@ def _recallable(db: MemoryDb, memories: Sequence[str]) -> int:
 
 
 def forget_for_good(db: MemoryDb, target: Target, now: float) -> bool:
-    """Erase the words from `memory.db` and its log, with the summaries of their conversation and the corrections that
-    quote them. Return whether any were there.
+    """Erase the words from `memory.db` and its log, with the summaries of their conversation, and from the corrections
+    and drafts that quote them. Return whether any were there.
 
     If another process is reading, the log is truncated by the next process that opens the memory (see
     `finish_erasures`). Deleting the backups is the caller's responsibility.
@@ -245,9 +257,11 @@ def forget_for_good(db: MemoryDb, target: Target, now: float) -> bool:
     erasure_mark(db.database.path).touch(mode=0o600)
     with db.change():
         corrections = _corrections_of(db.database, target)
+        _erase_in_drafts(db, target)
         if target.source is MemorySource.CHAT:
             erased = conversations.erase_turns(db, target.conversation, target.first, target.last, now) > 0
             for summary in conversations.summaries_of(db.database, target.conversation):
+                _erase_in_drafts(db, Target(MemorySource.MEMORY, summary))
                 conversations.release(db, summary)
                 facts.erase(db, MemorySource.MEMORY, summary)
         else:
