@@ -131,8 +131,10 @@ class MeetingEndPoller:
         reached = min([known_until, *(meeting.end.timestamp() - 1 for meeting in waiting)])
         if reached > since:
             await self._db_thread.run(lambda db: set_watermark(db, row.name, reached))
+        still_due = {(row.name, meeting.event_id) for meeting in due}  # one that is cancelled may take place after all
+        known = self._dispatched.items()
+        self._dispatched = {key: each for key, each in known if key[0] != row.name or key in still_due}
         too_old = now - CATCH_UP_SECONDS
-        self._dispatched = {key: each for key, each in self._dispatched.items() if each.end.timestamp() >= too_old}
         self._retries = {event_id: retry for event_id, retry in self._retries.items() if retry.at >= too_old}
 
     async def _since(self, calendar: str, now: float) -> float:

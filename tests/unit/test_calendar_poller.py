@@ -286,6 +286,17 @@ async def test_a_meeting_that_changes_or_is_in_a_second_calendar_is_dispatched_a
     assert await harness.poll(FRESH_SECONDS + 2) == []
 
 
+async def test_a_meeting_that_was_cancelled_for_a_while_is_dispatched_again(harness: PollerHarness) -> None:
+    harness.add_long("a", 0, 60)
+    assert await harness.poll(0) == ["a"]
+    planned = harness.calendar.meetings.pop()
+    harness.add_long("a", 0, 60, cancelled=True)
+    assert await harness.poll(FRESH_SECONDS) == []
+    harness.calendar.meetings[:] = [planned]
+    assert await harness.poll(2 * FRESH_SECONDS) == ["a"]
+    assert await harness.poll(3 * FRESH_SECONDS) == []
+
+
 async def test_calendars_are_fetched_now_and_then_or_when_their_files_change_or_when_asked(
     harness: PollerHarness,
 ) -> None:
