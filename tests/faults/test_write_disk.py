@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -77,3 +79,14 @@ def test_write_on_a_full_disk_fails_cleanly_and_can_be_retried(
     assert set(answers) <= {None, Reason.DISK_FULL, Reason.IO_ERROR}, answers
     assert answers[0] is Reason.DISK_FULL
     assert answers[-1] is None, "no level had enough space"
+
+
+def test_a_write_to_a_read_only_disk_leaves_no_intent_that_blocks_other_folders(tmp_path: Path) -> None:
+    sandbox = prepared(tmp_path / "prepared", "write new").sandbox
+    with contextmanager(small_file_system)(sandbox.vault / "Inbox/mounted", "64k") as mounted:
+        subprocess.run(["mount", "-o", "remount,ro", str(mounted)], check=True)
+        refused = attempt(sandbox, ("write", "Inbox/mounted/n.md", "new\n"))
+        assert refused is not None
+        assert refused.reason is Reason.IO_ERROR
+        assert not sandbox.intent.exists()
+        assert attempt(sandbox, CALLS["write new"]) is None

@@ -174,8 +174,9 @@ def read_at(folder: int, name: str) -> bytes:
 
 
 def remove(folder: int, name: str) -> None:
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(name, dir_fd=folder)
+    if exists(folder, name):  # a read-only disk refuses to remove even a missing file
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=folder)
 
 
 def rename_new(folder: int, name: str, new_folder: int, new: str) -> bool:
