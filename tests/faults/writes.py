@@ -39,8 +39,10 @@ def small_file_system(folder: Path, size: str) -> Iterator[Path]:
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "donna-test", str(folder)], check=False)
     if mounted.returncode:
         pytest.skip("a small file system cannot be mounted here; it needs root")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 @dataclass(frozen=True, slots=True)
