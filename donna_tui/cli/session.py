@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from donna_tui.cli.output import print_problem
 from donna_tui.config.agent_settings import settings_of
 from donna_tui.config.agents import may_be_agent
 from donna_tui.config.load import load_config, load_trusted
@@ -18,6 +19,7 @@ from donna_tui.types.errors import DonnaError, Reason, SpaceError
 
 if TYPE_CHECKING:
     from donna_tui.engine.engine import Engine
+    from donna_tui.types.events import EngineEvent
 
 T = TypeVar("T")
 
@@ -83,11 +85,19 @@ async def engine_for(
     from donna_tui.engine.engine import Engine
 
     engine = Engine(session.space, session.config, session.paths, watch=watch, what=what, semantic=semantic)
+    engine.hub.subscribe(_report_damage)
     try:
         await engine.start()
         yield engine
     finally:
         await engine.stop()
+
+
+def _report_damage(event: EngineEvent) -> None:
+    from donna_tui.types.events import ProblemRaised
+
+    if isinstance(event, ProblemRaised) and event.reason is Reason.DATABASE_CORRUPT and not event.path:
+        print_problem(event.message, event.hint)
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

@@ -32,7 +32,7 @@ from donna_tui.index.migrations import has_vector_table
 from donna_tui.index.vectors import HAS_VECTOR, vector_counts
 from donna_tui.llm.failures import CompletionMetadata, ModelCallError, address_of
 from donna_tui.llm.probe import probe
-from donna_tui.memory.database import db_path, erasure_mark
+from donna_tui.memory.database import db_path, erasure_mark, read_db
 from donna_tui.memory.tokens import CL100K, prompt_tokens
 from donna_tui.ops.status import is_model_available, maintainer_of, read_report
 from donna_tui.platform.paths import AppPaths
@@ -336,6 +336,7 @@ def examine_data(space: Space, config: MemoryConfig) -> Iterator[Finding]:
         message = f"{path} is from an unfinished write, and may contain the only copy of a text"
         yield Finding("leftovers", "warn", message, "donna doctor --repair restores it")
     yield from _unsaved_edits(space)
+    yield from _memory(space)
     generation = current_generation(space.state)
     index = None if generation is None else index_path(space.state, generation)
     for file in filter(None, (db_path(space.state), index)):
@@ -434,6 +435,15 @@ def _unsaved_edits(space: Space) -> Iterator[Finding]:
             others = f", with {', '.join(copy.other_files)}" if copy.other_files else ""
             message = f"an editor left a copy of {copy.begun.path} that it did not finish{others}"
             yield Finding("edits", "warn", message, f"open it in the same editor: {copy.file}")
+
+
+def _memory(space: Space) -> Iterator[Finding]:
+    try:
+        if memory := read_db(space.state):
+            with contextlib.closing(memory):
+                check_integrity(memory.database)
+    except DatabaseError as error:
+        yield Finding("memory", "fail", error.message, error.hint or "", error.reason)
 
 
 def _index_matches(client: VaultClient, database: Database) -> Iterator[Finding]:

@@ -499,3 +499,17 @@ def test_an_erasure_that_a_reader_holds_up_is_finished_later(donna: Donna, vault
     donna("remember", "Something else.", "--space", vault)
     assert not holding(donna.home, b"ospreycode")
     assert not list(donna.home.rglob("*-erasing"))
+
+
+def test_a_damaged_memory_is_reported_by_doctor_and_commands_until_its_backup_is_restored(
+    donna: Donna, vault: Path
+) -> None:
+    donna("remember", "I like green tea", "--space", vault)
+    folder = Path(donna("status", "--json", "--space", vault).json["database"]).parent
+    for file in folder.glob("memory.db*"):
+        file.write_bytes(b"garbage" * 1_000)
+    assert "✗ memory: the memory memory.db is damaged" in donna("doctor", "--space", vault).out
+    assert "donna: the memory memory.db is damaged" in donna("memories", "--space", vault).err
+    remembered = donna("remember", "I like Oolong too", "--type", "semantic", "--space", vault)
+    assert "donna: the memory was damaged; its backup memory-" in remembered.err
+    assert "✗ memory" not in donna("doctor", "--space", vault).out
