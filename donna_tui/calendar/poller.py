@@ -31,7 +31,8 @@ def why_no_draft(meeting: Meeting, me: Collection[str], rule: Notes, without_not
     """Return why no draft of a meeting is written automatically, as a sentence; empty if one is.
 
     `me` are the user's names and addresses; without them, one of the invitees is assumed to be the user. `rule` is that
-    of its calendar, `without_notes` the series for which the user disabled notes. A draft can be requested in any case.
+    of its calendar, `without_notes` the series for which the user disabled notes. A draft of a meeting that was not
+    cancelled can be requested in any case.
     """
     if without_notes and {meeting.series_id, meeting.event_id} & set(without_notes):
         return OFF_FOR_SERIES if meeting.series_id else OFF_FOR_MEETING
