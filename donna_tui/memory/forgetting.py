@@ -127,15 +127,19 @@ def _overlaps(target: Target, conversation: str, turns: str) -> bool:
 
 
 def _erase_in_drafts(db: MemoryDb, target: Target) -> None:
-    """Erase the stored text and sources of drafts that quote a memory or turns. Their notes are left to the user."""
+    """Erase the stored text and sources of drafts that quote a memory or turns. Their notes are left to the user.
+
+    An empty line remains of the text, since a draft without any is one of another device.
+    """
     conversation = db.database.value("SELECT name FROM sessions WHERE id = ?", (target.conversation,))
     sql = (
         "SELECT d.id, p.value ->> 'path' FROM drafts d, json_each(iif(evidence = '', '{}', evidence), '$.passages') p"
         " WHERE p.value ->> 'source_type' = ?"
     )
+    erased = "UPDATE drafts SET original = char(10), answer = '', evidence = '' WHERE id = ?"
     for identity, path in db.database.rows(sql, (target.source,)):
         if path == target.item or _overlaps(target, conversation, path):
-            db.database.run("UPDATE drafts SET original = '', answer = '', evidence = '' WHERE id = ?", (identity,))
+            db.database.run(erased, (identity,))
 
 
 def _forgotten_together(database: Database, target: Target, corrections: Sequence[str]) -> list[str]:
