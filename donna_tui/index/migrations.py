@@ -304,16 +304,21 @@ UPDATE file_states SET mtime_ns = 0 WHERE state = 'indexed' AND path IN (
 so that they are found by the rest of it (`index/names.py`).
 """
 
-REREAD_PLAIN_LETTERS = """
+
+def _reread_with(letters: str) -> str:
+    """Build a migration that reads the notes with any of some letters again, so that they are found by plain ones
+    (`text/words.py`).
+    """
+    return f"""
 UPDATE memory_documents SET content_hash = 'old' WHERE source_type = 'vault' AND (
-    source_id || search_title GLOB '*[ıøØłŁđĐðÐħĦŧŦþÞæÆœŒ]*'
-    OR id IN (SELECT document_id FROM memory_chunks WHERE heading_path || content GLOB '*[ıøØłŁđĐðÐħĦŧŦþÞæÆœŒ]*')
+    source_id || search_title GLOB '*[{letters}]*'
+    OR id IN (SELECT document_id FROM memory_chunks WHERE heading_path || content GLOB '*[{letters}]*')
 );
 UPDATE file_states SET mtime_ns = 0 WHERE state = 'indexed' AND path IN (
     SELECT source_id FROM memory_documents WHERE source_type = 'vault' AND content_hash = 'old'
 );
-"""
-"""Notes with letters such as ı, ø and ł are read again, so that they are found by plain ones (`text/words.py`)."""
+"""  # noqa: S608
+
 
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_base", BASE),
@@ -332,8 +337,9 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0014_short_hashes", SHORT_HASHES),
     ("0015_property_words", PROPERTY_WORDS),
     ("0016_property_codes", PROPERTY_CODES),
-    ("0017_plain_letters", REREAD_PLAIN_LETTERS),
+    ("0017_plain_letters", _reread_with("ıøØłŁđĐðÐħĦŧŦþÞæÆœŒ")),
     ("0018_property_dates", PROPERTY_WORDS),  # read again, so that they are found by dates in their properties
+    ("0019_plain_digits", _reread_with("²³¹⁰⁴-⁹₀-₉ﬀ-ﬆ")),
 )
 """Ordered and append-only: a released migration never changes."""
 

@@ -60,7 +60,9 @@ def segments(text: str) -> list[str]:
 
 _UNDECOMPOSED = "ıøłđðħŧþæœ"
 """Letters that Unicode does not decompose into a plain letter and an accent."""
-_IS_UNDECOMPOSED = f"[{_UNDECOMPOSED}{_UNDECOMPOSED[1:].upper()}]"
+_COMPATIBLE = "²³¹⁰⁴-⁹₀-₉ﬀ-ﬆ"
+"""Raised and lowered digits and ligatures, which SQLite takes for letters of their own."""
+_NOT_PLAIN = f"[{_UNDECOMPOSED}{_UNDECOMPOSED[1:].upper()}{_COMPATIBLE}]"
 PLAIN_LETTERS = str.maketrans(dict(zip(_UNDECOMPOSED, ("i", *"olddht", "th", "ae", "oe"), strict=True)))
 """Map each of them, in lower case, to plain letters: a table for `str.translate`."""
 
@@ -107,12 +109,12 @@ STOP_WORDS = frozenset(
 
 
 def indexed_words(text: str) -> list[str]:
-    """Return what is indexed besides the words of a text: its segments, and the words with letters such as ı, ø and ł,
-    from which SQLite removes no accents, with plain ones.
+    """Return what is indexed besides the words of a text: its segments, and with plain letters and digits the words
+    with others that SQLite does not replace, such as those of “Łódź” and “CO₂”.
     """
     if text.isascii():
         return []
-    return segments(text) + [_folded(word) for word in re.findall(r"\w+", text) if re.search(_IS_UNDECOMPOSED, word)]
+    return segments(text) + [_folded(word) for word in re.findall(r"\w+", text) if re.search(_NOT_PLAIN, word)]
 
 
 def _pairs(run: str) -> list[str]:

@@ -561,10 +561,10 @@ def test_a_url_or_path_is_found_by_its_end(store: MemoryStore, text: str, found:
     assert "".join(paths(asked(store, text))) == found
 
 
-@pytest.mark.parametrize("text", ["Yildiz", "YILDIZ", "yıldız", "lodz", "Łódź", "aero", "soren", "SØREN"])
-def test_letters_without_a_decomposition_are_found_by_plain_ones(store: MemoryStore, text: str) -> None:
-    add(store, "a", "Søren Yıldız went to Łódź and Ærø.", leaning(0.1))
-    add(store, "b", "Soren Yildiz wrote from Lodz and Aero.", leaning(0.1, axis=2))
+@pytest.mark.parametrize("text", ["Yildiz", "YILDIZ", "yıldız", "lodz", "Łódź", "aero", "soren", "SØREN", "co2", "CO₂"])
+def test_letters_that_sqlite_keeps_are_found_by_plain_ones(store: MemoryStore, text: str) -> None:
+    add(store, "a", "Søren Yıldız went to Łódź and Ærø. CO₂", leaning(0.1))
+    add(store, "b", "Soren Yildiz wrote from Lodz and Aero. CO2", leaning(0.1, axis=2))
     outcome = asked(store, text)
     assert sorted(paths(outcome)) == ["a", "b"]
     assert all(hit.snippet.marks for hit in outcome.hits)

@@ -150,18 +150,19 @@ def test_notes_with_properties_are_read_again(database: Database, monkeypatch: p
     assert database.rows("SELECT path, mtime_ns FROM file_states ORDER BY path") == [("a.md", 0), ("b.md", 5)]
 
 
+@pytest.mark.parametrize(("text", "plain"), [("Ayşe Yıldız", "yildiz"), ("CO₂ absorber", "co2")])
 def test_notes_with_letters_that_were_not_indexed_plainly_are_read_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    text: str, plain: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrations, "MIGRATIONS", MIGRATIONS[:16])
     store = open_store(tmp_path / "index.db")
     with monkeypatch.context() as older:
         older.setattr(documents, "indexed_words", lambda text: [])
-        for path, text in (("a.md", "Ayşe Yıldız"), ("b.md", "Kim Berg")):
-            store.upsert(note(path, text))
+        for path, body in (("a.md", text), ("b.md", "Kim Berg")):
+            store.upsert(note(path, body))
             save_state(store.database, FileState(path=path, state="indexed", mtime_ns=1))
     monkeypatch.setattr(migrations, "MIGRATIONS", MIGRATIONS)
     migrate(store.database)
     assert {state.path: state.mtime_ns for state in file_states(store.database).values()} == {"a.md": 0, "b.md": 1}
-    assert not store.upsert(note("a.md", "Ayşe Yıldız")).unchanged
-    assert store.database.column("SELECT rowid FROM memory_fts WHERE memory_fts MATCH 'yildiz'") != []
+    assert not store.upsert(note("a.md", text)).unchanged
+    assert store.database.column("SELECT rowid FROM memory_fts WHERE memory_fts MATCH ?", [plain]) != []
