@@ -170,7 +170,7 @@ def _cost(text: str) -> int:
     return len(_ESTIMATE.spans(text))
 
 
-CHUNKER_VERSION = "markdown_heading-5"
+CHUNKER_VERSION = "markdown_heading-6"
 MIN_TOKENS = 32
 SPECIAL_TOKENS = 2
 """Special tokens that models of the BERT family add to a text."""
@@ -184,8 +184,15 @@ SHRINK_CHARS = 2
 COUNTED_AT_ONCE = 50_000
 """Characters passed to the tokenizer at once, which limits its memory use."""
 
-_TEXT = re.compile(rf"[^\W_]|[{EMOJI}]")
-"""Match text in a note: rules, empty list items and white space do not count."""
+_NO_TEXT = re.compile(rf"(?>\[\[[\W\d_]{{1,40}}?\]\]|(?![{EMOJI}])[\W_])*")
+"""Match what is no text in a note: rules, empty list items, white space, and links to days, as daily notes have to the
+days before and after them.
+"""
+
+
+def _has_text(text: str, start: int, end: int) -> bool:
+    match = _NO_TEXT.match(text, start, end)
+    return match is None or match.end() < end
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +231,7 @@ def chunk_markdown(
         # a heading too long for a heading path counts as text
         is_long = section.body_start - section.start > HEADING_CHARS
         body = section.start if is_long else section.body_start
-        if not _TEXT.search(text, body, section.end):
+        if not _has_text(text, body, section.end):
             bare.append(section)
             continue
         path = section.heading_path
@@ -235,7 +242,7 @@ def chunk_markdown(
         cutter = _Cutter(text, begin, section.end, context, counter, max_tokens)
         fresh = body
         for low, high, tokens in cutter.passages(overlap):
-            if not _TEXT.search(text, fresh, high):  # only a heading or the delimiter row of a table, or repeated text
+            if not _has_text(text, fresh, high):  # only a heading or the delimiter row of a table, or repeated text
                 continue
             fresh = max(body, high)
             where = (low, high, line_of(lines, low), line_of(lines, high - 1))

@@ -43,6 +43,20 @@ def test_a_note_without_text_is_one_empty_passage(text: str) -> None:
     assert (chunk.text, chunk.heading_path, chunk.start_line, chunk.end_line) == ("", (), 1, 1)
 
 
+@pytest.mark.parametrize(
+    ("line", "is_text"),
+    [
+        ("<< [[2025-11-04]] | [[2025-11-06]] >>", False),
+        ("[[2025-11-04]] 12.50", True),
+        ("[[Ana]] | [[2025-11-06]]", True),
+        ("[[2025-11-04|Budget]]", True),
+    ],
+)
+def test_links_to_days_alone_are_no_passage(line: str, is_text: bool) -> None:
+    chunks = chunks_of(f"# 2025-11-05\n{line}\n## Log\nred bikes")
+    assert [line in chunk.text for chunk in chunks] == ([True, False] if is_text else [False])
+
+
 def test_headings_without_text_go_with_the_first_passage_below_them() -> None:
     text = "# Day\n\n## Plans\n\n## Notes\n\nred bikes\n\n## Evening\n"
     (chunk,) = chunks_of(text)
