@@ -167,7 +167,7 @@ def judge(passages: PassageCache, question: Question, settings: Settings, legs: 
     else:
         ranked = boosted(ranked, boosts)
         hits = _later_decisions_first(passages, question, list(filter(is_relevant, ranked)), listed)
-        hits = originals_first(passages, hits, content.stems)
+        hits = originals_first(passages, _asked_year_first(passages, content.years, hits), content.stems)
         others = [one for one in ranked if not is_relevant(one)]
     hits = _with_text_first(hits, empty) if empty else hits
     if named := _named_notes(passages.database, question, legs.keyword, hits):
@@ -389,14 +389,30 @@ def _later_decisions_first(
         if one.id not in rows or older.id not in rows or held[one.id] < max(held[older.id], 1e-6):
             return False
         new, old = rows[one.id], rows[older.id]
-        has_name = _NO_LETTERS.sub("", PurePosixPath(new.path).stem) != ""
-        is_same = has_name and _NO_LETTERS.sub(" ", new.path) == _NO_LETTERS.sub(" ", old.path)
-        return new.dated_at > old.dated_at and (is_same or has_link(passages.database, new.document_id, old.path))
+        is_related = _in_one_series(new.path, old.path) or has_link(passages.database, new.document_id, old.path)
+        return new.dated_at > old.dated_at and is_related
 
     return moved_up(ranked, revises)
 
 
+def _asked_year_first(passages: PassageCache, years: Collection[str], ranked: list[Ranked]) -> list[Ranked]:
+    """Move each note with a year of the question in its path above those of the same series without one."""
+    rows = passages.rows([one.id for one in ranked[:QUOTES_CHECKED]]) if years else {}
+    asked = {each for each, row in rows.items() if any(year in row.path for year in years)}
+
+    def precedes(one: Ranked, other: Ranked) -> bool:
+        return one.id in asked and other.id not in asked and _in_one_series(rows[one.id].path, rows[other.id].path)
+
+    return moved_up(ranked, precedes) if asked else ranked
+
+
 _NO_LETTERS = re.compile(r"[\W\d_]+")
+
+
+def _in_one_series(path: str, other: str) -> bool:
+    """Return whether two notes have the same path apart from numbers, such as their dates, and more name than that."""
+    has_name = _NO_LETTERS.sub("", PurePosixPath(path).stem) != ""
+    return has_name and _NO_LETTERS.sub(" ", path) == _NO_LETTERS.sub(" ", other)
 
 
 def _by_number(passages: PassageCache, question: Question, ranked: Sequence[Ranked]) -> dict[int, float]:

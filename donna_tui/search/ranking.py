@@ -103,6 +103,11 @@ class QueryContent:
         return replace(self, stems=self.stems - self._words_of(text) or self.stems)
 
     @property
+    def years(self) -> frozenset[str]:
+        """Return the years in the question that are not part of a date."""
+        return frozenset(filter(_YEAR.fullmatch, self.stems))
+
+    @property
     def numbers_only(self) -> QueryContent:
         """Return only the codes and numbers. Years do not count, and short numbers only if most words are numbers."""
         numbers = {each for each in self.stems if each.isdecimal() and not _YEAR.fullmatch(each)}

@@ -276,6 +276,25 @@ def test_a_later_day_does_not_revise_what_was_decided_on_another(store: MemorySt
     assert paths(asked(store, "what did we decide about the budget of the boat"))[0] == "2026-03-02.md"
 
 
+@pytest.mark.parametrize(
+    ("text", "order"),
+    [
+        ("kite", ["Christmas 2026.md", "Beach 2026.md", "Christmas 2025.md"]),
+        ("kite 2025", ["Christmas 2025.md", "Christmas 2026.md", "Beach 2026.md"]),
+        ("kite 2024", ["Christmas 2026.md", "Beach 2026.md", "Christmas 2025.md"]),
+    ],
+)
+def test_a_note_of_the_year_in_question_is_before_those_of_its_series(
+    store: MemoryStore, text: str, order: list[str]
+) -> None:
+    kinds = {"Christmas 2026.md": ("A kite", 0.9), "Beach 2026.md": ("A kite", 0.8), "Christmas 2025.md": ("Tea", 0.6)}
+    for axis, (path, (content, cosine)) in enumerate(kinds.items(), 1):
+        add(store, path, content, leaning(cosine, axis))
+    for day in range(1, 10):
+        add(store, f"2025-01-0{day}.md", "Rain", leaning(-0.9, 4))
+    assert [path for path in paths(asked(store, text)) if path in kinds] == order
+
+
 def test_a_box_with_a_label_does_not_take_the_gain_of_the_list_in_question(store: MemoryStore) -> None:
     add(store, "Website.md", "## Tasks\n\n- [ ] Choose a font", leaning(0.9, 2))
     add(store, "Diary.md", "- [ ] Website: ask Bo for the logo", leaning(0.5, 3))
