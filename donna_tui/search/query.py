@@ -10,6 +10,7 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 
 from donna_tui.index.keyword import quoted
+from donna_tui.search.sections import DECISIONS_HEADING, TASKS_HEADING
 from donna_tui.text.dates import (
     GERMAN_MONTHS,
     GERMAN_WEEKDAYS,
@@ -248,7 +249,8 @@ _SERIES = (
 _SAYS_LATEST = re.compile("latest|newest|recent|last|neueste|letzte", re.IGNORECASE)
 _LATEST = (
     rf"(?:\b(?P<newest>latest|newest|most recent|neueste[mnrs]?)\s+(?!\d(?!-1\b)|(?:{_UNITS})\b)"
-    r"|(?:\A\W*|\b(?:the|our|my|d(?:as|e[mnr]|ie)|im|beim|vom|zum|(?:mein|unser)(?:e[mnrs]?)?)\s+)"
+    r"|(?:\A\W*|\b(?:the|our|my|at|for|from|in|of|since|d(?:as|e[mnr]|ie)|im|beim|seit|vom|zum|(?:mein|unser)(?:e[mnrs]?)?"
+    rf"|{DECISIONS_HEADING}|{TASKS_HEADING})\s+)"
     rf"(?P<last>last|letzte[mnrs]?)\s+(?=(?:(?!(?:{_UNITS}|of|in|on|from|for|der|des|few)\b)[^\W\d][\w'’-]*\s+){{0,2}}"
     rf"[\w-]*(?:{_SERIES})\b))(?P<rest>.+)"
 )

@@ -125,6 +125,8 @@ def test_a_relative_day_finds_what_is_of_that_day_first(store: MemoryStore) -> N
         ("unsere letzten calls", "Dev/2026-03-09 call.md"),
         ("newest calls", "Dev/2026-03-09 call.md"),
         ("when did they last call", "Ops/2026-02-02 call.md"),
+        ("agreed at last Dev call", "Dev/2026-03-09 call.md"),
+        ("decisions last Ops call", "Ops/2026-03-02 call.md"),
         ("the latest retro", "Retro/2026-03-20 Retro.md"),
         ("beim letzten Dev call", "Dev/2026-03-09 call.md"),
         ("our last call about Redis", "Ops/2026-02-02 call.md"),
