@@ -376,14 +376,15 @@ def _later_decisions_first(
     passages: PassageCache, question: Question, ranked: list[Ranked], listed: Collection[int]
 ) -> list[Ranked]:
     """Move each list of decisions above an older one that it may revise: it contains as many words of the question, at
-    least one, and its note links to the older one, or has the same name apart from the date. A question about a date is
-    not about what came later.
+    least one, or its path has all of them, and its note links to the older one, or has the same name apart from the
+    date. A question about a date is not about what came later.
     """
     content = query_content(question.query, last_is_prefix=False)
     if section_of(question.query.text)[0] is not DECISIONS or content.dates is not None:
         return ranked
     rows = passages.rows([one.id for one in ranked[:QUOTES_CHECKED] if one.id in listed])
-    held = {each: content.coverage(row.content) for each, row in rows.items()}
+    names = {each: content.coverage(row.path) == 1.0 for each, row in rows.items()}
+    held = {each: 1.0 if names[each] else content.coverage(row.content) for each, row in rows.items()}
 
     def revises(one: Ranked, older: Ranked) -> bool:
         if one.id not in rows or older.id not in rows or held[one.id] < max(held[older.id], 1e-6):

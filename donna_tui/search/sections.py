@@ -86,7 +86,8 @@ DECISIONS = MinutesSection(
         r"|\b(?:i|we|they|team|group|board|committee|council|was|were|been)\b.{0,80}\b(decided?|agreed?)\b"
         r"|\bwhat\s+(?:did|had|has|have)\b.{0,80}\b(decided?|agreed?)\b"
         r"|\b(haben wir|wir haben|wurden?)\b.{0,80}\b(beschlossen|entschieden|vereinbart)\b"
-        rf"|{_ALL}({_DECISION})\s+(?:{_ABOUT})\b|\boutcomes?\s+of\b",
+        rf"|{_ALL}({_DECISION})\s+(?:{_ABOUT})\b|\boutcomes?\s+of\b"
+        r"|\A\W*(decisions|beschlüsse)(?:\s+[^\W\d]\w*){1,3}\W*\Z|\A\W*(?:\w+\s+){1,3}(decisions|beschlüsse)\W*\Z",
         re.IGNORECASE,
     ),
     heading=re.compile(rf"[\W\d]*(?:{DECISIONS_HEADING})[\W\d]*", re.IGNORECASE),

@@ -271,6 +271,25 @@ def test_a_later_decision_of_a_series_or_with_a_link_is_before_the_one_that_it_m
     assert paths(asked(store, "what did we decide about the van on 2 March 2026"))[0] == old
 
 
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("Ops decisions", "2026-04-02 Ops.md"),
+        ("what did we decide in Ops", "2026-04-02 Ops.md"),
+        ("decisions Ops van", "2026-03-02 Ops.md"),
+        ("how does Ops make decisions", "2026-03-02 Ops.md"),
+    ],
+)
+def test_the_latest_decisions_of_a_series_are_first_if_the_question_has_only_its_name(
+    store: MemoryStore, text: str, first: str
+) -> None:
+    for month, content, cosine in ((3, "Keep the van", 0.9), (4, "Buy paint", 0.5)):
+        path = f"2026-0{month}-02 Ops.md"
+        store.upsert(note(path, f"## Decisions\n\n- {content}", dated_at=month))
+        store.store_vectors([(each.id, each.embed_hash, leaning(cosine, month)) for each in store.pending(50)])
+    assert paths(asked(store, text))[0] == first
+
+
 def test_a_later_day_does_not_revise_what_was_decided_on_another(store: MemoryStore) -> None:
     for day, text, cosine in ((2, "The budget of the boat is 900", 0.9), (3, "The boat race team, no budget", 0.3)):
         store.upsert(note(f"2026-03-0{day}.md", f"## Decisions\n\n- {text}", dated_at=day))
