@@ -109,11 +109,14 @@ class QueryContent:
 
     @property
     def numbers_only(self) -> QueryContent:
-        """Return only the codes and numbers. Years do not count, and short numbers only if most words are numbers."""
+        """Return only the codes and numbers, some with a unit. Years do not count, and short numbers only if most words
+        are numbers.
+        """
         numbers = {each for each in self.stems if each.isdecimal() and not _YEAR.fullmatch(each)}
         if 2 * len(numbers) <= len(self.stems):
             numbers = {each for each in numbers if len(each) > 2}
-        return QueryContent(self.stems.intersection(numbers.union(self.codes)), numbers=self.numbers, codes=self.codes)
+        numbers |= {*self.codes, *dict(self.numbers)}
+        return QueryContent(self.stems & numbers, numbers=self.numbers, codes=self.codes)
 
     def holds_date(self, text: str) -> bool:
         """Return whether a passage contains a date that the question names."""
@@ -166,12 +169,13 @@ def query_content(query: Query, *, last_is_prefix: bool) -> QueryContent:
     text = without_joined(without_dates(" ".join(parts)))
     dates, other_year = date_pattern(query.dated), other_year_pattern(query.dated)
     spellings = tuple((stem(word), stem(other)) for word, other in query.spellings)
-    grouped = [(word, other) for word, other in query.spellings if is_grouped(other)]
-    numbers = tuple((stem(word), re.compile(spelling_pattern(other))) for word, other in grouped)
+    grouped = {word: other for word, other in query.spellings if is_grouped(other)}
+    numbers = tuple((stem(word), re.compile(spelling_pattern(other))) for word, other in grouped.items())
+    text = " ".join(word for word in text.split() if word not in grouped)
     codes = tuple(map(str.casefold, _CODE.findall(text)))
     text = _CODE.sub(" ", text)
     prefix = stem(last_part(prefix)) if prefix else ""
-    stems = _stems(text).union(codes)
+    stems = _stems(text).union(codes, map(stem, grouped))
     content = QueryContent(stems, dates, other_year, prefix, spellings=spellings, numbers=numbers, codes=codes)
     if not query.relative:
         return content

@@ -162,14 +162,18 @@ _MAX_SPELLINGS = 16
 _GROUPED = re.compile(r"(?P<whole>[1-9]\d{0,2}([.,'’])\d{3}(?:\2\d{3})*)(?P<decimals>(?!\2)[.,]\d{1,2})?")
 _GROUPABLE = re.compile(r"(?!(?:19|20)\d\d\Z)(?P<whole>[1-9]\d{3,14})(?P<decimals>[.,]\d{1,2})?")
 """A number whose digits may be grouped, perhaps with decimals, but not a year."""
+_WITH_UNIT = re.compile(r"(?P<number>\d+(?:[.,]\d+)?)(?P<space> ?)(?P<unit>[a-zµ]{1,3}(?:/[a-z]+)?)")
 
 
 def other_spellings(word: str) -> list[str]:
     """Return the other German spellings of a word, in lower case: “mueller” for “Müller”, and the reverse.
 
     Each digraph may be the spelling of one letter or not: “wasserstrasse” is “wasserstraße”. A number is also spelt
-    with separators between its groups of three digits, or without: “1310” is “1,310”, “1310,50” is “1.310,50”.
+    with separators between its groups of three digits, or without: “1310” is “1,310”, “1310,50” is “1.310,50”, and with
+    a space before its unit: “70kg” is “70 kg”.
     """
+    if with_unit := _WITH_UNIT.fullmatch(word):
+        return [f"{with_unit['number']} {with_unit['unit']}"]
     if grouped := _GROUPED.fullmatch(word):
         return [re.sub(r"\D", "", grouped["whole"]) + (grouped["decimals"] or "")]
     if plain_number := _GROUPABLE.fullmatch(word):
@@ -184,14 +188,17 @@ def other_spellings(word: str) -> list[str]:
 
 
 def is_grouped(word: str) -> bool:
-    """Return whether a word is a number with separators between its groups of digits, such as “1,310”."""
-    return _GROUPED.fullmatch(word) is not None
+    """Return whether a word is a number with separators between its groups of digits, or a space before its unit."""
+    with_unit = _WITH_UNIT.fullmatch(word)
+    return _GROUPED.fullmatch(word) is not None or (with_unit is not None and with_unit["space"] != "")
 
 
 def spelling_pattern(word: str) -> str:
     """Return the pattern of a word with the same accents, or of a number with any separator between its groups, but
     not as part of a longer number, version or address.
     """
+    if with_unit := _WITH_UNIT.fullmatch(word):
+        return rf"(?<![\d.,])(?i:{re.escape(with_unit['number'])}\s?{re.escape(with_unit['unit'])})(?!\w)"
     if (grouped := _GROUPED.fullmatch(word)) is None:
         return f"(?i:{re.escape(word)})"
     whole, decimals = grouped["whole"], grouped["decimals"] or ""

@@ -530,9 +530,10 @@ def test_both_spellings_of_a_name_are_found_and_one_is_excluded_where_a_vault_ha
         ("1310", "a"), ("1310€", "a"), ("1,310", "a"), ("11900", "bc"), ("11.900", "bc"), ("48200", "b"),
         ("2300", ""), ("100200", ""), ("10100200", ""), ("1450", ""), ("310", "a"), ("2480,75", "e"), ("2480.75", "e"),
         ("2.480,75", "e"), ("2480", "e"), ("2480,76", ""), ("1310,50", ""),
+        ("70kg", "f"), ("2.5mg", "f"), ("2.5mg/kg", "f"), ("30G", "g"), ("0kg", ""), ("5mg", ""), ("70k", ""),
     ],
 )  # fmt: skip
-def test_numbers_are_found_with_and_without_separators_between_their_groups(
+def test_numbers_are_found_with_and_without_separators_between_their_groups_and_before_their_unit(
     store: MemoryStore, text: str, found: str
 ) -> None:
     add(store, "a", "Paid 1,310 € on 2026-10-02", leaning(0.1))
@@ -540,6 +541,8 @@ def test_numbers_are_found_with_and_without_separators_between_their_groups(
     add(store, "c", "The mason wants 11900 €", leaning(0.1, axis=3))
     add(store, "d", "Version 4.2.300 runs at 10.100.200.3, room 1/450", leaning(0.1, axis=4))
     add(store, "e", "The rent is 2.480,75 €", leaning(0.1, axis=5))
+    add(store, "f", "Give 2.5 mg/kg, so nine vials for 70 kg", leaning(0.1, axis=6))
+    add(store, "g", "A needle of 30G, and 30 g of sugar", leaning(0.1, axis=7))
     outcome = asked(store, text)
     assert "".join(sorted(paths(outcome))) == found
     assert all(hit.snippet.marks for hit in outcome.hits)
