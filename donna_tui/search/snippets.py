@@ -21,6 +21,7 @@ WIDTH = 180
 
 _WORD = re.compile(r"[^\W_]+")
 _HAS_NUMBER_AND_SPACE = re.compile(r"(?=.*\d).*\s")
+_HEADING = re.compile("#{1,6} ")
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 
 
@@ -227,19 +228,21 @@ def _body(content: str) -> str:
 def best_line(text: str, words: WordsToMark) -> int | None:
     """Return the line of a text, from 0, on which its best sentence begins; None if no sentence has any of the words.
 
-    The best sentence has the highest weight; of equal ones the shortest, then the first.
+    The best sentence has the highest weight; of equal ones the shortest, then the first. The heading of a passage is
+    the best only if no sentence has any.
     """
-    best: tuple[int, int, int] | None = None
+    ranks: list[tuple[bool, int, int, int]] = []
     for start, end in sentences_by_line(text):
-        found = words.found(text[start:end])
-        if found:
-            rank = (words.weight(found), start - end, -(start + found[0][0]))
-            best = rank if best is None else max(best, rank)
-    return None if best is None else text.count("\n", 0, -best[2])
+        if found := words.found(text[start:end]):
+            is_text = _HEADING.match(text, start) is None
+            ranks.append((is_text, words.weight(found), start - end, -(start + found[0][0])))
+    return text.count("\n", 0, -max(ranks)[3]) if ranks else None
 
 
 def _best_start(text: str, found: Sequence[tuple[int, int, str]], words: WordsToMark, width: int) -> int:
-    """Return the start of the window with the highest weight, at a word and a little before the first mark."""
+    """Return the start of the window with the highest weight, at a word and a little before the first mark, or more at
+    the end of the text.
+    """
     if not found or len(text) <= width:
         return 0
     best, most = 0, 0
@@ -248,6 +251,6 @@ def _best_start(text: str, found: Sequence[tuple[int, int, str]], words: WordsTo
         weight = words.weight(inside)
         if weight > most:
             best, most = low, weight
-    lead = max(0, best - width // 4)
+    lead = max(0, min(best - width // 4, len(text) - width))
     space = text.find(" ", lead, best)
     return 0 if lead == 0 else (space + 1 if space >= 0 else lead)

@@ -132,6 +132,10 @@ def test_the_text_before_the_match_begins_at_a_word() -> None:
     assert snippet.text.removeprefix("…").split()[0] in LONG.split()
 
 
+def test_a_match_at_the_end_is_shown_with_as_much_text_before_it_as_fits() -> None:
+    assert WIDTH - len("filler") < len(make_snippet(f"{LONG} target", ["target"]).text) <= WIDTH + 1
+
+
 def test_the_text_after_the_last_match_ends_at_a_word() -> None:
     snippet = make_snippet(
         "the cache was moved here and later the redis sessionsweremoved", ["cache", "redis"], width=45
@@ -182,5 +186,8 @@ def test_a_snippet_is_plain_text() -> None:
 def test_the_best_line_says_most_of_what_is_asked() -> None:
     text = "The cache is old.\nNothing here.\nWe moved the cache off Redis. Yes.\nRedis, the cache and more about Redis and it."
     assert best_line(text, words_to_mark(("cache", "redis"))) == 2
+    assert best_line(f"# Redis cache\n{text}", words_to_mark(("cache", "redis"))) == 3
+    assert best_line("# Redis\nNothing here.", words_to_mark(("redis",))) == 0
+    assert best_line("#redis cache\nThe cache is old.", words_to_mark(("cache", "redis"))) == 0
     assert best_line(text, words_to_mark(("walrus",))) is None
     assert best_line(text, words_to_mark(())) is None
