@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -21,7 +20,7 @@ from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope, conditions
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import headings
-from donna_tui.text.words import EMOJI, MEETING, MEETING_WORDS, ONE_ON_ONE, PLAIN_LETTERS
+from donna_tui.text.words import EMOJI, MEETING, MEETING_WORDS, ONE_ON_ONE, plain
 from donna_tui.types.search import MemorySource
 
 if TYPE_CHECKING:
@@ -59,18 +58,13 @@ class Name:
     line: int = 1
 
 
-_ACCENTS = re.compile("[\u0300-\u036f\u0610-\u061a\u064b-\u065f]")
 _PARTS = re.compile(rf"[^\W_]+|[{EMOJI}]")
 
 
 @lru_cache(maxsize=4_096)
 def name_key(text: str) -> str:
     """Return the key by which a name is compared: its words, joined by spaces."""
-    folded = text[:LONGEST_NAME].casefold()
-    if not folded.isascii():
-        folded = _ACCENTS.sub("", unicodedata.normalize("NFKD", folded)).translate(PLAIN_LETTERS)
-        folded = unicodedata.normalize("NFC", folded)
-    return " ".join(_PARTS.findall(folded))
+    return " ".join(_PARTS.findall(plain(text[:LONGEST_NAME])))
 
 
 def store_names(database: Database, document_id: str, document: Document) -> None:

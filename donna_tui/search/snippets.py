@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -12,7 +11,7 @@ from typing import Any
 
 from donna_tui.text.markdown import plain_text
 from donna_tui.text.sentences import sentences_by_line
-from donna_tui.text.words import PLAIN_LETTERS, distinctive_pairs, is_unspaced, last_part, pieces, stem, stretches
+from donna_tui.text.words import distinctive_pairs, is_unspaced, last_part, pieces, plain, stem, stretches
 from donna_tui.types.search import Excerpt, Snippet
 from donna_tui.vault.note.read import text_properties
 
@@ -22,7 +21,6 @@ WIDTH = 180
 _WORD = re.compile(r"[^\W_]+")
 _HAS_NUMBER_AND_SPACE = re.compile(r"(?=.*\d).*\s")
 _HEADING = re.compile("#{1,6} ")
-_ACCENTS = re.compile("[\u0300-\u036f]+")
 
 
 @lru_cache(maxsize=256)
@@ -38,7 +36,7 @@ def _words_in(text: str) -> tuple[tuple[int, int, str, str], ...]:
     found = []
     for start, end, unspaced in pieces(text):
         word = text[start:end]
-        found.append((start, end, "", word) if unspaced else (start, end, stem(word), _folded(word)))
+        found.append((start, end, "", word) if unspaced else (start, end, stem(word), plain(word)))
     return tuple(found)
 
 
@@ -97,7 +95,7 @@ def words_to_mark(terms: tuple[str, ...], prefix: str = "") -> WordsToMark:
     }
     loose = (keys for term, keys in zip(terms, split, strict=True) if not _HAS_NUMBER_AND_SPACE.match(term))
     stems = frozenset(key for keys in loose for key in keys if len(keys) == 1 or not key.isdecimal())
-    return WordsToMark(stems, phrases, _folded(last_part(prefix)), frozenset(pairs))
+    return WordsToMark(stems, phrases, plain(last_part(prefix)), frozenset(pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,17 +198,9 @@ def parsed(text: str) -> Any:
 
 def _has_more(text: str, other: str, words: WordsToMark, found: Sequence[tuple[int, int, str]]) -> bool:
     """Return whether a text may have words that are not among those `found` in another, without splitting it."""
-    letters, others, held = _folded(text), _folded(other), {key for _, _, key in found}
+    letters, others, held = plain(text), plain(other), {key for _, _, key in found}
     lacking = (key for key in (*words.stems, *words.pairs) if not any(each.startswith(key) for each in held))
     return any(letters.count(key) > others.count(key) for key in lacking)
-
-
-@lru_cache(maxsize=512)
-def _folded(text: str) -> str:
-    """Return a text without case, and without the accents of Latin, Greek and Cyrillic letters."""
-    if text.isascii():
-        return text.lower()
-    return _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold())).translate(PLAIN_LETTERS)
 
 
 @lru_cache(maxsize=256)

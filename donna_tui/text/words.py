@@ -114,7 +114,7 @@ def indexed_words(text: str) -> list[str]:
     """
     if text.isascii():
         return []
-    return segments(text) + [_folded(word) for word in re.findall(r"\w+", text) if re.search(_NOT_PLAIN, word)]
+    return segments(text) + [plain(word) for word in re.findall(r"\w+", text) if re.search(_NOT_PLAIN, word)]
 
 
 def _pairs(run: str) -> list[str]:
@@ -218,19 +218,19 @@ def other_article(word: str) -> list[str]:
 
 
 _PARTS = rf"[^\W_]+|[{EMOJI}]"
-_ACCENTS = "[\u0300-\u036f]"
+_ACCENTS = "[\u0300-\u036f\u0610-\u061a\u064b-\u065f]"
 
 
 def holds_phrase(phrase: str, *texts: str | None) -> bool:
     """Return whether a text has the words of a phrase in sequence, ignoring case, accents and Markdown."""
     pattern = _pattern(phrase)
-    return pattern is None or any(pattern.search(_folded(text)) for text in texts if text)
+    return pattern is None or any(pattern.search(plain(text)) for text in texts if text)
 
 
 @lru_cache(maxsize=64)
 def _pattern(phrase: str) -> re.Pattern[str] | None:
     """Compile a phrase: words in unspaced scripts may be part of a longer run of characters, others are whole words."""
-    words = re.findall(_PARTS, _folded(phrase))
+    words = re.findall(_PARTS, plain(phrase))
     if not words:
         return None
     start = "" if is_unspaced(words[0][0]) else r"(?<![^\W_])"
@@ -238,7 +238,9 @@ def _pattern(phrase: str) -> re.Pattern[str] | None:
     return re.compile(start + r"[\W_]+".join(map(re.escape, words)) + end)
 
 
-def _folded(text: str) -> str:
+@lru_cache(maxsize=512)
+def plain(text: str) -> str:
+    """Return a text without case and accents, and with plain letters and digits."""
     folded = text.casefold()
     if folded.isascii():
         return folded
