@@ -242,9 +242,10 @@ def chunk_markdown(
         cutter = _Cutter(text, begin, section.end, context, counter, max_tokens)
         fresh = body
         for low, high, tokens in cutter.passages(overlap):
-            if not _has_text(text, fresh, high):  # only a heading or the delimiter row of a table, or repeated text
-                continue
+            is_empty = not _has_text(text, fresh, high)  # only a heading or the rule of a table, or repeated text
             fresh = max(body, high)
+            if is_empty:
+                continue
             where = (low, high, line_of(lines, low), line_of(lines, high - 1))
             chunks.append(Chunk(len(chunks), path, text[low:high], *where, token_count=tokens))
     if not chunks:

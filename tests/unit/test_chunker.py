@@ -57,6 +57,12 @@ def test_links_to_days_alone_are_no_passage(line: str, is_text: bool) -> None:
     assert [line in chunk.text for chunk in chunks] == ([True, False] if is_text else [False])
 
 
+def test_text_after_many_brackets_is_found_in_linear_time() -> None:
+    """A pattern that tried each bracket again, or each passage from the first one, would take minutes."""
+    assert chunks_of("[[ . " * 40_000 + "red")[0].text.endswith("red")
+    assert [chunk.text for chunk in chunks_of("[" * 200_000)] == [""]
+
+
 def test_headings_without_text_go_with_the_first_passage_below_them() -> None:
     text = "# Day\n\n## Plans\n\n## Notes\n\nred bikes\n\n## Evening\n"
     (chunk,) = chunks_of(text)
