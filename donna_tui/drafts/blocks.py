@@ -8,7 +8,6 @@ of attendees and Donna's generated text are not blocks.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -220,8 +219,14 @@ _SPEAKS_AT = re.compile(rf"^(?:{_STAMP}[-–\s]*)?({_PERSON})(?:\s+(?:{_STAMP}|{
 _SPOKE_AT = re.compile(rf"^[^\w\n]*({_PERSON})[ \t]+(?:{_STAMP}|{_CLOCK})[^\w\n]*$", re.MULTILINE)
 """The speaker and the time in a line above what is said. Ignored in a note with fewer than `MIN_SPEAKER_LINES`."""
 
+_TURN = re.compile(
+    rf"^[^\w\n]{{0,9}}(?:{_STAMP})?[^\w\n]{{0,9}}({_PERSON})(?:\s+(?:{_STAMP}|{_CLOCK}))?[^\w\n]{{0,3}}:\W", re.M
+)
+"""The beginning of what somebody says, perhaps with the time."""
+
 MIN_SPEAKER_LINES = 3
 _FIRST_PERSON = re.compile(r"\b(?:I|[Ww]e|[Mm]y|[Oo]ur|[Ii]ch|[Ww]ir|[Mm]eine?[nmrs]?|[Uu]nsere?[nmrs]?)\b")
+_SINGULAR = re.compile(r"\b(?:I|[Mm]y|[Ii]ch|[Mm]eine?[nmrs]?)\b")
 SHORT_LINE = 60
 """Characters of a line from which its end may only be where a paragraph was wrapped."""
 
@@ -318,7 +323,7 @@ _COURTESY = re.compile(
 def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Block]:
     """Return the blocks of a note in order; of a note written by Donna (`own`) only the person's additions."""
     text = without_comments(text, body_start)[:LONGEST_NOTE]
-    text = _CUE.sub(lambda cue: hidden(cue[0]), text)
+    text, cues = _CUE.subn(lambda cue: hidden(cue[0]), text)
     sections = [
         replace(section, heading_path=tuple(heading.replace(HIDDEN, "").strip() for heading in section.heading_path))
         for section in split_sections(text, body_start)
@@ -331,7 +336,8 @@ def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Bloc
     )
     if not has_minutes:  # without other sections of minutes, the agenda contains the minutes
         roles = [Role.NOTES if role is Role.AGENDA else role for role in roles]
-    parser = _Parser(text, _title(sections), own=own)
+    is_transcript = cues > 0 or _is_transcript(text[body_start:])
+    parser = _Parser(text, _title(sections), own=own, is_transcript=is_transcript)
     place = 0
     for low, high in prose(text, body_start):
         while place < len(sections) and low >= sections[place].end:
@@ -346,6 +352,13 @@ def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Bloc
             if low < high:
                 add(low, high, section, role)
     return parser.blocks
+
+
+def _is_transcript(text: str) -> bool:
+    """Check whether a note has the words of several people, or says at what time somebody said them."""
+    turns = {turn[0]: turn[1] for turn in _TURN.finditer(text)}
+    names = {name for name in turns.values() if not heading_role(name)}
+    return len(names) > 1 or any(turn.count(":") > 1 for turn in turns)
 
 
 def _without_left_out(text: str) -> str:
@@ -372,7 +385,7 @@ class _Parser:
     items.
     """
 
-    def __init__(self, text: str, title: str, *, own: bool) -> None:
+    def __init__(self, text: str, title: str, *, own: bool, is_transcript: bool) -> None:
         self.blocks: list[Block] = []
         self._marked, self._title, self._own = text, title, own
         self._text = _QUOTE.sub(lambda marks: marks[0].replace(">", " "), text)
@@ -380,6 +393,7 @@ class _Parser:
         self._last_line = 0
         self._lines = line_starts(text)
         self._has_speaker_lines = len(_SPOKE_AT.findall(text)) >= MIN_SPEAKER_LINES
+        self._is_transcript = is_transcript or self._has_speaker_lines
         self._items: list[tuple[int, int, Role]] = []
         self._named: Role | None = None
         self._label = ""
@@ -573,9 +587,10 @@ class _Parser:
 
     def _sentences(self, said: str, low: int, section: Section, role: Role, parent: int) -> None:
         """Add the sentences of a text at an offset, in which what is left out is hidden. An answer is one with its
-        question, and one in the first person has the name of its speaker.
+        question, and one in the first person has the name of its speaker. Where “I” may be the writer of the note, it
+        is one with all that follows the name.
         """
-        speaker = ""
+        speaker, low_of_turn, first_of_turn = "", 0, 0
         for start, end in _with_answers(said, _sentences_in(said.replace(HIDDEN, " "))):
             words = bare(said[start:end])
             if self._has_speaker_lines and (spoke := _SPOKE_AT.match(words)):
@@ -585,8 +600,12 @@ class _Parser:
             if named and named[0].rstrip().endswith(":"):
                 label = named[0].rstrip(" :")
                 speaker = "" if heading_role(label) or is_generic(label) else label
-            elif speaker and _FIRST_PERSON.search(words):
+                low_of_turn, first_of_turn = start, len(self.blocks)
+            elif speaker and self._is_transcript and _FIRST_PERSON.search(words):
                 words = f"{speaker}: {words}"
+            elif speaker and _SINGULAR.search(words):
+                start, words = low_of_turn, bare(said[low_of_turn:end])
+                del self.blocks[first_of_turn if len(words) <= LONGEST_BLOCK else len(self.blocks) :]
             if words and len(words) <= LONGEST_BLOCK and not _INTRODUCES.search(words):
                 block = self._block(words, low + start, low + end, section, role, is_nested=parent >= 0)
                 self.blocks.append(replace(block, parent=parent))
@@ -767,19 +786,6 @@ def heading_role(heading: str, *, own: bool = False) -> Role | None:
 def is_generic(heading: str) -> bool:
     """Check whether a heading says nothing about what is below it, or names a part of minutes."""
     return bool(heading_role(heading) or _GENERIC.search(heading))
-
-
-def topics_of(blocks: Sequence[Block], most: int) -> list[tuple[str, ...]]:
-    """Return the heading paths with the most notes, in order: the deepest ones, below the title."""
-    counts = Counter(
-        block.heading_path for block in blocks if block.role is Role.NOTES and block.heading_path and not block.box
-    )
-    found = [path for path, count in counts.items() if count > 1 and not _GENERIC.search(path[-1])]
-    topics = [
-        path for path in found if len(path) > 1 and not any(other[: len(path)] == path != other for other in found)
-    ]
-    longest = sorted(topics, key=lambda path: -counts[path])[:most]
-    return [path for path in topics if path in longest]
 
 
 _GENERIC = re.compile(

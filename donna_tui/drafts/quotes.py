@@ -9,11 +9,12 @@ from __future__ import annotations
 import contextlib
 import datetime
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from donna_tui.drafts.blocks import Block, Role, blocks_of, heading_role, is_quotable, topics_of
+from donna_tui.drafts.blocks import Block, Role, blocks_of, heading_role, is_generic, is_quotable
 from donna_tui.drafts.drafters import MIN_WORDS, is_self_contained
 from donna_tui.drafts.passages import IndexedNote
 from donna_tui.drafts.series import day_in, day_of
@@ -265,7 +266,7 @@ def points_of(blocks: Sequence[Block], agenda: Sequence[str] = (), *, is_daily: 
         notes=_in_order(blocks, notes, points),
         actions=_in_order(blocks, by_role[Role.ACTIONS][:MAX_ACTIONS], points),
         questions=_in_order(blocks, by_role[Role.QUESTIONS][:MAX_QUESTIONS], points),
-        topics=tuple(topics_of(others, MAX_TOPICS)) if len(decided) + len(notes) < FEW else (),
+        topics=tuple(_topics_of(others, MAX_TOPICS)) if len(decided) + len(notes) < FEW else (),
     )
 
 
@@ -395,6 +396,19 @@ class _Statement:
         return self.role is early.role is Role.DECISIONS and has_other_day and self.subject == early.subject
 
 
+def _topics_of(blocks: Sequence[Block], most: int) -> list[tuple[str, ...]]:
+    """Return the heading paths with the most notes, in order: the deepest ones, below the title."""
+    counts = Counter(
+        block.heading_path for block in blocks if block.role is Role.NOTES and block.heading_path and not block.box
+    )
+    found = [path for path, count in counts.items() if count > 1 and not is_generic(path[-1])]
+    topics = [
+        path for path in found if len(path) > 1 and not any(other[: len(path)] == path != other for other in found)
+    ]
+    longest = sorted(topics, key=lambda path: -counts[path])[:most]
+    return [path for path in topics if path in longest]
+
+
 def _chosen_notes(
     blocks: Sequence[Block], candidates: list[int], agenda: Sequence[frozenset[str]], most: int, *, is_daily: bool
 ) -> list[int]:
@@ -410,7 +424,7 @@ def _chosen_notes(
         and len(stems_of(blocks[number].text)) >= (MIN_WORDS_OF_DAY if is_daily else MIN_WORDS)
     ]
     if len(prose) > MAX_PROSE and len(prose) > len(bullets) and not is_daily:
-        listed = bullets if topics_of(blocks, 1) else [*bullets, *prose]
+        listed = bullets if _topics_of(blocks, 1) else [*bullets, *prose]
         chosen, most = [each for each in listed if _is_decided(blocks[each])], min(most, MAX_SENTENCES)
     elif bullets:
         parents = {block.parent for block in blocks}

@@ -260,6 +260,19 @@ def test_what_is_no_speaker_is_not_put_before_a_sentence() -> None:
     ]
 
 
+def test_what_the_writer_of_a_note_says_after_the_name_of_somebody_is_not_said_by_that_person() -> None:
+    text = "Kim: no printed logo. It is late. On the train home I read the plan.\n\nI slept.\n\nKim: yes. We agreed.\n"
+    assert texts(blocks_of(text)) == [
+        "Kim: no printed logo. It is late. On the train home I read the plan.",
+        "I slept.",
+        "Kim: yes.",
+        "We agreed.",
+    ]
+    turns = f"{text}\nSam: Great.\n"
+    assert "Kim: On the train home I read the plan." in texts(blocks_of(turns))
+    assert texts(blocks_of(f"Kim: {'It is late. ' * 50}I slept. It rained.\n"))[-1] == "It rained."
+
+
 def test_a_short_line_is_a_statement_of_its_own_and_a_wrapped_one_is_not() -> None:
     text = (
         "**14:00 Call Kim**\nTalked about the price\nWe agreed on\nEuro and cents,\nNot on dollars\n\n"
