@@ -1122,6 +1122,15 @@ async def test_a_profile_has_no_line_about_somebody_unnamed(tmp_path: Path) -> N
         ]
 
 
+async def test_a_profile_has_no_line_of_mere_links(tmp_path: Path) -> None:
+    text = "[[Alice]] and [[Bo Lund]].\n\n- [[Alice]], [[Bo Lund]]\n- [[Alice]] (lead), [[Bo Lund]]\n"
+    async with draft_engine(tmp_path, notes={"Home.md": text, "People/Alice.md": ""}) as here:
+        (result,) = await here.engine.drafts.write_new("person_profile", datetime.date.today(), person="Alice")
+        assert [line.partition(" ([[")[0] for line in section(here.text(result.path), "What I know")] == [
+            "- Alice (lead), Bo Lund"
+        ]
+
+
 async def test_a_first_name_of_two_people_is_that_of_the_one_who_attended(tmp_path: Path) -> None:
     front = "---\ntype: meeting\ndate: {}\nattendees: [{}]\n---\n"
     notes = {

@@ -31,6 +31,7 @@ from donna_tui.drafts.skills.cadence import (
 from donna_tui.drafts.text import can_be_linked, inline, iso_week, source_named, words_only
 from donna_tui.index.database import Database
 from donna_tui.index.documents import link_key
+from donna_tui.search.ranking import stems_of
 from donna_tui.text.dates import MONTHS
 from donna_tui.text.sentences import sentence_spans
 from donna_tui.text.words import STOP_WORDS
@@ -52,6 +53,7 @@ _PRONOUN = re.compile(
 _INITIALS = re.compile(r"([A-ZÀ-Þ]{2,3}): ")
 """The initials of the speaker of a paragraph in a transcript. In a list, “DOB: 3 May” is a field."""
 
+_LINKS = re.compile(r"\[\[[^\[\]\n]{1,200}\]\]")
 _LINK = re.compile(r"(?<!!)\[\[([^\[\]|#^\n]{1,200})")
 
 
@@ -324,9 +326,12 @@ class _Named:
         return text[speaker.end() :] if speaker and not is_subject else text
 
     def is_fact(self, block: Block) -> bool:
-        """Check whether a line says something about the person. A cell of a table with just the name is its owner."""
+        """Check whether a line says something about the person, and is not only links. A cell of a table with just the
+        name is its owner.
+        """
         cells = block.text.split(" – ") if block.raw.startswith("|") else [block.text]
-        return not (block.box or _is_action(block) or any(map(self.are_all_of, cells)))
+        is_said = stems_of(_LINKS.sub(" ", block.raw))
+        return bool(is_said) and not (block.box or _is_action(block) or any(map(self.are_all_of, cells)))
 
     def is_below_action(self, blocks: Sequence[Block], block: Block) -> bool:
         """Check whether a line is a detail of an action item, and no item below the name of the person."""
@@ -378,8 +383,9 @@ async def _notes_about(gatherer: Gatherer, name: str, names: _Named, day: dateti
 def _about(blocks: Sequence[Block], names: _Named) -> list[Block]:
     """Return the blocks that name the person, or are below a heading of nobody else or a bullet that does.
 
-    Greetings and thanks are left out. So is one that begins with a pronoun, unless what it is below is just the name,
-    and one below the name that somebody else says.
+    Greetings and thanks
+    are left out. So is one that begins with a pronoun, unless what it is below is just the name, and one below the
+    name that somebody else says.
     """
     found: dict[int, Block] = {}
     by_others, last = False, 0
