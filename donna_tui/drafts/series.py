@@ -114,7 +114,7 @@ _MEETING_FOLDER = re.compile(
 )
 """Names of folders of the notes of meetings."""
 
-_WITH = re.compile(r"(?:^|[\W_])(?:with|mit)[\W_]+(.+)", re.IGNORECASE)
+WITH = re.compile(r"(?:^|[\W_])(?:with|mit|avec|con)[\W_]+(.+)", re.IGNORECASE)
 """The end of a title that names with whom the meeting is."""
 
 OVERVIEWS = frozenset({"overview", "index", "readme", "plan", "notes", "home", "summary", "project"})
@@ -312,7 +312,7 @@ def may_be_quoted(note: IndexedNote, invited: Invited) -> bool:
 def _is_with_somebody(title: str, invited: Invited) -> bool:
     """Check whether a title such as “Lunch with Ben” or “Ben / Kim” is that of a meeting with an invited person."""
     names, mine = ({word for each in people for word in each.split()} for people in (invited.people, invited.me))
-    key, after = title_key(title), _WITH.search(title)
+    key, after = title_key(title), WITH.search(title)
     with_whom = title_key(after[1]) if after else frozenset()
     is_named = with_whom & names and len(with_whom - names - mine) <= 1  # perhaps with a surname
     return bool(is_named or (key & names and key - names - mine <= _ANYBODY))

@@ -1131,6 +1131,21 @@ async def test_a_profile_has_no_line_of_mere_links(tmp_path: Path) -> None:
         ]
 
 
+async def test_a_profile_has_no_line_about_others_at_a_meeting_with_the_person(tmp_path: Path) -> None:
+    text = (
+        "# Annual review with Alice\n\nTo improve: delegate more, report in time.\n\nAlice doubts the budget.\n\n"
+        "I will send her the plan.\n\n## 1:1 with Alice\n\n- Wants to go to the data team\n\n## Alice\n\n- Likes tea\n"
+    )
+    async with draft_engine(tmp_path, notes={"Work/Review.md": text, "People/Alice.md": ""}) as here:
+        (result,) = await here.engine.drafts.write_new("person_profile", datetime.date.today(), person="Alice")
+        assert [line.partition(" (")[0] for line in section(here.text(result.path), "What I know")] == [
+            "- Alice doubts the budget.",
+            "- Wants to go to the data team",
+            "- Likes tea",
+        ]
+        assert "- I will send her the plan. (" in here.text(result.path)
+
+
 async def test_a_first_name_of_two_people_is_that_of_the_one_who_attended(tmp_path: Path) -> None:
     front = "---\ntype: meeting\ndate: {}\nattendees: [{}]\n---\n"
     notes = {

@@ -16,7 +16,7 @@ from donna_tui.drafts.page import Context, DraftJob
 from donna_tui.drafts.passages import IndexedNote, approved_notes
 from donna_tui.drafts.people import FOLDER, page_names, page_of, pages_by_name, text_of_page, untitled
 from donna_tui.drafts.quotes import LONG_PAST, Read, was_cancelled
-from donna_tui.drafts.series import Gatherer, day_in, day_of, is_meeting_note, people_in, people_of, person_key
+from donna_tui.drafts.series import WITH, Gatherer, day_in, day_of, is_meeting_note, people_in, people_of, person_key
 from donna_tui.drafts.skills.cadence import (
     Material,
     Span,
@@ -34,7 +34,7 @@ from donna_tui.index.documents import link_key
 from donna_tui.search.ranking import stems_of
 from donna_tui.text.dates import MONTHS
 from donna_tui.text.sentences import sentence_spans
-from donna_tui.text.words import STOP_WORDS
+from donna_tui.text.words import ONE_ON_ONE, STOP_WORDS
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import TaskRow
 from donna_tui.types.search import MemorySource
@@ -383,9 +383,9 @@ async def _notes_about(gatherer: Gatherer, name: str, names: _Named, day: dateti
 def _about(blocks: Sequence[Block], names: _Named) -> list[Block]:
     """Return the blocks that name the person, or are below a heading of nobody else or a bullet that does.
 
-    Greetings and thanks
-    are left out. So is one that begins with a pronoun, unless what it is below is just the name, and one below the
-    name that somebody else says.
+    What is below the title of a meeting with the person, other than a 1:1, may be about anybody, but actions count.
+    Greetings and thanks are left out. So is one that begins with a pronoun, unless what it is below is just the name,
+    and one below the name that somebody else says.
     """
     found: dict[int, Block] = {}
     by_others, last = False, 0
@@ -393,7 +393,9 @@ def _about(blocks: Sequence[Block], names: _Named) -> list[Block]:
         continues = by_others and not (block.is_bullet or SPEAKER.match(block.text)) and block.start_line <= last + 1
         by_others, last = continues or names.is_said_by_others(block), block.end_line
         heading = words_only(block.heading_path[-1]) if block.heading_path else ""
-        is_below = block.parent in found or (names.are_in(heading) and not names.others.search(heading))
+        is_with = WITH.search(heading) and not ONE_ON_ONE.search(heading) and not _is_action(block)
+        is_named = names.are_in(heading) and not (is_with or names.others.search(heading))
+        is_below = block.parent in found or is_named
         above = found.get(block.parent)
         is_answer = above is not None and above.text.endswith("?")
         is_about = names.are_in(block.text) or (is_below and not by_others)
