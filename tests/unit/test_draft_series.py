@@ -366,6 +366,7 @@ def test_a_note_of_a_lunch_with_somebody_is_not_quoted_to_a_third_person() -> No
         "Career talk with Ben",
         "Zoom with Ben Long",
         "Mittagessen mit Ben",
+        "Déjeuner avec Ben",
         "walk-with-ben",
         "Ben / Kim",
         "Ben's check-in",
