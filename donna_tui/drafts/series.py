@@ -520,9 +520,11 @@ def _title_keys(note: IndexedNote, me: Collection[str]) -> Iterator[frozenset[st
 
 
 def _is_same_meeting(invited: Invited, people: frozenset[str]) -> bool:
-    """Check by their people whether notes of this title are of the same meeting."""
+    """Check by their people, perhaps listed by first names, whether notes of this title are of the same meeting."""
     if invited.key <= _ANYBODY:
         return bool(people) and _are_the_same(invited, people)
+    named = {name: [each for each in invited.people if name in each.split()] for name in people}
+    people = frozenset(whole[0] if len(whole) == 1 else name for name, whole in named.items())
     if not people or not invited.people or people <= invited.people or invited.people <= people:
         return True
     common, smaller = len(people & invited.people), min(len(people), len(invited.people))

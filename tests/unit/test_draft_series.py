@@ -308,6 +308,15 @@ def test_a_note_belongs_to_the_only_meeting_of_its_day_with_exactly_its_people()
     assert notes_by_meeting([invited("Review", "Ben", "Ana")], [note_of_ben]) == {}
 
 
+def test_first_names_in_a_note_are_those_of_the_people_who_are_invited_to_a_meeting_of_its_title() -> None:
+    note_of_day = IndexedNote("Study/2026-02-10 Study.md", "Study", 0.0, {"participants": ["Selin", "Raphael"]}, False)
+    people = ("Selin Aksoy", "Raphael Dubler")
+    assert notes_by_meeting([invited("Study", *people)], [note_of_day]) == {"now": note_of_day}
+    assert notes_by_meeting([invited("Study", "Selin Aksoy", "Selin Berg", "Raphael Otto")], [note_of_day]) == {}
+    assert notes_by_meeting([invited("Study", "Selina Aksoy", "Rafael Dubler")], [note_of_day]) == {}
+    assert notes_by_meeting([invited("1:1", "Selin Aksoy")], [replace(note_of_day, front={"with": "Selin"})]) == {}
+
+
 def test_a_name_with_brackets_is_known_in_the_note_of_a_draft() -> None:
     front = {"type": "meeting", "date": "2026-01-05", "attendees": [r"Eve \[External\]"]}
     assert found(Notes(one=front), invited("Something else", "Eve [External]")) == ["one"]
