@@ -21,7 +21,7 @@ from donna_tui.text.dates import MONTH, WEEKDAYS
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import CELL_END, CUE, DELIMITER_ROW, EMBEDDED_IMAGE, VOICE, Section, split_sections
 from donna_tui.text.prose import HIDDEN, hidden, prose, without_comments
-from donna_tui.text.sentences import sentence_spans
+from donna_tui.text.sentences import sentence_spans, with_whole_quotations
 
 LONGEST_BLOCK = 480
 """Maximum length of a block. A longer bullet is quoted by its sentences; a longer sentence is not quoted."""
@@ -77,7 +77,7 @@ _ROLES = (
         r"present|attend(?:ees|ance|ing)|participants?|invited|apologies|roll ?call|registration|logistics|links?"
         r"|recordings?|upcoming meetings?|(?:schedule )?constraints|related(?: notes)?|see also|references|resources"
         r"|dates and reminders|reminders|meeting roles|agenda items for future meetings|next meeting"
-        r"|teilnehmer(?:innen)?|anwesende?|participants et invités|présents|excusés|asistentes|participantes",
+        r"|teilnehm(?:er(?:innen)?|ende)|anwesende?|participants et invités|présents|excusés|asistentes|participantes",
     ),
     (Role.DECISIONS, rf"{DECISIONS_HEADING}|entscheidung|beschluss|décision|decisión|acuerdo"),
     (Role.ACTIONS, rf"{TASKS_HEADING}|aufgabe|tâche|tarea"),
@@ -133,7 +133,7 @@ _LABEL_PATTERNS = (
     (
         Role.SKIPPED,
         re.compile(
-            rf"^\W*(?:(?:(?:attendees|participants|present|apologies|absent|with|teilnehmer(?:innen)?|anwesende?|mit"
+            rf"^\W*(?:(?:(?:attendees|participants|present|apologies|absent|with|teilnehm(?:er(?:innen)?|ende)|anwesende?|mit"
             r"|présents|excusés|asistentes)"
             rf"\W{{0,3}}:\W*(?:none\b\W*|{_NAMES}))+$"
             rf"|(?:next meeting|nächster termin)(?!.*\?)(?:\W{{0,3}}:\W*{_DAY}|{_ON_A_DAY}))",
@@ -591,7 +591,7 @@ class _Parser:
         is one with all that follows the name.
         """
         speaker, low_of_turn, first_of_turn = "", 0, 0
-        for start, end in _with_answers(said, _sentences_in(said.replace(HIDDEN, " "))):
+        for start, end in _with_answers(said, _sentences_in(with_whole_quotations(said.replace(HIDDEN, " ")))):
             words = bare(said[start:end])
             if self._has_speaker_lines and (spoke := _SPOKE_AT.match(words)):
                 speaker = spoke[1]

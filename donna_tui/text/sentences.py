@@ -22,6 +22,9 @@ count only before a number.
 
 LONGEST_ABBREVIATION = 12
 
+_QUOTATION = re.compile(r"(?:(?<!\w)\"(?=\w)|[“„«])[^\"“”„«»\n]{1,200}(?=[^\"“”„«»\n][\"“”»])")
+"""A short quotation on one line, without its last character."""
+
 
 def sentence_spans(text: str, *, in_chat: bool = False) -> Iterator[tuple[int, int]]:
     """Yield the half-open offsets of each sentence of a paragraph.
@@ -58,3 +61,8 @@ def sentences_by_line(text: str) -> Iterator[tuple[int, int]]:
     for low, high, _ in each_line(text):
         for start, end in sentence_spans(text[low:high], in_chat=True):
             yield low + start, low + end
+
+
+def with_whole_quotations(text: str) -> str:
+    """Replace the marks inside short quotations at which sentences would end, so that offsets stay the same."""
+    return _QUOTATION.sub(lambda quotation: re.sub(r"[.!?…]", ",", quotation[0]), text)

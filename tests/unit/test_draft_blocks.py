@@ -222,7 +222,7 @@ def test_lines_below_a_label_are_joined_to_sentences() -> None:
 )
 @pytest.mark.parametrize("heading", ["Decisions", "Notes"])
 def test_a_statement_that_begins_as_a_list_of_people_is_quoted(heading: str, line: str) -> None:
-    skipped = "- Present: Ana Lima (phone), Ben and Cleo\n- Next meeting: 3 May\n- Nächster Termin: Juni 5\n"
+    skipped = "- Present: Ana Lima (phone), Ben and Cleo\n- Next meeting: 3 May\n- Nächster Termin: Juni 5\n- Teilnehmende: Ana, ich.\n"
     points = quoted(f"## {heading}\n- {line}\n{skipped}")
     assert line in texts(points.decisions or points.notes)
     assert points.decisions or len(points.notes) == 1
@@ -257,6 +257,25 @@ def test_what_is_no_speaker_is_not_put_before_a_sentence() -> None:
         "We left.",
         "Notes 10:00",
         "We met again.",
+    ]
+
+
+def test_a_sentence_does_not_end_in_a_short_quotation() -> None:
+    text = (
+        'She said: "Step five I support. Six is politics." Ben nodded. A 24" screen. It broke. Ben: "No. Never.\n'
+        "We left „heute. Nicht morgen“, ohne Kim. Mamie dit « oui. Mais non ! » et part. It is “late”. We go.\n"
+    )
+    assert texts(blocks_of(text)) == [
+        'She said: "Step five I support. Six is politics."',
+        "Ben nodded.",
+        'A 24" screen.',
+        "It broke.",
+        'Ben: "No.',
+        "Never.",
+        "We left „heute. Nicht morgen“, ohne Kim.",
+        "Mamie dit « oui. Mais non ! » et part.",
+        "It is “late”.",
+        "We go.",
     ]
 
 
