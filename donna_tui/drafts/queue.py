@@ -14,7 +14,15 @@ from typing import Any
 
 from donna_tui.index.database import Database
 from donna_tui.memory.database import MemoryDb
-from donna_tui.types.drafts import DraftRow, DraftState, Evidence, Meeting, MeetingRow, MeetingState
+from donna_tui.types.drafts import (
+    OTHER_DEVICE,
+    DraftRow,
+    DraftState,
+    Evidence,
+    Meeting,
+    MeetingRow,
+    MeetingState,
+)
 from donna_tui.types.search import ME
 from donna_tui.vault.note.read import DRAFT_KEY
 
@@ -106,7 +114,7 @@ class Entry:
             target=self.target,
             path=self.target if self.state == DraftState.APPROVED else self.path,
             created_at=self.created_at,
-            drafter=self.drafter or "extractive",
+            drafter=self.drafter or (OTHER_DEVICE if self.is_finished and not self.original else "extractive"),
             cost=self.cost,
             detail=self.detail if known else "Donna was stopped while writing it.",
             reason=self.reason,

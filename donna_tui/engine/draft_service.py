@@ -93,8 +93,7 @@ class DraftService:
                 target=path, path=path, created_at=note.mtime, sensitive=note.sensitivity is not Sensitivity.PUBLIC,
             )  # fmt: skip
             with contextlib.suppress(ValueError):  # its key is of no day
-                entry = replace(entry, target=await self._skills.target_of(entry))
-                await self._db.run(partial(queue.adopt, entry=entry))
+                await self._db.run(partial(queue.adopt, entry=await self._skills.adopted(entry)))
 
     async def _row(self, entry: Entry) -> DraftRow:
         """Return the row of an entry with its present target; a meeting note has the present time of its meeting."""
@@ -201,12 +200,15 @@ class DraftService:
         """Compose a draft again from the current sources, and replace the old one once the new one exists.
 
         The person's edits are merged into it. A failed draft is retried. Raises DonnaError and leaves the old draft as
-        it was if the model fails, or the person's lines cannot be merged (`conflict`).
+        it was if the model fails, or the person's lines cannot be merged (`conflict`), as in a draft of another device.
         """
         await self.follow_calendar()
         entry = await self._entry(identity)
         if entry.state in queue.DECIDED:
             raise DonnaError(Reason.NOT_A_DRAFT, "this draft is no longer waiting")
+        if entry.state == DraftState.WAITING and not entry.original:  # which lines are the person's edits is unknown
+            message = "this draft was written on another device, which alone can redraft it"
+            raise DonnaError(Reason.CONFLICT, message, hint="redraft it there, or edit it here")
         await self._skills.check(entry)
         if entry.state == DraftState.WAITING:
             await self._run(self._approver.note_of, entry)
@@ -374,7 +376,8 @@ class DraftService:
             return await self._save(found)
         if not entry.original:  # it was decided on the device that wrote it
             return await self._save(replace(entry, state=DraftState.REJECTED.value, decided_at=time.time()))
-        return replace(entry, state=DraftState.GONE.value, detail="Its note was undone, deleted or moved.")
+        detail = "Its note was undone, deleted or moved, or rejected on another device."
+        return replace(entry, state=DraftState.GONE.value, detail=detail)
 
     async def _approved_if_unmarked(self, entry: Entry) -> Entry:
         """Save a draft whose note lacks the draft mark as approved, with its corrections, and return it: it was

@@ -6,6 +6,7 @@ import asyncio
 import datetime
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -69,14 +70,14 @@ class SkillRunner:
             return person.profile(self._gatherer, name, _day_of(week))
         return DATED_SKILLS[entry.skill](self._gatherer, _day_of(entry.key))
 
-    async def target_of(self, entry: Entry) -> str:
-        """Return the path of the note that a draft of another device becomes. Raises ValueError for a key of no day."""
+    async def adopted(self, entry: Entry) -> Entry:
+        """Return a draft of another device with its title and target. Raises ValueError for a key of no day."""
         try:
-            target = (await self.job_of(entry)).target_path
+            job = await self.job_of(entry)
         except DonnaError:  # its meeting is in no calendar of this device
-            return entry.path
-        is_elsewhere = not entry.path.startswith(f"{INBOX}/") and entry.path not in numbered(target)
-        return entry.path if is_elsewhere else target
+            return entry
+        is_elsewhere = not entry.path.startswith(f"{INBOX}/") and entry.path not in numbered(job.target_path)
+        return replace(entry, title=job.title, target=entry.path if is_elsewhere else job.target_path)
 
     async def job_for(self, meeting: Meeting) -> DraftJob:
         """Return the job that composes the note of a meeting. Raises DonnaError."""

@@ -103,14 +103,18 @@ class DraftState(StrEnum):
     """Its note was deleted or moved by somebody else."""
 
 
+OTHER_DEVICE = "another device"
+"""The `drafter` of a draft that was written on another device, whose sources and original text are not known here."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftRow:
     """A draft in the queue. Times are Unix times in seconds.
 
     `path` is the current path of its note, `target` the path after approval; they are the same unless it waits in the
-    Inbox. `skill` is the template's name, such as `meeting_note`. `drafter` is the model that composed it, or
-    `extractive`. `cost` is in US dollars. `detail` says in plain words why it failed. `meeting_at` is the start of its
-    meeting, if it has one.
+    Inbox. `skill` is the template's name, such as `meeting_note`. `drafter` is the model that composed it,
+    `extractive`, or OTHER_DEVICE. `cost` is in US dollars. `detail` says in plain words why it failed. `meeting_at` is
+    the start of its meeting, if it has one.
     """
 
     id: str

@@ -424,6 +424,9 @@ async def test_a_draft_of_another_device_is_reviewed_and_not_written_twice(tmp_p
         await other.indexed()
         (row,) = await other.engine.drafts.drafts()
         assert (row.state, row.title, row.path, row.target) == (DraftState.WAITING, "Gateway team", path, path)
+        assert row.drafter == "another device"
+        with pytest.raises(DonnaError, match="written on another device"):  # its edits are unknown, not conflicting
+            await other.engine.drafts.regenerate(row.id)
         notes = other.notes()
         assert (await other.write(meeting())).id == row.id
         assert other.notes() == notes
@@ -590,6 +593,19 @@ async def test_daily_reflection_lists_meetings_and_done_tasks(tmp_path: Path) ->
         assert result.path == "Reflections/2024-01-17.md"
         assert "Paint the door" in here.text(result.path)
         assert "Gateway team" in here.text(result.path) or "gateway-team" in here.text(result.path)
+
+
+async def test_a_reflection_of_another_device_is_titled_as_here(tmp_path: Path) -> None:
+    async with draft_engine(tmp_path / "a", notes={"Projects/House.md": DONE}) as one:
+        (result,) = await one.engine.drafts.write_new("daily_reflection", THIS_WEEK)
+        (here,) = await one.engine.drafts.drafts()
+        synced = one.text(result.path)
+    async with draft_engine(tmp_path / "b") as other:
+        other.sandbox.write(result.path, synced)
+        await other.indexed()
+        (there,) = await other.engine.drafts.drafts()
+        assert (there.title, there.target) == (here.title, here.target)
+        assert there.title == "Reflection, Wednesday, 17 January 2024"
 
 
 @pytest.mark.cases(1)

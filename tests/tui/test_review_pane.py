@@ -119,6 +119,16 @@ async def test_what_was_decided_can_be_listed_and_cannot_be_decided_again() -> N
         await donna.until(lambda: DONE not in ids(donna), "it is listed no more")
 
 
+async def test_a_draft_of_another_device_is_not_redrafted() -> None:
+    backend = backend_in("empty")
+    one = draft_scenarios.sync()
+    backend.drafts.add(replace(one, row=replace(one.row, drafter="another device")))
+    async with driving(backend, at="review") as donna:
+        assert "drafted by another device" in donna.screen_text()
+        await donna.press("g")
+        assert "It was written on another device, which alone can redraft it." in notices(donna.app)
+
+
 @pytest.mark.slow
 async def test_a_draft_that_is_written_meanwhile_appears() -> None:
     backend = backend_in("normal")

@@ -127,7 +127,7 @@ class ReviewPane(PartsPane):
             no_edit=self._why_no_edit_now(base),
             no_edit_here=composing or self._why_no_note(),
             no_reject=composing or wording.why_no_rejection(row),
-            no_again=composing or decided,
+            no_again=composing or wording.why_no_redraft(row),
             no_undo=self._no_undo,
             no_redo=self._no_redo,
             zoomable=not self.has_class("-empty"),

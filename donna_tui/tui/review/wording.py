@@ -14,7 +14,7 @@ from donna_tui.tui.lib.humanize import age, moment, one_line, plural, short_line
 from donna_tui.tui.lib.inputs import NoticeText
 from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.review.lists import kind_of, title_of, when_of
-from donna_tui.types.drafts import Draft, DraftRow, DraftState, Evidence
+from donna_tui.types.drafts import OTHER_DEVICE, Draft, DraftRow, DraftState, Evidence
 from donna_tui.types.errors import Reason
 from donna_tui.types.events import EngineEvent
 from donna_tui.types.memory_events import VaultWritten
@@ -43,7 +43,7 @@ _MAX_REMARKS = 3
 _WHY_DECIDED = {
     DraftState.APPROVED: "It has already been approved.",
     DraftState.REJECTED: "It has already been rejected.",
-    DraftState.GONE: "Its note is missing: it was undone, deleted or moved.",
+    DraftState.GONE: "Its note is missing: it was undone, deleted or moved, or rejected on another device.",
 }
 _TONES = {DraftState.FAILED: "$text-error", DraftState.GONE: "$text-warning", DraftState.APPROVED: "$text-success"}
 
@@ -107,6 +107,12 @@ def why_no_approval(row: DraftRow | None) -> str:
 def why_decided(row: DraftRow | None) -> str:
     """Return why nothing can be decided about a draft any more; empty if it is waiting or has failed."""
     return _WHY_DECIDED.get(row.state, "") if row is not None else ""
+
+
+def why_no_redraft(row: DraftRow | None) -> str:
+    if row is not None and row.state is DraftState.WAITING and row.drafter == OTHER_DEVICE:
+        return "It was written on another device, which alone can redraft it."
+    return why_decided(row)
 
 
 def why_no_rejection(row: DraftRow | None) -> str:
