@@ -23,6 +23,9 @@ FEW = 3
 SHARE = 0.3
 """A larger share of notes missing at once is suspicious; inspired by the folder marker of Syncthing."""
 
+NAMED = 8
+"""Number of missing notes that are named."""
+
 
 def suspicious(missing: int, known: int) -> bool:
     """Return whether so many notes are missing that an unmounted disk is likelier than deletion."""
@@ -114,7 +117,12 @@ class PendingDeletions:
             for path in doubtful:
                 del self._pending[path]
             self._held |= doubtful
-            message = f"{len(self._held)} notes are missing at once; they stay searchable until you confirm"
+            named = sorted(self._held)[:NAMED]
+            more = f" and {len(self._held) - len(named):,} more" if len(self._held) > len(named) else ""
+            message = (
+                f"{len(self._held):,} notes are missing at once; they stay searchable until you confirm:"
+                f" {', '.join(named)}{more}"
+            )
             hint = (
                 "Check that the disk is mounted and that syncing has finished. If the notes were deleted, press c in"
                 " Activity, or run donna index --full"

@@ -185,7 +185,7 @@ class ActivityPane(Vertical):
 
     @one_dialog("resume")
     async def action_activity_resume(self) -> None:
-        """Ask before the missing notes leave the index, with the number of them."""
+        """Ask before the missing notes leave the index, named in the problem."""
         problems = self._status.problems if self._status is not None else ()
         messages = (each.message for each in problems if each.reason is Reason.MASS_DISAPPEARANCE)
         step = "This removes them from the index. No file is changed; if a note reappears, it is indexed again."
