@@ -31,11 +31,11 @@ def get(
     as_json: AsJson = False,
 ) -> None:
     """Print a note, or some lines of it."""
-    path, first, last = cited_lines(path)
+    cited_space, path, first, last = cited_lines(path)
     if start is None:
         start = first
         count = last - first + 1 if last is not None and count is None else count
-    note = _read(open_session(space), path)
+    note = _read(open_session(cited_space or space), path)
     lines = split_lines(note.text)
     shown = lines[start - 1 : None if count is None else start - 1 + count]
     fields = {

@@ -266,9 +266,9 @@ def why_not(
     """Explain why a note is not among the hits of a search."""
     from donna_tui.search.citations import cited_lines
 
-    session = open_session(space)
+    cited_space, path, *_ = cited_lines(note)
+    session = open_session(cited_space or space)
     request = _request(session, query, k, mode)
     _require_question(request)
-    path = cited_lines(note)[0]
     found = run_with_index(session, "donna why-not", lambda engine: engine.why_not(path, request))
     emit(why_not_fields(found, request.text), why_not_lines(found), as_json=as_json)

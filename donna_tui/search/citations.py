@@ -34,16 +34,22 @@ def line_range(passage: Hit | Evidence) -> str:
     return f"{passage.start_line}–{passage.end_line}"
 
 
-_CITED = re.compile(r"(?:vault:)?(.+?\.(?:md|markdown))(?:(?:#| › ).*?)? ?: ?(\d{1,9})(?:[–-](\d{1,9}))?", re.I)
+_CITED = re.compile(
+    r"(?:((?:(?!\.md|\.markdown)[^/])+?) › )?(?:vault:)?(.+?\.(?:md|markdown))(?:(?:#| › ).*?)?"
+    r" ?: ?(\d{1,9})(?:[–-](\d{1,9}))?",
+    re.I,
+)
 
 
-def cited_lines(text: str) -> tuple[str, int, int | None]:
-    """Return the path of a note, and its first and last line if the text is a `citation` or a `location`."""
+def cited_lines(text: str) -> tuple[str, str, int, int | None]:
+    """Return the space that is named, the path of a note, and its first and last line if the text is a `citation` or a
+    `location`.
+    """
     found = _CITED.fullmatch(text)
     if found is None:
-        return text.removeprefix("vault:"), 1, None
-    first = max(int(found[2]), 1)
-    return found[1], first, max(int(found[3] or 0), first)
+        return "", text.removeprefix("vault:"), 1, None
+    first = max(int(found[3]), 1)
+    return found[1] or "", found[2], first, max(int(found[4] or 0), first)
 
 
 def citation_link(hit: Hit) -> str:

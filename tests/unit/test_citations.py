@@ -35,15 +35,17 @@ def test_a_task_is_cited_by_its_note_and_line() -> None:
 
 @pytest.mark.parametrize("headings", [(), ("A",), ("A: b", "C › d : 3–4", "x.md"), ("#",)])
 @pytest.mark.parametrize("lines", [(7, 7), (41, 58)])
-def test_the_lines_of_a_citation_can_be_read_again(headings: tuple[str, ...], lines: tuple[int, int]) -> None:
-    cited = hit("Projects/a : 3.md", *headings, lines=lines)
-    assert cited_lines(citation(cited)) == ("Projects/a : 3.md", *lines)
-    assert cited_lines(location(cited)) == ("Projects/a : 3.md", *lines)
+@pytest.mark.parametrize("path", ["Projects/a : 3.md", "a.md"])
+@pytest.mark.parametrize("space", ["", "my notes"])
+def test_a_citation_can_be_read_again(headings: tuple[str, ...], lines: tuple[int, int], path: str, space: str) -> None:
+    cited = replace(hit(path, *headings, lines=lines), space=space)
+    assert cited_lines(citation(cited)) == (space, path, *lines)
+    assert cited_lines(location(cited)) == ("", path, *lines)
 
 
 @pytest.mark.parametrize("path", ["a.md", "a : 3.md", "notes.md/b.md", "a", "2026-03-12", ""])
 def test_a_path_without_lines_is_no_citation(path: str) -> None:
-    assert cited_lines(path) == (path, 1, None)
+    assert cited_lines(path) == ("", path, 1, None)
 
 
 def test_a_link_names_the_note_and_its_headings() -> None:
