@@ -271,6 +271,7 @@ async def test_without_a_calendar_it_says_what_to_do() -> None:
         await donna.until(lambda: "Donna follows no calendar yet." in donna.screen_text(), "the notice is shown")
         assert "donna meetings import FILE" in donna.screen_text()
         assert re.search(r"\bc +add a calendar", donna.screen_text())
+        assert "read calendars" not in donna.screen_text()
         await donna.press("t")
         assert "No calendar is followed yet." in notices(donna.app)
 

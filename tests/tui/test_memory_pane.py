@@ -449,6 +449,19 @@ async def test_a_smaller_budget_cuts_more_and_a_larger_one_less() -> None:
         assert bar.budget == 200
 
 
+async def test_the_budget_is_changed_only_where_it_is_visible() -> None:
+    async with driving(scenarios.normal(), size=(80, 24), at="memory") as donna:
+        before = donna.memory.recall.bar.budget
+        assert "larger budget" not in donna.screen_text()
+        await donna.press("]")
+        assert donna.memory.recall.bar.budget == before
+        assert "The recall is not visible; / shows it." in notices(donna.app)
+        await donna.press("/", "escape")
+        await donna.until(lambda: "larger budget" in donna.screen_text(), "the footer offers it")
+        await donna.press("]")
+        assert donna.memory.recall.bar.budget > before
+
+
 @pytest.mark.slow
 async def test_the_slider_takes_clicks_and_the_wheel() -> None:
     async with driving(scenarios.normal(), size=LARGE, at="memory") as donna:

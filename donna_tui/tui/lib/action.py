@@ -62,6 +62,7 @@ class ActionState:
     no_tick: str = ""
     no_writing: str = ""
     no_prompt: str = ""
+    no_budget: str = ""
     no_suggestion: str = ""
     filtered: bool = False
     draft: bool = False

@@ -81,7 +81,7 @@ class MeetingsPane(PartsPane):
             meeting=row is not None,
             no_note=wording.why_no_note(row),
             no_draft_now=wording.why_no_draft_now(row, being_written=being_written),
-            calendar=not self.has_class("-empty"),
+            calendar=not self.has_class("-empty") or self.notice.words.is_error,
             zoomable=not self.has_class("-empty"),
         )
 

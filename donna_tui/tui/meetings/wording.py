@@ -18,7 +18,7 @@ NO_CALENDAR = NoticeText(
     "Before each meeting Donna writes a brief, which becomes its note. Add a calendar: a file, a folder, an address or "
     "a CalDAV account.",
     examples=(("donna meetings import FILE", "read an .ics file once"),),
-    actions=(("meetings.add", "add a calendar"), ("meetings.refresh", "refresh")),
+    actions=(("meetings.add", "add a calendar"),),
 )
 
 _BRIEF_TEXT = "Its brief is ready: type your notes into it, and approve it afterwards."

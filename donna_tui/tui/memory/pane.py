@@ -123,6 +123,7 @@ class MemoryPane(PartsPane):
             no_tick=wording.why_no_tick(memory),
             no_writing="" if self.vault_flows is not None else "The vault is still being opened.",
             no_prompt=wording.why_no_prompt(self.recall.result),
+            no_budget="" if self.recall.region else f"The recall is not visible; {shown_key('search.focus')} shows it.",
             filtered=self._list_filter.is_active,
         )
 
