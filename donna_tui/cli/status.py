@@ -52,6 +52,8 @@ def _status_lines(report: SpaceReport) -> Iterator[str]:
     yield f"{by_keyword}, {coverage.vectors:,} in semantic search"
     yield f"{coverage.chunks_embedded:,} of {plural(coverage.chunks, 'passage')} embedded"
     yield f"{plural(coverage.sensitive, 'note is', 'notes are')} private"
+    if coverage.drafts:
+        yield f"{plural(coverage.drafts, 'note is a draft', 'notes are drafts')}, which only in:draft finds"
     engine = report.vector_engine or "not created yet"
     yield f"index: {report.database} ({report.database_bytes / 1e6:.1f} MB, {engine})"
     yield f"model: {report.model}{f', {report.embedding}' if report.embedding else ''}"

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from donna_tui.index.database import Database
+from donna_tui.index.documents import draft_paths
 from donna_tui.index.files import known_paths
 from donna_tui.index.vectors import LACKS_VECTOR
 from donna_tui.types.errors import Reason
@@ -35,6 +36,7 @@ def count(database: Database) -> Coverage:
     )
     return Coverage(
         notes=indexed + failed,
+        drafts=len(draft_paths(database)),
         text=indexed,
         vectors=indexed - waiting,
         chunks=chunks,

@@ -32,9 +32,12 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """Counts of files below the root: notes, those searchable by keyword and by meaning, and the rest by reason."""
+    """Counts of files below the root: notes, those searchable by keyword and by meaning, and the rest by reason. The
+    notes include `drafts`, which only `in:draft` finds.
+    """
 
     notes: int = 0
+    drafts: int = 0
     text: int = 0
     vectors: int = 0
     chunks: int = 0

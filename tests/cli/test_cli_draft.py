@@ -59,6 +59,7 @@ def test_a_draft_is_written_listed_and_shown(donna: Donna, kept: Path) -> None:
     row = new(donna, kept)
     assert (row["state"], row["path"], row["skill"]) == ("waiting", REFLECTION, "daily_reflection")
     assert listed(donna, kept).json["drafts"] == [row]
+    assert "1 note is a draft, which only in:draft finds" in donna("status", "--space", kept).out
     shown = donna("draft", "show", row["id"][:12], "--space", kept, "--json").json
     assert shown["text"] == (kept / REFLECTION).read_text()
     assert [each["number"] for each in shown["evidence"]] == [1, 2]

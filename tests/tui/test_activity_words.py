@@ -13,7 +13,8 @@ from donna_tui.tui.lib.actions import ACTIONS, title_here
 from donna_tui.tui.lib.event_messages import describe
 from donna_tui.tui.lib.humanize import next_try
 from donna_tui.tui.shell.bars import footer_actions, strip_content
-from donna_tui.types.events import CHANGED, ReconcileDone, SearchDone
+from donna_tui.types.errors import Reason
+from donna_tui.types.events import CHANGED, ProblemRaised, ReconcileDone, SearchDone
 from donna_tui.types.memory_events import VaultWritten
 from donna_tui.types.status import Coverage
 from tests.tui import scenarios
@@ -32,6 +33,11 @@ def test_a_scan_without_changes_is_not_listed() -> None:
     looked = ReconcileDone(why=CHANGED, seen=9, new=0, changed=0, deleted=0, skipped=0, latency_ms=1.0)
     assert describe(looked) is None
     assert describe(replace(looked, new=1)) is not None
+
+
+def test_a_problem_and_its_remedy_are_two_sentences() -> None:
+    raised = ProblemRaised(reason=Reason.MASS_DISAPPEARANCE, message="30 notes are missing", hint="Check the disk")
+    assert told(raised).detail == "30 notes are missing. Check the disk."
 
 
 @pytest.mark.parametrize(

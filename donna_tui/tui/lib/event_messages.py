@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.tui.lib.error_messages import reason_words
+from donna_tui.tui.lib.error_messages import reason_words, sentence
 from donna_tui.tui.lib.humanize import clock, milliseconds, plural
 from donna_tui.types import draft_events, events, memory_events
 from donna_tui.types.errors import Reason
@@ -152,7 +152,7 @@ def _failed(event: events.NoteFailed) -> Sentence:
 def _raised(event: events.ProblemRaised) -> Sentence | None:
     if event.reason == Reason.ROOT_MISSING:
         return None  # the engine pauses, and the line about that says why
-    detail = joined(clean_line(event.message) or reason_words(event.reason), clean_line(event.hint), mark=" ")
+    detail = joined(sentence(event.message or reason_words(event.reason)), sentence(event.hint), mark=" ")
     return Sentence(Kind.PROBLEMS, Tone.WARNING, "Problem", clean_line(event.path), detail)
 
 
