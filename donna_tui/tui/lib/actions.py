@@ -130,7 +130,8 @@ _ACTIONS = (
     Action("meetings.today", "t", "today", "Go to today.", needs="running calendar", footer=True),
     Action("meetings.span", "w", "day or week", needs="running calendar", footer=True,
         help="Show one day, or a whole week."),
-    Action("meetings.refresh", "u,f5", "read calendars", "Read all calendars now.", needs="running calendar", footer=True),
+    Action("meetings.refresh", "u,f5", "read calendars", needs="running calendar", footer=True,
+        help="Read all calendars now."),
     Action("meetings.add", "c", "add calendar", needs="running", footer=True,
         help="Follow a calendar: an .ics file or folder, its web address, or a CalDAV server."),
 
