@@ -70,7 +70,7 @@ def draft_approve(
     named: Identity,
     without: Annotated[
         list[int] | None,
-        typer.Option("--without", help="Exclude the part with this number; `donna draft show` prints the numbers."),
+        typer.Option("--without", help="Exclude the hunk with this number; `donna draft show` prints the numbers."),
     ] = None,
     etag: Annotated[
         str | None, typer.Option("--etag", help="The version that you read; `donna draft show --json` prints it.")

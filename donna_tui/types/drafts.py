@@ -172,7 +172,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class DraftHunk:
-    """A part of a draft that can be left out: whole lines (1-based, inclusive) of its text, without frontmatter."""
+    """A list item or paragraph of a draft, which can be excluded: whole lines (1-based, inclusive) of its text."""
 
     number: int
     start_line: int

@@ -92,7 +92,7 @@ def row(identity: str, title: str, **fields: Any) -> DraftRow:
 
 
 def sync() -> Draft:
-    """Return a draft of a meeting note, with evidence for three lines and three parts that can be excluded."""
+    """Return a draft of a meeting note, with evidence for three lines and three hunks that can be excluded."""
     return Draft(
         row=row(
             SYNC,

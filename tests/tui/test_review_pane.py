@@ -1,4 +1,4 @@
-"""The Review screen: the queue, a draft part by part, its sources, and the decisions on it."""
+"""The Review screen: the queue, a draft hunk by hunk, its sources, and the decisions on it."""
 
 from __future__ import annotations
 
@@ -243,11 +243,11 @@ async def test_a_part_is_left_out_shown_as_such_and_is_not_in_what_is_approved()
         await donna.press("enter")
         await on_line(donna, "The drill is repeated")
         await donna.press("space")
-        await donna.until(lambda: "part that you excluded" in donna.screen_text(), "the footer shows it")
+        await donna.until(lambda: "hunk that you excluded" in donna.screen_text(), "the footer shows it")
         assert "excluded" in row_with(donna, "The drill is repeated")
         await donna.window(PlanScreen, "a")
         await donna.rest()
-        assert "without 1 part that you excluded" in donna.screen_text()
+        assert "without 1 hunk that you excluded" in donna.screen_text()
         await donna.press("enter")
         await donna.until(lambda: SYNC_TARGET in backend.vault.files, "it is approved")
         assert "The drill is" not in text_of(backend, SYNC_TARGET)
@@ -278,7 +278,7 @@ async def test_a_part_can_be_taken_in_again_and_a_heading_is_no_part() -> None:
         assert "excluded" not in row_with(donna, "Redis was left on 12 March")
         await on_line(donna, "Before the meeting")
         await donna.press("space")
-        assert "This line is not a part that can be excluded." in notices(donna.app)
+        assert "This line is not in a hunk that can be excluded." in notices(donna.app)
         await donna.press("d", "space")
         assert "d shows it." in notices(donna.app)
 
@@ -304,7 +304,7 @@ async def test_an_excluded_part_stays_excluded_in_another_version_of_the_draft()
         text = backend.vault.files[SYNC_PATH]
         backend.vault.files[SYNC_PATH] = text.replace(b"Redis was left", b"Redis was not left")
         await donna.press("f5")
-        await donna.until(lambda: "1 excluded part changed since" in donna.screen_text(), "it says so")
+        await donna.until(lambda: "1 excluded hunk changed since" in donna.screen_text(), "it says so")
         assert donna.review.left_out == frozenset()
 
 
@@ -548,7 +548,7 @@ async def test_approving_all_respects_what_was_left_out() -> None:
     backend = backend_in("normal")
     async with driving(backend, at="review") as donna:
         await donna.window(ApproveAll, "enter", "space", "A")
-        assert ", without 1 part" in donna.screen_text()
+        assert ", without 1 hunk" in donna.screen_text()
         await donna.press("enter")
         await donna.until(lambda: "2 drafts approved" in donna.screen_text(), "done")
         assert "Redis" not in text_of(backend, SYNC_TARGET)

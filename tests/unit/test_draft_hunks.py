@@ -1,4 +1,4 @@
-"""The parts of a draft that can be excluded cover its whole content, and excluding one removes nothing else."""
+"""The hunks of a draft that can be excluded cover its whole content, and excluding one removes nothing else."""
 
 from __future__ import annotations
 

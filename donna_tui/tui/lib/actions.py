@@ -91,7 +91,7 @@ _ACTIONS = (
     Action("review.approve", "a", "approve", needs="draft no_approve", footer=True,
         help="Preview the approval, and approve: one commit."),
     Action("review.hunk", "space", "exclude", needs="draft no_hunk", footer=True,
-        help="Exclude the part under the cursor from the note, or include it again."),
+        help="Exclude the hunk under the cursor from the note, or include it again."),
     Action("review.edit", "e", "edit", needs="draft no_edit", footer=True,
         help="Edit a copy of the draft in your editor; on a source, open the note that contains it."),
     Action("review.reject", "r", "reject", needs="draft no_reject", footer=True,

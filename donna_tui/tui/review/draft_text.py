@@ -1,4 +1,4 @@
-"""The text of a draft with a cursor on its lines, omitted parts struck through, and the sources of each line."""
+"""The text of a draft with a cursor on its lines, excluded hunks struck through, and the sources of each line."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class TextRow:
 
 
 class DraftText(LineView):
-    """A view with a cursor that moves by non-blank lines. The screen decides which parts are left out."""
+    """A view with a cursor that moves by non-blank lines. The screen decides which hunks are excluded."""
 
     class Moved(Message):
         """Posted when another line is under the cursor."""
@@ -166,7 +166,7 @@ class DraftText(LineView):
 
     @property
     def _begin(self) -> int:
-        """Return the line where reading begins: the first with sources, or else with a part that can be left out."""
+        """Return the line where reading begins: the first with sources, or else with a hunk that can be excluded."""
         order = (self._cites, self._hunks, self._stops)
         return next((stop for places in order for stop in self._stops if stop in places), 0)
 

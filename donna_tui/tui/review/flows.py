@@ -23,7 +23,14 @@ from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import ItemList, row_of
 from donna_tui.tui.lib.messages import ActionsChanged
 from donna_tui.tui.review.lists import title_of
-from donna_tui.tui.review.wording import Part, approval_words, lacks_repository, numbers_of, parts_changed, parts_out
+from donna_tui.tui.review.wording import (
+    HunkText,
+    approval_words,
+    hunks_changed,
+    hunks_excluded,
+    lacks_repository,
+    numbers_of,
+)
 from donna_tui.tui.vault.plan_dialog import Proposal
 from donna_tui.tui.vault.plan_flow import PlanFlow, retried
 from donna_tui.types.drafts import DraftRow
@@ -81,7 +88,7 @@ def _fate(planned: Planned) -> Content:
     if planned.error is not None:
         refusal = refusal_of(planned.error)
         return Content.styled(f"  not approved: {refusal.what} {refusal.step}", "warning")
-    without = f", without {plural(planned.left_out, 'part')}" if planned.left_out else ""
+    without = f", without {plural(planned.left_out, 'hunk')}" if planned.left_out else ""
     does = "excluded" if planned.is_skipped else f"{does_words(planned.plan)}{without}"
     return Content.styled(f"  {does}", "muted")
 
@@ -196,15 +203,15 @@ class DraftFlows(PlanFlow):
 
     @retried("approved")
     async def approve(
-        self, row: DraftRow, excluded: Collection[Part] = (), remarks: tuple[str, ...] = ()
+        self, row: DraftRow, excluded: Collection[HunkText] = (), remarks: tuple[str, ...] = ()
     ) -> Outcome | None:
-        """Approve a draft without the excluded parts, as far as its version of that moment has them."""
+        """Approve a draft without the excluded hunks, as far as its version of that moment has them."""
         drafts = self._backend.drafts
         draft = await drafts.draft(row.id)
         without = numbers_of(draft, excluded)
         plan = await drafts.plan_approval(row.id, without=without, etag=draft.etag)
-        changed = parts_changed(len(excluded) - len(without))
-        summary = (approval_words(plan, row), *parts_out(len(without)), *changed)
+        changed = hunks_changed(len(excluded) - len(without))
+        summary = (approval_words(plan, row), *hunks_excluded(len(without)), *changed)
         proposal = Proposal(plan, remarks, title=f"Approve {title_of(row)}", does="approve it", summary=summary)
         return await self._offer(proposal, partial(drafts.approve, row.id))
 
@@ -229,7 +236,7 @@ class DraftFlows(PlanFlow):
         )
         return await self._agrees(refusal, "redraft")
 
-    async def approve_all(self, rows: tuple[DraftRow, ...], excluded: Mapping[str, Collection[Part]]) -> None:
+    async def approve_all(self, rows: tuple[DraftRow, ...], excluded: Mapping[str, Collection[HunkText]]) -> None:
         """Show the plan of approving these drafts, and approve those that are not excluded in one commit."""
         service = self._backend.drafts
         without = {row.id: await self._without(row, excluded.get(row.id, ())) for row in rows}
@@ -243,8 +250,8 @@ class DraftFlows(PlanFlow):
                 planned.append(Planned(row, plan, len(without[row.id])))
         await self._prompt(ApproveAll(tuple(planned), service.approve_all))
 
-    async def _without(self, row: DraftRow, excluded: Collection[Part]) -> frozenset[int]:
-        """Return the numbers of the excluded parts in the present version of a draft."""
+    async def _without(self, row: DraftRow, excluded: Collection[HunkText]) -> frozenset[int]:
+        """Return the numbers of the excluded hunks in the present version of a draft."""
         try:
             return numbers_of(await self._backend.drafts.draft(row.id), excluded) if excluded else frozenset()
         except DonnaError:

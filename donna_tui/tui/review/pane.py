@@ -1,4 +1,4 @@
-"""The Review screen: the waiting drafts, the selected one with its parts, and the sources of each line."""
+"""The Review screen: the waiting drafts, the selected one with its hunks, and the sources of each line."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ class ReviewPane(PartsPane):
     def __init__(self, programs: ExternalPrograms) -> None:
         super().__init__("review", programs)
         self._draft: Draft | None = None
-        self._excluded: dict[str, frozenset[wording.Part]] = {}
-        """The excluded parts by the id of their draft."""
+        self._excluded: dict[str, frozenset[wording.HunkText]] = {}
+        """The excluded hunks by the id of their draft."""
         self._composing: set[str] = set()
         self._everything = False
         self._show = ""
@@ -219,10 +219,10 @@ class ReviewPane(PartsPane):
 
     def _why_no_hunk(self) -> str:
         if self.has_class("-diffing"):
-            return f"You can exclude parts only in the text view; {shown_key('review.diff')} shows it."
+            return f"You can exclude hunks only in the text view; {shown_key('review.diff')} shows it."
         if self.draft is None:
             return "It has no text."
-        return "" if self.text.hunk is not None else "This line is not a part that can be excluded."
+        return "" if self.text.hunk is not None else "This line is not in a hunk that can be excluded."
 
     def _why_no_edit_now(self, base: ActionState) -> str:
         if not self._is_at("evidence"):
@@ -252,7 +252,7 @@ class ReviewPane(PartsPane):
         draft = self.draft
         return wording.numbers_of(draft, self._excluded_of(draft.row)) if draft is not None else frozenset()
 
-    def _excluded_of(self, row: DraftRow) -> frozenset[wording.Part]:
+    def _excluded_of(self, row: DraftRow) -> frozenset[wording.HunkText]:
         return self._excluded.get(row.id, frozenset())
 
     def has_unsaved_edit(self, row: DraftRow | None) -> bool:
@@ -455,7 +455,8 @@ class ReviewPane(PartsPane):
             except DonnaError as error:
                 self._show_foot(f"Cannot be approved: {error_text(error)}", "$text-warning")
             else:
-                parts = (wording.approval_words(plan, draft.row), *wording.parts_out(len(self.left_out)), *plan.remarks)
+                excluded = wording.hunks_excluded(len(self.left_out))
+                parts = (wording.approval_words(plan, draft.row), *excluded, *plan.remarks)
                 words = " · ".join(parts)
                 self._show_foot(f"Approving: {words}", "$text-muted")
         self.diff.show((wording.change_of(draft, self.left_out, plan),))
@@ -465,8 +466,8 @@ class ReviewPane(PartsPane):
         if draft is None or hunk is None:
             return
         numbers = self.left_out ^ {hunk.number}
-        parts = wording.parts_of(draft).items()
-        self._excluded[draft.row.id] = frozenset(part for part, number in parts if number in numbers)
+        texts = wording.hunk_texts(draft).items()
+        self._excluded[draft.row.id] = frozenset(text for text, number in texts if number in numbers)
         self.text.leave_out(self.left_out)
         self.post_message(ActionsChanged())
         self._reload_approval(draft)
@@ -511,7 +512,7 @@ class ReviewPane(PartsPane):
         row = self.selected
         draft, remarks = self.draft, tuple[str, ...]()
         if draft is not None:
-            changed = wording.parts_changed(len(self._excluded_of(draft.row)) - len(self.left_out))
+            changed = wording.hunks_changed(len(self._excluded_of(draft.row)) - len(self.left_out))
             remarks = (*changed, *draft.remarks)
         shown = Content("")
         if row is not None and not self.has_class("-empty"):

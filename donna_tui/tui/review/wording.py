@@ -184,35 +184,35 @@ def _main_words(change: Change) -> str:
     return f"{one_line(change.path)} is {'deleted' if change.after is None else 'changed'}"
 
 
-Part = tuple[str, int]
-"""A part of a draft: its text, and the number of parts before it that have the same text."""
+HunkText = tuple[str, int]
+"""A hunk of a draft: its text, and the number of hunks before it that have the same text."""
 
 
-def parts_of(draft: Draft) -> dict[Part, int]:
-    """Return the parts of a draft, which are the same in another version of it, with their numbers in this one."""
+def hunk_texts(draft: Draft) -> dict[HunkText, int]:
+    """Return the hunks of a draft, which are the same in another version of it, with their numbers in this one."""
     lines = split_lines(draft.text, keep_ends=True)
     texts = {hunk.number: "".join(lines[hunk.start_line - 1 : hunk.end_line]).strip() for hunk in draft.hunks}
     equal: Counter[str] = Counter()
-    found: dict[Part, int] = {}
+    found: dict[HunkText, int] = {}
     for number, text in texts.items():
         found[text, equal[text]] = number
         equal[text] += 1
     return found
 
 
-def numbers_of(draft: Draft, excluded: Collection[Part]) -> frozenset[int]:
-    """Return the numbers of the excluded parts that this version of a draft still has."""
+def numbers_of(draft: Draft, excluded: Collection[HunkText]) -> frozenset[int]:
+    """Return the numbers of the excluded hunks that this version of a draft still has."""
     return (
-        frozenset(number for part, number in parts_of(draft).items() if part in excluded) if excluded else frozenset()
+        frozenset(number for text, number in hunk_texts(draft).items() if text in excluded) if excluded else frozenset()
     )
 
 
-def parts_changed(number: int) -> tuple[str, ...]:
-    return (f"{plural(number, 'excluded part')} changed since, and will be included",) if number else ()
+def hunks_changed(number: int) -> tuple[str, ...]:
+    return (f"{plural(number, 'excluded hunk')} changed since, and will be included",) if number else ()
 
 
-def parts_out(number: int) -> tuple[str, ...]:
-    return (f"without {plural(number, 'part')} that you excluded",) if number else ()
+def hunks_excluded(number: int) -> tuple[str, ...]:
+    return (f"without {plural(number, 'hunk')} that you excluded",) if number else ()
 
 
 def change_of(draft: Draft, left_out: frozenset[int], plan: Plan | None = None) -> Change:
