@@ -68,7 +68,7 @@ async def test_only_a_conflict_copy_can_be_resolved() -> None:
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize("key", ["m", "t", "b"])
+@pytest.mark.parametrize("key", ["o", "t", "m"])
 async def test_one_key_and_a_preview_resolve_a_conflict_copy(key: str) -> None:
     backend = backend_with()
     mine, theirs = backend.vault.files[DECISIONS], backend.vault.files[COPY]
@@ -82,9 +82,9 @@ async def test_one_key_and_a_preview_resolve_a_conflict_copy(key: str) -> None:
         await confirm(donna)
     assert COPY not in backend.vault.files
     now = backend.vault.files[DECISIONS]
-    assert {"m": now == mine, "t": now == theirs, "b": b"900 ms, once" in now and b"asks twice" in now}[key]
+    assert {"o": now == mine, "t": now == theirs, "m": b"900 ms, once" in now and b"asks twice" in now}[key]
     (call,) = backend.called("apply_plan")
-    assert call[0].kind is (OperationKind.DELETE if key == "m" else OperationKind.WRITE)
+    assert call[0].kind is (OperationKind.DELETE if key == "o" else OperationKind.WRITE)
 
 
 @pytest.mark.slow

@@ -201,11 +201,11 @@ _ACTIONS = (
     Action("conflict.merge", "m", "merge", footer=True,
         help="Merge both edits where they do not overlap, and preview the result."),
     Action("conflict.copy", "c", "save as a copy", "Save your text as a new note.", footer=True),
-    Action("resolve.mine", "m", "keep the note", footer=True,
+    Action("resolve.mine", "o", "keep the note", footer=True,
         help="Keep the note as it is and delete the conflict copy; the change is shown first."),
     Action("resolve.theirs", "t", "keep the copy", footer=True,
         help="Replace the text of the note with the conflict copy; the change is shown first."),
-    Action("resolve.both", "b", "keep both", footer=True,
+    Action("resolve.both", "m,b", "merge", footer=True,
         help="Merge both versions into the note; the result is shown first."),
 
     Action("forget.apply", "enter", "forget it", "Forget it; it can be restored.", footer=True),

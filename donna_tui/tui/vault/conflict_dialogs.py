@@ -297,7 +297,7 @@ class ConflictCopyDialog(ViewDialog[Keep]):
     def __init__(self, conflict: Conflict) -> None:
         self._conflict = conflict
         about = f"The nearest version in the history is that of commit {clean_line(conflict.base_commit[:12])}:"
-        mine, theirs, both = "keep the note", "keep the copy", [("resolve.both", "both")]
+        mine, theirs, both = "keep the note", "keep the copy", [("resolve.both", "merge")]
         if conflict.mine is None:
             about = "The note itself was deleted. This is the text of the copy:"
             mine, theirs, both = "delete the copy", "make it the note", []
