@@ -560,7 +560,7 @@ async def test_an_answer_to_an_older_text_is_not_shown_below_a_newer_one(
 
 @pytest.mark.slow
 async def test_nothing_is_laid_out_again_while_typing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preview, "PAUSE", 3600.0)  # the section that is loaded then may have a longer heading
+    monkeypatch.setattr(preview, "LOAD_DELAY", 3600.0)  # the section that is loaded then may have a longer heading
     found = {"a": "", "ab": "xyz", "abc": "x", "abcd": "", "abcde": "abcdefghijklmnopqrstuvwxyz"}
     backend = FakeBackend(scenarios.AT_REST)
     backend.answers = lambda request: outcome(request, *found[request.text])

@@ -324,7 +324,7 @@ VIEW_KEYS: tuple[Item, ...] = (("plan.layout", "side by side"), ("plan.unfold", 
 """The keys of a diff view, as items of a key line."""
 
 
-class ViewDialog(Dialog[T]):
+class ComparisonDialog(Dialog[T]):
     """A dialog with a view of changes below a lead and a caption, remarks, and the keys that answer."""
 
     def __init__(
@@ -353,7 +353,7 @@ class ViewDialog(Dialog[T]):
         self._rows.focus()
 
 
-class DiffDialog(ViewDialog[T]):
+class DiffDialog(ComparisonDialog[T]):
     BINDINGS: ClassVar[list[BindingType]] = [
         action_binding(f"plan.{name}", f"screen.plan_{name}") for name in ("layout", "unfold", "wrap")
     ]

@@ -33,12 +33,9 @@ from donna_tui.tui.meetings import wording
 from donna_tui.tui.meetings.list import MeetingCard, MeetingList
 from donna_tui.tui.review.flows import DraftFlows
 from donna_tui.tui.review.wording import lacks_repository, may_change_drafts
-from donna_tui.tui.vault.parts_pane import PartsPane, why_no_list
+from donna_tui.tui.vault.parts_pane import LOAD_DELAY, PartsPane, why_no_list
 from donna_tui.types.drafts import OFF_FOR_MEETING, OFF_FOR_SERIES, MeetingRow, MeetingState
 from donna_tui.types.errors import DonnaError
-
-PAUSE = 0.05
-"""Seconds that a meeting is selected before its note is read, so that scrolling through the list reads nothing."""
 
 
 class MeetingsPane(PartsPane):
@@ -237,7 +234,7 @@ class MeetingsPane(PartsPane):
 
     @work(group="read", exclusive=True)
     async def _read(self, row: MeetingRow) -> None:
-        await asyncio.sleep(PAUSE)
+        await asyncio.sleep(LOAD_DELAY)
         try:
             await self._show_note(row)
         except DonnaError as error:

@@ -39,7 +39,7 @@ from donna_tui.tui.review import wording
 from donna_tui.tui.review.draft_text import DraftText
 from donna_tui.tui.review.flows import DraftFlows
 from donna_tui.tui.review.lists import DraftList, EvidenceList, citation_text
-from donna_tui.tui.vault.parts_pane import PAUSE, PartsPane, why_no_list
+from donna_tui.tui.vault.parts_pane import LOAD_DELAY, PartsPane, why_no_list
 from donna_tui.tui.vault.wording import why_no_write, why_not_here
 from donna_tui.types.drafts import Draft, DraftRow, DraftState
 from donna_tui.types.errors import DonnaError
@@ -411,7 +411,7 @@ class ReviewPane(PartsPane):
         self.post_message(ActionsChanged())
         if self._reading is not None:
             self._reading.stop()
-        self._reading = self.set_timer(PAUSE, self._read_selected)
+        self._reading = self.set_timer(LOAD_DELAY, self._read_selected)
 
     def _read_selected(self) -> None:
         if not self.display:

@@ -26,7 +26,7 @@ from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.links import FollowLink, LinkFollowed, LinkRef, link_in, link_targets
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.search.results import shortened
-from donna_tui.tui.vault.parts_pane import PAUSE
+from donna_tui.tui.vault.parts_pane import LOAD_DELAY
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.search import Hit
 
@@ -102,7 +102,7 @@ class Preview(Panel):
         self._hit = hit
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self.set_timer(PAUSE, self._load)
+        self._timer = self.set_timer(LOAD_DELAY, self._load)
 
     def changed(self, happened: tuple[EngineEvent, ...]) -> None:
         from donna_tui.types.events import ChangedElsewhere, NoteIndexed

@@ -227,7 +227,7 @@ DOWNLOAD = Refusal(
 )
 
 
-PAUSE = 0.08
+PREVIEW_DELAY = 0.08
 """Seconds that a theme is highlighted before it is previewed: restyling every widget takes longer than a key press."""
 
 _KINDS = {"donna": "made for Donna", "ansi": "the colours of your terminal"}
@@ -249,7 +249,7 @@ class ThemePicker(Picker[str]):
             name = event.option.value.value
             if self._timer is not None:
                 self._timer.stop()
-            self._timer = self.set_timer(PAUSE, lambda: self._show(name))
+            self._timer = self.set_timer(PREVIEW_DELAY, lambda: self._show(name))
 
     def dismiss(self, result: str | None = None) -> AwaitComplete:
         if self._timer is not None:

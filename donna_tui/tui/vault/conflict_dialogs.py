@@ -16,7 +16,16 @@ from donna_tui.text.lines import split_lines
 from donna_tui.text.merge import Merge, shared_stretches
 from donna_tui.text.word_diff import changed_words
 from donna_tui.tui.lib.bindings import action_binding, bindings
-from donna_tui.tui.lib.diff import VIEW_KEYS, DiffDialog, DiffRow, DiffRows, DiffView, ViewDialog, fitted, marked_line
+from donna_tui.tui.lib.diff import (
+    VIEW_KEYS,
+    ComparisonDialog,
+    DiffDialog,
+    DiffRow,
+    DiffRows,
+    DiffView,
+    fitted,
+    marked_line,
+)
 from donna_tui.tui.lib.error_messages import Refusal
 from donna_tui.tui.lib.humanize import plural
 from donna_tui.types.notes import Edit
@@ -159,7 +168,7 @@ class ConflictChoice(StrEnum):
     BOTH = "both"
 
 
-class ThreeWayScreen(ViewDialog[ConflictChoice]):
+class ThreeWayScreen(ComparisonDialog[ConflictChoice]):
     """Show the clashes and the choices that are possible. `summary` has a line for each operation to undo, which change
     so many `others` than the first note that clashes.
     """
@@ -289,7 +298,7 @@ def _line_numbers(first: int, last: int) -> str:
 TITLES: Titles = ("In the history", "The note", "The conflict copy")
 
 
-class ConflictCopyDialog(ViewDialog[Keep]):
+class ConflictCopyDialog(ComparisonDialog[Keep]):
     """Show both versions, and the nearest one in the history, if any."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("resolve")

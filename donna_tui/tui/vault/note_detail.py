@@ -33,7 +33,7 @@ from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.links import FollowLink, LinkFollowed
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.vault.lists import BlameList, HistoryList, LinkList
-from donna_tui.tui.vault.parts_pane import MAX_WAIT_SECONDS, PAUSE
+from donna_tui.tui.vault.parts_pane import LOAD_DELAY, MAX_WAIT_SECONDS
 from donna_tui.tui.vault.tree import TreeRow
 from donna_tui.tui.vault.wording import AS_RECORDED, PICK_CHANGE, author_of, gone_with_edit, note_head, why_special
 from donna_tui.types.errors import DonnaError, Reason
@@ -323,7 +323,7 @@ class NoteDetail(Container):
         self._show_head()
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self.set_timer(PAUSE, self.reload)
+        self._timer = self.set_timer(LOAD_DELAY, self.reload)
 
     async def wait_until_read(self) -> None:
         """Wait a moment until the selected row is read, for a key that is pressed right after a movement."""

@@ -23,7 +23,7 @@ from donna_tui.types.errors import DonnaError, Reason
 if TYPE_CHECKING:
     from donna_tui.tui.vault.flows import VaultFlows
 
-PAUSE = 0.03
+LOAD_DELAY = 0.03
 """Seconds that a row is selected before it is loaded, so that moving quickly through a list loads nothing."""
 
 MAX_WAIT_SECONDS = 1.0
