@@ -33,10 +33,6 @@ KINDS = {
     MemorySource.VAULT: "note", MemorySource.CHAT: "chat", MemorySource.TASK: "task",
     MemorySource.CORRECTION: "correction", MemorySource.MEMORY: "remembered",
 }  # fmt: skip
-TYPES = {
-    MemoryType.WORKING: "working", MemoryType.EPISODIC: "episodic", MemoryType.SEMANTIC: "semantic",
-    MemoryType.PROCEDURAL: "preference",
-}  # fmt: skip
 OMITTED_WORDS = {
     OmittedReason.BUDGET: ("too long for what is left", "too long"),
     OmittedReason.COUNT: ("over the limit of memories", "over the limit"),
@@ -103,8 +99,9 @@ def memory_line(memory: MemoryChunk, width: int, newest: float) -> Content:
 def packed_line(place: int, memory: MemoryChunk, above: MemoryChunk | None, width: int) -> Content:
     score = f"{memory.score:.2f}" if memory.score else "–"
     left = Content.assemble((f"{place:>2}  ", "accent"), (_prompt_text(memory, above), "plain"))
-    kind = f"{TYPES[memory.memory_type]}  " if width >= _ROOMY else ""
-    right = Content.assemble((kind, "quiet"), (f"{score:>4}", "muted"), (f"{count(memory.tokens):>7}", "muted"))
+    kind = "preference" if memory.memory_type is MemoryType.PROCEDURAL else KINDS[memory.source]
+    shown = f"{kind}  " if width >= _ROOMY else ""
+    right = Content.assemble((shown, "quiet"), (f"{score:>4}", "muted"), (f"{count(memory.tokens):>7}", "muted"))
     return row_of(left, Content("  ") + right, width)
 
 
