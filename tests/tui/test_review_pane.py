@@ -119,6 +119,18 @@ async def test_what_was_decided_can_be_listed_and_cannot_be_decided_again() -> N
         await donna.until(lambda: DONE not in ids(donna), "it is listed no more")
 
 
+async def test_a_hunk_is_excluded_only_where_the_draft_is_visible() -> None:
+    async with driving(backend_in("normal"), size=SMALL, at="review") as donna:
+        assert "space exclude" not in donna.screen_text()
+        await donna.press("space")
+        assert "The draft is not visible; ↵ shows it." in notices(donna.app)
+        assert donna.review.left_out == frozenset()
+        await donna.press("enter")
+        await donna.until(lambda: "space exclude" in donna.screen_text(), "the footer offers it")
+        await donna.press("space")
+        assert len(donna.review.left_out) == 1
+
+
 async def test_a_draft_of_another_device_is_not_redrafted() -> None:
     backend = backend_in("empty")
     one = draft_scenarios.sync()

@@ -220,6 +220,8 @@ class ReviewPane(PartsPane):
     def _why_no_hunk(self) -> str:
         if self.has_class("-diffing"):
             return f"You can exclude hunks only in the text view; {shown_key('review.diff')} shows it."
+        if not self.query_one("#draft-part").region:
+            return f"The draft is not visible; {shown_key('review.open')} shows it."
         if self.draft is None:
             return "It has no text."
         return "" if self.text.hunk is not None else "This line is not in a hunk that can be excluded."
