@@ -96,7 +96,7 @@ def calendar_test(
 
     calendars = [calendar for calendar in load_trusted().config.calendars if name in ("", calendar.name)]
     if name and not calendars:
-        raise DonnaError(Reason.MISSING, f"there is no calendar {name}", hint="donna calendar list")
+        raise DonnaError(Reason.MISSING, f"there is no calendar {name}", hint="donna calendar list shows the names")
     sources = sources_for(calendars, local_zone(), app_paths().state)
     rows: list[dict[str, Any]] = []
 

@@ -189,15 +189,17 @@ def memory_fields(memory: MemoryChunk) -> dict[str, Any]:
 def memory_lines(memory: MemoryChunk) -> Iterator[str]:
     """Format a memory for reading: type, content, id, day, importance and the session of an agent."""
     from donna_tui.engine.memory_service import session_of
+    from donna_tui.search.passages import as_check_box
     from donna_tui.vault.note.read import iso_date
 
+    text = as_check_box(memory.content) if memory.source is MemorySource.TASK else memory.content
     known = memory.importance.value if memory.importance else None
     importance = "" if known is None else f"  importance {known:.2f}"
     is_agents = memory.source is MemorySource.MEMORY and not memory.is_summary
     session = session_of(memory.session_id) if is_agents else ""
     found = (("pinned", memory.pinned), ("private", memory.sensitive), (f"session {session}", session))
     marks = "".join(f"  ({word})" for word, holds in found if holds)
-    yield f"[{memory.memory_type.upper()}] {' '.join(memory.content.split())}"
+    yield f"[{memory.memory_type.upper()}] {' '.join(text.split())}"
     yield f"      {memory.id}  {iso_date(memory.at)}{importance}{marks}".rstrip()
 
 

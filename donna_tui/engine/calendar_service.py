@@ -71,7 +71,7 @@ class CalendarService:
         now = self._context.clock()
         meeting = await self._db.run(lambda db: meeting_of(db.database, event_id, now))
         if meeting is None:
-            raise DonnaError(Reason.MISSING, f"there is no meeting {event_id}", hint="donna meetings list")
+            raise DonnaError(Reason.MISSING, f"there is no meeting {event_id}", hint="donna meetings list shows them")
         return meeting
 
     async def why_no_draft(self, meeting: Meeting) -> str:

@@ -408,7 +408,7 @@ class DraftService:
     async def _entry(self, identity: str) -> Entry:
         entry = await self._db.run(lambda db: queue.of_id(db.database, identity))
         if entry is None:
-            raise DonnaError(Reason.MISSING, f"there is no draft {identity}", hint="donna draft list")
+            raise DonnaError(Reason.MISSING, f"there is no draft {identity}", hint="donna draft list shows the ids")
         return entry
 
     async def _save(self, entry: Entry) -> Entry:

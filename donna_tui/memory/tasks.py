@@ -212,5 +212,5 @@ def line_now(text: str, row: TaskRow) -> int:
     """Return the current line of a task in its note. Raises DonnaError if the note no longer contains it."""
     line = line_of_task(text, row.short_id)
     if line is None:
-        raise DonnaError(Reason.MISSING, f"{row.note} no longer contains this task", hint="donna task list")
+        raise DonnaError(Reason.MISSING, f"{row.note} no longer contains this task", hint="run donna task list")
     return line

@@ -21,7 +21,7 @@ def task_text(title: str, status: str, domain: str, due: str, notes: str) -> str
 _TASK = re.compile(r"(?P<title>.*)\nstatus: (?P<status>\w+)(?:\ndomain: .*)?(?:\ndeadline: (?P<due>\S+))?")
 
 
-def _as_check_box(text: str) -> str:
+def as_check_box(text: str) -> str:
     """Return the text of a task as a check box with its day, as in its note; other text as it is."""
     task = _TASK.match(text)
     if task is None:
@@ -63,7 +63,7 @@ class PassageRow(NamedTuple):
     @property
     def shown(self) -> str:
         """Return the text for an excerpt: that of a task as its check box."""
-        return _as_check_box(self.content) if self.source_type == MemorySource.TASK else self.content
+        return as_check_box(self.content) if self.source_type == MemorySource.TASK else self.content
 
     @property
     def is_by_donna(self) -> bool:

@@ -202,6 +202,7 @@ def test_tasks_are_written_into_notes_and_undone_as_one_operation(donna: Donna, 
     assert added.code == 0
     text = (vault / "Projects/plan.md").read_text()
     assert re.search(r"\n- \[ \] Feed the kestrel ⏫ ➕ \d{4}-\d\d-\d\d 📅 2030-01-04\n$", text)
+    assert "- [ ] Feed the kestrel 📅 2030-01-04\n" in donna("memories", "kestrel", "--space", vault).out
     listed = donna("task", "list", "--json", "--space", vault).json
     assert [(task["title"], task["note"], task["line"]) for task in listed["tasks"]] == [
         ("Feed the kestrel", "Projects/plan.md", 3),
