@@ -101,7 +101,7 @@ def meetings_connect(
     session = open_session(space)
     config = next((calendar for calendar in session.config.calendars if calendar.name == name), None)
     if config is None or config.kind != "google":
-        raise DonnaError(Reason.USAGE, f"there is no Google calendar {name}", hint="donna config show lists them")
+        raise DonnaError(Reason.USAGE, f"there is no calendar {name} of kind google", hint="run donna config show")
     from donna_tui.calendar.google import Endpoints, Tokens, connect
 
     endpoints = Endpoints()
