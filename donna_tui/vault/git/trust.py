@@ -126,21 +126,23 @@ def check_files(located: Located, *, with_loose: bool) -> None:
 
 
 def _check_below(folder: Path, top: Path, *, with_loose: bool) -> None:
+    may_have_loose = not with_loose and folder.name == "objects"
     for entry in _entries(folder):
         _check(entry, top)
-        is_loose = len(entry.name) == 2 and folder.name == "objects" and set(entry.name) <= _HEX
-        if entry.is_dir(follow_symlinks=False) and (with_loose or not is_loose):
+        is_loose = may_have_loose and len(entry.name) == 2 and set(entry.name) <= _HEX
+        if not is_loose and entry.is_dir(follow_symlinks=False):
             _check_below(Path(entry.path), top, with_loose=with_loose)
 
 
 def _check(entry: os.DirEntry[str], top: Path) -> None:
     """Check one entry. Names are built only for an error, as every write checks all of these entries several times."""
+    if entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False):
+        return
     if entry.is_symlink():
         message = f"“{clean_line(_name_in(entry, top))}” in the repository is a symbolic link that leads outside it"
         raise not_trusted(message, "if you created it, replace it with the files themselves")
-    if not entry.is_file(follow_symlinks=False) and not entry.is_dir(follow_symlinks=False):
-        with contextlib.suppress(OSError):
-            _check_special(entry.stat(follow_symlinks=False), _name_in(entry, top))
+    with contextlib.suppress(OSError):
+        _check_special(entry.stat(follow_symlinks=False), _name_in(entry, top))
 
 
 def _name_in(entry: os.DirEntry[str], top: Path) -> str:
