@@ -10,6 +10,7 @@ from functools import partial
 from donna_tui.index.database import Database
 from donna_tui.memory import conversations, facts
 from donna_tui.memory.database import MemoryDb, erasure_mark, finish_erasures, undone
+from donna_tui.types.drafts import DraftState
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import SessionChange
 from donna_tui.types.search import ME, MemorySource
@@ -129,14 +130,16 @@ def _overlaps(target: Target, conversation: str, turns: str) -> bool:
 def _erase_in_drafts(db: MemoryDb, target: Target) -> None:
     """Erase the stored text and sources of drafts that quote a memory or turns. Their notes are left to the user.
 
-    An empty line remains of the text, since a draft without any is one of another device.
+    A draft that is not written yet is composed again. Of the text of others an empty line remains, since a draft
+    without any is one of another device.
     """
     conversation = db.database.value("SELECT name FROM sessions WHERE id = ?", (target.conversation,))
     sql = (
         "SELECT d.id, p.value ->> 'path' FROM drafts d, json_each(iif(evidence = '', '{}', evidence), '$.passages') p"
         " WHERE p.value ->> 'source_type' = ?"
     )
-    erased = "UPDATE drafts SET original = char(10), answer = '', evidence = '' WHERE id = ?"
+    left = f"iif(state IN ('{DraftState.WAITING}', '{DraftState.APPROVED}', '{DraftState.REJECTED}'), char(10), '')"
+    erased = f"UPDATE drafts SET original = {left}, answer = '', evidence = '' WHERE id = ?"  # noqa: S608
     for identity, path in db.database.rows(sql, (target.source,)):
         if path == target.item or _overlaps(target, conversation, path):
             db.database.run(erased, (identity,))

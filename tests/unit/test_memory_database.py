@@ -45,7 +45,7 @@ from donna_tui.memory.facts import (
 )
 from donna_tui.memory.forgetting import find_target, forget, forget_for_good, pin, redo_session, undo_session
 from donna_tui.text.tokens import EstimatedTokens
-from donna_tui.types.drafts import Evidence
+from donna_tui.types.drafts import DraftState, Evidence
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason
 from donna_tui.types.memory import Correction, MemoryType
 from donna_tui.types.memory_events import ChatIngested
@@ -340,13 +340,15 @@ def test_forgetting_or_restoring_twice_changes_nothing(sandbox: Sandbox, tmp_pat
     assert [forget(sandbox.db, target, at) for at in (START, START + 1, None, None)] == [True, False, True, False]
 
 
-def drafted(sandbox: Sandbox, identity: str, source: str, path: str, text: str) -> None:
+def drafted(
+    sandbox: Sandbox, identity: str, source: str, path: str, text: str, state: DraftState = DraftState.REJECTED
+) -> None:
     """Store a draft that quotes a passage."""
     lines = {"heading_path": (), "start_line": 1, "end_line": 1}
     passage = Evidence(number=1, source_type=source, path=path, title="", text=text, **lines)
     sources = DraftSources((passage,), ((text, (1,)),)).dumped()
     queue.save(sandbox.db, Entry(
-        id=identity, skill="commitment_log", key=identity, title="t", state="rejected", target="a.md", created_at=START,
+        id=identity, skill="commitment_log", key=identity, title="t", state=state, target="a.md", created_at=START,
         original=text, answer=text, evidence=sources,
     ))  # fmt: skip
 
@@ -359,6 +361,7 @@ def test_permanently_forgotten_memory_is_erased_and_not_reimported(sandbox: Sand
     embed_all(sandbox.store)
     drafted(sandbox, "turn", "chat", "s1:1-2", secret)
     drafted(sandbox, "fact", "memory", "m1", secret)
+    drafted(sandbox, "unwritten", "memory", "m1", secret, DraftState.FAILED)
     drafted(sandbox, "other", "chat", "s1:3-3", LONG)
     for identity in ("chat:s1:2-2", "memory:m1"):
         assert forget_for_good(sandbox.db, find_target(sandbox.db.database, identity), START)
@@ -366,7 +369,7 @@ def test_permanently_forgotten_memory_is_erased_and_not_reimported(sandbox: Sand
     sandbox.store.database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
     assert b"osprey" not in bytes_on_disk(sandbox.folder)
     kept = dict(sandbox.db.database.rows("SELECT id, original FROM drafts"))
-    assert kept == {"turn": "\n", "fact": "\n", "other": LONG}
+    assert kept == {"turn": "\n", "fact": "\n", "unwritten": "", "other": LONG}
     file.unlink()
     file = jsonl(tmp_path / "t.jsonl", chat_rows("s1", LONG, secret, f"{LONG} again"))
     assert import_file(sandbox.db, file).turns == 0
