@@ -103,6 +103,11 @@ class Entry:
         """Return whether its note was written or decided."""
         return self.state in FINISHED
 
+    @property
+    def is_of_other_device(self) -> bool:
+        """Return whether another device wrote it, so that its original text and sources are not known here."""
+        return self.is_finished and not self.original
+
     def row(self) -> DraftRow:
         """Return the row for the screens. An interrupted draft counts as failed."""
         known = not self.is_under_way
@@ -114,7 +119,7 @@ class Entry:
             target=self.target,
             path=self.target if self.state == DraftState.APPROVED else self.path,
             created_at=self.created_at,
-            drafter=self.drafter or (OTHER_DEVICE if self.is_finished and not self.original else "extractive"),
+            drafter=self.drafter or (OTHER_DEVICE if self.is_of_other_device else "extractive"),
             cost=self.cost,
             detail=self.detail if known else "Donna was stopped while writing it.",
             reason=self.reason,

@@ -206,7 +206,7 @@ class DraftService:
         entry = await self._entry(identity)
         if entry.state in queue.DECIDED:
             raise DonnaError(Reason.NOT_A_DRAFT, "this draft is no longer waiting")
-        if entry.state == DraftState.WAITING and not entry.original:  # which lines are the person's edits is unknown
+        if entry.is_of_other_device:  # which lines are the person's edits is unknown
             message = "this draft was written on another device, which alone can redraft it"
             raise DonnaError(Reason.CONFLICT, message, hint="redraft it there, or edit it here")
         await self._skills.check(entry)
@@ -296,7 +296,7 @@ class DraftService:
         for entry in await self._db.run(lambda db: queue.entries(db.database)):
             if entry.skill != TEMPLATE or entry.state not in (DraftState.WAITING, DraftState.FAILED):
                 continue
-            if entry.state == DraftState.WAITING and not entry.original:
+            if entry.is_of_other_device:
                 continue  # the device that wrote it updates it
             meeting = await self._meeting_of(entry)
             if meeting is None:
@@ -330,13 +330,13 @@ class DraftService:
         if entry.detail:  # a meeting that was cancelled for a while
             entry = await self._save(replace(entry, detail=""))
         note = await self._run(self._approver.note_of, entry)
-        times = times_of(meeting, self._skills.zone)
         if has_times_of(meeting, note.frontmatter.data) and entry.title == title_of(meeting):
             return
         job = await self._skills.job_for(meeting)
         fresh, _ = await self._skills.writer.preview(job)
         changed = {old: new for old, new in zip(head_of(entry.original), head_of(fresh), strict=True) if old != new}
         target = job.effective_path if entry.path == entry.target or job.autonomy == "low" else entry.path
+        times = times_of(meeting, self._skills.zone)
         plan = await self._run(self._approver.plan_realign, entry, times, changed, target)
         await self._run(self._writer.apply, plan, actor=OWN_ACTOR)
         path = next((change.path for change in plan.changes if change.after is not None), entry.path)
@@ -374,7 +374,7 @@ class DraftService:
             except DonnaError:
                 continue
             return await self._save(found)
-        if not entry.original:  # it was decided on the device that wrote it
+        if entry.is_of_other_device:  # it was decided there
             return await self._save(replace(entry, state=DraftState.REJECTED.value, decided_at=time.time()))
         detail = "Its note was undone, deleted or moved, or rejected on another device."
         return replace(entry, state=DraftState.GONE.value, detail=detail)
