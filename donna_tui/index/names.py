@@ -20,7 +20,7 @@ from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope, conditions
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import headings
-from donna_tui.text.words import EMOJI, MEETING, MEETING_WORDS, ONE_ON_ONE, plain
+from donna_tui.text.words import MEETING, MEETING_WORDS, ONE_ON_ONE, PARTS, plain
 from donna_tui.types.search import MemorySource
 
 if TYPE_CHECKING:
@@ -58,13 +58,10 @@ class Name:
     line: int = 1
 
 
-_PARTS = re.compile(rf"[^\W_]+|[{EMOJI}]")
-
-
 @lru_cache(maxsize=4_096)
 def name_key(text: str) -> str:
     """Return the key by which a name is compared: its words, joined by spaces."""
-    return " ".join(_PARTS.findall(plain(text[:LONGEST_NAME])))
+    return " ".join(PARTS.findall(plain(text[:LONGEST_NAME])))
 
 
 def store_names(database: Database, document_id: str, document: Document) -> None:

@@ -217,7 +217,9 @@ def other_article(word: str) -> list[str]:
     return [] if arabic is None else [arabic["noun"] if arabic["article"] else f"\u0627\u0644{word}"]
 
 
-_PARTS = rf"[^\W_]+|[{EMOJI}]"
+PARTS = re.compile(rf"[^\W_]+|[{EMOJI}]")
+"""Match the words of a name or phrase: an emoji is one."""
+
 _ACCENTS = "[\u0300-\u036f\u0610-\u061a\u064b-\u065f]"
 
 
@@ -230,7 +232,7 @@ def holds_phrase(phrase: str, *texts: str | None) -> bool:
 @lru_cache(maxsize=64)
 def _pattern(phrase: str) -> re.Pattern[str] | None:
     """Compile a phrase: words in unspaced scripts may be part of a longer run of characters, others are whole words."""
-    words = re.findall(_PARTS, plain(phrase))
+    words = PARTS.findall(plain(phrase))
     if not words:
         return None
     start = "" if is_unspaced(words[0][0]) else r"(?<![^\W_])"
