@@ -605,7 +605,8 @@ class _Parser:
                 words = f"{speaker}: {words}"
             elif speaker and _SINGULAR.search(words):
                 start, words = low_of_turn, bare(said[low_of_turn:end])
-                del self.blocks[first_of_turn if len(words) <= LONGEST_BLOCK else len(self.blocks) :]
+                if len(words) <= LONGEST_BLOCK:
+                    del self.blocks[first_of_turn:]
             if words and len(words) <= LONGEST_BLOCK and not _INTRODUCES.search(words):
                 block = self._block(words, low + start, low + end, section, role, is_nested=parent >= 0)
                 self.blocks.append(replace(block, parent=parent))

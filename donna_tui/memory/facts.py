@@ -90,11 +90,11 @@ def route(text: str, hint: MemoryType | None = None) -> MemoryType:
     """
     if hint is not None:
         return hint
-    if has_preference(text) or _REQUEST.match(text.strip()):
+    statement = text.strip()
+    if has_preference(text) or _REQUEST.match(statement):
         return MemoryType.PROCEDURAL
     if _NOW.search(text):
         return MemoryType.WORKING
-    statement = text.strip()
     is_sentence = len(list(sentences_by_line(statement))) == 1 and not statement.endswith("?")
     is_fact = is_sentence and not _EVENT.search(statement)
     return MemoryType.SEMANTIC if is_fact else MemoryType.EPISODIC

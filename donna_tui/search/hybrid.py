@@ -383,8 +383,9 @@ def _later_decisions_first(
     if section_of(question.query.text)[0] is not DECISIONS or content.dates is not None:
         return ranked
     rows = passages.rows([one.id for one in ranked[:QUOTES_CHECKED] if one.id in listed])
-    names = {each: content.coverage(row.path) == 1.0 for each, row in rows.items()}
-    held = {each: 1.0 if names[each] else content.coverage(row.content) for each, row in rows.items()}
+    held = {
+        each: 1.0 if content.coverage(row.path) == 1.0 else content.coverage(row.content) for each, row in rows.items()
+    }
 
     def revises(one: Ranked, older: Ranked) -> bool:
         if one.id not in rows or older.id not in rows or held[one.id] < max(held[older.id], 1e-6):

@@ -274,7 +274,7 @@ async def test_a_meeting_that_moves_before_it_ends_is_dispatched_at_its_new_end(
 
 
 async def test_a_meeting_that_changes_or_is_in_a_second_calendar_is_dispatched_again(harness: PollerHarness) -> None:
-    """What was not drafted as it was, such as without guests or in a calendar without notes, may be drafted now."""
+    """Dispatch again what may be drafted only now, such as a meeting that had no guests."""
     harness.add_long("a", 0, 60)
     assert await harness.poll(0) == ["a"]
     assert await harness.poll(MINUTE) == []
