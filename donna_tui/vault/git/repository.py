@@ -101,12 +101,13 @@ class GitRepo:
     def find(self) -> RepoLocation | None:
         """Locate the repository; return None if there is none. Raises VaultWriteError for one that cannot be used.
 
-        The files that git may open are checked before git runs, on every call: a sync program can change them at any
-        time.
+        The files that git may open are checked on every call, since a sync program can change them at any time. Every
+        operation calls this or `location` once before it runs git.
         """
         if self._location is not None and self._located is not None and self._is_where_it_was(self._located):
             check_files(self._located, with_loose=False)
             return self._location
+        self._location = None
         located = locate(self._vault)
         if located is not None:
             check_files(located, with_loose=True)
@@ -141,15 +142,19 @@ class GitRepo:
             raise VaultWriteError(Reason.NO_REPOSITORY, message, hint=hint)
         return location
 
+    def _checked(self) -> RepoLocation:
+        """Return the location that the operation has checked, or check it now."""
+        return self._location or self.location()
+
     def tip(self) -> RefState:
         branch = self.command.run("symbolic-ref", "--quiet", "HEAD", check=False)
         if branch.status not in (0, 1):
             raise refusal("symbolic-ref", branch.first_error)
-        commit, record = self._objects(["HEAD^{commit}", f"{self.location().records}^{{commit}}"])
+        commit, record = self._objects(["HEAD^{commit}", f"{self._checked().records}^{{commit}}"])
         return RefState(branch.line if branch.status == 0 else "HEAD", commit, record)
 
     def record(self) -> str | None:
-        return self._objects([f"{self.location().records}^{{commit}}"])[0]
+        return self._objects([f"{self._checked().records}^{{commit}}"])[0]
 
     def _objects(self, names: Sequence[str]) -> list[str | None]:
         given = "".join(f"{name}\n" for name in names).encode()
@@ -179,7 +184,7 @@ class GitRepo:
     def rule_folders(self, paths: Iterable[str]) -> list[Path]:
         """Return the folders whose rule files apply to these vault paths, from the top of the work tree down."""
         vault = self._vault.resolve()
-        prefix = self.location().prefix
+        prefix = self._checked().prefix
         above = len(prefix.strip("/").split("/")) if prefix else 0
         inside = {Path(path).parent for path in paths}
         below = {each for folder in inside for each in (folder, *folder.parents)} - {Path()}
@@ -205,11 +210,11 @@ class GitRepo:
         VaultWriteError (`git_locked`) if one is not released.
         """
         branch = [] if commit == (tip.commit or "") else [(tip.ref, commit, tip.commit)]
-        return self._update(message, *branch, (self.location().records, record, tip.record))
+        return self._update(message, *branch, (self._checked().records, record, tip.record))
 
     def append_record(self, previous: str | None, record: str, message: str, *, drop: str = "") -> bool:
         """Move only the chain of operations, if it is at `previous`, and delete `drop`. Raises VaultWriteError."""
-        return self._update(message, (self.location().records, record, previous), drop=drop)
+        return self._update(message, (self._checked().records, record, previous), drop=drop)
 
     def drop_ref(self, ref: str) -> None:
         """Delete a ref of Donna. Failures are ignored: a remaining ref only retains unused objects."""
@@ -270,7 +275,7 @@ class GitRepo:
 
     def settings(self) -> Mapping[str, str]:
         """Return the settings of the user and the repository that affect how files are stored, by lower-case name."""
-        location, home = self.location(), Path(os.environ.get("HOME", "/"))
+        location, home = self._checked(), Path(os.environ.get("HOME", "/"))
         own = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "git/config"
         files = (location.common_dir / "config", location.git_dir / "config.worktree", home / ".gitconfig", own)
         known = tuple(map(_stamp, files))

@@ -122,20 +122,20 @@ def check_files(located: Located, *, with_loose: bool) -> None:
                 continue
             _check(entry, folder)
             if entry.name in _WALKED:
-                _check_below(Path(entry.path), folder, with_loose=with_loose)
+                _check_below(entry, folder, with_loose=with_loose)
 
 
-def _check_below(folder: Path, top: Path, *, with_loose: bool) -> None:
+def _check_below(folder: os.DirEntry[str], top: Path, *, with_loose: bool) -> None:
     may_have_loose = not with_loose and folder.name == "objects"
     for entry in _entries(folder):
         _check(entry, top)
         is_loose = may_have_loose and len(entry.name) == 2 and set(entry.name) <= _HEX
         if not is_loose and entry.is_dir(follow_symlinks=False):
-            _check_below(Path(entry.path), top, with_loose=with_loose)
+            _check_below(entry, top, with_loose=with_loose)
 
 
 def _check(entry: os.DirEntry[str], top: Path) -> None:
-    """Check one entry. Names are built only for an error, as every write checks all of these entries several times."""
+    """Check one entry. Names are built only for an error, as every write checks all of these entries."""
     if entry.is_dir(follow_symlinks=False) or entry.is_file(follow_symlinks=False):
         return
     if entry.is_symlink():
@@ -185,7 +185,7 @@ def not_trusted(message: str, hint: str) -> VaultWriteError:
     return VaultWriteError(Reason.NOT_TRUSTED, message, hint=hint)
 
 
-def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
+def _entries(folder: os.PathLike[str]) -> Iterator[os.DirEntry[str]]:
     """Yield the entries of a folder; none if it is missing or cannot be listed, which git itself will report."""
     try:
         with os.scandir(folder) as found:

@@ -56,7 +56,6 @@ class UndoPlanner:
 
     def clashes(self, kind: OperationKind, n: int = 1) -> tuple[Clash, ...]:
         """Return the notes that conflict with an undo or redo, in three versions; empty if none does."""
-        self._repo.location()
         net = _net(_effects(kind, _chosen(kind, n, self._history())))
         return self._clashes(self._images(net))
 
@@ -73,12 +72,12 @@ class UndoPlanner:
         return tuple(self._images(found.changes)) if found else None
 
     def _history(self) -> tuple[Operation, ...]:
-        """Return the newest operations, newest first."""
+        """Return the newest operations, newest first. Raises VaultWriteError (`no_repository`)."""
+        self._repo.location()
         return tuple(each_operation(self._repo, self._repo.record()))
 
     def _plan_last(self, kind: OperationKind, n: int) -> Plan:
         self._plan_context.recover()
-        self._repo.location()
         history = self._history()
         return self._plan(kind, _chosen(kind, n, history), history)
 
