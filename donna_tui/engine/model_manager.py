@@ -6,87 +6,19 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from donna_tui.config.models import EmbeddingConfig
 from donna_tui.engine.space_context import SpaceContext
 from donna_tui.platform.supervisor import set_within
 from donna_tui.search.service import OTHER_MODEL
 from donna_tui.types.errors import DonnaError, ModelAwayError, Reason, SpaceError
-from donna_tui.types.events import EngineEvent, EventHub, IndexSwapped, ModelStateChanged, ProblemCleared
+from donna_tui.types.events import EngineEvent, IndexSwapped, ModelStateChanged, ProblemCleared
 from donna_tui.types.status import ModelPhase
 
 if TYPE_CHECKING:
     from donna_tui.embedding.build import UnloadedModel
     from donna_tui.embedding.service import EmbeddingService
     from donna_tui.ingest.index_maintainer import IndexMaintainer
-
-
-class ModelLoader:
-    """The loader of one engine. `cache` is the folder of prepared models."""
-
-    def __init__(self, config: EmbeddingConfig, cache: Path, hub: EventHub) -> None:
-        self._config, self._cache, self.hub = config, cache, hub
-        self.cancelled = threading.Event()
-        """Set to cancel the download and the preparation of the model."""
-        self.failure: DonnaError | None = None
-        self.phase: ModelPhase | None = None
-
-    async def install(self) -> None:
-        from donna_tui.embedding.download import configured_sources
-        from donna_tui.embedding.prepare import install_model
-
-        with self._reporting():
-            sources = configured_sources()
-            await asyncio.to_thread(install_model, self._cache, sources, self._on_phase, self.cancelled)
-
-    async def load(self) -> EmbeddingService | None:
-        """Load the model. Return None if there is none or it cannot be used, after reporting it."""
-        before, self.failure = self.failure, None
-        try:
-            with self._reporting():
-                service = await self._build()
-        except DonnaError:
-            return None
-        if before:
-            self.hub.post(ProblemCleared(reason=before.reason))
-        return service
-
-    async def _build(self) -> EmbeddingService:
-        """Build on a thread, which cannot be cancelled: a model that is ready after a cancellation is closed."""
-        from donna_tui.embedding.build import build_embedding_service
-
-        work = asyncio.to_thread(build_embedding_service, self._config, self._cache, self._on_phase, self.cancelled)
-        building = asyncio.create_task(work)
-        try:
-            return await asyncio.shield(building)
-        except asyncio.CancelledError:
-            with contextlib.suppress(DonnaError, OSError):
-                await (await building).close()
-            raise
-
-    def _on_phase(self, phase: ModelPhase, detail: str) -> None:
-        self.phase = phase
-        if phase is not ModelPhase.READY:  # READY is posted once searches use the model
-            self.hub.post(ModelStateChanged(phase=phase, detail=detail))
-
-    @contextlib.contextmanager
-    def _reporting(self) -> Iterator[None]:
-        """Report an error of the block, and raise it as a DonnaError."""
-        try:
-            try:
-                yield
-            except OSError as error:
-                message = f"the model cannot be prepared in {self._cache} ({error.strerror})"
-                hint = "check its permissions and the free space"
-                raise DonnaError(Reason.IO_ERROR, message, hint=hint) from error
-        except DonnaError as error:
-            self.failure = error
-            phase = ModelPhase.MISSING if error.reason is Reason.MODEL_MISSING else ModelPhase.FAILED
-            self.hub.post(ModelStateChanged(phase=phase, detail=error.message))
-            self.hub.report(error)
-            raise
 
 
 RETRY_SECONDS = 30.0
@@ -106,9 +38,12 @@ class ModelManager:
     """
 
     def __init__(self, context: SpaceContext, *, semantic: bool = True) -> None:
-        self._context = context
-        self._loader = ModelLoader(context.config.embedding, context.paths.cache, context.hub)
+        self._context, self._hub, self._cache = context, context.hub, context.paths.cache
         self._service: EmbeddingService | None = None
+        self._failure: DonnaError | None = None  # that is reported
+        self._phase: ModelPhase | None = None
+        self._cancelled = threading.Event()
+        """Set to cancel the download and the preparation of the model."""
         self.known, self._wanted = asyncio.Event(), asyncio.Event()
         self._unloaded: asyncio.Task[UnloadedModel | None] | None = None
         if semantic:
@@ -125,13 +60,28 @@ class ModelManager:
             await asyncio.sleep(RETRY_SECONDS)
 
     async def install(self) -> None:
-        await self._loader.install()
+        """Download and prepare the default model, and use it. Raises DonnaError, after reporting it."""
+        from donna_tui.embedding.download import configured_sources
+        from donna_tui.embedding.prepare import install_model
+
+        with self._reporting():
+            sources = configured_sources()
+            await asyncio.to_thread(install_model, self._cache, sources, self._on_phase, self._cancelled)
         await self._load_once()
 
     async def _load_once(self) -> bool:
         """Try to load once; return whether no retry is needed."""
-        before, self._service = self._service, await self._loader.load()
-        failure = self._loader.failure
+        trouble, failure = self._failure, None
+        service: EmbeddingService | None = None
+        try:
+            with self._reporting():
+                service = await self._build()
+        except DonnaError as error:
+            failure = error
+        before, self._service = self._service, service
+        if service and trouble:
+            self._failure = None
+            self._hub.post(ProblemCleared(reason=trouble.reason))
         if self._service is None:
             if failure is None or failure.reason is Reason.MODEL_MISSING:
                 self._context.searcher.use(None, NO_MODEL, Reason.MODEL_MISSING)
@@ -145,9 +95,45 @@ class ModelManager:
             await before.close()
         if self._service:
             model = self._service.provider.version_tag
-            self._context.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=model))
+            self._hub.post(ModelStateChanged(phase=ModelPhase.READY, model=model))
         is_passing = isinstance(failure, ModelAwayError) and failure.passing  # such as an unreachable server
         return self._service is not None or not (self._context.long_running and is_passing)
+
+    async def _build(self) -> EmbeddingService:
+        """Build on a thread, which cannot be cancelled: a model that is ready after a cancellation is closed."""
+        from donna_tui.embedding.build import build_embedding_service
+
+        embedding = self._context.config.embedding
+        work = asyncio.to_thread(build_embedding_service, embedding, self._cache, self._on_phase, self._cancelled)
+        building = asyncio.create_task(work)
+        try:
+            return await asyncio.shield(building)
+        except asyncio.CancelledError:
+            with contextlib.suppress(DonnaError, OSError):
+                await (await building).close()
+            raise
+
+    def _on_phase(self, phase: ModelPhase, detail: str) -> None:
+        self._phase = phase
+        if phase is not ModelPhase.READY:  # READY is posted once searches use the model
+            self._hub.post(ModelStateChanged(phase=phase, detail=detail))
+
+    @contextlib.contextmanager
+    def _reporting(self) -> Iterator[None]:
+        """Report an error of the block, and raise it as a DonnaError."""
+        try:
+            try:
+                yield
+            except OSError as error:
+                message = f"the model cannot be prepared in {self._cache} ({error.strerror})"
+                hint = "check its permissions and the free space"
+                raise DonnaError(Reason.IO_ERROR, message, hint=hint) from error
+        except DonnaError as error:
+            self._failure = error
+            phase = ModelPhase.MISSING if error.reason is Reason.MODEL_MISSING else ModelPhase.FAILED
+            self._hub.post(ModelStateChanged(phase=phase, detail=error.message))
+            self._hub.report(error)
+            raise
 
     async def wait_for_first_search(self) -> None:
         """Wait until the first query is answered, and by meaning if the model is loaded soon."""
@@ -197,7 +183,7 @@ class ModelManager:
         model, maintainer = await self._identified(), self._context.maintainer
         if model is None or (maintainer and not await maintainer.indexes.is_complete(model.version)):
             return False
-        self._context.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=model.version_tag))
+        self._hub.post(ModelStateChanged(phase=ModelPhase.READY, model=model.version_tag))
         return True
 
     def _identified(self) -> asyncio.Task[UnloadedModel | None]:
@@ -205,20 +191,20 @@ class ModelManager:
         if self._unloaded is None:
             from donna_tui.embedding.build import unloaded_model
 
-            embedding, cache = self._context.config.embedding, self._context.paths.cache
-            self._unloaded = asyncio.create_task(asyncio.to_thread(unloaded_model, embedding, cache))
+            work = asyncio.to_thread(unloaded_model, self._context.config.embedding, self._cache)
+            self._unloaded = asyncio.create_task(work)
         return self._unloaded
 
     async def prepared(self) -> None:
         """Wait while the model is prepared for this machine; giving up would begin again at each start."""
         self._wanted.set()
         while not (self.known.is_set() or self._context.tasks.failure) and (
-            self._loader.phase in (None, ModelPhase.PREPARING)
+            self._phase in (None, ModelPhase.PREPARING)
         ):
             await set_within(self.known, 0.05)
 
     def cancel(self) -> None:
-        self._loader.cancelled.set()
+        self._cancelled.set()
 
     async def close(self) -> None:
         if self._service:

@@ -12,14 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.config.models import EmbeddingConfig
+from donna_tui.config.models import MemoryConfig
 from donna_tui.embedding import files, prepare
 from donna_tui.embedding.prepare import prepare_model
-from donna_tui.engine.model_manager import ModelLoader
+from donna_tui.engine.model_manager import ModelManager
+from donna_tui.engine.space_context import SpaceContext
 from donna_tui.ops.status import is_model_available
 from donna_tui.platform.paths import AppPaths
+from donna_tui.platform.spaces import Space
 from donna_tui.types.errors import DonnaError, ModelError, Reason
-from donna_tui.types.events import EngineEvent, EventHub, ProblemRaised
+from donna_tui.types.events import EngineEvent, ProblemRaised
 from donna_tui.types.status import ModelPhase
 from tests.unit.embedding_files import tokenizer_json, write_export
 
@@ -216,9 +218,10 @@ def test_damaged_files_that_can_be_replaced_are_not_reported_as_damaged(
 async def test_a_model_that_cannot_be_stored_is_refused_and_reported(tmp_path: Path) -> None:
     (tmp_path / "models" / ".lock").mkdir(parents=True)
     events: list[EngineEvent] = []
-    hub = EventHub()
-    hub.subscribe(events.append)
+    paths = AppPaths(config=tmp_path, state=tmp_path, cache=tmp_path, log=tmp_path)
+    context = SpaceContext(Space("vault", tmp_path, tmp_path), MemoryConfig(), paths, time.time, long_running=False)
+    context.hub.subscribe(events.append)
     with pytest.raises(DonnaError) as refusal:
-        await ModelLoader(EmbeddingConfig(), tmp_path, hub).install()
+        await ModelManager(context).install()
     assert refusal.value.reason is Reason.IO_ERROR
     assert [event.reason for event in events if isinstance(event, ProblemRaised)] == [Reason.IO_ERROR]
