@@ -20,7 +20,6 @@ from donna_tui.memory.conversations import NewTurn, Recorder, expire_conversatio
 from donna_tui.memory.database import MemoryDb
 from donna_tui.memory.db_thread import DbThread
 from donna_tui.memory.importers import Import, LogFolder, Progress
-from donna_tui.memory.indexer import backfill, request_check, wait_until_indexed
 from donna_tui.memory.recall import Recaller, RecallRequest, assemble
 from donna_tui.memory.splitter import TextSplitter
 from donna_tui.memory.suggestions import ACCEPTED, DISMISSED, answer_suggestion, list_suggestions
@@ -431,7 +430,13 @@ class MemoryService:
         if maintainer is None:
             return await self._wait_for_other(min(patience, OTHER_SECONDS))
         await self._context.model.wait_until_known()
-        return await wait_until_indexed(maintainer, patience)
+        self._request_check()
+        try:
+            async with asyncio.timeout(patience):
+                await maintainer.indexes.wait_until_idle()
+        except (TimeoutError, DonnaError):
+            return False
+        return True
 
     async def _wait_for_other(self, patience: float) -> bool:
         """Wait until the process that maintains the index has followed all changes of the memory."""
@@ -447,16 +452,35 @@ class MemoryService:
         return True
 
     async def backfill(self, source: MemorySource) -> BackfillRow:
-        """Index one source again from scratch. Raises SpaceError if another process maintains the index."""
+        """Index one source again from scratch. A failure is reported in the row, so that other sources can follow.
+
+        Raises SpaceError if another process maintains the index.
+        """
         maintainer = await self._context.lease.opened()
         if maintainer is None:
             raise SpaceError(Reason.BUSY, "another Donna process maintains this index", hint="close it, and try again")
         await self._context.model.wait_until_known()
-        return await backfill(maintainer, source)
+        try:
+            if source is MemorySource.VAULT:
+                await maintainer.compare(full=False)
+            else:
+                for pipeline in maintainer.indexes.pipelines:
+                    await pipeline.memory.backfill(source.value)
+            await maintainer.indexes.wait_until_idle()
+            pipeline = maintainer.indexes.active
+            sql = "SELECT count(*) FROM memory_documents WHERE source_type = ?"
+            count: int = await pipeline.write(lambda: pipeline.store.database.value(sql, (source.value,)))
+            return BackfillRow(source=source.value, state="ok", documents=count)
+        except DonnaError as error:
+            message = error.message
+        except Exception as error:
+            message = f"it failed ({type(error).__name__})"
+        return BackfillRow(source=source.value, state="failed", message=message)
 
     def _request_check(self) -> None:
-        if maintainer := self._context.maintainer:
-            request_check(maintainer)
+        """Request that all indexes check the memory for changes soon."""
+        for pipeline in self._context.maintainer.indexes.pipelines if self._context.maintainer else ():
+            pipeline.memory.request_check()
 
     async def close(self) -> None:
         await self.db.close()

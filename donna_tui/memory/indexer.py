@@ -10,23 +10,16 @@ import asyncio
 import time
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 from donna_tui.index.database import Database
 from donna_tui.index.vectors import HAS_VECTOR
-from donna_tui.ingest.index_maintainer import IndexMaintainer
 from donna_tui.ingest.pipeline import Pipeline
 from donna_tui.ingest.worker import FLUSH_SECONDS, PASSING, PAUSE_SECONDS
 from donna_tui.memory.changes import ChangeFollower
 from donna_tui.platform.supervisor import set_within
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason
 from donna_tui.types.events import ProblemCleared
-from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultNote
-
-if TYPE_CHECKING:
-    from donna_tui.types.memory import BackfillRow
-
 
 POLL_SECONDS = 1.0
 """Seconds between two checks for changes made by another process."""
@@ -145,41 +138,3 @@ def _flush(steps: Iterator[int]) -> tuple[bool, bool]:
         if time.monotonic() > deadline:
             return True, changed
     return False, changed
-
-
-def request_check(maintainer: IndexMaintainer) -> None:
-    """Request that all indexes check the memory for changes soon."""
-    for pipeline in maintainer.indexes.pipelines:
-        pipeline.memory.request_check()
-
-
-async def wait_until_indexed(maintainer: IndexMaintainer, patience: float) -> bool:
-    """Wait up to `patience` seconds until the indexes are up to date. Return whether they are."""
-    request_check(maintainer)
-    try:
-        async with asyncio.timeout(patience):
-            await maintainer.indexes.wait_until_idle()
-    except (TimeoutError, DonnaError):
-        return False
-    return True
-
-
-async def backfill(maintainer: IndexMaintainer, source: MemorySource) -> BackfillRow:
-    """Reindex one source. A failure is reported in the row, so that the other sources continue."""
-    from donna_tui.types.memory import BackfillRow
-
-    try:
-        if source is MemorySource.VAULT:
-            await maintainer.compare(full=False)
-        else:
-            for pipeline in maintainer.indexes.pipelines:
-                await pipeline.memory.backfill(source.value)
-        await maintainer.indexes.wait_until_idle()
-        pipeline = maintainer.indexes.active
-        sql = "SELECT count(*) FROM memory_documents WHERE source_type = ?"
-        count: int = await pipeline.write(lambda: pipeline.store.database.value(sql, (source.value,)))
-        return BackfillRow(source=source.value, state="ok", documents=count)
-    except DonnaError as error:
-        return BackfillRow(source=source.value, state="failed", message=error.message)
-    except Exception as error:
-        return BackfillRow(source=source.value, state="failed", message=f"it failed ({type(error).__name__})")
