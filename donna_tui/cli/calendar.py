@@ -10,6 +10,10 @@ from urllib.parse import urlsplit
 
 import typer
 
+from donna_tui.calendar.adding import add_calendar
+from donna_tui.calendar.following import window_around
+from donna_tui.calendar.mirror import calendar_rows
+from donna_tui.calendar.sources import sources_for
 from donna_tui.calendar.values import local_zone
 from donna_tui.cli.meetings import NO_CALENDAR, open_db_thread
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
@@ -41,8 +45,6 @@ def calendar_add(
     as_json: AsJson = False,
 ) -> None:
     """Read a calendar once and, if that succeeds, follow it. Only your own settings file is changed."""
-    from donna_tui.calendar.adding import add_calendar
-
     given = {"username": username, "password_file": password_file, "password_env": password_env}
     login: dict[str, Any] = {key: value for key, value in given.items() if value}
     known = [calendar.name for calendar in load_trusted().config.calendars]
@@ -67,8 +69,6 @@ def calendar_add(
 @app.command("list")
 def calendar_list(space: SpaceOption = None, as_json: AsJson = False) -> None:
     """List the followed calendars, with the last read and any problem."""
-    from donna_tui.calendar.mirror import calendar_rows
-
     session = find_session(space)
 
     async def rows() -> list[CalendarRow]:
@@ -91,9 +91,6 @@ def calendar_test(
     name: Annotated[str, typer.Argument(help="Only this calendar.")] = "", as_json: AsJson = False
 ) -> None:
     """Read each calendar now, and count its meetings. Errors are printed; nothing is stored."""
-    from donna_tui.calendar.following import window_around
-    from donna_tui.calendar.sources import sources_for
-
     calendars = [calendar for calendar in load_trusted().config.calendars if name in ("", calendar.name)]
     if name and not calendars:
         raise DonnaError(Reason.MISSING, f"there is no calendar {name}", hint="donna calendar list shows the names")

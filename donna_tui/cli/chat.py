@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -18,14 +18,14 @@ from donna_tui.cli.output import ExitCode, emit, emit_lines, print_message, requ
 from donna_tui.cli.progress import bar, draw, shown_progress
 from donna_tui.cli.remember import emit_memories
 from donna_tui.cli.session import Session, engine_for, open_session, run, run_with_engine
+from donna_tui.engine.engine import Engine
+from donna_tui.memory.importers import LogFolder, claude_code_folder, exports_in, size_of
 from donna_tui.platform.paths import expanded
 from donna_tui.text.plural import plural
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import ConversationRow, ImportReport, MemoryChunk, Suggestion
 from donna_tui.types.search import ME
-
-if TYPE_CHECKING:
-    from donna_tui.engine.engine import Engine
+from donna_tui.vault.note.read import iso_date
 
 app = new_app("Chats: import, list and summarise them.")
 
@@ -60,8 +60,6 @@ def chat_import(
     as_json: AsJson = False,
 ) -> None:
     """Import chats. Repeating it imports only what is new."""
-    from donna_tui.memory.importers import exports_in
-
     if not all(files):
         raise DonnaError(Reason.USAGE, "no file given", hint="donna chat import conversations.json")
     paths = [found for file in files for found in exports_in(expanded(Path(file)))]
@@ -135,8 +133,6 @@ def _total(reports: Sequence[ImportReport]) -> ImportReport:
 @contextlib.contextmanager
 def _progress(file: Path) -> Iterator[Callable[[tuple[int, int]], None]]:
     """Show a progress bar of the import, if stderr is a terminal."""
-    from donna_tui.memory.importers import size_of
-
     size = size_of(file)
     if not (sys.stderr.isatty() and size):
         yield lambda _: None
@@ -195,8 +191,6 @@ def chat_watch(
     space: SpaceOption = None,
 ) -> None:
     """Follow Claude Code's session logs, and store new messages. Resumes after a restart."""
-    from donna_tui.memory.importers import claude_code_folder
-
     place = expanded(Path(folder)) if folder else claude_code_folder()
     if not place.is_dir():
         raise DonnaError(Reason.MISSING, f"there is no folder {place}", hint="choose another with --folder")
@@ -206,8 +200,6 @@ def chat_watch(
 
 
 async def _watch(session: Session, folder: Path, *, once: bool, sensitive: bool) -> None:
-    from donna_tui.memory.importers import LogFolder
-
     async with engine_for(session, "donna chat watch") as engine:
         service = engine.memory
         logs = LogFolder(folder, session.space.state)
@@ -259,8 +251,6 @@ def chat_suggestions(
 
 
 def _suggestion_lines(one: Suggestion, replaced: Sequence[str], done: str) -> Iterator[str]:
-    from donna_tui.vault.note.read import iso_date
-
     yield f"{one.id:>4}  {one.text}" if not done else f"{done}: {one.text}"
     for text in replaced:
         yield f"      {'replaced' if done else 'replaces'} “{' '.join(text.split())}”"
@@ -277,8 +267,6 @@ def chat_list(space: SpaceOption = None, as_json: AsJson = False) -> None:
 
 
 def _conversation_line(row: ConversationRow) -> str:
-    from donna_tui.vault.note.read import iso_date
-
     state = "(forgotten)" if not row.turns else "(summarised)" if row.summary else ""
     user = f"({row.user_id})" if row.user_id != ME else ""
     described = "  ".join(filter(None, (row.name, row.title, user, state)))

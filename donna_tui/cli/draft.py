@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -19,6 +19,9 @@ from donna_tui.cli.output import ExitCode, emit, named_day, print_message, requi
 from donna_tui.cli.search import run_with_index
 from donna_tui.cli.session import Session, open_session
 from donna_tui.cli.write import agreed_to, agrees_to_repository, outcome_fields, writer_for
+from donna_tui.engine.draft_service import DraftService
+from donna_tui.engine.engine import Engine
+from donna_tui.engine.skill_runner import skill_names
 from donna_tui.text.plural import plural
 from donna_tui.types.drafts import Draft, DraftRow, DraftState
 from donna_tui.types.errors import DonnaError, Reason
@@ -26,10 +29,6 @@ from donna_tui.types.notes import Edit
 from donna_tui.vault.edit_drafts import EditDrafts, edited_text
 from donna_tui.vault.write.changes import OperationKind, Outcome, Plan, has_etag
 from donna_tui.vault.write.file_names import EVERYWHERE
-
-if TYPE_CHECKING:
-    from donna_tui.engine.draft_service import DraftService
-    from donna_tui.engine.engine import Engine
 
 app = new_app("Drafts: approve or reject notes that Donna wrote.")
 
@@ -154,8 +153,6 @@ def draft_new(
     as_json: AsJson = False,
 ) -> None:
     """Write the draft of a day or a week now. For meetings use `donna meetings write`."""
-    from donna_tui.engine.skill_runner import skill_names
-
     if skill not in (known := skill_names()):
         raise DonnaError(Reason.USAGE, f"there is no skill {skill}", hint=f"the skills are {', '.join(known)}")
     if person and skill != "person_profile":

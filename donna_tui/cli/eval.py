@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -15,15 +15,14 @@ from donna_tui.cli.options import AsJson, new_app
 from donna_tui.cli.output import emit
 from donna_tui.cli.progress import shown_progress
 from donna_tui.cli.session import Session, engine_for, run, session_for
+from donna_tui.engine.engine import Engine
+from donna_tui.ops.evaluation import Grep, read_set, read_turn_set, with_turns_around
 from donna_tui.platform.paths import AppPaths, app_paths
 from donna_tui.platform.spaces import space_at
 from donna_tui.search.evaluation import GoldQuestion, ResultRange, Scores, mean, score
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import MODES, Filters, Hit, MemorySource, Mode, SearchRequest
 from donna_tui.vault.client import VaultClient
-
-if TYPE_CHECKING:
-    from donna_tui.engine.engine import Engine
 
 app = new_app()
 
@@ -74,8 +73,6 @@ def evaluate(
 
 
 def _evaluate(folder: Path, systems: Sequence[str], paths: AppPaths, *, by_kind: bool) -> Iterator[TableRow]:
-    from donna_tui.ops.evaluation import read_set
-
     loaded = read_set(folder)
     answers: Answers = {system: [] for system in systems}
     for root, questions in loaded.vaults.items():
@@ -85,8 +82,6 @@ def _evaluate(folder: Path, systems: Sequence[str], paths: AppPaths, *, by_kind:
 
 
 def _evaluate_turns(folder: Path, systems: Sequence[str], paths: AppPaths, *, by_kind: bool) -> Iterator[TableRow]:
-    from donna_tui.ops.evaluation import read_turn_set
-
     loaded = read_turn_set(folder)
     answers: Answers = {system: [] for system in (*systems, *([AROUND] if "hybrid" in systems else []))}
     for person, questions in loaded.people.items():
@@ -100,8 +95,6 @@ def _evaluate_turns(folder: Path, systems: Sequence[str], paths: AppPaths, *, by
 async def _answer_turns(
     session: Session, file: Path, person: str, questions: Sequence[GoldQuestion], answers: Answers
 ) -> None:
-    from donna_tui.ops.evaluation import with_turns_around
-
     async with engine_for(session, "donna eval") as engine:
         with shown_progress(engine):
             await engine.memory.import_chat(file, user=person)
@@ -123,8 +116,6 @@ def _rows(name: str, answers: Answers, *, by_kind: bool) -> Iterator[TableRow]:
 
 
 async def _answer(session: Session, questions: Sequence[GoldQuestion], answers: Answers) -> None:
-    from donna_tui.ops.evaluation import Grep
-
     async with engine_for(session, "donna eval") as engine:
         with shown_progress(engine):
             await engine.sync()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,13 +12,12 @@ from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, print_problem
 from donna_tui.cli.progress import shown_progress
 from donna_tui.cli.session import open_session, run_with_engine
+from donna_tui.engine.engine import Engine
 from donna_tui.text.plural import plural
 from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.memory import BackfillRow
+from donna_tui.types.search import MemorySource
 from donna_tui.types.status import ModelPhase, Status
-
-if TYPE_CHECKING:
-    from donna_tui.engine.engine import Engine
-    from donna_tui.types.memory import BackfillRow
 
 app = new_app()
 
@@ -83,8 +82,6 @@ def backfill(
     as_json: AsJson = False,
 ) -> None:
     """Index documents again from their sources. Repeating it changes nothing."""
-    from donna_tui.types.search import MemorySource
-
     names = [source_type.value for source_type in MemorySource]
     wanted = [source_type for source_type in MemorySource if source in ("all", source_type)]
     if not wanted:

@@ -11,16 +11,20 @@ from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, print_message
 from donna_tui.cli.progress import bar, draw
 from donna_tui.cli.session import open_session, run_with_engine
+from donna_tui.config.routes import load_routes, models_file
+from donna_tui.embedding import files
+from donna_tui.embedding.files import ModelFiles
+from donna_tui.embedding.prepare import install_model, prepared_model
+from donna_tui.ops.status import is_model_available
 from donna_tui.platform.paths import app_paths
 from donna_tui.types.errors import DonnaError, ModelError
+from donna_tui.types.status import ModelPhase
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from donna_tui.embedding.download import Progress
-    from donna_tui.embedding.files import ModelFiles
     from donna_tui.engine.engine import Engine
-    from donna_tui.types.status import ModelPhase
 
 app = new_app("Models: install the embedding model, test language models.")
 
@@ -33,7 +37,6 @@ def model_install(
 ) -> None:
     """Download the model for semantic search (84 MB). It is prepared for this machine; nothing is uploaded."""
     from donna_tui.embedding.download import configured_sources
-    from donna_tui.embedding.prepare import install_model
 
     paths = app_paths().make()
     at_a_terminal = sys.stderr.isatty()
@@ -60,9 +63,6 @@ def model_install(
 @app.command("list")
 def model_list(as_json: AsJson = False) -> None:
     """Show the model for semantic search: its state, size and path."""
-    from donna_tui.embedding import files
-    from donna_tui.ops.status import is_model_available
-
     paths = app_paths()
     model = _prepared(paths.cache)
     row = {
@@ -84,8 +84,6 @@ def model_list(as_json: AsJson = False) -> None:
 
 
 def _prepared(cache: Path) -> ModelFiles | None:
-    from donna_tui.embedding.prepare import prepared_model
-
     try:
         return prepared_model(cache)
     except ModelError:
@@ -95,7 +93,6 @@ def _prepared(cache: Path) -> ModelFiles | None:
 @app.command("test")
 def model_test(space: SpaceOption = None, as_json: AsJson = False) -> None:
     """Ask each configured language model for one word. This tests server, key, model and answer."""
-    from donna_tui.config.routes import load_routes, models_file
     from donna_tui.llm.failures import address_of
     from donna_tui.ops.doctor import PURPOSES, request_one_word
 

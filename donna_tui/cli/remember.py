@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -14,13 +14,16 @@ from donna_tui.cli.output import emit, emit_lines, print_message, require_found
 from donna_tui.cli.search import run_with_index
 from donna_tui.cli.session import open_session, run_with_engine
 from donna_tui.cli.write import given_text
+from donna_tui.engine.engine import Engine
+from donna_tui.engine.memory_service import session_of
+from donna_tui.memory.recall import assemble
+from donna_tui.search.passages import as_check_box
+from donna_tui.search.query import readable
 from donna_tui.text.plural import plural
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import MemoryChunk, MemoryFilter, MemoryType, RecallResult
 from donna_tui.types.search import ME, MemorySource
-
-if TYPE_CHECKING:
-    from donna_tui.engine.engine import Engine
+from donna_tui.vault.note.read import iso_date
 
 app = new_app()
 
@@ -188,10 +191,6 @@ def memory_fields(memory: MemoryChunk) -> dict[str, Any]:
 
 def memory_lines(memory: MemoryChunk) -> Iterator[str]:
     """Format a memory for reading: type, content, id, day, importance and the session of an agent."""
-    from donna_tui.engine.memory_service import session_of
-    from donna_tui.search.passages import as_check_box
-    from donna_tui.vault.note.read import iso_date
-
     text = as_check_box(memory.content) if memory.source is MemorySource.TASK else memory.content
     known = memory.importance.value if memory.importance else None
     importance = "" if known is None else f"  importance {known:.2f}"
@@ -225,9 +224,6 @@ def recall(
     as_json: AsJson = False,
 ) -> None:
     """Select the memories for a prompt within a token budget. What was left out is printed with the reason."""
-    from donna_tui.memory.recall import assemble
-    from donna_tui.search.query import readable
-
     question = " ".join(query)
     if not question.strip():
         raise DonnaError(Reason.USAGE, "no question given", hint='donna recall "how do we deploy"')

@@ -18,10 +18,14 @@ from donna_tui.cli.write import writer_for
 from donna_tui.platform.paths import private_folder
 from donna_tui.platform.spaces import SpaceLock
 from donna_tui.types.errors import DonnaError, Reason, SpaceError
+from donna_tui.vault.include import GlobSet
+from donna_tui.vault.paths import VaultRoot
+from donna_tui.vault.write.file_names import EVERYWHERE
+from donna_tui.webdav.files import ServedTree, private_files
+from donna_tui.webdav.gate import USER, VARIABLE, Password, given_password, make_password, stored_password
+from donna_tui.webdav.upload import Preimages, sweep
 
 if TYPE_CHECKING:
-    from donna_tui.webdav.files import ServedTree
-    from donna_tui.webdav.gate import Password
     from donna_tui.webdav.server import WebdavServer
 
 
@@ -80,12 +84,6 @@ def serve_webdav(
 
 
 def _served_tree(session: Session, *, with_private: bool) -> ServedTree:
-    from donna_tui.vault.include import GlobSet
-    from donna_tui.vault.paths import VaultRoot
-    from donna_tui.vault.write.file_names import EVERYWHERE
-    from donna_tui.webdav.files import ServedTree, private_files
-    from donna_tui.webdav.upload import Preimages, sweep
-
     safety, root = session.config.safety, VaultRoot(session.space.root)
     private = private_files(root, max_bytes=safety.max_read_bytes, key=safety.sensitive_frontmatter_key)
     withheld = (lambda _: False) if with_private else private
@@ -97,8 +95,6 @@ def _served_tree(session: Session, *, with_private: bool) -> ServedTree:
 
 
 def _password(folder: Path, file: Path | None, *, renew: bool) -> Password:
-    from donna_tui.webdav.gate import VARIABLE, given_password, make_password, stored_password
-
     known = given_password(os.environ, file) or (None if renew else stored_password(folder))
     if known is not None:
         return known
@@ -113,8 +109,6 @@ def _password(folder: Path, file: Path | None, *, renew: bool) -> Password:
 
 
 async def _serve(session: Session, server: WebdavServer, *, as_json: bool) -> None:
-    from donna_tui.webdav.gate import USER
-
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

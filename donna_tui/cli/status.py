@@ -13,12 +13,12 @@ from donna_tui.cli.output import ExitCode, emit, print_message, require_found
 from donna_tui.cli.session import Session, find_session, open_session
 from donna_tui.config.agent_settings import AgentEmbedding, AgentSettings
 from donna_tui.config.load import load_trusted
+from donna_tui.ops.status import SpaceReport, SpaceRow, list_spaces, read_report
 from donna_tui.platform.paths import app_paths
 from donna_tui.text.plural import plural
 
 if TYPE_CHECKING:
     from donna_tui.ops.doctor import Finding
-    from donna_tui.ops.status import SpaceReport, SpaceRow
 
 app = new_app()
 
@@ -28,8 +28,6 @@ SHOWN = 20
 @app.command("status")
 def status(space: SpaceOption = None, as_json: AsJson = False) -> None:
     """Show the progress of the index, and its problems."""
-    from donna_tui.ops.status import read_report
-
     session = open_session(space)
     report = read_report(session.space, session.paths)
     config = session.config
@@ -69,8 +67,6 @@ def _status_lines(report: SpaceReport) -> Iterator[str]:
 @app.command("spaces")
 def spaces(as_json: AsJson = False) -> None:
     """List vaults and memories of agents, each with its state."""
-    from donna_tui.ops.status import list_spaces
-
     rows = list_spaces(load_trusted().config, app_paths())
     emit({"spaces": [asdict(row) for row in rows]}, _space_lines(rows), as_json=as_json)
     require_found(rows, "no spaces yet: open a vault with donna ~/notes, or name agents in your settings")

@@ -14,6 +14,7 @@ from donna_tui.cli.search import run_with_index
 from donna_tui.cli.session import Session, open_session
 from donna_tui.cli.write import carry_out
 from donna_tui.memory.checkboxes import PRIORITIES, checked, day_typed, task_line, with_task
+from donna_tui.memory.tasks import line_now, named_task
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.types.memory import TaskRow
 from donna_tui.types.search import TASK_MARKS
@@ -63,8 +64,6 @@ def task_done(
     as_json: AsJson = False,
 ) -> None:
     """Mark a task as done: one operation, which `donna undo` reverts."""
-    from donna_tui.memory.tasks import line_now, named_task
-
     if not identity:
         raise DonnaError(Reason.USAGE, "no task given", hint="donna task list shows the ids")
     session = open_session(space)
