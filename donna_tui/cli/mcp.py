@@ -16,21 +16,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from donna_tui.agents.guard import token_file, token_of
+from donna_tui.agents.setup import server_command, setup_for, skill_file
+from donna_tui.agents.tools.catalogue import TOOLS, call
+from donna_tui.agents.tools.context import WRITES, Access, ClientSession, Quota, ToolContext, actor_of
 from donna_tui.cli.demo_vault import demo_folder, make_demo
 from donna_tui.cli.failure import require_open_streams
 from donna_tui.cli.options import ERRORS_AS_JSON, SpaceOption, new_app
 from donna_tui.cli.output import emit_lines, exit_code, json_text, print_message, require_found
 from donna_tui.cli.search import run_with_index
 from donna_tui.cli.session import Session, engine_for, open_session, run
+from donna_tui.engine.engine import Engine
+from donna_tui.engine.vault_service import announce
 from donna_tui.http.guard import OncePerMinute
 from donna_tui.platform.paths import app_paths
 from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.vault.open import indexed_client, open_writer
 
 if TYPE_CHECKING:
     from donna_tui.agents.server import Dispatcher
     from donna_tui.agents.stdio import Wire
-    from donna_tui.agents.tools.context import ClientSession, ToolContext
-    from donna_tui.engine.engine import Engine
 
 app = new_app()
 
@@ -51,8 +56,6 @@ class ServerOptions:
     @property
     def arguments(self) -> list[str]:
         """Return these options as words of a command line."""
-        from donna_tui.agents.tools.context import WRITES
-
         quota = ["--quota", str(self.quota)] if self.write and self.quota != WRITES else []
         granted = (
             ("--write", self.write),
@@ -115,8 +118,6 @@ def mcp(
         hint = "it configures a client that starts the server over stdio, for your own notes"
         raise DonnaError(Reason.USAGE, message, hint=hint)
     if skill:
-        from donna_tui.agents.setup import skill_file
-
         emit_lines([skill_file().rstrip("\n")])
     elif setup is not None:
         _print_setup(setup, options, space)
@@ -128,8 +129,6 @@ def mcp(
 
 def _print_setup(client: str, options: ServerOptions, space: str | None) -> None:
     """Print the configuration of a client, and where to put it."""
-    from donna_tui.agents.setup import server_command, setup_for
-
     meant = open_session(space).space
     named = ["--space", meant.agent or str(meant.root)]
     setup = setup_for(client, server_command([*named, *options.arguments], os.environ))
@@ -140,7 +139,13 @@ def _print_setup(client: str, options: ServerOptions, space: str | None) -> None
 def _print_answer(name: str, arguments: str, options: ServerOptions, space: str | None, *, demo: bool) -> None:
     """Call one tool like a client, and print its answer."""
     given = _object(name, arguments)
-    answer = _call(open_session(_demo_space() if demo else space), name, given, options)
+    session = open_session(_demo_space() if demo else space)
+
+    async def work(engine: Engine) -> dict[str, Any]:
+        client = ClientSession(actor_of(WHAT), Quota(options.quota))
+        return await call(_context_of(engine, session, options, client), name, given)
+
+    answer = run_with_index(session, WHAT, work)
     emit_lines([json_text(answer)])
     if not answer["ok"]:
         raise SystemExit(exit_code(Reason(answer["reason"])))
@@ -170,20 +175,8 @@ def _run_server(options: ServerOptions, space: str | None, *, demo: bool) -> Non
         run(_serve(session, options, wire))
 
 
-def _call(session: Session, name: str, arguments: dict[str, Any], options: ServerOptions) -> dict[str, Any]:
-    from donna_tui.agents.tools.catalogue import call
-    from donna_tui.agents.tools.context import ClientSession, Quota, actor_of
-
-    async def work(engine: Engine) -> dict[str, Any]:
-        client = ClientSession(actor_of(WHAT), Quota(options.quota))
-        return await call(_context_of(engine, session, options, client), name, arguments)
-
-    return run_with_index(session, WHAT, work)
-
-
 async def _serve(session: Session, options: ServerOptions, wire: Wire | None) -> None:
     from donna_tui.agents.server import Dispatcher, Sessions, build_server
-    from donna_tui.agents.tools.context import Quota
 
     task = asyncio.current_task()
     if task:
@@ -200,7 +193,6 @@ async def _serve(session: Session, options: ServerOptions, wire: Wire | None) ->
 
 
 async def _serve_http(service: Dispatcher, session: Session, port: int) -> None:
-    from donna_tui.agents.guard import token_file, token_of
     from donna_tui.agents.http import serve_http
     from donna_tui.agents.server import build_server
 
@@ -216,10 +208,6 @@ async def _serve_http(service: Dispatcher, session: Session, port: int) -> None:
 
 
 def _context_of(engine: Engine, session: Session, options: ServerOptions, client: ClientSession) -> ToolContext:
-    from donna_tui.agents.tools.context import Access, ToolContext
-    from donna_tui.engine.vault_service import announce
-    from donna_tui.vault.open import indexed_client, open_writer
-
     config, space = session.config, session.space
     hub = engine.hub
     return ToolContext(
@@ -233,8 +221,6 @@ def _context_of(engine: Engine, session: Session, options: ServerOptions, client
 
 def _object(tool: str, text: str) -> dict[str, Any]:
     """Parse the arguments of a call: a JSON object, or plain words as the first argument of the tool."""
-    from donna_tui.agents.tools.catalogue import TOOLS
-
     if not text:
         return {}
     if not text.lstrip().startswith(("{", "[")):

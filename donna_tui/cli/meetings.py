@@ -8,27 +8,27 @@ import time
 from collections.abc import AsyncIterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
 import typer
 
+from donna_tui.calendar.following import FRESH_SECONDS, Following
+from donna_tui.calendar.mirror import IMPORTED, Stored, calendar_rows, meetings_between, store
+from donna_tui.calendar.sources import read_files, sources_for
 from donna_tui.calendar.values import Fetched, Window, beginning, days_later, local, local_zone
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, named_day, print_message, require_found
 from donna_tui.cli.search import run_with_index
 from donna_tui.cli.session import Session, open_session, run
+from donna_tui.engine.engine import Engine
+from donna_tui.memory.database import MemoryDb
+from donna_tui.memory.db_thread import DbThread
 from donna_tui.platform.paths import expanded, private_folder
 from donna_tui.text.plural import plural
 from donna_tui.types.drafts import CalendarRow, DraftRow, Meeting
 from donna_tui.types.errors import CalendarError, DonnaError, Reason
 from donna_tui.types.events import EventHub
-
-if TYPE_CHECKING:
-    from donna_tui.calendar.mirror import Stored
-    from donna_tui.engine.engine import Engine
-    from donna_tui.memory.database import MemoryDb
-    from donna_tui.memory.db_thread import DbThread
 
 app = new_app("Meetings from your calendars and from calendar files.")
 
@@ -152,8 +152,6 @@ def meeting_fields(meeting: Meeting, zone: ZoneInfo) -> dict[str, Any]:
 
 @contextlib.asynccontextmanager
 async def open_db_thread(session: Session) -> AsyncIterator[DbThread]:
-    from donna_tui.memory.db_thread import DbThread
-
     db_thread = DbThread(private_folder(session.space.state), EventHub(), lambda: None)
     try:
         yield db_thread
@@ -164,31 +162,18 @@ async def open_db_thread(session: Session) -> AsyncIterator[DbThread]:
 async def _meetings(
     session: Session, start: float, end: float, zone: ZoneInfo
 ) -> tuple[list[Meeting], list[CalendarRow]]:
-    from donna_tui.calendar.mirror import calendar_rows, meetings_between
-
+    """Read the followed calendars that neither a command nor a running Donna has read recently, and list meetings."""
     async with open_db_thread(session) as db_thread:
-        await _refresh_calendars(session, db_thread, zone)
+        now = time.time()
+        rows = await db_thread.run(lambda db: calendar_rows(db.database))
+        fresh = {row.name for row in rows if not row.problem and now - (row.fetched_at or 0.0) < FRESH_SECONDS}
+        stale = [calendar for calendar in session.config.calendars if calendar.name not in fresh]
+        await Following(db_thread, sources_for(stale, zone, session.space.state), EventHub()).refresh()
         meetings = await db_thread.run(lambda db: meetings_between(db.database, start, end))
         return meetings, await db_thread.run(lambda db: calendar_rows(db.database))
 
 
-async def _refresh_calendars(session: Session, db_thread: DbThread, zone: ZoneInfo) -> None:
-    """Read the followed calendars that this command or a running Donna has not read recently."""
-    from donna_tui.calendar.following import FRESH_SECONDS, Following
-    from donna_tui.calendar.mirror import calendar_rows
-    from donna_tui.calendar.sources import sources_for
-
-    now = time.time()
-    rows = await db_thread.run(lambda db: calendar_rows(db.database))
-    fresh = {row.name for row in rows if not row.problem and now - (row.fetched_at or 0.0) < FRESH_SECONDS}
-    stale = [calendar for calendar in session.config.calendars if calendar.name not in fresh]
-    await Following(db_thread, sources_for(stale, zone, session.space.state), EventHub()).refresh()
-
-
 async def _import(session: Session, place: Path) -> tuple[Fetched, Stored]:
-    from donna_tui.calendar.mirror import IMPORTED, calendar_rows, store
-    from donna_tui.calendar.sources import read_files
-
     now, name = datetime.datetime.now(datetime.UTC), place.name
     window = Window(now - IMPORTED_BACK, now + IMPORTED_AHEAD)
     fetched = await read_files(place, name, window, local_zone())
