@@ -17,6 +17,7 @@ from donna_tui.cli.output import ExitCode, emit, emit_lines, json_text, print_me
 from donna_tui.cli.progress import shown_progress
 from donna_tui.cli.session import Session, engine_for, open_session, run, run_with_engine
 from donna_tui.ops.hits import grouped_lines, hit_fields, why_not_fields, why_not_lines
+from donna_tui.search.citations import cited_lines
 from donna_tui.text.plural import plural
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason, VaultReadError
 from donna_tui.types.search import DRAFTS, MODES, Filters, MemorySource, SearchOutcome, SearchRequest
@@ -264,8 +265,6 @@ def why_not(
     as_json: AsJson = False,
 ) -> None:
     """Explain why a note is not among the hits of a search."""
-    from donna_tui.search.citations import cited_lines
-
     cited_space, path, *_ = cited_lines(note)
     session = open_session(cited_space or space)
     request = _request(session, query, k, mode)

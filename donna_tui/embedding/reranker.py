@@ -8,10 +8,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from donna_tui.config.models import RecallConfig, RetrievalConfig
 from donna_tui.platform.lazy import np
 from donna_tui.types.errors import ModelError, Reason
 
 PAIRS_AT_ONCE = 16
+
+
+def configured_reranker(settings: RetrievalConfig | RecallConfig) -> CrossEncoderReranker | None:
+    """Return the cross-encoder of these settings if it is turned on."""
+    folder = settings.reranker_model if settings.reranker_enabled else None
+    return CrossEncoderReranker(folder) if folder else None
 
 
 class CrossEncoderReranker:

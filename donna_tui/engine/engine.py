@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donna_tui.config.models import MemoryConfig
+from donna_tui.embedding.reranker import configured_reranker
 from donna_tui.engine.freshness import Freshness
 from donna_tui.engine.index_lease import IndexLease
 from donna_tui.engine.model_manager import ModelManager
 from donna_tui.engine.space_context import SpaceContext
 from donna_tui.engine.status_reporter import StatusReporter, measure, worth_reporting
+from donna_tui.index.documents import folders_of, sources_of
 from donna_tui.index.invocations import InputHash, load_key
 from donna_tui.platform.lazy import Lazy
 from donna_tui.platform.log import LOG_NAME, LogFile
@@ -25,6 +27,7 @@ from donna_tui.platform.spaces import Space, remember
 from donna_tui.platform.supervisor import after
 from donna_tui.search.history import QuestionHistory
 from donna_tui.search.hybrid import Settings
+from donna_tui.search.names import switch
 from donna_tui.search.service import SearchService
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason, SpaceError
 from donna_tui.types.events import EngineStateChanged, Listener, ProblemRaised
@@ -41,7 +44,6 @@ if TYPE_CHECKING:
     from donna_tui.engine.vault_service import VaultService
     from donna_tui.ingest.index_maintainer import IndexMaintainer
     from donna_tui.llm.router import ModelRouter
-    from donna_tui.search.reranking import Scorer
     from donna_tui.search.why_not import WhyNot
     from donna_tui.types.memory import TaskRow
 
@@ -104,7 +106,7 @@ class Engine:
         retrieval, policy = self._config.retrieval, self.context.policy
         settings = Settings(retrieval.min_score, retrieval.max_k, policy.deadline_seconds)
         self.context.search_service = SearchService(
-            lambda: self._lease.readers, settings, self.hub, self._input_hash, self._search_scorer()
+            lambda: self._lease.readers, settings, self.hub, self._input_hash, configured_reranker(retrieval)
         )
         self.hub.post(EngineStateChanged(state="starting"))
         if not self._log.opened:
@@ -121,14 +123,6 @@ class Engine:
                 from donna_tui.engine.metrics import serve_metrics
 
                 self._tasks.start("serving metrics", lambda: serve_metrics(self.hub, port))
-
-    def _search_scorer(self) -> Scorer | None:
-        settings = self._config.retrieval
-        if not settings.reranker_enabled or settings.reranker_model is None:
-            return None
-        from donna_tui.embedding.reranker import CrossEncoderReranker
-
-        return CrossEncoderReranker(settings.reranker_model)
 
     def _open_vault(self) -> VaultService:
         """Import and open the vault service, which takes longer than a search and is needed only with `watch`."""
@@ -301,8 +295,6 @@ class Engine:
 
     async def names(self, query: str, limit: int = 50) -> tuple[NameMatch, ...]:
         """Match a query against names of notes and headings, best first; without one return the newest notes."""
-        from donna_tui.search.names import switch
-
         return await self.context.read(lambda database: switch(database, query, limit, Filters().user_id))
 
     async def recent_notes(self, limit: int) -> tuple[NameMatch, ...]:
@@ -349,13 +341,9 @@ class Engine:
         return await self._neighbours().passage(space, path, (start_line, end_line))
 
     async def folders(self) -> tuple[str, ...]:
-        from donna_tui.index.documents import folders_of
-
         return await self.context.read(folders_of)
 
     async def sources(self) -> tuple[str, ...]:
-        from donna_tui.index.documents import sources_of
-
         return await self.context.read(sources_of)
 
     def absolute_path(self, path: str, space: str = "") -> Path:

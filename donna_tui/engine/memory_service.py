@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from donna_tui.embedding.reranker import CrossEncoderReranker
+from donna_tui.embedding.reranker import configured_reranker
 from donna_tui.engine.space_context import SpaceContext
 from donna_tui.index.migrations import get_meta
 from donna_tui.memory import facts, forgetting, listing
@@ -404,14 +404,13 @@ class MemoryService:
             remote=remote,
         )
         if self._recaller is None:
-            model = settings.reranker_model if settings.reranker_enabled else None
             self._recaller = Recaller(
                 search=self._context.searcher.search,
                 read=self._context.read,
                 preferences=lambda user: self.db.run(lambda db: facts.procedural(db.database, user)),
                 counter=await asyncio.to_thread(prompt_tokens),
                 min_score=self._context.config.retrieval.min_score,
-                scorer=CrossEncoderReranker(model) if model else None,
+                scorer=configured_reranker(settings),
             )
         return await self._recaller.recall(request)
 

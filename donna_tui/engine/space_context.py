@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from donna_tui.config.agent_settings import AgentEmbedding, AgentSettings, not_indexed
 from donna_tui.config.models import MemoryConfig
+from donna_tui.config.routes import load_routes
 from donna_tui.index.database import Database
 from donna_tui.index.readers import Readers
 from donna_tui.ingest.sync_policy import SyncPolicy, policy_of
@@ -141,8 +142,6 @@ class SpaceContext:
     @cached_property
     def router(self) -> ModelRouter | None:
         """Return the router of the language models, if any is configured. All callers share its daily limit."""
-        from donna_tui.config.routes import load_routes
-
         routes = load_routes()
         if not (routes.reasoner or routes.summarizer):
             return None

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from donna_tui.config.agent_settings import SOURCE_FILE, SOURCE_FOLDER, AgentSettings, not_indexed
 from donna_tui.config.models import MemoryConfig
 from donna_tui.platform.spaces import Space
+from donna_tui.types.errors import VaultWriteError
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.include import EVERYTHING, GlobSet, Include
 
 if TYPE_CHECKING:
-    from donna_tui.types.errors import VaultWriteError
     from donna_tui.vault.write.writer import OnWritten, VaultWriter
 
 
