@@ -38,7 +38,7 @@ from donna_tui.calendar.values import (
     local,
 )
 from donna_tui.config.calendars import CalendarConfig
-from donna_tui.http.guard import Head, Limits, SmallServer, is_secret, page
+from donna_tui.http.guard import Head, SmallServer, is_secret, page
 from donna_tui.types.drafts import Attendee, Meeting
 from donna_tui.types.errors import CalendarError, VaultWriteError
 from donna_tui.vault.write.durable import write_durably
@@ -310,7 +310,6 @@ def _page_of(answer: httpx2.Response) -> _Page:
 
 
 PATIENCE_SECONDS = 300.0
-LIMITS = Limits(connections=16, untrusted=16, per_address=16, head_seconds=5.0)
 ANSWER_BYTES = 100_000
 SCOPE = "https://www.googleapis.com/auth/calendar.events.readonly"
 
@@ -323,7 +322,7 @@ async def connect(tokens: Tokens, show: Callable[[str], None], endpoints: Endpoi
     `show` is called with the URL to open. Raises CalendarError.
     """
     consent = _ConsentRequest()
-    server = SmallServer(consent.take, LIMITS)
+    server = SmallServer(consent.take)
     async with server.listening():
         consent.redirect_uri = f"http://127.0.0.1:{server.port}"
         show(consent.address(oauth_client(tokens.config).client_id, endpoints.consent))

@@ -8,7 +8,7 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics, generate_latest
 
-from donna_tui.http.guard import Head, Limits, SmallServer, page
+from donna_tui.http.guard import Head, SmallServer, page
 from donna_tui.types import events
 from donna_tui.types.draft_events import AutowriteFailed, AutowriteSkipped, Autowritten, ModelCalled
 from donna_tui.types.errors import DonnaError, Reason
@@ -96,7 +96,6 @@ class Metrics:
 
 PATH = "/metrics"
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-LIMITS = Limits(connections=16, untrusted=16, per_address=16, head_seconds=5.0)
 
 
 async def serve_metrics(hub: events.EventHub, port: int) -> None:
@@ -104,7 +103,7 @@ async def serve_metrics(hub: events.EventHub, port: int) -> None:
     metrics = Metrics()
     unsubscribe = hub.subscribe(metrics)
     try:
-        async with SmallServer(lambda head: _answer(metrics, head), LIMITS, port).listening():
+        async with SmallServer(lambda head: _answer(metrics, head), port).listening():
             await asyncio.Event().wait()
     except OSError as error:
         message = f"metrics cannot be served on port {port} ({error.strerror or 'no such port'})"

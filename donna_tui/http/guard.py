@@ -236,22 +236,24 @@ def page(status: int, text: str = "", *, kind: str = "text/plain; charset=utf-8"
     return "\r\n".join((*lines, "", "")).encode() + (body if with_body else b"")
 
 
+SMALL_LIMITS = Limits(connections=16, untrusted=16, per_address=16, head_seconds=5.0)
+
+
 @dataclass(slots=True)
 class SmallServer:
-    """Answer requests without a body on this machine, one per connection, each within a deadline.
+    """Answer requests without a body on this machine, one per connection, each within `SMALL_LIMITS.head_seconds`.
 
     `answer` receives the head of a request that names this machine as its host and is not from another web page.
     """
 
     answer: Callable[[Head], bytes]
-    limits: Limits = field(default_factory=Limits)
     port: int = 0
     _clients: set[asyncio.Task[None]] = field(default_factory=set)
 
     @contextlib.asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
         """Listen in the block; `port` is then the actual one. Raises OSError."""
-        limiter = ConnectionLimiter(self.limits)
+        limiter = ConnectionLimiter(SMALL_LIMITS)
 
         def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             task = asyncio.ensure_future(self._handle(limiter, reader, writer))
@@ -273,7 +275,7 @@ class SmallServer:
     ) -> None:
         connection = limiter.enter(writer.get_extra_info("peername", ("",))[0], writer.transport.abort)
         try:
-            async with asyncio.timeout(self.limits.head_seconds):
+            async with asyncio.timeout(SMALL_LIMITS.head_seconds):
                 writer.write(self._answered(await read_head(reader)))
                 await writer.drain()
         except (OSError, TimeoutError):

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from donna_tui.engine import metrics as metrics_server
 from donna_tui.engine.metrics import Metrics, serve_metrics
+from donna_tui.http import guard
 from donna_tui.types.draft_events import AutowriteFailed, AutowriteSkipped, Autowritten, ModelCalled
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.events import (
@@ -297,9 +297,9 @@ async def test_malformed_requests_do_not_break_the_metrics_server(data: bytes) -
 
 @pytest.mark.slow
 async def test_silent_clients_make_room_for_one_that_asks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metrics_server, "LIMITS", replace(metrics_server.LIMITS, head_seconds=1.0))
+    monkeypatch.setattr(guard, "SMALL_LIMITS", replace(guard.SMALL_LIMITS, head_seconds=1.0))
     async with serving(EventHub()) as port:
-        most = metrics_server.LIMITS.connections
+        most = guard.SMALL_LIMITS.connections
         silent = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3 * most)]
         assert (await get(port))[0] == 200
         for reader, writer in silent:
