@@ -62,7 +62,11 @@ class _VaultResource:
 
     provider: Any  # this and the next are attributes of wsgidav's classes
     remove_all_locks: Callable[..., None]
-    _item: Item
+
+    def __init__(self, item: Item, environ: Environ) -> None:
+        super().__init__(f"/{item.path}", environ)  # type: ignore[call-arg]  # of wsgidav's class
+        self._item = item
+        self._tree: ServedTree = self.provider.tree
 
     def get_last_modified(self) -> float:
         return self._item.mtime_ns / 1e9
@@ -71,7 +75,7 @@ class _VaultResource:
         """Remove the file, or the folder, from which wsgidav has already removed every served file."""
         self._check_removable()
         with _answered():
-            self.provider.tree.remove(self._item)
+            self._tree.remove(self._item)
         self.remove_all_locks(recursive=True)
 
     def support_recursive_move(self, dest_path: str) -> bool:
@@ -83,7 +87,7 @@ class _VaultResource:
     def _move(self, dest_path: str, replaced: Item | None) -> list[tuple[str, DAVError]]:
         self._check_removable()
         with _answered():
-            self.provider.tree.move(self._item, _relative(dest_path), replaced)
+            self._tree.move(self._item, _relative(dest_path), replaced)
         self.remove_all_locks(recursive=True)
         return []
 
@@ -94,7 +98,7 @@ class _VaultResource:
     def _refuse_existing(self, dest_path: str, *, but_file: bool = False) -> Item | None:
         """Return the file at a destination. Raises DAVError if a folder would be replaced, or would replace a file."""
         with _answered():
-            existing: Item | None = self.provider.tree.find(_relative(dest_path))
+            existing = self._tree.find(_relative(dest_path))
         if existing is not None and (existing.is_folder or not but_file):
             raise DAVError(HTTP_FORBIDDEN, "a folder can neither be replaced nor replace something")
         return existing
@@ -102,11 +106,6 @@ class _VaultResource:
 
 class VaultFolder(_VaultResource, DAVCollection):  # type: ignore[misc]
     """A folder of the vault, or the vault itself."""
-
-    def __init__(self, item: Item, environ: Environ) -> None:
-        super().__init__(f"/{item.path}", environ)
-        self._item = item
-        self._tree: ServedTree = self.provider.tree
 
     def get_member_names(self) -> list[str]:
         return [item.path.rpartition("/")[2] for item in self._within()]
@@ -156,10 +155,8 @@ class VaultFile(_VaultResource, DAVNonCollection):  # type: ignore[misc]
     """A note, or any other file of the vault."""
 
     def __init__(self, item: Item, environ: Environ, *, is_new: bool = False) -> None:
-        super().__init__(f"/{item.path}", environ)
-        self._item = item
+        super().__init__(item, environ)
         self._is_new = is_new
-        self._tree: ServedTree = self.provider.tree
         self._receiving: Upload | None = None
 
     def get_content_length(self) -> int:
@@ -201,19 +198,17 @@ class VaultFile(_VaultResource, DAVNonCollection):  # type: ignore[misc]
 
     def handle_move(self, dest_path: str) -> bool:
         """Move over another file atomically; wsgidav would remove that one first."""
-        replaced = self._refuse_existing(dest_path, but_file=True)
-        if replaced is None:
-            return False
-        self._move(dest_path, replaced)
-        return True
+        return self._over_another(dest_path, self._move)
 
     def handle_copy(self, dest_path: str, *, depth_infinity: bool) -> bool:
-        """Copy over another file atomically."""
+        return self._over_another(dest_path, self._copy)
+
+    def _over_another(self, dest_path: str, put: Callable[[str, Item | None], object]) -> bool:
+        """Put the file at a destination if another one is there, atomically; return whether one was."""
         replaced = self._refuse_existing(dest_path, but_file=True)
-        if replaced is None:
-            return False
-        self._copy(dest_path, replaced)
-        return True
+        if replaced is not None:
+            put(dest_path, replaced)
+        return replaced is not None
 
     def copy_move_single(self, dest_path: str, *, is_move: bool) -> None:
         self._copy(dest_path, None)
