@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -21,8 +22,6 @@ from donna_tui.types.errors import DonnaError, ModelError
 from donna_tui.types.status import ModelPhase
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from donna_tui.embedding.download import Progress
     from donna_tui.engine.engine import Engine
 

@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from donna_tui.config.agent_settings import settings_of
 from donna_tui.config.blocks import FromSpace
@@ -20,9 +21,6 @@ from donna_tui.config.models import MemoryConfig
 from donna_tui.config.schema import ROOT, SETTINGS, Group, Setting, nearest_inside, raw_value, value_of
 from donna_tui.platform.paths import app_paths, resource
 from donna_tui.types.errors import ConfigError
-
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
 
 _LAYERS: tuple[Layer, ...] = get_args(Layer)
 

@@ -10,11 +10,11 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, StringConstraints, ValidationError, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from donna_tui.config.blocks import Block, Line, Number, Whole
 from donna_tui.config.document import KeyPath, SettingsFile, invalid, shown
@@ -22,9 +22,6 @@ from donna_tui.config.files import read_file
 from donna_tui.platform.addresses import host_of, is_this_machine
 from donna_tui.platform.paths import app_paths, resource
 from donna_tui.types.errors import ConfigError
-
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
 
 MODELS_NAME = "models.yaml"
 

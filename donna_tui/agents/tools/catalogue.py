@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from donna_tui.agents.tools import memory, notes, schemas
 from donna_tui.agents.tools.context import ToolContext
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.fuzzy import nearest
 from donna_tui.types.errors import DonnaError, Reason
-
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
 
 A = TypeVar("A", bound=schemas.ToolArgs)
 Run = Callable[[ToolContext, Any], Awaitable[schemas.ToolOutput]]
