@@ -7,7 +7,7 @@ import logging
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from cheroot.server import HTTPConnection
 from cheroot.ssl.builtin import BuiltinSSLAdapter
 from cheroot.wsgi import Gateway_10, Server
 from wsgidav.error_printer import ErrorPrinter
+from wsgidav.mw.base_mw import BaseMiddleware
 from wsgidav.request_resolver import RequestResolver
 from wsgidav.wsgidav_app import WsgiDAVApp
 
@@ -25,8 +26,8 @@ from donna_tui.http.guard import ConnectionLimiter, Limits, OncePerMinute, Track
 from donna_tui.platform.addresses import is_this_machine
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.webdav.files import ServedTree
-from donna_tui.webdav.gate import CONNECTION, Gate, Password
-from donna_tui.webdav.provider import VaultProvider
+from donna_tui.webdav.gate import CONNECTION, Environ, Gate, Password, StartResponse
+from donna_tui.webdav.provider import VaultFolder, VaultProvider
 
 SHARE = "/vault"
 """The URL path of the vault. Remotely Save creates a folder below its address: this is its name."""
@@ -226,13 +227,26 @@ class WebdavServer:
         self._server.stop()
 
 
+class _FolderNames(BaseMiddleware):  # type: ignore[misc]
+    """List a folder for GET, and confirm it for HEAD, with which clients check that it exists; wsgidav refuses both."""
+
+    def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        method, provider = environ["REQUEST_METHOD"], environ["wsgidav.provider"]
+        found = provider and method in ("GET", "HEAD") and provider.get_resource_inst(environ["PATH_INFO"], environ)
+        if not isinstance(found, VaultFolder):
+            return self.next_app(environ, start_response)  # type: ignore[no-any-return]
+        names = "".join(f"{name}\n" for name in found.get_member_names()).encode("utf-8", "replace")
+        start_response("200 OK", [("Content-Type", "text/plain; charset=utf-8"), ("Content-Length", str(len(names)))])
+        return [names] if method == "GET" else []
+
+
 def _application(provider: VaultProvider) -> WsgiDAVApp:
     logger = logging.getLogger("wsgidav")  # it would print paths and headers of clients on the terminal
     logger.handlers, logger.propagate = [logging.NullHandler()], False
     return WsgiDAVApp(
         {
             "provider_mapping": {SHARE: provider},
-            "middleware_stack": [ErrorPrinter, RequestResolver],
+            "middleware_stack": [ErrorPrinter, _FolderNames, RequestResolver],
             "logging": {"enable": False},
             "verbose": 0,
             "suppress_version_info": True,

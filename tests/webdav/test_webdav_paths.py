@@ -72,6 +72,12 @@ def test_only_what_is_visible_is_listed(served: Served) -> None:
     assert (served.root / "a.md").exists()
 
 
+def test_get_lists_the_visible_names_of_a_folder_and_head_confirms_it(served: Served) -> None:
+    assert served.status("HEAD", "/vault/Projects/") == 200
+    assert served.client().http.get(f"{served.url}Projects/").text == "gateway.md\n"
+    assert served.status("HEAD", "/vault/Projects/.hidden/") == 404
+
+
 def test_a_folder_with_hidden_files_stays_when_it_is_removed(served: Served) -> None:
     served.status("DELETE", "/vault/Projects")
     assert (served.root / "Projects/.hidden/x.md").exists()
