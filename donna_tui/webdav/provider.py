@@ -13,6 +13,7 @@ from wsgidav.dav_error import (
     HTTP_INSUFFICIENT_STORAGE,
     HTTP_INTERNAL_ERROR,
     HTTP_NOT_FOUND,
+    HTTP_PRECONDITION_FAILED,
     HTTP_SERVICE_UNAVAILABLE,
     DAVError,
 )
@@ -120,6 +121,8 @@ class VaultFolder(_VaultResource, DAVCollection):  # type: ignore[misc]
     def create_empty_resource(self, name: str) -> VaultFile:
         """Return a new file. An upload creates nothing until it is complete; a lock reserves the name at once."""
         path = posixpath.join(self._item.path, name)
+        if "HTTP_IF_MATCH" in self.environ:  # which wsgidav evaluates for existing files only
+            raise DAVError(HTTP_PRECONDITION_FAILED, "the file does not exist")
         with _answered():
             if self.environ["REQUEST_METHOD"] == "PUT":
                 return VaultFile(Item(path, False, 0, 0, 0), self.environ, is_new=True)
@@ -161,6 +164,11 @@ class VaultFile(_VaultResource, DAVNonCollection):  # type: ignore[misc]
 
     def get_content_length(self) -> int:
         return self._item.size
+
+    def get_property_value(self, name: str) -> Any:
+        """Return a property; the ETag with its quotes (RFC 4918 §15.6), which wsgidav omits."""
+        value = super().get_property_value(name)
+        return f'"{value}"' if name == "{DAV:}getetag" else value
 
     def get_etag(self) -> str | None:
         return None if self._is_new else self._item.etag
