@@ -57,6 +57,7 @@ def draft_show(named: Identity, space: SpaceOption = None, as_json: AsJson = Fal
         **asdict(draft.row),
         "text": draft.text,
         "etag": draft.etag,
+        "remarks": draft.remarks,
         "evidence": [asdict(passage) for passage in draft.evidence],
         "claims": [asdict(claim) for claim in draft.claims],
         "hunks": [asdict(hunk) for hunk in draft.hunks],
@@ -139,7 +140,7 @@ def draft_redraft(named: Identity, space: SpaceOption = None, as_json: AsJson = 
 
     async def again(engine: Engine) -> DraftRow:
         row = await engine.drafts.regenerate((await _row(engine.drafts, named)).id)
-        return await with_repository(session, engine, row, as_json=as_json)
+        return await completed(session, engine, row, as_json=as_json)
 
     print_row(run_with_index(session, WHAT, again), as_json=as_json)
 
@@ -166,7 +167,7 @@ def draft_new(
         results = await engine.drafts.write_new(skill, wanted, person=person)
         ids = {result.draft for result in results}
         rows = [row for row in await engine.drafts.drafts(everything=True) if row.id in ids]
-        return tuple([await with_repository(session, engine, row, as_json=as_json) for row in rows])
+        return tuple([await completed(session, engine, row, as_json=as_json) for row in rows])
 
     rows = run_with_index(session, WHAT, write)
     _print_rows(rows, f"donna: nothing to draft: {_missing(session, skill, wanted, person)}", as_json=as_json)
@@ -189,8 +190,10 @@ def _missing(session: Session, skill: str, day: datetime.date, person: str) -> s
     return f"there is nothing to quote in notes, meetings, tasks or chats {span}"
 
 
-async def with_repository(session: Session, engine: Engine, row: DraftRow, *, as_json: bool) -> DraftRow:
-    """Ask whether to create the repository that a failed draft needs, and write the draft then."""
+async def completed(session: Session, engine: Engine, row: DraftRow, *, as_json: bool) -> DraftRow:
+    """Print the remarks on a draft, or ask whether to create the repository that a failed one needs, and write it."""
+    if row.state is DraftState.WAITING:
+        print_message(*(await engine.drafts.draft(row.id)).remarks)
     if row.state is not DraftState.FAILED or row.reason != Reason.NO_REPOSITORY:
         return row
     if not agrees_to_repository(as_json):
@@ -251,6 +254,7 @@ def _shown(draft: Draft) -> Iterator[str]:
     numbers = {claim.start_line: "".join(f"[{number}]" for number in claim.evidence) for claim in draft.claims}
     hunks = {hunk.start_line: str(hunk.number) for hunk in draft.hunks}
     yield row_line(draft.row)
+    yield from draft.remarks
     for number, line in enumerate(draft.text.splitlines(), 1):
         yield f"{hunks.get(number, ''):>4}  {line}{' ' if number in numbers else ''}{numbers.get(number, '')}"
     for passage in draft.evidence:

@@ -124,12 +124,12 @@ def meetings_write(
     as_json: AsJson = False,
 ) -> None:
     """Write the draft of a meeting now, whether or not it has ended."""
-    from donna_tui.cli.draft import print_row, with_repository
+    from donna_tui.cli.draft import completed, print_row
 
     session = open_session(space)
 
     async def write(engine: Engine) -> DraftRow:
-        return await with_repository(session, engine, await engine.drafts.write_now(event), as_json=as_json)
+        return await completed(session, engine, await engine.drafts.write_now(event), as_json=as_json)
 
     print_row(run_with_index(session, "donna meetings", write), as_json=as_json)
 

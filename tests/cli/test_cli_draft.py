@@ -73,6 +73,16 @@ def test_a_draft_is_written_listed_and_shown(donna: Donna, kept: Path) -> None:
     assert "[1]" in human.out
 
 
+def test_a_draft_says_why_the_configured_model_was_not_used(donna: Donna, kept: Path) -> None:
+    (donna.home / "config").mkdir(parents=True, mode=0o700)
+    (donna.home / "config/models.yaml").write_text("reasoner: {dialect: ollama, model: any, api_key_env: NO_SUCH_KEY}")
+    why = "Drafted from your notes only: the environment variable NO_SUCH_KEY, which holds the key, is not set"
+    ran = donna("draft", "new", "daily_reflection", "--day", DAY, "--space", kept)
+    assert (ran.code, ran.err.strip()) == (0, why)
+    assert why in donna("draft", "show", REFLECTION, "--space", kept).out
+    assert donna("draft", "show", REFLECTION, "--space", kept, "--json").json["remarks"] == [why]
+
+
 def test_draft_new_twice_returns_the_same_draft(donna: Donna, kept: Path) -> None:
     row, head = new(donna, kept), git(kept, "rev-parse", "HEAD")
     assert new(donna, kept) == row
