@@ -65,11 +65,8 @@ _WORDS: dict[FailureKind, tuple[str, str | None]] = {
         "private notes are sent only to a model on this machine",
     ),
     FailureKind.UNREACHABLE: ("no model server answers at {host}", "check that it is running and that you are online"),
-    FailureKind.RATE_LIMITED: (
-        "the model server at {host} is over its rate limit{status}",
-        "it will be retried later",
-    ),
-    FailureKind.UNAVAILABLE: ("the model server at {host} returned an error{status}", "it will be retried later"),
+    FailureKind.RATE_LIMITED: ("the model server at {host} is over its rate limit{status}", "try again later"),
+    FailureKind.UNAVAILABLE: ("the model server at {host} returned an error{status}", "try again later"),
     FailureKind.TIMEOUT: (
         "the model server at {host} did not answer in time",
         "raise deadline_seconds in models.yaml",
@@ -79,7 +76,10 @@ _WORDS: dict[FailureKind, tuple[str, str | None]] = {
     FailureKind.FILTERED: ("the content filter of {host} blocked the answer", None),
     FailureKind.REFUSED: ("the model declined to answer", None),
     FailureKind.EMPTY: ("the answer of {host} is empty", None),
-    FailureKind.INVALID: ("the answer of {host} does not match the schema", "another model may do better"),
+    FailureKind.INVALID: (
+        "the answer of {host} does not match the schema",
+        "check dialect and base_url in models.yaml; if they are right, another model may do better",
+    ),
 }
 
 
