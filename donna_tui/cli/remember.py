@@ -190,15 +190,19 @@ def memory_fields(memory: MemoryChunk) -> dict[str, Any]:
 
 
 def memory_lines(memory: MemoryChunk) -> Iterator[str]:
-    """Format a memory for reading: type, content, id, day, importance and the session of an agent."""
+    """Format a memory for reading: content, id, day, importance, marks and the session of an agent."""
     text = as_check_box(memory.content) if memory.source is MemorySource.TASK else memory.content
     known = memory.importance.value if memory.importance else None
     importance = "" if known is None else f"  importance {known:.2f}"
     is_agents = memory.source is MemorySource.MEMORY and not memory.is_summary
     session = session_of(memory.session_id) if is_agents else ""
-    found = (("pinned", memory.pinned), ("private", memory.sensitive), (f"session {session}", session))
+    is_preference = memory.memory_type is MemoryType.PROCEDURAL
+    found = (
+        ("preference", is_preference), ("pinned", memory.pinned), ("private", memory.sensitive),
+        (f"session {session}", session),
+    )  # fmt: skip
     marks = "".join(f"  ({word})" for word, holds in found if holds)
-    yield f"[{memory.memory_type.upper()}] {' '.join(text.split())}"
+    yield " ".join(text.split())
     yield f"      {memory.id}  {iso_date(memory.at)}{importance}{marks}".rstrip()
 
 
