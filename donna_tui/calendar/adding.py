@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from donna_tui.calendar.following import fetch_from, window_around
 from donna_tui.calendar.http import store_password
+from donna_tui.calendar.ics import named_path
 from donna_tui.calendar.sources import source_for
 from donna_tui.calendar.values import Fetched
 from donna_tui.config.calendars import CalendarConfig
@@ -28,7 +29,7 @@ async def find_calendar(
 
     `login` are fields of `CalendarConfig` (username, password_file, password_env). Raises CalendarError with the error
     of each attempt (`login_refused` if its server requires another name or password), and DonnaError (`usage`) if
-    `where` is neither a path nor a URL.
+    `where` is neither an existing path nor a URL.
     """
     failures: list[str] = []
     reason = Reason.CALENDAR_FAILED
@@ -84,7 +85,7 @@ def _candidates(where: str) -> list[dict[str, Any]]:
     if not where:
         raise DonnaError(Reason.USAGE, "no calendar file or address given")
     if "://" not in where:
-        return [{"kind": "ics", "path": expanded(Path(where)).absolute()}]
+        return [{"kind": "ics", "path": named_path(where)}]
     file, server = {"kind": "ics", "url": where}, {"kind": "caldav", "url": where}
     is_file = where.startswith("webcal://") or urlsplit(where).path.lower().endswith((".ics", ".ical"))
     return [file, server] if is_file else [server, file]

@@ -17,13 +17,24 @@ from zoneinfo import ZoneInfo
 from pydantic import TypeAdapter
 
 from donna_tui.calendar.values import FILE_BYTES, EntryProblem, Fetched, Window
-from donna_tui.types.errors import CalendarError, Reason
+from donna_tui.platform.paths import expanded
+from donna_tui.types.errors import CalendarError, DonnaError, Reason
 
 FOLDER_BYTES = 20_000_000
 MAX_FILES = 20_000
 
 Version = tuple[tuple[str, int, int], ...]
 """Name, size and modification time of each file, to detect changes."""
+
+
+def named_path(text: str) -> Path:
+    """Return the absolute path that the user named. Raises DonnaError (`usage`) if nothing is there."""
+    path = expanded(Path(text)).absolute()
+    try:
+        path.stat()
+    except OSError as error:
+        raise DonnaError(Reason.USAGE, f"{path} cannot be read ({error.strerror})") from error
+    return path
 
 
 def calendar_files(path: Path) -> list[Path]:

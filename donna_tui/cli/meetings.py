@@ -24,7 +24,7 @@ from donna_tui.cli.session import Session, open_session, run
 from donna_tui.engine.engine import Engine
 from donna_tui.memory.database import MemoryDb
 from donna_tui.memory.db_thread import DbThread
-from donna_tui.platform.paths import expanded, private_folder
+from donna_tui.platform.paths import private_folder
 from donna_tui.text.plural import plural
 from donna_tui.types.drafts import CalendarRow, DraftRow, Meeting
 from donna_tui.types.errors import CalendarError, DonnaError, Reason
@@ -73,7 +73,9 @@ def meetings_import(
     as_json: AsJson = False,
 ) -> None:
     """Import a calendar file once: ten years back and one ahead. Repeating it imports only changes."""
-    place = expanded(Path(path)).absolute()
+    from donna_tui.calendar.ics import named_path
+
+    place = named_path(path)
     fetched, stored = run(_import(open_session(space), place))
     news = ", ".join(f"{number:,} {word}" for word, number in asdict(stored).items() if number) or "nothing new"
     report = f"{place.name}: {plural(len(fetched.meetings), 'meeting')}, {news}"

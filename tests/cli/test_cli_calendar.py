@@ -82,11 +82,11 @@ def test_calendar_add_rejects_an_invalid_calendar(donna: Donna, served: str) -> 
     ("where", "code", "message"),
     [
         ("", 2, "no calendar file or address given"),
-        ("/nowhere.ics", 5, "/nowhere.ics cannot be read (No such file or directory)"),
+        ("/nowhere.ics", 2, "/nowhere.ics cannot be read (No such file or directory)"),
         ("/dev/null", 5, "/dev/null is not a file"),
-        ("/~", 5, "/~ cannot be read (No such file or directory)"),
+        ("/~", 2, "/~ cannot be read (No such file or directory)"),
         ("page.ics", 5, "{cwd}/page.ics: it is not a calendar: it has no BEGIN:VCALENDAR"),
-        ("~nobodyhere/x.ics", 5, "{cwd}/~nobodyhere/x.ics cannot be read (No such file or directory)"),
+        ("~nobodyhere/x.ics", 2, "{cwd}/~nobodyhere/x.ics cannot be read (No such file or directory)"),
         ("http://127.0.0.1:1/x.ics", 5, "no connection to 127.0.0.1"),
     ],
 )

@@ -73,7 +73,7 @@ def test_unusable_input_is_reported_with_an_exit_code(donna: Donna, vault: Path,
     assert donna("meetings", "import", page, "--space", vault).code == 5
     assert "page.ics" not in donna("calendar", "list", "--json", "--space", vault).out
     missing = donna("meetings", "import", tmp_path / "missing.ics", "--json", "--space", vault)
-    assert (missing.code, missing.json["reason"]) == (5, "calendar_failed")
+    assert (missing.code, missing.json["reason"]) == (2, "usage")
 
 
 def test_an_invalid_day_is_refused(donna: Donna, vault: Path) -> None:

@@ -224,10 +224,11 @@ async def test_a_calendar_that_is_added_is_followed_at_once_and_after_a_restart(
     async with draft_engine(tmp_path, clock=start.timestamp) as here:
         calendars = here.engine.calendar
         missing = f"{tmp_path / 'nowhere.ics'} cannot be read (No such file or directory)"
-        for place, why in (("nowhere.ics", missing), ("page.ics", f"{tmp_path / 'page.ics'}: ")):
+        unusable = f"{tmp_path / 'page.ics'}: "
+        for place, reason, why in (("nowhere.ics", "usage", missing), ("page.ics", "calendar_failed", unusable)):
             with pytest.raises(DonnaError) as refused:
                 await calendars.add_calendar(str(tmp_path / place))
-            assert refused.value.reason == "calendar_failed"
+            assert refused.value.reason == reason
             assert refused.value.message.startswith(why)
         with pytest.raises(DonnaError, match="https") as refused:
             await calendars.add_calendar("http://example.org/team.ics")
