@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal
 
 from donna_tui.config.agent_settings import settings_of
@@ -11,7 +13,7 @@ from donna_tui.config.models import MemoryConfig
 from donna_tui.embedding import files
 from donna_tui.embedding.prepare import prepared_model
 from donna_tui.engine.status_reporter import file_bytes
-from donna_tui.index.database import open_database
+from donna_tui.index.database import Database, open_database
 from donna_tui.index.exact_scan import ExactScan
 from donna_tui.index.generations import current_generation, index_path, recipe_of
 from donna_tui.index.vector_backend import reading_vectors
@@ -27,7 +29,10 @@ _PROBLEM = ("id", "reason", "path", "message", "hint")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpaceReport:
-    """The state of a space. `watcher` maintains the index; `unindexed` are (path, state, reason, message)."""
+    """The state of a space. `watcher` maintains the index; `unindexed` are (path, state, reason, message).
+
+    `missing` is the number of indexed notes that are no longer in the vault.
+    """
 
     space: Space
     database: str
@@ -39,6 +44,7 @@ class SpaceReport:
     vector_engine: str = ""
     problems: tuple[Problem, ...] = ()
     unindexed: tuple[tuple[str, str, str, str], ...] = ()
+    missing: int = 0
 
     def fields(self) -> dict[str, Any]:
         return {
@@ -48,6 +54,7 @@ class SpaceReport:
             "database": self.database,
             "database_bytes": self.database_bytes,
             "coverage": asdict(self.coverage),
+            "missing": self.missing,
             "queue": self.coverage.chunks - self.coverage.chunks_embedded,
             "model": self.model,
             "embedding_version": self.embedding,
@@ -77,7 +84,13 @@ def read_report(space: Space, paths: AppPaths) -> SpaceReport:
             vector_engine=reading_vectors(database, ExactScan(), long_running=False).name,
             problems=file_problems(database),
             unindexed=tuple(database.rows(_UNINDEXED)),
+            missing=_missing(space.root, database) if space.root.is_dir() else 0,
         )
+
+
+def _missing(root: Path, database: Database) -> int:
+    indexed = database.rows("SELECT path FROM file_states WHERE state = 'indexed'")
+    return sum(not os.path.lexists(root / path) for (path,) in indexed)
 
 
 _UNINDEXED = "SELECT path, state, reason, message FROM file_states WHERE state <> 'indexed' ORDER BY path"

@@ -69,6 +69,16 @@ def test_status_counts_and_names_what_is_not_indexed(donna: Donna, vault: Path) 
     assert "! broken.md: " in words
 
 
+def test_status_counts_indexed_notes_that_are_missing_from_the_vault(donna: Donna, vault: Path) -> None:
+    donna("index", "--space", vault)
+    assert "missing from the vault" not in donna("status", "--space", vault).out
+    for note in vault.rglob("*.md"):
+        note.unlink()
+    missing = "! 4 indexed notes are missing from the vault: donna index removes them or, if they are many, says how"
+    assert missing in donna("status", "--space", vault).out
+    assert donna("status", "--json", "--space", vault).json["missing"] == 4
+
+
 def test_status_names_the_process_that_holds_the_index_lock(donna: Donna, vault: Path) -> None:
     donna("index", "--space", vault)
     (folder,) = (donna.home / "state" / "spaces").iterdir()

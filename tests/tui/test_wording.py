@@ -9,6 +9,7 @@ import pytest
 
 from donna_tui.config.schema import SETTINGS
 from donna_tui.tui.activity.figures import (
+    Line,
     coverage_figures,
     doing,
     engine_figures,
@@ -266,6 +267,11 @@ def test_idle_status_shows_the_time_of_the_last_rescan() -> None:
     assert headline(whole).text == "All 501 notes can be found"
     assert headline(replace(AT_REST, coverage=Coverage(notes=1, text=1, vectors=1))).text == "1 note can be found"
     assert doing(whole) == "Nothing waiting · rescanned at 14:28:05"
+
+
+def test_the_headline_says_that_notes_are_missing_until_it_is_confirmed() -> None:
+    status = replace(AT_REST, coverage=Coverage(notes=87, text=87, vectors=87), problems=(scenarios.VANISHED,))
+    assert headline(status) == Line(Tone.WARNING, "All 87 notes can be found, but many are missing from the vault")
 
 
 def test_without_a_model_it_says_what_still_works() -> None:

@@ -158,6 +158,8 @@ def _running(status: Status) -> Line:
         return Line(Tone.PLAIN, _progress(status))
     if coverage.failed:
         return Line(Tone.WARNING, f"{_found(status)}, {coverage.failed:,} could not be read{_keyword_only(status)}")
+    if any(problem.reason is Reason.MASS_DISAPPEARANCE for problem in status.problems):
+        return Line(Tone.WARNING, f"{_found(status)}, but many are missing from the vault")
     return Line(Tone.GOOD, f"{_found(status)}{_keyword_only(status)}")
 
 
