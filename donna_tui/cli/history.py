@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple
 from heapq import merge
 from typing import TYPE_CHECKING, Annotated, Any
@@ -178,7 +179,8 @@ def undo(
         return _restore_session(OperationKind.UNDO, session, n, space, agreed=agreed, as_json=as_json)
     n = n or 1
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
-    plan = writer.undo_planner.undo(n)
+    with _naming_next_step():
+        plan = writer.undo_planner.undo(n)
     by_agents = [operation.id for operation in writer.undoable()[:n] if operation.session]
     _restore(writer, plan, space, {}, by_agents, agreed=agreed, as_json=as_json)
 
@@ -196,13 +198,26 @@ def redo(
         return _restore_session(OperationKind.REDO, session, n, space, agreed=agreed, as_json=as_json)
     n = n or 1
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
-    plan = writer.undo_planner.redo(n)
+    with _naming_next_step():
+        plan = writer.undo_planner.redo(n)
     redoable = writer.redoable()
     sessions = {
         session: [operation.id for operation in redoable[:n] if operation.session == session]
         for session in sorted(whole_sessions(redoable, n))
     }
     _restore(writer, plan, space, sessions, agreed=agreed, as_json=as_json)
+
+
+@contextlib.contextmanager
+def _naming_next_step() -> Iterator[None]:
+    """Say how to go on if a note was changed since the operation to undo or redo; the app compares its versions."""
+    try:
+        yield
+    except VaultWriteError as error:
+        if error.reason is not Reason.UNDO_CONFLICT or error.hint:
+            raise
+        hint = "take that change back, for example with git restore, or press z in the app to compare the versions"
+        raise VaultWriteError(error.reason, error.message, hint=hint, path=error.path) from error
 
 
 def _restore(
@@ -247,7 +262,9 @@ def _restore_session(
     if not identity:
         raise DonnaError(Reason.USAGE, "no session given", hint=WHERE_SESSIONS_ARE)
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
-    if plan := writer.undo_planner.session_plan(kind, identity):
+    with _naming_next_step():
+        plan = writer.undo_planner.session_plan(kind, identity)
+    if plan:
         _restore(writer, plan, space, {identity: plan.redoes}, agreed=agreed, as_json=as_json)
         return
     if not _is_session(kind, writer, identity, space):

@@ -166,8 +166,23 @@ def test_an_undo_that_would_lose_a_later_edit_is_refused(donna: Donna, history: 
     ran = donna("undo", "--yes", "--space", history, "--json")
     assert (ran.code, ran.json["reason"]) == (3, "undo_conflict")
     assert (history / "Inbox/a.md").read_text() == "one\nand a thought of mine\n"
+    assert "git restore" in ran.json["hint"]
+    git(history, "restore", "Inbox/a.md")
+    assert donna("undo", "--yes", "--space", history).code == 0
+
+
+def test_a_note_that_was_deleted_outside_is_in_the_way_of_undo_only_if_it_would_come_back(
+    donna: Donna, history: Path
+) -> None:
+    donna("write", "Inbox/a.md", "--space", history, stdin="one\n")
+    etag = donna("get", "Inbox/a.md", "--json", "--space", history).json["etag"]
+    donna("write", "Inbox/a.md", "--replace", "--etag", etag, "--space", history, stdin="two\n")
     (history / "Inbox/a.md").unlink()
     assert "the note was deleted or moved since" in donna("undo", "--yes", "--space", history).err
+    assert donna("undo", "2", "--yes", "--space", history).code == 0
+    assert git(history, "status", "--short") == ""
+    assert donna("redo", "2", "--yes", "--space", history).code == 0
+    assert (history / "Inbox/a.md").read_text() == "two\n"
 
 
 def test_without_a_terminal_an_undo_needs_yes(donna: Donna, history: Path) -> None:

@@ -27,7 +27,7 @@ class UndoPlanner:
         self._plan_context, self._repo = plan_context, plan_context.repo
 
     def undo(self, n: int = 1) -> Plan:
-        """Plan to undo the last `n` operations in one step, if every note is still as Donna left it."""
+        """Plan to undo the last `n` operations in one step, if each note is as Donna left it, or all are as before."""
         return self._plan_last(OperationKind.UNDO, n)
 
     def undo_one(self, identity: str) -> Plan:
@@ -85,15 +85,16 @@ class UndoPlanner:
         is_undo = kind is OperationKind.UNDO
         verb, done = ("Undo", "undone") if is_undo else ("Redo", "redone")
         changes = self._images(_net(_effects(kind, chosen)))
-        if clashes := self._clashes(changes):
+        on_disk = bool(changes) and all(self._plan_context.read(each.path) == each.after for each in changes)
+        if clashes := () if on_disk else self._clashes(changes):
             edited = "the note was edited since, and that edit would be lost"
             since = "the note was deleted or moved since" if clashes[0].found is None else edited
             message = f"this cannot be {done}: {since}"
-            hint = "compare what Donna wrote, what is there now and what would be restored"
-            raise VaultWriteError(Reason.UNDO_CONFLICT, message, hint=hint, path=clashes[0].path)
+            raise VaultWriteError(Reason.UNDO_CONFLICT, message, path=clashes[0].path)
+        mode = self._plan_context.mode
         changed = tuple(
             # an existing note keeps its mode, as the user may have changed it
-            each if each.before is None else replace(each, mode=self._plan_context.mode(each.path, each.before))
+            each if each.before is None or on_disk else replace(each, mode=mode(each.path, each.before))
             for each in changes
             if each.before != each.after
         )
@@ -103,7 +104,7 @@ class UndoPlanner:
         vacated = self._plan_context.vacated(emptied, [path for paths in removed.values() for path in paths])
         for change in changed:
             self._plan_context.rules.check(change)
-            if change.before is None:
+            if change.before is None and not on_disk:
                 self._plan_context.check_free(change.path, besides=vacated.union(removed[folded(change.path)]))
         return Plan(
             kind=kind,
@@ -112,6 +113,8 @@ class UndoPlanner:
             undoes=ids if is_undo else (),
             redoes=() if is_undo else ids,
             emptied=emptied,
+            on_disk=on_disk,
+            remarks=("the files are already as this leaves them: only the history changes",) if on_disk else (),
         )
 
     def _clashes(self, changes: Sequence[Change]) -> tuple[Clash, ...]:
