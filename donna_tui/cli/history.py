@@ -216,7 +216,7 @@ def _naming_next_step() -> Iterator[None]:
     except VaultWriteError as error:
         if error.reason is not Reason.UNDO_CONFLICT or error.hint:
             raise
-        hint = "take that change back, for example with git restore, or press z in the app to compare the versions"
+        hint = "discard that change, for example with git restore, or press z in the app to compare the versions"
         raise VaultWriteError(error.reason, error.message, hint=hint, path=error.path) from error
 
 

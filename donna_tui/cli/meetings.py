@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 import typer
 
 from donna_tui.calendar.following import FRESH_SECONDS, Following
+from donna_tui.calendar.ics import named_path
 from donna_tui.calendar.mirror import IMPORTED, Stored, calendar_rows, meetings_between, store
 from donna_tui.calendar.sources import read_files, sources_for
 from donna_tui.calendar.values import Fetched, Window, beginning, days_later, local, local_zone
@@ -73,8 +74,6 @@ def meetings_import(
     as_json: AsJson = False,
 ) -> None:
     """Import a calendar file once: ten years back and one ahead. Repeating it imports only changes."""
-    from donna_tui.calendar.ics import named_path
-
     place = named_path(path)
     fetched, stored = run(_import(open_session(space), place))
     news = ", ".join(f"{number:,} {word}" for word, number in asdict(stored).items() if number) or "nothing new"
