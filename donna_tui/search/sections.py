@@ -64,7 +64,7 @@ class MinutesSection:
 
 _COMMENT = re.compile(r"%%.*?(?:%%|\Z)|<!--.*?(?:-->|\Z)", re.DOTALL)
 _OWNERS = re.compile(
-    r"^[ \t]*(?:[-*+]|\d+[.)])[ \t]+\[ \][ \t]+(?:[^\w\n]{0,6}((?:[\w.'’-]{1,60}/)?[\w.'’-]{1,60}(?: [\w.'’-]{1,60})?"
+    r"^[ \t>]*(?:[-*+]|\d+[.)])[ \t]+\[ \][ \t]+(?:[^\w\n]{0,6}((?:[\w.'’-]{1,60}/)?[\w.'’-]{1,60}(?: [\w.'’-]{1,60})?"
     r"(?:\|[^\]\n]{0,40})?)[^\w\n]{0,4}:\s"
     r"|[^\n]*?(?:(?<!\w)@(\w+)|\(([^()\n]{1,40})\)[ \t]*$))",
     re.MULTILINE,
@@ -112,10 +112,10 @@ TASKS = MinutesSection(
     ),
     heading=re.compile(rf"[\W\d]*(?:{TASKS_HEADING})[\W\d]*", re.IGNORECASE),
     line=re.compile(
-        rf"^[ \t]*(?:[-*+]|\d+[.)])\s+\[ \]\s|^[^\w\n]*(?:{TASK_LABEL})\W{{0,3}}:|{TASK_LINE}",
+        rf"^[ \t>]*(?:[-*+]|\d+[.)])\s+\[ \]\s|^[^\w\n]*(?:{TASK_LABEL})\W{{0,3}}:|{TASK_LINE}",
         re.IGNORECASE | re.MULTILINE,
     ),
-    done=re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\[[xX-]\]\s", re.MULTILINE),
+    done=re.compile(r"^[\s>]*(?:[-*+]|\d+[.)])\s+\[[xX-]\]\s", re.MULTILINE),
 )
 
 

@@ -241,8 +241,9 @@ def test_the_tasks_of_a_person_are_before_those_of_others(store: MemoryStore, te
     store.store_vectors([(each.id, each.embed_hash, leaning(0.7, 2)) for each in store.pending(50)])
     add(store, "1-1 Bo.md", "# 1-1 Bo\n\n## Tasks\n\n- [ ] Ask Ana\n- [x] Pay (Bo)", leaning(0.7, 4))
     for box in ("Send the plan (Bo)", "**Bo**: send the plan", "@Bo send the plan", "[[People/Bo]]: send the plan"):
-        add(store, "Board.md", f"## Next steps\n\n- [ ] {box}", leaning(0.6, 3))
-        assert paths(asked(store, text))[0] == "Board.md", box
+        for mark in ("", "> [!todo]\n> "):
+            add(store, "Board.md", f"## Next steps\n\n{mark}- [ ] {box}", leaning(0.6, 3))
+            assert paths(asked(store, text))[0] == "Board.md", mark + box
 
 
 @pytest.mark.parametrize(
