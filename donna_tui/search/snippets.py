@@ -13,7 +13,7 @@ from donna_tui.text.markdown import plain_text
 from donna_tui.text.sentences import sentences_by_line
 from donna_tui.text.words import distinctive_pairs, is_unspaced, last_part, pieces, plain, stem, stretches
 from donna_tui.types.search import Excerpt, Snippet
-from donna_tui.vault.note.read import text_properties
+from donna_tui.vault.note.read import DATE_KEYS, text_properties
 
 WIDTH = 180
 """Maximum number of characters of a snippet."""
@@ -183,11 +183,11 @@ def _properties(snippet: LazySnippet, words: WordsToMark) -> Iterator[str]:
 @lru_cache(maxsize=256)
 def _text_properties(metadata: str) -> list[tuple[str, tuple[str, ...], str]]:
     """Return the properties in the metadata of a note, which is JSON, with their values as plain text, and all of it
-    together.
+    together. Its date is shown beside its title.
     """
     frontmatter = parsed(metadata).get("frontmatter") if metadata else None
     found = ((key, tuple(map(plain_text, values))) for key, values in text_properties(frontmatter or {}))
-    return [(key, values, " ".join((key, *values))) for key, values in found]
+    return [(key, values, " ".join((key, *values))) for key, values in found if key.lower() not in DATE_KEYS]
 
 
 @lru_cache(maxsize=256)

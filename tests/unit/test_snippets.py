@@ -52,10 +52,12 @@ def test_a_word_that_only_the_markdown_has_is_shown_in_it(content: str, shown: s
         (["Chidi", "budget"], "with: Chidi • the budget of Ana"),
         (["plate", "Ana"], "plate: HH 2048 • the budget of Ana"),
         (["Ana", "Octavia", "Service"], "• the budget of Ana"),
+        (["date", "Ana"], "• the budget of Ana"),
     ],
 )
 def test_a_property_is_shown_if_only_it_has_a_word(terms: Sequence[str], shown: str) -> None:
-    metadata = json.dumps({"frontmatter": {"with": ["Ana", "Chidi"], "plate": "HH 2048", "model": "Octavia"}})
+    properties = {"date": "2026-05-02", "with": ["Ana", "Chidi"], "plate": "HH 2048", "model": "Octavia"}
+    metadata = json.dumps({"frontmatter": properties})
     lazy = LazySnippet("- the budget of Ana", tuple(terms), metadata=metadata, place="Octavia › Service")
     assert lazy.text == shown
 
