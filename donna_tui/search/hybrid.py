@@ -343,15 +343,12 @@ def _by_section(
     """Return the boosts of the passages that list what the question asks for. They are in proportion to the passages'
     scores, and to the share of the other words of the question that they contain, relative to the largest, since such a
     list about another subject or person answers nothing. Words that only the properties of the note have, such as the
-    attendees, count half. Lists with open check boxes that name the person in question are above all others.
+    attendees, do not count. Lists with open check boxes that name the person in question are above all others.
     """
     section, _ = section_of(question.query.text)
     best = (ranked[0].rank_score if ranked else 0.0) or 1.0
     content, rows = query_content(question.query, last_is_prefix=False), passages.rows(list(listed))
-    held = {
-        each: content.coverage(row.whole) + content.coverage(f"{row.path} {row.heading_path} {row.content}")
-        for each, row in rows.items()
-    }
+    held = {each: content.coverage(f"{row.path} {row.heading_path} {row.content}") for each, row in rows.items()}
     most = max(held.values(), default=0.0)
     boosts = {
         one.id: one.rank_score / best * (held.get(one.id, 0.0) / most if most else 1.0)
