@@ -296,9 +296,9 @@ def _rank(
 
 
 def _by_date(passages: PassageCache, question: Question, ranked: list[Ranked], *, in_note: bool) -> list[Ranked]:
-    """Boost the passages of notes that contain a date of the question, or have it as their own, and lower those with
-    that day in notes of another year. A date that is the note's own selects the note; the rest of the question selects
-    the passage in it, unless only one note is searched. Only the latest note of a series is boosted, above all others.
+    """Boost the passages of notes that contain a date of the question, or have it as their own. A date that is the
+    note's own selects the note; the rest of the question selects the passage in it, unless only one note is searched.
+    Only the latest note of a series is boosted, above all others.
 
     Turns gain nothing, unless the date is relative: they are often about another day than that of their conversation.
     """

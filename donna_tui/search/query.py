@@ -93,16 +93,6 @@ def date_pattern(text: str) -> re.Pattern[str] | None:
     return re.compile(rf"\b(?:{'|'.join(forms)})\b") if forms else None
 
 
-def other_year_pattern(text: str) -> re.Pattern[str] | None:
-    """Return the pattern of the days in `text` that name a year, in any passage of a note of another year."""
-    forms = [
-        rf"(?={_own_date_of_another(year)}).*\b(?:{'|'.join(_forms_of(month, days, ''))})"
-        for (month, year), days in _months_in(text)
-        if year and any(days)
-    ]
-    return re.compile(rf"\A(?:{'|'.join(forms)})\b") if forms else None
-
-
 def _own_date_of_another(year: str) -> str:
     """Return the pattern of a text with the `date_words` of another year."""
     return rf".*\b(?!{year}){_ANY_YEAR}y\d"

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from donna_tui.index.documents import date_words_of
 from donna_tui.platform.lazy import np
 from donna_tui.search.passages import PassageCache, PassageRow
-from donna_tui.search.query import Query, date_pattern, latest_of, other_year_pattern, without_dates, without_joined
+from donna_tui.search.query import Query, date_pattern, latest_of, without_dates, without_joined
 from donna_tui.search.sections import section_of
 from donna_tui.text.words import (
     ONE_ON_ONE,
@@ -56,15 +56,14 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 class QueryContent:
     """The content of a question: word stems, and the pattern of the dates in it, which count as one more stem.
 
-    `other_year` is the pattern of its days in notes of another year. If its dates are relative, such as “last week”,
-    `relative` is the pattern of these expressions, and a passage with a date counts as having their `relative_stems`.
-    `spellings` are stems with their other spellings, and `numbers` stems with the pattern of the same number. `codes`
-    are numbers and the like in several parts, such as “RE-2026-0042”; each counts as one stem, if all of it is there.
+    If its dates are relative, such as “last week”, `relative` is the pattern of these expressions, and a passage with a
+    date counts as having their `relative_stems`. `spellings` are stems with their other spellings, and `numbers` stems
+    with the pattern of the same number. `codes` are numbers and the like in several parts, such as “RE-2026-0042”; each
+    counts as one stem, if all of it is there.
     """
 
     stems: frozenset[str]
     dates: re.Pattern[str] | None = None
-    other_year: re.Pattern[str] | None = None
     prefix: str = ""
     relative: re.Pattern[str] | None = None
     relative_stems: frozenset[str] = frozenset()
@@ -123,13 +122,11 @@ class QueryContent:
         return _contains(self.dates, text)
 
     def date_boost(self, text: str, names: str) -> float:
-        """Return 1 if a passage contains a date of the question, -1 if it has that day in a note of another year.
+        """Return 1 if a passage contains a date of the question.
 
         A note with a relative expression in its `names` may be the one that is meant, such as “Last week in AWS”.
         """
-        if self.holds_date(text) or _contains(self.relative, names):
-            return 1.0
-        return -float(_contains(self.other_year, text))
+        return float(self.holds_date(text) or _contains(self.relative, names))
 
     def _words_of(self, text: str) -> frozenset[str]:
         return _stems(text).union(code for code in self.codes if holds_phrase(code, text))
@@ -167,7 +164,7 @@ def query_content(query: Query, *, last_is_prefix: bool) -> QueryContent:
     terms = [term for term in terms if term not in asking] or terms
     parts = [part for term in terms for part in _parts_of(term)]
     text = without_joined(without_dates(" ".join(parts)))
-    dates, other_year = date_pattern(query.dated), other_year_pattern(query.dated)
+    dates = date_pattern(query.dated)
     spellings = tuple((stem(word), stem(other)) for word, other in query.spellings)
     grouped = {word: other for word, other in query.spellings if is_grouped(other)}
     numbers = tuple((stem(word), re.compile(spelling_pattern(other))) for word, other in grouped.items())
@@ -176,7 +173,7 @@ def query_content(query: Query, *, last_is_prefix: bool) -> QueryContent:
     text = _CODE.sub(" ", text)
     prefix = stem(last_part(prefix)) if prefix else ""
     stems = _stems(text).union(codes, map(stem, grouped))
-    content = QueryContent(stems, dates, other_year, prefix, spellings=spellings, numbers=numbers, codes=codes)
+    content = QueryContent(stems, dates, prefix, spellings=spellings, numbers=numbers, codes=codes)
     if not query.relative:
         return content
     expressions = [*map(_joined, query.relative)]
