@@ -312,7 +312,7 @@ def _by_date(passages: PassageCache, question: Question, ranked: list[Ranked], *
         notes = {each: row for each, row in notes.items() if row.document_id == newest}
         boosts = _above_all(ranked, notes, BOOST_WEIGHT, 1.0)
     else:
-        boosts = {each: content.date_boost(content.searched(row), row.names) for each, row in dated.items()}
+        boosts = {each: float(content.holds_date(content.searched(row))) for each, row in dated.items()}
     ranked = boosted(ranked, boosts)
     if in_note:
         return ranked

@@ -56,16 +56,15 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 class QueryContent:
     """The content of a question: word stems, and the pattern of the dates in it, which count as one more stem.
 
-    If its dates are relative, such as “last week”, `relative` is the pattern of these expressions, and a passage with a
-    date counts as having their `relative_stems`. `spellings` are stems with their other spellings, and `numbers` stems
-    with the pattern of the same number. `codes` are numbers and the like in several parts, such as “RE-2026-0042”; each
-    counts as one stem, if all of it is there.
+    If its dates are relative, such as “last week”, a passage with a date counts as having their `relative_stems`.
+    `spellings` are stems with their other spellings, and `numbers` stems with the pattern of the same number. `codes`
+    are numbers and the like in several parts, such as “RE-2026-0042”; each counts as one stem, if all of it is there.
     """
 
     stems: frozenset[str]
     dates: re.Pattern[str] | None = None
     prefix: str = ""
-    relative: re.Pattern[str] | None = None
+    relative: bool = False
     relative_stems: frozenset[str] = frozenset()
     spellings: tuple[tuple[str, str], ...] = ()
     numbers: tuple[tuple[str, re.Pattern[str]], ...] = ()
@@ -93,7 +92,7 @@ class QueryContent:
         """Return the text of a passage for the question. If its dates are relative, a turn has the day when it was said
         in place of the names of its conversation, which may have begun on another day.
         """
-        if self.relative is None or passage.source_type != MemorySource.CHAT or not passage.dated_at:
+        if not self.relative or passage.source_type != MemorySource.CHAT or not passage.dated_at:
             return passage.whole
         return " ".join((*date_words_of(passage.dated_at), passage.heading_path, passage.content))
 
@@ -119,24 +118,13 @@ class QueryContent:
 
     def holds_date(self, text: str) -> bool:
         """Return whether a passage contains a date that the question names."""
-        return _contains(self.dates, text)
-
-    def date_boost(self, text: str, names: str) -> float:
-        """Return 1 if a passage contains a date of the question.
-
-        A note with a relative expression in its `names` may be the one that is meant, such as “Last week in AWS”.
-        """
-        return float(self.holds_date(text) or _contains(self.relative, names))
+        return self.dates is not None and bool(self.dates.search(_joined(text)))
 
     def _words_of(self, text: str) -> frozenset[str]:
         return _stems(text).union(code for code in self.codes if holds_phrase(code, text))
 
     def _has_prefix(self, words: Iterable[str]) -> bool:
         return bool(self.prefix) and any(is_begun(word, self.prefix) for word in words)
-
-
-def _contains(dates: re.Pattern[str] | None, text: str) -> bool:
-    return dates is not None and bool(dates.search(_joined(text)))
 
 
 @lru_cache(maxsize=256)
@@ -176,9 +164,7 @@ def query_content(query: Query, *, last_is_prefix: bool) -> QueryContent:
     content = QueryContent(stems, dates, prefix, spellings=spellings, numbers=numbers, codes=codes)
     if not query.relative:
         return content
-    expressions = [*map(_joined, query.relative)]
-    pattern = re.compile(rf"\b(?:{'|'.join(expressions)})\b")
-    return replace(content, relative=pattern, relative_stems=_stems(" ".join(expressions)))
+    return replace(content, relative=True, relative_stems=_stems(" ".join(map(_joined, query.relative))))
 
 
 def asking_words(query: Query) -> list[str]:

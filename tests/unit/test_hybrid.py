@@ -364,26 +364,16 @@ def test_a_long_text_is_no_question_about_decisions() -> None:
     assert section_of(f"{'we spoke ' * 50_000} and decided") == (None, frozenset())
 
 
-@pytest.mark.parametrize(("day", "boost"), [("yesterday", 1.0), ("today", 0.0), ("on 26 November 2026", 0.0)])
+@pytest.mark.parametrize(("day", "holds"), [("yesterday", True), ("today", False), ("on 26 November 2026", False)])
 def test_a_relative_day_is_that_when_a_turn_was_said_not_that_in_its_title(
-    store: MemoryStore, day: str, boost: float
+    store: MemoryStore, day: str, holds: bool
 ) -> None:
     now = datetime(2026, 11, 27, 12)
     said, title = (now - timedelta(days=1)).timestamp(), "Chat, 27 November 2026"
     store.upsert(note("chat:1-1", "Sold the boat.", source_type="chat", title=title, modified_at=said))
     turn = PassageCache(store.database).rows([1])[1]
     content = query_content(parse_query(f"what was sold {day}", now=now), last_is_prefix=False)
-    assert content.date_boost(content.searched(turn), turn.names) == boost
-
-
-def test_a_note_named_after_a_relative_day_is_not_behind_the_notes_of_that_day(store: MemoryStore) -> None:
-    last_week = (datetime.now() - timedelta(days=7)).timestamp()
-    for number in range(20):
-        add(store, f"{number}.md", "Nothing of note.")
-    add(store, "Last week in AWS.md", "Costs of storage classes", leaning(0.6))
-    store.upsert(note("Diary.md", "Paid the bill of the cloud.", dated_at=last_week))
-    store.store_vectors([(each.id, each.embed_hash, leaning(0.55)) for each in store.pending(50) if "D" in each.path])
-    assert paths(asked(store, "cloud storage of last week in aws")) == ["Last week in AWS.md", "Diary.md"]
+    assert content.holds_date(content.searched(turn)) is holds
 
 
 def test_where_nothing_is_relevant_the_near_misses_are_at_hand(store: MemoryStore) -> None:
