@@ -394,13 +394,12 @@ class Query:
     def literals(self) -> tuple[str, ...]:
         """Return FTS5 strings of which a keyword match contains at least one: terms, their segments, and dates.
 
-        A date with points or slashes, such as 12.3.2026, is also searched for as it is, and so is a possessive form.
+        A date with points or slashes, such as 12.3.2026, is also searched for as it is.
         The dates of a relative expression are one string, as a passage has one of them.
         """
         terms = self.terms
-        owned = (word for word in self.words if (bare := without_joined(word)) != word and bare in terms)
         others = (other for _, other in self.spellings)
-        words = (*filter(_WORD.search, self._undated), *owned, *others, *indexed_words(" ".join(terms)))
+        words = (*filter(_WORD.search, self._undated), *others, *indexed_words(" ".join(terms)))
         # July and Juli have the same stem in the index, and would count twice
         phrases = {phrase.replace("y", "i"): phrase for phrase in date_phrases(self.dated)}.values()
         dates = (*phrases, *date_words(self.dated))

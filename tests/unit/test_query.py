@@ -275,4 +275,4 @@ def test_possessive_endings_and_contractions_are_no_terms(text: str, terms: tupl
 
 
 def test_a_possessive_form_is_searched_for_as_well() -> None:
-    assert parse_query("what's Priya's role").literals == ('"Priya"', '"role"', '"Priya\'s"')
+    assert parse_query("what's Priya's role").literals == ('"Priya"', '"role"')
