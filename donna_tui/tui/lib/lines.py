@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial, partialmethod
-from typing import ClassVar, Generic, TypeVar
+from itertools import chain
+from typing import Any, ClassVar, Generic, TypeVar
 
 from textual import events
 from textual.content import Content
@@ -264,7 +265,33 @@ T = TypeVar("T")
 
 
 class ItemList(RowList, Generic[T]):
+    """A list of items. The cursor skips those that cannot be selected, such as headings between the others."""
+
     items: Sequence[T] = ()
+
+    key: Callable[[Any], object] = staticmethod(lambda item: item)
+    """Returns what an item has in common with a newer version of it."""
+
+    def can_select(self, item: T) -> bool:
+        return True
+
+    def set_items(self, items: Sequence[T], *, select: object = None, otherwise: int = 0) -> None:
+        """Replace the items, and select the one with the key `select`, else the one selected before, else a row."""
+        before = self.key(self.selected) if self.selected is not None else None
+        self.items = items
+        keys = [self.key(item) for item in items]
+        found = (keys.index(key) for key in (select, before) if key is not None and key in keys)
+        self.rows_changed(self._nearest(next(found, otherwise)))
+
+    def select(self, index: int) -> None:
+        super().select(self._nearest(index))
+
+    def _nearest(self, index: int) -> int:
+        """Return the nearest row that can be selected: in the direction of the movement, else in the other one."""
+        index = max(0, min(index, len(self.items) - 1))
+        after, before = range(index, len(self.items)), range(index, -1, -1)
+        order = chain(after, before) if index >= self.selected_index else chain(before, after)
+        return next((row for row in order if self.items and self.can_select(self.items[row])), index)
 
     @property
     def line_count(self) -> int:
@@ -273,7 +300,3 @@ class ItemList(RowList, Generic[T]):
     @property
     def selected(self) -> T | None:
         return self.items[self.selected_index] if self.has_cursor and self.selected_index < len(self.items) else None
-
-    def index_where(self, matches: Callable[[T], bool], otherwise: int = 0) -> int:
-        """Return the row of the first item that matches, or another row if there is none."""
-        return next((index for index, item in enumerate(self.items) if matches(item)), otherwise)

@@ -54,21 +54,16 @@ class MeetingList(ItemList[MeetingRow | Separator]):
         """List meetings under the titles of their days. Select the meeting with the id `select`, else the one selected
         before, else the next to come.
         """
-        before = select or (self.selected.meeting.event_id if self.selected is not None else "")
-        self.items = tuple(rows_of(meetings, titles))
-        places = {row.meeting.event_id: place for place, row in enumerate(self.items) if isinstance(row, MeetingRow)}
-        upcoming = (row.meeting.event_id for row in meetings if row.meeting.end.timestamp() >= now)
-        wanted = before if before in places else next(upcoming, meetings[-1].meeting.event_id if meetings else "")
-        self.rows_changed(places.get(wanted, 0))
+        rows = tuple(rows_of(meetings, titles))
+        ends = ((place, row.meeting.end) for place, row in enumerate(rows) if isinstance(row, MeetingRow))
+        upcoming = (place for place, end in ends if end.timestamp() >= now)
+        self.set_items(rows, select=select, otherwise=next(upcoming, len(rows) - 1))
 
-    def select(self, index: int) -> None:
-        """Move the cursor to a meeting, in the direction of the movement."""
-        index = max(0, min(index, len(self.items) - 1))
-        by = 1 if index >= self.selected_index else -1
-        meetings = [place for place, row in enumerate(self.items) if isinstance(row, MeetingRow)]
-        ahead = [place for place in meetings if (place - index) * by >= 0]
-        if meetings:
-            super().select(ahead[0 if by > 0 else -1] if ahead else meetings[-1 if by > 0 else 0])
+    def key(self, item: MeetingRow | Separator) -> object:
+        return item.meeting.event_id if isinstance(item, MeetingRow) else None
+
+    def can_select(self, item: MeetingRow | Separator) -> bool:
+        return isinstance(item, MeetingRow)
 
     def row(self, index: int, width: int) -> Content:
         row = self.items[index]

@@ -145,17 +145,16 @@ class RecallList(ItemList[RecallRow]):
     def show(self, result: RecallResult | None) -> None:
         """List a recall. For the same question the cursor stays on its memory, or else at its position."""
         query, self._query = self._query, result.query if result is not None else ""
-        before = self.selected if query == self._query else None
-        self.items = rows_of(result) if result is not None else ()
-        place = self.selected_index if query == self._query and self.items else 1
-        self.rows_changed(self.index_where(lambda row: before is not None and _key(row) == _key(before), place))
-        if self.selected is None:
-            self.select(self.selected_index - 1)
+        if query != self._query:
+            self.items, self.selected_index = (), 0
+        self.set_items(rows_of(result) if result is not None else (), otherwise=self.selected_index)
 
-    def select(self, index: int) -> None:
-        if 0 <= index < len(self.items) and isinstance(self.items[index], str):
-            index += 1 if index > self.selected_index or index == 0 else -1
-        super().select(index)
+    def key(self, item: RecallRow) -> object:
+        memory = _memory(item)
+        return (memory.id, memory.content) if memory is not None else None
+
+    def can_select(self, item: RecallRow) -> bool:
+        return not isinstance(item, str)
 
     def row(self, index: int, width: int) -> Content:
         row = self.items[index]
@@ -179,11 +178,6 @@ def rows_of(result: RecallResult) -> tuple[RecallRow, ...]:
 
 def _memory(row: RecallRow | None) -> MemoryChunk | None:
     return row.memory if isinstance(row, Omitted) else row if isinstance(row, MemoryChunk) else None
-
-
-def _key(row: RecallRow) -> tuple[str, str] | None:
-    memory = _memory(row)
-    return (memory.id, memory.content) if memory is not None else None
 
 
 class MemoryInput(LineInput):

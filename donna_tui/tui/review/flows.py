@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from typing import ClassVar
 
 from textual import work
@@ -64,14 +65,7 @@ class PlannedList(ItemList[Planned]):
     """A list with two lines per draft: its title and size; and its plan, its result, or its error."""
 
     row_height = 2
-
-    def __init__(self, planned: Sequence[Planned], *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self.items = tuple(planned)
-
-    def show(self, planned: Sequence[Planned]) -> None:
-        self.items = tuple(planned)
-        self.rows_changed(self.selected_index)
+    key = attrgetter("row.id")
 
     def row_part(self, index: int, part: int, width: int) -> Content:
         planned = self.items[index]
@@ -103,7 +97,8 @@ class ApproveAll(Dialog[bool]):
 
     def __init__(self, planned: tuple[Planned, ...], approve: Approve) -> None:
         super().__init__()
-        self.rows = PlannedList(planned, id="all-rows")
+        self.rows = PlannedList(id="all-rows")
+        self.rows.items = planned
         self._approve = approve
         self._began = self._is_under_way = False
 
@@ -130,7 +125,7 @@ class ApproveAll(Dialog[bool]):
         if self._began or place >= len(planned) or planned[place].error is not None:
             return
         changed = replace(planned[place], is_skipped=not planned[place].is_skipped)
-        self.rows.show((*planned[:place], changed, *planned[place + 1 :]))
+        self.rows.set_items((*planned[:place], changed, *planned[place + 1 :]))
         self._report()
 
     def leave(self) -> None:
@@ -164,7 +159,7 @@ class ApproveAll(Dialog[bool]):
         self._update(lambda each: replace(each, error=error) if each.row.id in refused else each)
 
     def _update(self, change: Callable[[Planned], Planned]) -> None:
-        self.rows.show(tuple(map(change, self.rows.items)))
+        self.rows.set_items(tuple(map(change, self.rows.items)))
         self._report()
 
     def _report(self) -> None:

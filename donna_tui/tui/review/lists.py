@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from pathlib import PurePosixPath
 
 from rich.cells import cell_len
@@ -65,16 +66,13 @@ class DraftList(ItemList[DraftRow]):
     """A list with two lines per draft, the newest first. The cursor stays on its draft if possible."""
 
     row_height = 2
-
+    key = attrgetter("id")
     _now = 0.0
 
     def show(self, drafts: Sequence[DraftRow], now: float, *, reveal: str = "") -> None:
         """List drafts with their age at the Unix time `now`; select the draft with the id `reveal`."""
-        before = self.selected
-        wanted = reveal or (before.id if before is not None else "")
-        self.items = tuple(drafts)
         self._now = now
-        self.rows_changed(self.index_where(lambda each: each.id == wanted, self.selected_index))
+        self.set_items(drafts, select=reveal, otherwise=self.selected_index)
 
     def row_part(self, index: int, part: int, width: int) -> Content:
         row = self.items[index]
@@ -88,12 +86,7 @@ class EvidenceList(ItemList[Evidence]):
     """A list with two lines per passage: path and lines; and the headings above it."""
 
     row_height = 2
-
-    def show(self, passages: Sequence[Evidence]) -> None:
-        """List passages; the cursor stays on its passage if it is among them."""
-        before = self.selected
-        self.items = tuple(passages)
-        self.rows_changed(self.index_where(lambda each: before is not None and each.number == before.number))
+    key = attrgetter("number")
 
     def row_part(self, index: int, part: int, width: int) -> Content:
         passage = self.items[index]

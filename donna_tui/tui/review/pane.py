@@ -481,7 +481,7 @@ class ReviewPane(PartsPane):
         words = wording.evidence_head(len(own), len(whole)) if draft is not None else ""
         self.query_one("#evidence-head", Static).update(Content.styled(words, "$text-muted"))
         self.passages.empty_text = "None are recorded on this device." if draft is not None else ""
-        self.passages.show(own or whole)
+        self.passages.set_items(own or whole)
 
     def show_passage(self) -> None:
         passage = self.passages.selected

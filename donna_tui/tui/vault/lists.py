@@ -29,9 +29,8 @@ class BlameList(ItemList[BlameLine]):
     _newest = 0.0
 
     def show(self, lines: tuple[BlameLine, ...]) -> None:
-        self.items = lines
         self._newest = max((line.at for line in lines), default=0.0)
-        self.rows_changed(0)
+        self.set_items(lines)
 
     def row(self, index: int, width: int) -> Content:
         line = self.items[index]
@@ -82,19 +81,20 @@ class HistoryList(ItemList[Revision | Change]):
         known = self._operations.get(about[0])
         return f"{did}: {done_by(known)}" if known is not None else what_of(revision)
 
+    def key(self, item: Revision | Change) -> object:
+        return item.commit if isinstance(item, Revision) else "outside"
+
     def show(self, entries: tuple[Revision | Change, ...]) -> None:
         """List these entries. The cursor stays on its commit if it is among them, unless there is one to select."""
-        before = _key(self.selected) if self.selected is not None else ""
-        self.items = entries
         revisions = [entry for entry in entries if isinstance(entry, Revision)]
         self._undone = undone(revisions)
         self._operations = {each.operation.id: each.operation for each in revisions if each.operation is not None}
         self._newest = max((revision.at for revision in revisions), default=0.0)
-        place = self.index_where(lambda entry: _key(entry) == before)
-        made = self.index_where(lambda entry: bool(self._next) and _operation_id(entry) == self._next, -1)
-        if made >= 0:
-            place, self._next = made, ""
-        self.rows_changed(place)
+        made = (each.commit for each in revisions if each.operation is not None and each.operation.id == self._next)
+        commit = next(made, None)
+        if commit is not None:
+            self._next = ""
+        self.set_items(entries, select=commit)
 
     def row(self, index: int, width: int) -> Content:
         revision = self.items[index]
@@ -117,14 +117,6 @@ def undone(revisions: list[Revision]) -> frozenset[str]:
             ids |= set(revision.operation.undoes)
             ids -= set(revision.operation.redoes)
     return frozenset(ids)
-
-
-def _key(entry: Revision | Change) -> str:
-    return entry.commit if isinstance(entry, Revision) else "outside"
-
-
-def _operation_id(entry: Revision | Change) -> str:
-    return entry.operation.id if isinstance(entry, Revision) and entry.operation is not None else ""
 
 
 def _columns(at: str, who: str, what: str, *, width: int, tone: str) -> Content:
@@ -158,11 +150,9 @@ class LinkList(ItemList[LinkRow]):
     row_height = 2
 
     def show(self, links: NoteLinks | None) -> None:
-        """List the links to and from a note; the cursor stays on its row if it still exists."""
-        before = self.selected
+        """List the links to and from a note."""
         incoming, outgoing = (links.incoming, links.outgoing) if links is not None else ((), ())
-        self.items = (*(LinkRow(link, True) for link in incoming), *(LinkRow(link, False) for link in outgoing))
-        self.rows_changed(self.index_where(lambda row: row == before))
+        self.set_items([*(LinkRow(link, True) for link in incoming), *(LinkRow(link, False) for link in outgoing)])
 
     def row_part(self, index: int, part: int, width: int) -> Content:
         row = self.items[index]

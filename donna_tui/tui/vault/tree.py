@@ -292,7 +292,7 @@ class NoteTree(ItemList[TreeRow]):
             self._lay_out()
         else:
             above = row.path.rpartition("/")[0]
-            self.select(self.index_where(lambda each: each.path == above))
+            self.select(next((place for place, each in enumerate(self.items) if each.path == above), 0))
 
     def unfold(self) -> bool:
         """Unfold the selected folder. Return False if there is nothing to unfold."""
