@@ -40,13 +40,6 @@ class LinkRef:
 
 
 @dataclass
-class LinkFollowed(Message):
-    """A link in a text is followed. The widget with the path of the note handles it."""
-
-    ref: LinkRef
-
-
-@dataclass
 class FollowLink(Message):
     """A link that is written in the note at `path` is followed."""
 

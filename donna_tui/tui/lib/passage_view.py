@@ -17,7 +17,7 @@ from textual.style import Style
 
 from donna_tui.tui.lib.jump import JumpTarget, jump
 from donna_tui.tui.lib.lines import ScrollKeys, set_content_height
-from donna_tui.tui.lib.links import LinkFollowed, LinkRef, link_in, link_targets
+from donna_tui.tui.lib.links import FollowLink, LinkRef, link_in, link_targets
 from donna_tui.tui.lib.styled import content_strip
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ class PassageView(ScrollKeys):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
+        self.path = ""
+        """The note from which the links in the text are followed; without one they are not."""
         self._shown: tuple[str, range, WordsToMark | None] = ("", range(0), None)
         self._best: int | None = None
         self._rows: tuple[tuple[Content, range], ...] = ()
@@ -103,7 +105,8 @@ class PassageView(ScrollKeys):
         jump(self, self.jump_targets(), if_none="No link is visible.")
 
     def follow(self, ref: LinkRef) -> None:
-        self.post_message(LinkFollowed(ref))
+        if self.path:
+            self.post_message(FollowLink(self.path, ref))
 
     def on_click(self, event: events.Click) -> None:
         ref = link_in(event.style.meta)

@@ -51,6 +51,7 @@ class DraftText(LineView):
     _cites: Mapping[int, str] = {}
     _hunks: Mapping[int, DraftHunk] = {}
     _left_out: frozenset[int] = frozenset()
+    _path = ""
     _head = 0
     _beyond = 0
     line_number = 0
@@ -66,7 +67,7 @@ class DraftText(LineView):
     def show(self, draft: Draft | None, left_out: frozenset[int] = frozenset(), *, keep: bool = False) -> None:
         """Show a draft from the beginning of its own words, or from the same position for a newer version of it."""
         self._left_out = left_out
-        text = draft.text if draft is not None else ""
+        text, self._path = (draft.text, draft.row.path) if draft is not None else ("", "")
         shown = text[: markdown.MAX_CHARACTERS]
         self._head = shown[: parse_frontmatter(shown).body_start].count("\n")
         self._blocks = tuple(blocks_of(shown))
@@ -125,7 +126,7 @@ class DraftText(LineView):
         return links.link_targets(((top + index, self._rows[index].content) for index in rows), x, self._follow)
 
     def _follow(self, ref: links.LinkRef) -> None:
-        self.post_message(links.LinkFollowed(ref))
+        self.post_message(links.FollowLink(self._path, ref))
 
     def on_click(self, event: events.Click) -> None:
         ref = links.link_in(event.style.meta)

@@ -32,7 +32,6 @@ from donna_tui.tui.lib.inputs import Notice, NoticeText
 from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import RowList
-from donna_tui.tui.lib.links import FollowLink, LinkFollowed
 from donna_tui.tui.lib.messages import ActionsChanged, EditNote, EngineEvents
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.review import wording
@@ -183,15 +182,6 @@ class ReviewPane(PartsPane):
     def action_review_follow(self) -> None:
         self.show_part("draft")
         self.text.follow_link()
-
-    def on_link_followed(self, event: LinkFollowed) -> None:
-        """Add the note that contains the link: that of the draft, or that of the passage shown beside it."""
-        event.stop()
-        passage, draft = self.passages.selected, self.draft
-        if self._is_at("evidence") and passage is not None:
-            self.post_message(FollowLink(passage.cited_path, event.ref))
-        elif draft is not None:
-            self.post_message(FollowLink(draft.row.path, event.ref))
 
     def action_review_diff(self) -> None:
         was_there, is_hidden = self._is_at("draft"), not self.query_one("#draft-part").region
@@ -485,7 +475,8 @@ class ReviewPane(PartsPane):
 
     def show_passage(self) -> None:
         passage = self.passages.selected
-        self.passage.show(passage.text if passage is not None else "")
+        text, self.passage.path = (passage.text, passage.cited_path) if passage is not None else ("", "")
+        self.passage.show(text)
 
     @work(group="read-around", exclusive=True)
     async def read_around(self) -> None:

@@ -23,7 +23,7 @@ from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.containers import Panel, name_panel
 from donna_tui.tui.lib.error_messages import sentence
 from donna_tui.tui.lib.jump import JumpTarget
-from donna_tui.tui.lib.links import FollowLink, LinkFollowed, LinkRef, link_in, link_targets
+from donna_tui.tui.lib.links import FollowLink, LinkRef, link_in, link_targets
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.search.results import shortened
 from donna_tui.tui.vault.parts_pane import LOAD_DELAY
@@ -87,12 +87,7 @@ class Preview(Panel):
         ref = link_in(event.style.meta)
         if ref is not None:
             event.stop()
-            self.view.follow(ref)
-
-    def on_link_followed(self, event: LinkFollowed) -> None:
-        event.stop()
-        if self._hit is not None:
-            self.post_message(FollowLink(self._hit.cited_path, event.ref))
+            self.post_message(FollowLink(self.view.path, ref))  # one that the view sends would end at this widget
 
     def connect(self, backend: Backend) -> None:
         self._backend = backend
@@ -148,6 +143,7 @@ class Preview(Panel):
         self.foot.show(partial(backlinks, passage.linked_from, truncated=passage.truncated))
 
     def _head(self, hit: Hit, headings: tuple[str, ...], *, sensitive: bool) -> None:
+        self.view.path = hit.cited_path
         place = " › ".join(filter(None, (hit.space, hit.cited_path)))
         name_panel(self, f"{clean_line(place)}:{line_range(hit)}")
         self.head.show(partial(heading, headings, sensitive=sensitive))

@@ -30,7 +30,7 @@ from donna_tui.tui.lib.error_messages import Refusal, refusal_of
 from donna_tui.tui.lib.humanize import count, moment
 from donna_tui.tui.lib.inputs import SectionTabs, show_label
 from donna_tui.tui.lib.lines import RowList
-from donna_tui.tui.lib.links import FollowLink, LinkFollowed
+from donna_tui.tui.lib.links import FollowLink
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.vault.lists import BlameList, HistoryList, LinkList
 from donna_tui.tui.vault.parts_pane import LOAD_DELAY, MAX_WAIT_SECONDS
@@ -372,11 +372,6 @@ class NoteDetail(Container):
     def on_note_view_moved(self) -> None:
         self._show_head()
 
-    def on_link_followed(self, event: LinkFollowed) -> None:
-        event.stop()
-        if self.note is not None:
-            self.post_message(FollowLink(self.note.path, event.ref))
-
     def follow_link(self) -> None:
         row = self.links.selected
         if self.tab == "note":
@@ -418,7 +413,7 @@ class NoteDetail(Container):
             words = (gone_with_edit(),) if is_gone else (refusal.what, refusal.step)
             self.text.show_note("\n\n".join(each for each in words if each != said))
         else:
-            self._note = note
+            self._note, self.text.path = note, note.path
             is_same = before is not None and (before.path == note.path or before.etag == note.etag)
             self.text.show_note(note.text, keep=is_same)
         self._show_head()
