@@ -9,8 +9,7 @@ from donna_tui.tui.lib.jump import JumpOverlay
 from donna_tui.tui.lib.links import link_targets
 from donna_tui.tui.lib.markdown import markdown_blocks
 from donna_tui.tui.lib.passage_view import wrapped
-from donna_tui.tui.lib.places import NotePlace, Places, QuestionPlace
-from donna_tui.tui.search.wording import Question
+from donna_tui.tui.lib.places import Place, Places
 from donna_tui.types.search import SearchOutcome, SearchRequest
 from tests.tui import scenarios
 from tests.tui.driving import Driver, driving, hit, marked_rows, notices
@@ -219,13 +218,14 @@ async def test_repeated_back_actions_are_handled_in_sequence() -> None:
 
 
 def test_places_keep_a_back_and_a_forward_stack() -> None:
-    places, one, two = Places(), NotePlace("one.md"), NotePlace("two.md", 3)
-    asked = QuestionPlace(Question(text="q"), "a")
+    places, one, two = Places(), Place("vault", ("one.md", 1)), Place("vault", ("two.md", 3))
+    asked = Place("search", "q", lambda: "a")
     assert places.back(one) is None
     places.push_back(one)
     places.push_back(asked)
     assert places.back(two) == asked
-    assert places.back(QuestionPlace(Question(text="q"), "b")) == one
-    assert places.forward(one) == QuestionPlace(Question(text="q"), "b")
+    asked_later = Place("search", "q", lambda: "b")
+    assert places.back(asked_later) == one
+    assert places.forward(one) is asked_later
     places.push_back(asked)
     assert places.forward(one) is None

@@ -32,7 +32,7 @@ from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import CursorView
 from donna_tui.tui.lib.links import FollowLink
-from donna_tui.tui.lib.places import QuestionPlace
+from donna_tui.tui.lib.places import Place
 from donna_tui.tui.search import wording
 from donna_tui.tui.search.bar import SearchBar
 from donna_tui.tui.search.preview import Preview
@@ -211,16 +211,17 @@ class SearchPane(BlankColumn):
         return self.results.selected
 
     @property
-    def place(self) -> QuestionPlace:
-        """Return the question with the selected passage, for returning to it."""
-        return QuestionPlace(self.question, self.selected.chunk_id if self.selected is not None else "")
+    def place(self) -> Place:
+        """Return the question with the selected passage, for returning to it; another row of its answer is no stop."""
+        question, passage = self.question, self.selected.chunk_id if self.selected is not None else ""
+        return Place("search", (question.text, question.like), partial(self._restore, question, passage))
 
-    def restore(self, place: QuestionPlace) -> None:
+    def _restore(self, question: wording.Question, passage: str) -> None:
         """Run an earlier question again, and select the passage that was selected in its answer."""
         self._unfolded.clear()
-        self._returns_to = place.passage
-        self._run_question(place.question)
-        self.bar.input.value = place.question.text
+        self._returns_to = passage
+        self._run_question(question)
+        self.bar.input.value = question.text
         self.results.focus()
 
     def connect(self, backend: Backend) -> None:

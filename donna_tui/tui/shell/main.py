@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar, Protocol, cast
 
@@ -35,7 +36,7 @@ from donna_tui.tui.lib.jump import HasJumpTargets, JumpOverlay, JumpTarget
 from donna_tui.tui.lib.keymap import anywhere_key, shown_key
 from donna_tui.tui.lib.links import FollowLink, LinkRef
 from donna_tui.tui.lib.panes import PANES
-from donna_tui.tui.lib.places import NotePlace, Place, Places, QuestionPlace, ScreenPlace
+from donna_tui.tui.lib.places import Place, Places
 from donna_tui.tui.lib.styled import TEXT_CLASSES
 from donna_tui.tui.search.pane import SearchPane
 from donna_tui.tui.shell.bars import FooterBar, HeaderBar, StatusStrip, Tab, no_model_to_get
@@ -443,7 +444,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if name == "search" and not self.search.question.is_empty:
             return self.search.place
         note = (self._vault.opening or self._vault.place) if name == "vault" else None
-        return NotePlace(*note) if note is not None else ScreenPlace(name)
+        return Place(name, note, partial(self._vault.open_note, *note)) if note is not None else Place(name)
 
     def action_view_backward(self) -> None:
         self._navigate(self._places.back(self._place) if self.is_complete else None, "There is nothing to go back to.")
@@ -455,14 +456,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _navigate(self, place: Place | None, otherwise: str) -> None:
         if place is None:
             self.notify(otherwise, timeout=3)
-        elif isinstance(place, QuestionPlace):
-            self._switch_to("search", remember=False)
-            self.search.restore(place)
-        elif isinstance(place, NotePlace):
-            self._switch_to("vault", remember=False)
-            self._vault.open_note(place.path, place.line)
         else:
             self._switch_to(place.pane, remember=False)
+            place.show()
 
     async def _edit(self, path: str, line: int) -> None:
         """Open a note in the editor. The saved text is committed if the Vault screen has been loaded."""
