@@ -20,7 +20,7 @@ from textual.widgets.option_list import Option
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.actions import ACTIONS
-from donna_tui.tui.lib.error_messages import sentence
+from donna_tui.tui.lib.error_messages import refusal_of
 from donna_tui.tui.lib.keymap import anywhere_key, shown_key
 from donna_tui.types.errors import DonnaError
 
@@ -149,7 +149,8 @@ class NoticeText:
 
 def error_notice(error: DonnaError, *actions: Item) -> NoticeText:
     """Describe an error, with the actions that help."""
-    return NoticeText(sentence(error.message), sentence(error.hint or ""), actions=actions, is_error=True)
+    refusal = refusal_of(error)
+    return NoticeText(refusal.what, refusal.step, actions=actions, is_error=True)
 
 
 class Notice(Static, can_focus=True):

@@ -24,7 +24,7 @@ from donna_tui.tui.lib.dialogs import one_dialog, showing_errors
 from donna_tui.tui.lib.error_messages import error_text, sentence
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import local_day, one_line, plural
-from donna_tui.tui.lib.inputs import Notice, NoticeText, show_label
+from donna_tui.tui.lib.inputs import Notice, NoticeText, error_notice, show_label
 from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import RowList
@@ -33,7 +33,7 @@ from donna_tui.tui.meetings import wording
 from donna_tui.tui.meetings.list import MeetingCard, MeetingList
 from donna_tui.tui.review.flows import DraftFlows
 from donna_tui.tui.review.wording import lacks_repository, may_change_drafts
-from donna_tui.tui.vault.parts_pane import LOAD_DELAY, PartsPane, why_no_list
+from donna_tui.tui.vault.parts_pane import LOAD_DELAY, PartsPane
 from donna_tui.types.drafts import OFF_FOR_MEETING, OFF_FOR_SERIES, MeetingRow, MeetingState
 from donna_tui.types.errors import DonnaError
 
@@ -151,7 +151,7 @@ class MeetingsPane(PartsPane):
             calendars = await backend.calendar.calendars()
             meetings = await backend.calendar.meetings(*agenda.bounds)
         except DonnaError as error:
-            self._show_notice(why_no_list(error, "meetings.refresh"))
+            self._show_notice(error_notice(error, ("meetings.refresh", "try again")))
             return
         words, problems = wording.calendars_line(calendars)
         self.query_one("#calendars", Static).update(Content.styled(words, "$text-disabled"))

@@ -25,7 +25,7 @@ from donna_tui.tui.lib.dialogs import LinePrompt, RefusalScreen, one_dialog, sho
 from donna_tui.tui.lib.error_messages import Refusal
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import one_line, plural
-from donna_tui.tui.lib.inputs import Notice, NoticeText, show_label
+from donna_tui.tui.lib.inputs import Notice, NoticeText, error_notice, show_label
 from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import RowList
@@ -36,7 +36,7 @@ from donna_tui.tui.memory.dialogs import ForgetScreen, SuggestionScreen
 from donna_tui.tui.memory.list import PAGE, MemoryList, own_text
 from donna_tui.tui.memory.recall_panel import MemoryInput, RecallPanel
 from donna_tui.tui.search.dialogs import correct, correction_effect
-from donna_tui.tui.vault.parts_pane import PartsPane, why_no_list
+from donna_tui.tui.vault.parts_pane import PartsPane
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.events import ChangedElsewhere, IndexSwapped, NoteDeleted, NoteEmbedded
 from donna_tui.types.memory import MemoryChunk, Suggestion
@@ -407,7 +407,7 @@ class MemoryPane(PartsPane):
             self._suggestions = await service.suggestions()
             still_missing = {memory.id for memory in self._retained.values() if await service.memory(memory.id) is None}
         except DonnaError as error:
-            self._show_notice(why_no_list(error, "memory.refresh"))
+            self._show_notice(error_notice(error, ("memory.refresh", "try again")))
             return
         retained = {place: each for place, each in self._retained.items() if each.id in still_missing}
         self._report(total, bool(retained))
@@ -423,7 +423,7 @@ class MemoryPane(PartsPane):
             try:
                 found = await self.backend.memory.memories(wanted, limit=PAGE, skip=page * PAGE)
             except DonnaError as error:
-                self._show_notice(why_no_list(error, "memory.refresh"))
+                self._show_notice(error_notice(error, ("memory.refresh", "try again")))
                 return
             self.rows.fill(page, found)
 

@@ -22,11 +22,10 @@ from textual.widgets import Input, Static
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import make_panel
 from donna_tui.tui.lib.humanize import count, plural
-from donna_tui.tui.lib.inputs import LineInput, Notice, NoticeText
+from donna_tui.tui.lib.inputs import LineInput, Notice, NoticeText, error_notice
 from donna_tui.tui.lib.lines import ItemList, RowList, row_of
 from donna_tui.tui.memory.list import marked, omitted_line, packed_line
 from donna_tui.tui.memory.wording import LOADING, NO_QUESTION, nothing_recalled, recall_facts
-from donna_tui.tui.vault.parts_pane import why_no_list
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.memory import MemoryChunk, Omitted, RecallResult
 
@@ -264,7 +263,7 @@ class RecallPanel(Vertical):
         except DonnaError as error:
             if number == self._number:
                 self.result = None
-                self._show_notice(why_no_list(error, "memory.refresh"))
+                self._show_notice(error_notice(error, ("memory.refresh", "try again")))
             return
         if number == self._number:
             self._answered(result)

@@ -28,7 +28,7 @@ from donna_tui.tui.lib.diff import DiffView
 from donna_tui.tui.lib.error_messages import error_text
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import one_line
-from donna_tui.tui.lib.inputs import Notice, NoticeText
+from donna_tui.tui.lib.inputs import Notice, NoticeText, error_notice
 from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import RowList
@@ -38,7 +38,7 @@ from donna_tui.tui.review import wording
 from donna_tui.tui.review.draft_text import DraftText
 from donna_tui.tui.review.flows import DraftFlows
 from donna_tui.tui.review.lists import DraftList, EvidenceList, citation_text
-from donna_tui.tui.vault.parts_pane import LOAD_DELAY, PartsPane, why_no_list
+from donna_tui.tui.vault.parts_pane import LOAD_DELAY, PartsPane
 from donna_tui.tui.vault.wording import why_no_write, why_not_here
 from donna_tui.types.drafts import Draft, DraftRow, DraftState
 from donna_tui.types.errors import DonnaError
@@ -383,7 +383,7 @@ class ReviewPane(PartsPane):
         try:
             drafts = await backend.drafts.drafts(everything=self._everything)
         except DonnaError as error:
-            self._show_notice(why_no_list(error, "review.refresh"))
+            self._show_notice(error_notice(error, ("review.refresh", "try again")))
             return
         await self._read_steps(backend)
         self.post_message(self.Counted(sum(draft.state is DraftState.WAITING for draft in drafts)))

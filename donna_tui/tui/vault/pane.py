@@ -27,7 +27,7 @@ from donna_tui.tui.lib.dialogs import one_dialog, showing_errors
 from donna_tui.tui.lib.error_messages import sentence
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import count, plural
-from donna_tui.tui.lib.inputs import LineInput, Notice, NoticeText
+from donna_tui.tui.lib.inputs import LineInput, Notice, NoticeText, error_notice
 from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import RowList
@@ -35,7 +35,7 @@ from donna_tui.tui.lib.messages import ActionsChanged, EngineEvents
 from donna_tui.tui.vault import wording
 from donna_tui.tui.vault.flows import VaultFlows
 from donna_tui.tui.vault.note_detail import TABS, NoteDetail, Tab
-from donna_tui.tui.vault.parts_pane import PartsPane, why_no_list
+from donna_tui.tui.vault.parts_pane import PartsPane
 from donna_tui.tui.vault.plan_flow import UnsavedEdits
 from donna_tui.tui.vault.tree import NoteTree, TreeRow
 from donna_tui.types import events
@@ -303,7 +303,7 @@ class VaultPane(PartsPane):
             empty = await backend.notes.empty_folders()
         except DonnaError as error:
             self._is_opening, self._to_select = False, ""
-            self._show_notice(why_no_list(error, "vault.refresh"))
+            self._show_notice(error_notice(error, ("vault.refresh", "try again")))
             return
         self.note_tree.show(self.vault_flows.edits.marked(notes) if self.vault_flows is not None else notes, empty)
         show, self._to_select = self._to_select, ""

@@ -14,7 +14,6 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from donna_tui.tui.lib.backend import Backend
-from donna_tui.tui.lib.error_messages import refusal_of
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.inputs import Notice, NoticeText, error_notice
 from donna_tui.tui.lib.lines import CursorView
@@ -28,12 +27,6 @@ LOAD_DELAY = 0.03
 
 MAX_WAIT_SECONDS = 1.0
 """Seconds that a key waits for what its action needs to know."""
-
-
-def why_no_list(error: DonnaError, refresh: str) -> NoticeText:
-    """Explain why a list cannot be read; the action `refresh` tries again."""
-    refusal = refusal_of(error)
-    return NoticeText(refusal.what, refusal.step, actions=((refresh, "try again"),), is_error=True)
 
 
 class PartsPane(Horizontal):
