@@ -35,6 +35,7 @@ from donna_tui.types.search import NameMatch
 
 if TYPE_CHECKING:  # not needed for the first frame
     from donna_tui.tui.shell.first_run import FirstRun, VaultChoice
+    from donna_tui.types.notes import Edit
 
 ListSpaces = Callable[[], Iterable[KnownVault]]
 """Lists the known spaces. Runs on a thread."""
@@ -114,7 +115,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         self._is_git_running = is_git_running
         self._had_terminal = terminal.has_terminal()
         self._signals = ExitStack()
-        self._unsaved: tuple[terminal.Unsaved, ...] = ()
+        self._unsaved: tuple[Edit, ...] = ()
         self.failure: Exception | None = None
         """The error that ended the app, if any."""
         self.last_words: list[str] = []
@@ -298,7 +299,8 @@ class DonnaApp(App[None], inherit_bindings=False):
             asyncio.get_running_loop().call_later(terminal.SILENT_SECONDS, self._explain_wait)
         if self._main is not None:
             self._main.disconnect()
-        self.last_words += await terminal.save_unsaved(self._unsaved)
+        if self._backend is not None:
+            self.last_words += await terminal.save_unsaved(self._unsaved, self._backend.notes.save_edit)
         await self._close()
         self._signals.close()
 
@@ -327,7 +329,7 @@ class DonnaApp(App[None], inherit_bindings=False):
     def _collect_unsaved(self) -> None:
         """Collect unsaved edits while their screens exist: they are removed before the app ends."""
         with suppress(Exception):
-            self._unsaved = tuple(self._main.unsaved(self.screen_stack)) if self._main is not None else ()
+            self._unsaved = self._main.unsaved(self.screen_stack) if self._main is not None else ()
 
     def _end_by_signal(self, number: int) -> None:
         self._collect_unsaved()

@@ -10,7 +10,6 @@ import sys
 import tempfile
 import termios
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -63,24 +62,16 @@ _RESET = (
 """Resets paste mode, wrapping, resize reports, mouse, keyboard, alternate screen, cursor and focus reports."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unsaved:
-    """An edit that is on the screen or only in memory, and the function that saves it; `save` raises on failure."""
-
-    edit: Edit
-    save: Callable[[Edit], Awaitable[None]]
-
-
-async def save_unsaved(unsaved: tuple[Unsaved, ...]) -> list[str]:
+async def save_unsaved(edits: tuple[Edit, ...], save: Callable[[Edit], Awaitable[None]]) -> list[str]:
     """Save each edit to the state folder, or to a temporary file if that fails. Return the messages to print."""
     messages = []
-    for waiting in unsaved:
+    for edit in edits:
         try:
-            await waiting.save(waiting.edit)
+            await save(edit)
         except Exception:
-            messages.append(await asyncio.to_thread(_copied, waiting.edit))
+            messages.append(await asyncio.to_thread(_copied, edit))
         else:
-            messages.append(f"Your edit of {waiting.edit.path} is stored; the Vault lists it at the next start.")
+            messages.append(f"Your edit of {edit.path} is stored; the Vault lists it at the next start.")
     return messages
 
 

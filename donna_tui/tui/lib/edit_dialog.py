@@ -20,7 +20,6 @@ from donna_tui.safety.terminal import clean, clean_line, without_hidden
 from donna_tui.tui.lib.bindings import action_binding
 from donna_tui.tui.lib.dialogs import Dialog
 from donna_tui.tui.lib.inputs import KeyLine
-from donna_tui.tui.terminal import Unsaved
 from donna_tui.types.notes import Edit
 from donna_tui.vault.note.read import parse_frontmatter
 
@@ -107,12 +106,12 @@ class EditScreen(Dialog[str]):
     @work(group="keep", exclusive=True)
     async def _save_typed(self) -> None:
         self._timer = None
-        self._edit = replace(self._edit, text=self.field.text)
+        self._edit = self.typed
         await self._save(self._edit)
 
     @property
-    def unsaved(self) -> Unsaved:
-        return Unsaved(replace(self._edit, text=self.field.text), self._save)
+    def typed(self) -> Edit:
+        return replace(self._edit, text=self.field.text)
 
     def leave(self) -> None:
         if self._timer is not None:

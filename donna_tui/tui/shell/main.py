@@ -40,7 +40,6 @@ from donna_tui.tui.lib.places import Place, Places
 from donna_tui.tui.lib.styled import TEXT_CLASSES
 from donna_tui.tui.search.pane import SearchPane
 from donna_tui.tui.shell.bars import FooterBar, HeaderBar, StatusStrip, Tab, no_model_to_get
-from donna_tui.tui.terminal import Unsaved
 from donna_tui.tui.vault.parts_pane import PartsPane
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import NameMatch
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
     from donna_tui.tui.meetings.pane import MeetingsPane
     from donna_tui.tui.review.pane import ReviewPane
     from donna_tui.tui.vault.pane import VaultPane
-    from donna_tui.types.notes import Destination
+    from donna_tui.types.notes import Destination, Edit
 
 _VIEWS = {entry.action: entry.name for entry in PANES.values()}
 
@@ -244,14 +243,15 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.notify(message, severity="warning", timeout=8)
         return True
 
-    def unsaved(self, screens: Sequence[Screen[object]]) -> Iterator[Unsaved]:
-        """Return the texts typed on these screens, and the edits that could not be saved to disk."""
+    def unsaved(self, screens: Sequence[Screen[object]]) -> tuple[Edit, ...]:
+        """Return the edits that could not be saved to disk, and the texts typed on these screens."""
+        flows = self._vault.vault_flows if self.is_complete else None
+        edits = dict(flows.edits.in_memory_only) if flows is not None else {}
         for screen in screens:
-            typed = getattr(screen, "unsaved", None)  # an EditScreen, which is imported late
-            if isinstance(typed, Unsaved) and typed.edit.text != typed.edit.base:
-                yield typed
-        if self.is_complete and self._vault.vault_flows is not None:
-            yield from self._vault.vault_flows.edits.unsaved()
+            typed: Edit | None = getattr(screen, "typed", None)  # of an EditScreen, which is imported late
+            if typed is not None and typed.text != typed.base:
+                edits[typed.path] = typed
+        return tuple(edits.values())
 
     def state(self) -> ActionState:
         status = self.strip.status

@@ -17,7 +17,6 @@ from donna_tui.tui.lib.dialogs import RefusalScreen
 from donna_tui.tui.lib.error_messages import Refusal, refusal_of
 from donna_tui.tui.lib.humanize import count, short_root
 from donna_tui.tui.lib.keymap import shown_key
-from donna_tui.tui.terminal import Unsaved
 from donna_tui.tui.vault.plan_dialog import Answer, PlanScreen, Proposal
 from donna_tui.tui.vault.wording import done_words
 from donna_tui.types.errors import DonnaError, Reason
@@ -187,7 +186,7 @@ class UnsavedEdits:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._edits: dict[str, Edit] = {}
-        self.in_memory_only: set[str] = set()
+        self.in_memory_only: dict[str, Edit] = {}
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -204,9 +203,9 @@ class UnsavedEdits:
     async def store(self, edit: Edit) -> None:
         """Save an edit. Raises DonnaError if it is kept in memory only."""
         self._edits[edit.path] = edit
-        self.in_memory_only.add(edit.path)
+        self.in_memory_only[edit.path] = edit
         await self._backend.notes.save_edit(edit)
-        self.in_memory_only.discard(edit.path)
+        self.in_memory_only.pop(edit.path, None)
 
     async def renamed(self, old: str, new: str) -> None:
         """Let the edit of a note follow it to another path. Raises DonnaError."""
@@ -216,14 +215,9 @@ class UnsavedEdits:
             await self.drop(old)
 
     async def drop(self, path: str) -> None:
-        self.in_memory_only.discard(path)
+        self.in_memory_only.pop(path, None)
         self._edits.pop(path, None)
         await self._backend.notes.drop_edit(path)
-
-    def unsaved(self) -> Iterator[Unsaved]:
-        """Yield the edits that are not on disk, to retry saving them."""
-        for path in self.in_memory_only:
-            yield Unsaved(self._edits[path], self.store)
 
     def marked(self, notes: Iterable[NoteRow]) -> tuple[NoteRow, ...]:
         """Mark the rows of notes with an unsaved edit, and add a row for each edit of a missing note."""
