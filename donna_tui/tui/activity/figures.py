@@ -228,15 +228,15 @@ class FigureTable(Widget):
 
 
 def _line(figure: Figure, width: int, widths: list[int], labels: int) -> Content:
-    label = Content.styled(figure.label, f".tone--{Tone.QUIET}")
+    label = Content.styled(figure.label, f".line--{Tone.QUIET}")
     if len(figure.values) == 1:
         labels = labels + _GAP if figure.label else 0
         room = max(0, width - labels)
         value = shorten_path(figure.values[0], room) if figure.is_path else figure.values[0]
-        cut = Content.styled(value, f".tone--{figure.tone}").truncate(room, ellipsis=True)
+        cut = Content.styled(value, f".line--{figure.tone}").truncate(room, ellipsis=True)
         return Content.assemble(label.truncate(labels, pad=True), cut).truncate(width)
     values = [
-        Content.styled(value.rjust(cells), f".tone--{figure.tone}")
+        Content.styled(value.rjust(cells), f".line--{figure.tone}")
         for value, cells in zip(figure.values, widths, strict=False)
     ]
     return row_of(label, Content(" ") + Content(" " * _GAP).join(values), width)
@@ -300,8 +300,8 @@ class Overview(Vertical):
         self.set_class(is_working(status), "-working")
 
     def _show_headline(self, line: Line, below: str = "") -> None:
-        self.query_one("#headline-mark", Static).update(Content.styled(MARKS[line.tone], f".tone--{line.tone}"))
-        self.query_one("#headline-text", Static).update(Content.styled(line.text, ".tone--title"))
+        self.query_one("#headline-mark", Static).update(Content.styled(MARKS[line.tone], f".line--{line.tone}"))
+        self.query_one("#headline-text", Static).update(Content.styled(line.text, ".line--strong"))
         self.query_one("#doing", Static).update(Content(below))
 
 
@@ -321,12 +321,12 @@ def problem_content(problem: Problem) -> Content:
     tone = tone_of(problem)
     again = f"  next try {next_try(problem.next_try)}" if problem.next_try is not None else ""
     title = Content.assemble(
-        (f"{MARKS[tone]} ", f".tone--{tone}"),
-        (reason_title(problem.reason), ".tone--title"),
+        (f"{MARKS[tone]} ", f".line--{tone}"),
+        (reason_title(problem.reason), ".line--strong"),
         f"  {clean_line(problem.path[:_LONGEST_TEXT])}" if problem.path else "",
-        (again, f".tone--{Tone.QUIET}"),
+        (again, f".line--{Tone.QUIET}"),
     )
-    message = Content.styled(f"  {sentence(problem.message[:_LONGEST_TEXT])}", f".tone--{Tone.QUIET}")
+    message = Content.styled(f"  {sentence(problem.message[:_LONGEST_TEXT])}", f".line--{Tone.QUIET}")
     hint = clean_line(problem.hint[:_LONGEST_TEXT])
     return Content("\n").join([title, message, *([Content(f"  {hint}")] if hint else [])])
 

@@ -14,8 +14,6 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.getters import query_one
 from textual.message import Message
-from textual.strip import Strip
-from textual.style import Style
 from textual.widgets import Input, Static
 
 from donna_tui.tui.lib.dialogs import DetailScreen
@@ -23,7 +21,6 @@ from donna_tui.tui.lib.event_messages import Kind, Sentence, Tone, describe, not
 from donna_tui.tui.lib.humanize import clock, count, moment, shorten_path
 from donna_tui.tui.lib.inputs import LineInput, SectionTabs
 from donna_tui.tui.lib.lines import CursorView, LineView, set_content_height
-from donna_tui.tui.lib.styled import content_strip
 from donna_tui.types.events import EngineEvent
 
 KEPT_ROWS = 2_000
@@ -134,18 +131,13 @@ def columns(width: int) -> Columns:
 
 
 def row_content(row: LogRow, width: int) -> Content:
-    """Format a row, exactly `width` cells wide; without a path the detail takes its place. Its spans have the classes
-    `tone--…`.
-    """
+    """Format a row, exactly `width` cells wide; without a path the detail takes its place."""
     sentence, widths = row.sentence, columns(width)
-    quiet = f".tone--{Tone.QUIET}"
     what = Content(f"{sentence.what} × {row.times}" if row.times > 1 else sentence.what)
     times = sentence.stages or sentence.took if widths.times == _STAGES else sentence.took if widths.times else ""
     parts = [
-        Content.styled(clock(row.at), quiet),
-        Content.assemble(
-            (MARKS[sentence.tone], f".tone--{sentence.tone}"), " ", what.truncate(_WHAT, ellipsis=True, pad=True)
-        ),
+        Content.styled(clock(row.at), Tone.QUIET),
+        Content.assemble((MARKS[sentence.tone], sentence.tone), " ", what.truncate(_WHAT, ellipsis=True, pad=True)),
         *([Content(shorten_path(sentence.path, widths.path)).truncate(widths.path, pad=True)] if sentence.path else []),
         _detail_and_times(sentence, times, widths),
     ]
@@ -155,11 +147,11 @@ def row_content(row: LogRow, width: int) -> Content:
 def _detail_and_times(sentence: Sentence, times: str, widths: Columns) -> Content:
     room = widths.rest if sentence.path else widths.rest + widths.path + len(_GAP)
     tone = sentence.tone if sentence.tone in (Tone.WARNING, Tone.ERROR) else Tone.QUIET
-    detail = Content.styled(sentence.detail, f".tone--{tone}")
+    detail = Content.styled(sentence.detail, tone)
     if not times:
         return detail.truncate(room, ellipsis=True, pad=True)
     left = max(0, room - max(len(times), _TOOK) - len(_GAP))
-    right = Content.styled(times.rjust(room - left), f".tone--{Tone.QUIET}")
+    right = Content.styled(times.rjust(room - left), Tone.QUIET)
     return Content.assemble(detail.truncate(left, ellipsis=True, pad=True), right)
 
 
@@ -218,8 +210,6 @@ _MARGIN = 1
 
 class EventLog(LineView, CursorView):
     """Rows of an `EventRing`. While no row is selected, the log follows new events."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"tone--{tone}" for tone in Tone} | {"log--empty"}
 
     class Changed(Message):
         """Posted when rows, filter, pause or position change, so that the title of the log may be outdated."""
@@ -349,14 +339,3 @@ class EventLog(LineView, CursorView):
         self.following = following
         self.refresh()
         self.post_message(self.Changed())
-
-    def _empty_line(self, y: int, width: int) -> Strip:
-        if y != max(0, self.size.height // 2 - 1) or not width:
-            return Strip.blank(width, self.rich_style)
-        text = Content(self.empty_text).truncate(width, ellipsis=True).center(width)
-        return content_strip(text, self.get_visual_style("log--empty"), self._style_of, width)
-
-    def _style_of(self, name: str | Style) -> Style:
-        if isinstance(name, str) and name.startswith("."):
-            return self.get_visual_style(name[1:], partial=True)
-        return super()._style_of(name)

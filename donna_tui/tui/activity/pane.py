@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -21,7 +20,6 @@ from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.dialogs import DetailScreen, Facts, RefusalScreen, one_dialog, showing_errors
 from donna_tui.tui.lib.error_messages import REASONS, Refusal, reason_title, sentence
-from donna_tui.tui.lib.event_messages import Tone
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import count, moment, next_try
 from donna_tui.tui.lib.inputs import SectionTabs
@@ -40,7 +38,6 @@ class ActivityPane(Vertical):
     """Draw every `Status` and every event from the bridge; there is no work while nothing happens."""
 
     BINDINGS = bindings("activity")
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"tone--{tone}" for tone in Tone} | {"tone--title"}
 
     overview = query_one(figures.Overview)
     log_filter = query_one(LogFilter)

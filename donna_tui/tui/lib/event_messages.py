@@ -26,9 +26,11 @@ class Kind(StrEnum):
 
 
 class Tone(StrEnum):
-    GOOD = "good"
+    """The tone of a sentence. The values are names of `LINE_STYLES`."""
+
+    GOOD = "accent"
     PLAIN = "plain"
-    QUIET = "quiet"
+    QUIET = "muted"
     WARNING = "warning"
     ERROR = "error"
 
