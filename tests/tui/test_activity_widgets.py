@@ -34,18 +34,18 @@ def cells_of(drawn: Content, style: str) -> str:
 
 def test_coverage_bar_shows_semantic_keyword_and_remaining_share() -> None:
     drawn = bar(meaning=5, words=8, total=10, width=10)
-    assert cells_of(drawn, ".bar--semantic") == "━" * 5
-    assert cells_of(drawn, ".bar--keyword") == "━" * 3
-    assert cells_of(drawn, ".bar--rest") == "━" * 2
+    assert cells_of(drawn, "$accent") == "━" * 5
+    assert cells_of(drawn, "$text-disabled") == "━" * 3
+    assert cells_of(drawn, "$border-blurred") == "━" * 2
 
 
 def test_coverage_bar_draws_half_cells() -> None:
-    assert cells_of(bar(meaning=1, words=1, total=20, width=10), ".bar--semantic") == "╸"
+    assert cells_of(bar(meaning=1, words=1, total=20, width=10), "$accent") == "╸"
 
 
 @pytest.mark.parametrize("meaning", [0, 1, 9_999])
 def test_a_bar_is_never_empty_or_full_too_early(meaning: int) -> None:
-    drawn = cells_of(bar(meaning=meaning, words=meaning, total=10_000, width=10), ".bar--semantic")
+    drawn = cells_of(bar(meaning=meaning, words=meaning, total=10_000, width=10), "$accent")
     assert bool(drawn) == (meaning > 0)
     assert drawn != "━" * 10
 

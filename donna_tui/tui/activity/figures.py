@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -261,15 +260,13 @@ def spark_lines(values: Sequence[float], width: int, height: int) -> list[str]:
 class SparklineRow(Widget):
     """Draw `spark_lines` over the whole size, above a base line."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"spark--line", "spark--base"}
-
     values: reactive[tuple[float, ...]] = reactive(())
 
     def render(self) -> Content:
         width, height = self.content_size
         *upper, last = spark_lines(self.values, width, max(1, height))
-        rows = [Content.styled(line, ".spark--line") for line in upper]
-        bottom = (("▁", ".spark--base") if block == " " else (block, ".spark--line") for block in last)
+        rows = [Content.styled(line, "$accent") for line in upper]
+        bottom = (("▁", "$border-blurred") if block == " " else (block, "$accent") for block in last)
         return Content("\n").join([*rows, Content.assemble(*bottom)])
 
 

@@ -109,6 +109,11 @@ def fitting(items: Iterable[Item], width: int, gap: int) -> Iterator[Item]:
             yield item
 
 
+def key_words(item: Item) -> Content:
+    key, does = item
+    return Content.assemble((key, "$accent"), (f" {does}", "$text-muted"))
+
+
 class KeyLine(Widget):
     """Items in order of importance, as many as fit. A sentence can replace them."""
 
@@ -126,9 +131,7 @@ class KeyLine(Widget):
         if self._words:
             return Content.styled(self._words, "$text-warning")
         items = fitting(self.items, self.content_size.width, _GAP)
-        return Content(" " * _GAP).join(
-            Content.assemble((key, "$accent"), (f" {does}", "$text-muted")) for key, does in items
-        )
+        return Content(" " * _GAP).join(map(key_words, items))
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +287,7 @@ def bar(meaning: int, words: int, total: int, width: int) -> Content:
     strong = _halves(min(meaning, words), total, width)
     weak = max(strong, _halves(words, total, width))
     parts, begin = list[tuple[str, str]](), 0
-    for end, style in ((strong, ".bar--semantic"), (weak, ".bar--keyword"), (2 * width, ".bar--rest")):
+    for end, style in ((strong, "$accent"), (weak, "$text-disabled"), (2 * width, "$border-blurred")):
         if end > begin:
             parts += [("━", style)] * ((end - begin) // 2) + [("╸", style)] * (end % 2)
             begin = end + end % 2
@@ -298,8 +301,6 @@ def _halves(part: int, total: int, width: int) -> int:
 
 
 class ProgressBar(Widget):
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"bar--semantic", "bar--keyword", "bar--rest"}
-
     counts: reactive[tuple[int, int, int]] = reactive((0, 0, 0))
     """The numbers of notes indexed for semantic search and for keyword search, and of all notes."""
 

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import events, work
 from textual.app import ComposeResult
@@ -45,10 +45,6 @@ _NUMBER = 7
 
 class BudgetBar(Widget):
     """A slider, which is moved by keys, clicks, dragging and the mouse wheel, above a meter of the tokens used."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"budget--{part}" for part in ("label", "knob", "track", "used", "free", "number")
-    }
 
     budget: reactive[int] = reactive(0)
     used: reactive[int | None] = reactive[int | None](None)
@@ -107,24 +103,24 @@ class BudgetBar(Widget):
     def _slider(self, width: int) -> Content:
         knob = round(self._step / (len(self._steps) - 1) * (width - 1))
         return Content.assemble(
-            ("budget".ljust(_LABEL), ".budget--label"),
-            ("─" * knob, ".budget--track"),
-            ("●", ".budget--knob"),
-            ("─" * (width - 1 - knob), ".budget--track"),
-            (f" {count(self.budget):>{_NUMBER}}", ".budget--number"),
+            ("budget".ljust(_LABEL), "$text-disabled"),
+            ("─" * knob, "$text-disabled"),
+            ("●", "$accent"),
+            ("─" * (width - 1 - knob), "$text-disabled"),
+            (f" {count(self.budget):>{_NUMBER}}", "$text-muted"),
         )
 
     def _meter(self, width: int) -> Content:
         used = self.used
-        label = Content.styled("used".ljust(_LABEL), ".budget--label")
+        label = Content.styled("used".ljust(_LABEL), "$text-disabled")
         if used is None:
-            return Content.assemble(label, ("━" * width, ".budget--free"))
+            return Content.assemble(label, ("━" * width, "$border-blurred"))
         filled = min(width, -(-width * used // self.budget)) if self.budget else 0
         return Content.assemble(
             label,
-            ("━" * filled, ".budget--used"),
-            ("━" * (width - filled), ".budget--free"),
-            (f" {count(used):>{_NUMBER}}", ".budget--number"),
+            ("━" * filled, "$accent"),
+            ("━" * (width - filled), "$border-blurred"),
+            (f" {count(used):>{_NUMBER}}", "$text-muted"),
         )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
@@ -19,7 +18,7 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.action import Action, ActionState, Pane
 from donna_tui.tui.lib.actions import ACTIONS, active_contexts, title_here
 from donna_tui.tui.lib.humanize import count, estimate, milliseconds, percent, plural
-from donna_tui.tui.lib.inputs import ProgressBar, bar, fitting
+from donna_tui.tui.lib.inputs import bar, fitting, key_words
 from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.messages import ChooseSpace, GoTo
 from donna_tui.tui.lib.panes import PANES
@@ -123,7 +122,6 @@ def _differing(actions: Iterable[Action], state: ActionState) -> list[Action]:
 class FooterBar(Widget):
     """Draw the actions of an `ActionState`; a click runs one."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"footer--key", "footer--title"}
     auto_links = False  # no other colour under the mouse
 
     _state = ActionState()
@@ -141,16 +139,13 @@ class FooterBar(Widget):
 
     def render(self) -> Content:
         if self._covered_by:
-            items = (
-                Content.assemble((key, ".footer--key"), (f" {does}", ".footer--title"))
-                for key, does in fitting(self._covered_by, self.content_size.width, _GAP)
-            )
-            return Content(" " * _GAP).join(items)
+            items = fitting(self._covered_by, self.content_size.width, _GAP)
+            return Content(" " * _GAP).join(map(key_words, items))
         fitting_actions = footer_actions(self._state, self.content_size.width + _GAP)
         return Content(" " * _GAP).join(self._item(action, key) for action, key in fitting_actions)
 
     def _item(self, action: Action, key: str) -> Content:
-        item = Content.assemble((key, ".footer--key"), (f" {title_here(action, self._state)}", ".footer--title"))
+        item = key_words((key, title_here(action, self._state)))
         return item.stylize(Style.from_meta({"@click": f"screen.run({action.id!r})"}))
 
 
@@ -193,20 +188,20 @@ class StatusPart:
 def facts(status: Status) -> Iterator[StatusPart]:
     cover = status.coverage
     if state := _STATES.get(status.state):
-        tone = ".strip--warning" if status.state in ("paused", "failed") else ".strip--strong"
+        tone = "$warning" if status.state in ("paused", "failed") else "$foreground"
         yield StatusPart(Content.styled(state, tone), 0)
     if _is_unknown(status):
-        yield StatusPart(Content.styled("reading the folder …", ".strip--strong"), 2)
+        yield StatusPart(Content.styled("reading the folder …", "$foreground"), 2)
     elif _is_building(cover):
         yield from _progress(status)
     else:
-        yield StatusPart(Content.styled(plural(cover.notes, "note"), ".strip--strong"), 2)
+        yield StatusPart(Content.styled(plural(cover.notes, "note"), "$foreground"), 2)
     if cover.notes:
         yield StatusPart(_semantic(status), 3)
     if (saved := status.keyword_after_save.p50) is not None:
         yield StatusPart(Content(f"saved→found {milliseconds(saved)}"), 6)
     if status.problems:
-        yield StatusPart(Content.styled(plural(len(status.problems), "problem"), ".strip--warning"), 1)
+        yield StatusPart(Content.styled(plural(len(status.problems), "problem"), "$warning"), 1)
 
 
 def strip_content(status: Status, room: int) -> Content:
@@ -227,7 +222,7 @@ def _is_building(cover: Coverage) -> bool:
 
 def _progress(status: Status) -> Iterator[StatusPart]:
     cover = status.coverage
-    head = Content.styled(f"indexing {count(cover.text)} of {plural(cover.notes, 'note')}", ".strip--strong")
+    head = Content.styled(f"indexing {count(cover.text)} of {plural(cover.notes, 'note')}", "$foreground")
     drawn = bar(cover.vectors, cover.text, cover.notes, _BAR_CELLS)
     yield StatusPart(head, 2)
     yield StatusPart(Content.assemble(drawn, f" {percent(cover.text, cover.notes)}"), 5)
@@ -243,7 +238,7 @@ def _semantic(status: Status) -> Content:
     if (phase := _LOADING.get(status.model_phase)) is not None:
         return Content(f"{keyword}{phase}")
     if (phase := _KEYWORD_ONLY.get(status.model_phase)) is not None:
-        return Content.styled(phase, ".strip--warning")
+        return Content.styled(phase, "$warning")
     if cover.vectors + cover.failed < cover.notes:
         at_rest = not _is_building(cover) and status.seconds_left is not None
         left = f", {estimate(status.seconds_left or 0)} left" if at_rest else ""
@@ -258,8 +253,6 @@ def _length(fitting: list[StatusPart]) -> int:
 class StatusStrip(Widget):
     """Show the newest `Status`, or that the vault is being opened."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"strip--strong", "strip--warning"} | ProgressBar.COMPONENT_CLASSES
-
     status: reactive[Status | None] = reactive[Status | None](None)
     trouble: reactive[str] = reactive("")
 
@@ -272,10 +265,10 @@ class StatusStrip(Widget):
 
     def render(self) -> Content:
         if self.trouble:
-            return Content.styled(clean_line(self.trouble), ".strip--warning")
+            return Content.styled(clean_line(self.trouble), "$warning")
         if self._expected and (self.status is None or _is_unknown(self.status)):
             drawn = bar(0, 0, self._expected, _BAR_CELLS)
-            return Content.assemble((f"indexing {plural(self._expected, 'note')}", ".strip--strong"), _SEPARATOR, drawn)
+            return Content.assemble((f"indexing {plural(self._expected, 'note')}", "$foreground"), _SEPARATOR, drawn)
         if self.status is None:
             return Content("opening the vault …")
         return strip_content(self.status, self.content_size.width)
