@@ -26,8 +26,8 @@ class BlankSwitcher(ContentSwitcher):
 
 
 class Panel(Vertical):
-    def __init__(self, title: str, *, id: str) -> None:  # noqa: A002
-        super().__init__(id=id)
+    def __init__(self, title: str, *, id: str, name: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, name=name)
         make_panel(self, title)
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import datetime
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from time import time
-from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -45,7 +44,6 @@ class MeetingsPane(PartsPane):
     card = query_one(MeetingCard)
     BINDINGS = bindings("meetings")
     parts = places = ("list", "text")
-    areas: ClassVar[Mapping[str, str]] = {"agenda-part": "list", "meeting-card": "text"}
 
     def __init__(self, programs: ExternalPrograms) -> None:
         super().__init__("meetings", programs)
@@ -54,13 +52,13 @@ class MeetingsPane(PartsPane):
         self._selects_next = ""
 
     def compose(self) -> ComposeResult:
-        with Panel("Meetings", id="agenda-part"):
+        with Panel("Meetings", id="agenda-part", name="list"):
             yield Static(id="agenda-head")
             yield MeetingList(id="agenda")
             yield Notice(id="meetings-notice")
             yield Static(id="calendar-problems")
             yield Static(id="calendars")
-        yield MeetingCard("Meeting", id="meeting-card")
+        yield MeetingCard("Meeting", id="meeting-card", name="text")
 
     def on_mount(self) -> None:
         self._show_notice(wording.LOADING)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import ClassVar, Literal
+from typing import Literal
 
 from textual import work
 from textual.app import ComposeResult
@@ -67,7 +67,6 @@ class MemoryPane(PartsPane):
     BINDINGS = bindings("memory")
     parts = ("list", "text", "recall")
     places = ("list", "text", "ask", "recall")
-    areas: ClassVar[Mapping[str, str]] = {"memory-list": "list", "memory-card": "text", "recall": "recall"}
     reload_delay = 0.4
     words = query_one("#memory-words", MemoryInput)
 
@@ -83,7 +82,7 @@ class MemoryPane(PartsPane):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="memory-part"):
-            with Panel("Remembered", id="memory-list"):
+            with Panel("Remembered", id="memory-list", name="list"):
                 yield Static(id="memory-head")
                 with Horizontal(id="memory-filter"):
                     yield Static(Content("/"), id="memory-prompt")
@@ -92,8 +91,8 @@ class MemoryPane(PartsPane):
                 yield Notice(id="memory-notice")
                 yield Static(id="memory-suggestion")
                 yield Static(id="memory-note")
-            yield MemoryCard("Memory", id="memory-card")
-        yield RecallPanel(id="recall")
+            yield MemoryCard("Memory", id="memory-card", name="text")
+        yield RecallPanel()
 
     def on_mount(self) -> None:
         self.words.focus_after = lambda: self._part("list")

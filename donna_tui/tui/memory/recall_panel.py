@@ -195,8 +195,8 @@ class RecallPanel(Vertical):
     class Changed(Message):
         """Posted when there is another answer, or another row is selected."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id, classes="-empty")
+    def __init__(self) -> None:
+        super().__init__(id="recall", name="recall", classes="-empty")
         make_panel(self, "Recall")
         self.query_text = ""
         self.result: RecallResult | None = None

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from time import time
-from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -70,9 +69,6 @@ class ReviewPane(PartsPane):
     BINDINGS = bindings("review")
     parts = ("queue", "draft", "evidence")
     places = (*parts, "passage")
-    areas: ClassVar[Mapping[str, str]] = {
-        "queue-part": "queue", "review-notice": "queue", "draft-part": "draft", "evidence-part": "evidence",
-    }  # fmt: skip
 
     def __init__(self, programs: ExternalPrograms) -> None:
         super().__init__("review", programs)
@@ -86,20 +82,20 @@ class ReviewPane(PartsPane):
         self._reading: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        with Panel("Drafts", id="queue-part"):
+        with Panel("Drafts", id="queue-part", name="queue"):
             yield Static(id="queue-head")
             yield DraftList(id="queue")
         with Container(id="draft-detail"):
-            with Panel("Draft", id="draft-part"):
+            with Panel("Draft", id="draft-part", name="draft"):
                 yield Static(id="draft-head")
                 yield DraftText(id="draft-text")
                 yield DiffView(id="draft-diff")
                 yield Static(id="draft-foot")
-            with Panel("Sources", id="evidence-part"):
+            with Panel("Sources", id="evidence-part", name="evidence"):
                 yield Static(id="evidence-head")
                 yield EvidenceList(id="evidence")
                 yield PassageView(id="evidence-text")
-        yield Notice(id="review-notice")
+        yield Notice(id="review-notice", name="queue")
 
     def on_mount(self) -> None:
         self._show_notice(wording.LOADING)

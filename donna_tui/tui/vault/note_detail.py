@@ -267,7 +267,7 @@ class NoteDetail(Container):
                 yield HistoryList(id="history")
                 yield BlameList(id="blame")
                 yield LinkList(id="links")
-        with Panel("Changes", id="detail-diff"):
+        with Panel("Changes", id="detail-diff", name="diff"):
             yield Static(id="diff-title")
             yield DiffView(id="diff")
 

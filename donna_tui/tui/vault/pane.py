@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -63,7 +62,6 @@ class VaultPane(PartsPane):
     detail = query_one(NoteDetail)
     BINDINGS = bindings("vault")
     parts = ("tree", "note", "diff")
-    areas: ClassVar[Mapping[str, str]] = {"tree-part": "tree", "detail": "note", "detail-diff": "diff"}
     filter = query_one(TreeFilter)
 
     def __init__(self, programs: ExternalPrograms) -> None:
@@ -74,13 +72,13 @@ class VaultPane(PartsPane):
         self._is_opening = False
 
     def compose(self) -> ComposeResult:
-        with Panel("Notes", id="tree-part"):
+        with Panel("Notes", id="tree-part", name="tree"):
             with Horizontal(id="tree-filter"):
                 yield Static(Content("/"), id="tree-prompt")
                 yield TreeFilter(placeholder="letters of a path, or a state", compact=True)
             yield NoteTree(id="tree")
             yield Static(id="tree-foot")
-        yield NoteDetail(id="detail")
+        yield NoteDetail(id="detail", name="note")
         yield Notice(id="vault-notice")
 
     def on_mount(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
@@ -30,8 +30,9 @@ MAX_WAIT_SECONDS = 1.0
 
 
 class PartsPane(Horizontal):
-    """A screen of parts. The class `-on-<part>` marks the current one, which narrow terminals show alone; with `-empty`
-    a notice is shown instead of the parts or of the list, and with `-zoomed` the current part is maximised.
+    """A screen of parts, each in a container with its name. The class `-on-<part>` marks the current one, which narrow
+    terminals show alone; with `-empty` a notice is shown instead of the parts or of the list, and with `-zoomed` the
+    current part is maximised.
     """
 
     parts: ClassVar[tuple[str, ...]]
@@ -41,9 +42,6 @@ class PartsPane(Horizontal):
     """The places in the order of tab: the parts, and further widgets within them. Without any, tab goes through all
     widgets.
     """
-
-    areas: ClassVar[Mapping[str, str]]
-    """The part that each of these containers, named by its id, belongs to."""
 
     notice = query_one(Notice)
 
@@ -133,7 +131,7 @@ class PartsPane(Horizontal):
 
     def _area_of(self, widget: Widget) -> str:
         """Return the part that a widget belongs to; empty if it belongs to none."""
-        return next(filter(None, (self.areas.get(node.id or "") for node in widget.ancestors_with_self)), "")
+        return next((node.name for node in widget.ancestors_with_self if node.name in self.parts), None) or ""
 
     def on_show(self) -> None:
         if self._is_stale:
