@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.getters import query_one
-from textual.widgets import Input, OptionList
+from textual.widgets import OptionList
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.activity import figures
@@ -84,7 +84,6 @@ class ActivityPane(Vertical):
         problems = self._status.problems if self._status is not None else ()
         return replace(
             base,
-            typing=isinstance(self.screen.focused, Input),
             problem=problem is not None,
             retryable=problem is not None and problem.retryable,
             # only missing notes can be accepted by resuming, unlike a missing folder
@@ -103,10 +102,8 @@ class ActivityPane(Vertical):
         self._draw()
 
     def go_back(self) -> None:
-        """Restore the layout, close the filter, or follow the log."""
-        if self.has_class("-zoomed"):
-            self.remove_class("-zoomed")
-        elif self.has_class("-filtering"):
+        """Close the filter, or follow the log."""
+        if self.has_class("-filtering"):
             self.log_filter.clear()
             self.remove_class("-filtering")
             self.event_log.focus()

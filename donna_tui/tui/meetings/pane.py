@@ -63,11 +63,6 @@ class MeetingsPane(PartsPane):
     def on_mount(self) -> None:
         self._show_notice(wording.LOADING)
 
-    def connect(self, backend: Backend) -> None:
-        """Connect to the backend; the calendar is read once the screen is shown."""
-        self._backend = backend
-        self.reload()
-
     def action_state(self, base: ActionState) -> ActionState:
         row = self.selected
         being_written = row is not None and row.meeting.event_id in self._being_written
@@ -81,9 +76,7 @@ class MeetingsPane(PartsPane):
         )
 
     def go_back(self) -> None:
-        if self.has_class("-zoomed"):
-            self.remove_class("-zoomed")
-        elif self._is_at("text"):
+        if self._is_at("text"):
             self.show_part("list")
 
     def jump_targets(self) -> Iterable[JumpTarget]:

@@ -104,16 +104,13 @@ class MemoryPane(PartsPane):
         return self.recall.rows.selected if self._is_in_recall else self.rows.selected
 
     def connect(self, backend: Backend) -> None:
-        """Connect to the backend; the list is read once the screen is shown."""
-        self._backend = backend
+        super().connect(backend)
         self._set_status(backend.status())
-        self.reload()
 
     def action_state(self, base: ActionState) -> ActionState:
         memory = self.selected
         return replace(
             base,
-            typing=isinstance(self.screen.focused, Input),
             memory=memory is not None,
             no_open=base.no_editor if memory is not None and memory.note else "",
             no_forget=wording.why_no_forgetting(memory),
@@ -127,9 +124,7 @@ class MemoryPane(PartsPane):
         )
 
     def go_back(self) -> None:
-        if self.has_class("-zoomed"):
-            self.remove_class("-zoomed")
-        elif self.screen.focused is self.words:
+        if self.screen.focused is self.words:
             self.set_class(bool(self.words.value), "-filtering")
             self.show_part("list")
         elif self._is_at("text"):

@@ -129,9 +129,7 @@ class ReviewPane(PartsPane):
         )
 
     def go_back(self) -> None:
-        if self.has_class("-zoomed"):
-            self.remove_class("-zoomed")
-        elif self.screen.focused is self.passage:
+        if self.screen.focused is self.passage:
             self.show_passage()
             self.show_part("evidence")
         elif self._is_at("evidence"):

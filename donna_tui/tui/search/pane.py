@@ -247,7 +247,6 @@ class SearchPane(BlankColumn):
     def action_state(self, base: ActionState) -> ActionState:
         return replace(
             base,
-            typing=self._is_typing,
             selected=self.selected is not None,
             start_line=self._is_on_start and self.start.selected is not None,
             question=not self.question.is_empty,
@@ -265,9 +264,7 @@ class SearchPane(BlankColumn):
         self.bar.input.action_select_all()
 
     def go_back(self) -> None:
-        if self.has_class("-zoomed"):
-            self._zoom(on=False)
-        elif self.question.like is not None:
+        if self.question.like is not None:
             self._returns_to = self.question.like.chunk_id
             self._run_question(replace(self.question, like=None))
         elif self.question.near_misses:

@@ -77,7 +77,10 @@ class Pane(Protocol):
         """Focus the initial part."""
 
     def go_back(self) -> None:
-        """Leave the current level, unless it is the outermost one."""
+        """Leave the current level, unless it is the outermost one. A maximised part is restored first."""
+
+    def action_view_zoom(self) -> None:
+        """Maximise the current part, which the class `-zoomed` marks, or restore it."""
 
 
 class MainScreen(Screen[None], inherit_bindings=False):
@@ -257,6 +260,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         status = self.strip.status
         base = ActionState(
             pane=self.switcher.current or "search",
+            typing=isinstance(self.focused, Input),
             running=self._backend is not None,
             loading=self.pane.loading_words if self._backend is not None and isinstance(self.pane, PartsPane) else "",
             no_editor=self._no_editor,
@@ -376,7 +380,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.focus_previous()
 
     def action_view_back(self) -> None:
-        self.pane.go_back()
+        if cast(Widget, self.pane).has_class("-zoomed"):
+            self.pane.action_view_zoom()
+        else:
+            self.pane.go_back()
 
     def action_view_jump(self) -> None:
         self.app.push_screen(JumpOverlay(self._jump_targets()), lambda target: target.go() if target else None)

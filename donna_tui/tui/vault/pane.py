@@ -86,11 +86,10 @@ class VaultPane(PartsPane):
         self._show_notice(wording.LOADING)
 
     def connect(self, backend: Backend) -> None:
-        self._backend = backend
         self.vault_flows = VaultFlows(self, self._programs, backend)
         self.detail.connect(backend)
         self._load_unsaved_edits(self.vault_flows.edits)
-        self.reload()
+        super().connect(backend)
 
     async def update_needs(self, needs: Collection[str]) -> None:
         if "no_write" in needs or "no_move" in needs:
@@ -103,7 +102,6 @@ class VaultPane(PartsPane):
         is_folder = row is not None and row.is_folder
         return replace(
             base,
-            typing=isinstance(self.screen.focused, Input),
             row=row is not None,
             note=row is not None and not is_folder,
             several=self.vault_flows is not None and (bool(self.note_tree.marked) or is_folder),
@@ -118,11 +116,7 @@ class VaultPane(PartsPane):
         )
 
     def go_back(self) -> None:
-        if self.has_class("-zoomed"):
-            self.remove_class("-zoomed")
-        elif self.screen.focused is self.filter or (
-            self.note_tree.query_text and self.screen.focused is self.note_tree
-        ):
+        if self.screen.focused is self.filter or (self.note_tree.query_text and self.screen.focused is self.note_tree):
             self._end_filter()
         elif self._is_at("tree") and self.note_tree.unmark():
             self._show_tree()

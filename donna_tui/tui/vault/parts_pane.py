@@ -76,6 +76,11 @@ class PartsPane(Horizontal):
         assert self.vault_flows is not None
         return self.vault_flows
 
+    def connect(self, backend: Backend) -> None:
+        """Connect to the backend; what is listed is read once the screen is shown."""
+        self._backend = backend
+        self.reload()
+
     def cannot_open(self, error: DonnaError) -> None:
         self._show_notice(error_notice(error))
 
