@@ -17,7 +17,7 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.activity.log import MARKS
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.error_messages import reason_title, reason_words, sentence
-from donna_tui.tui.lib.event_messages import WATCHER, Tone
+from donna_tui.tui.lib.event_messages import ENGINE_STATES, WATCHER, Tone
 from donna_tui.tui.lib.humanize import (
     clock,
     count,
@@ -66,9 +66,9 @@ def is_working(status: Status) -> bool:
 
 def headline(status: Status) -> Line:
     """Return the headline: the progress of the vault, or what prevents it."""
-    if status.state not in _STATES:
+    if status.state in ("running", ""):
         return _running(status)
-    tone, words = _STATES[status.state]
+    tone, words = ENGINE_STATES[status.state]
     detail = clean_line(status.state_detail)
     return Line(tone, f"{words}: {detail}" if detail else words)
 
@@ -192,15 +192,6 @@ _MODEL = {
     ModelPhase.FAILED: ("the model", "failed"),
 }
 """The state of the model as a sentence; its second part is enough beside the word “Model”."""
-
-_STATES = {
-    "starting": (Tone.QUIET, "Opening the vault"),
-    "paused": (Tone.WARNING, "Paused"),
-    "failed": (Tone.ERROR, "Stopped by an error"),
-    "stopping": (Tone.QUIET, "Closing"),
-    "stopped": (Tone.QUIET, "Closed"),
-    "read_only": (Tone.WARNING, "Read-only"),
-}
 
 
 _GAP = 2

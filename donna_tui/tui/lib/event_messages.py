@@ -87,9 +87,10 @@ _WRITTEN = {"write": "Written", "delete": "Deleted", "move": "Moved", "undo": "U
 DECIDED = {"Approve": "approved", "Reject": "rejected", "Redraft": "redrafted", "Regenerate": "redrafted"}
 """Past tenses of the actions on drafts, by the first word of an operation's subject."""
 
-_ENGINE = {
-    "starting": "Opening the vault", "running": "Ready", "paused": "Paused", "read_only": "Read-only",
-    "stopping": "Closing", "stopped": "Closed", "failed": "Stopped by an error",
+ENGINE_STATES = {
+    "starting": (Tone.QUIET, "Opening the vault"), "running": (Tone.PLAIN, "Ready"),
+    "paused": (Tone.WARNING, "Paused"), "read_only": (Tone.WARNING, "Read-only"), "stopping": (Tone.QUIET, "Closing"),
+    "stopped": (Tone.QUIET, "Closed"), "failed": (Tone.ERROR, "Stopped by an error"),
 }  # fmt: skip
 _MODEL = {
     ModelPhase.MISSING: "No model",
@@ -205,9 +206,8 @@ def _watcher(event: events.WatcherStateChanged) -> Sentence:
 
 
 def _engine(event: events.EngineStateChanged) -> Sentence:
-    tones = {"failed": Tone.ERROR, "paused": Tone.WARNING, "read_only": Tone.WARNING}
-    tone = tones.get(event.state, Tone.PLAIN)
-    return Sentence(Kind.ENGINE, tone, _ENGINE.get(event.state, "Changed"), "", clean_line(event.detail))
+    tone, words = ENGINE_STATES[event.state]
+    return Sentence(Kind.ENGINE, tone, words, "", clean_line(event.detail))
 
 
 def _watch(event: events.WatchEvent) -> Sentence | None:
