@@ -20,7 +20,7 @@ from donna_tui.tui.lib.dialogs import DetailScreen
 from donna_tui.tui.lib.event_messages import Kind, Sentence, Tone, describe, not_listed
 from donna_tui.tui.lib.humanize import clock, count, moment, shorten_path
 from donna_tui.tui.lib.inputs import LineInput, SectionTabs
-from donna_tui.tui.lib.lines import CursorView, LineView, set_content_height
+from donna_tui.tui.lib.lines import ItemList, set_content_height
 from donna_tui.types.events import EngineEvent
 
 KEPT_ROWS = 2_000
@@ -208,8 +208,10 @@ _MARGIN = 1
 """Cells between a row and the scroll bar."""
 
 
-class EventLog(LineView, CursorView):
-    """Rows of an `EventRing`. While no row is selected, the log follows new events."""
+class EventLog(ItemList[LogRow]):
+    """Rows of an `EventRing`. Without a cursor, which is then after the last row, the log follows new events."""
+
+    has_cursor = False
 
     class Changed(Message):
         """Posted when rows, filter, pause or position change, so that the title of the log may be outdated."""
@@ -217,23 +219,8 @@ class EventLog(LineView, CursorView):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self.ring = EventRing()
-        self._rows: Sequence[LogRow] = ()
-        self._selected: int | None = None
         self.following = True
         """Set while the log scrolls to new rows."""
-
-    @property
-    def selected_index(self) -> int:
-        """Return the index of the selected row; without one, the index after the last row."""
-        return self.row_count if self._selected is None else min(self.ring.index_of(self._selected), self.row_count - 1)
-
-    @selected_index.setter
-    def selected_index(self, index: int) -> None:
-        self._selected = self._rows[index].number
-
-    @property
-    def selected(self) -> LogRow | None:
-        return self._rows[self.selected_index] if self._rows and self._selected is not None else None
 
     def add(self, happened: tuple[EngineEvent, ...], *, missed: int = 0, draw: bool = True) -> None:
         """Append events that are described for people, in one redraw; `missed` earlier events are no longer known.
@@ -272,7 +259,7 @@ class EventLog(LineView, CursorView):
             self._rows_changed()
 
     def follow(self) -> None:
-        self._selected = None
+        self.has_cursor = False
         self.following = True
         self._rows_changed()
 
@@ -292,29 +279,22 @@ class EventLog(LineView, CursorView):
         self.follow()
 
     def open_selected(self) -> None:
-        row = self.selected or (self._rows[-1] if self._rows else None)
+        row = self.selected or (self.items[-1] if self.items else None)
         if row is not None:
             said = row.sentence
             times = ("Time spent", said.stages or said.took), ("When", moment(row.at))
             self.app.push_screen(DetailScreen(said.what, (("", said.detail), ("Note", said.path), *times)))
 
-    @property
-    def line_count(self) -> int:
-        return len(self._rows)
-
-    @property
-    def row_count(self) -> int:
-        return len(self._rows)
-
     def line(self, index: int, width: int) -> Content:
-        return row_content(self._rows[index], max(0, width - _MARGIN))
+        return row_content(self.items[index], max(0, width - _MARGIN))
 
-    def base_of(self, index: int) -> str:
-        return "selected" if self._rows[index].number == self._selected else ""
+    def _show_cursor(self) -> None:
+        if self.has_cursor:
+            super()._show_cursor()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
-        following = self._selected is None and new_value >= self.max_scroll_y
+        following = not self.has_cursor and new_value >= self.max_scroll_y
         if following != self.following:
             self.following = following
             self.post_message(self.Changed())
@@ -332,8 +312,12 @@ class EventLog(LineView, CursorView):
         although rows above it are dropped.
         """
         following, top = self.following, self.scroll_offset.y
-        first = self._rows[top].number if top < self.line_count else 0
-        self._rows = self.ring.shown
+        first = self.items[top].number if top < self.line_count else 0
+        selected = self.selected
+        self.items = self.ring.shown
+        self.selected_index = self.row_count
+        if selected is not None and self.items:
+            self.selected_index = min(self.ring.index_of(selected.number), self.row_count - 1)
         set_content_height(self, self.line_count)
         self.scroll_to(y=self.max_scroll_y if following else self.ring.index_of(first), animate=False, force=True)
         self.following = following

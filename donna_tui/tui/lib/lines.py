@@ -238,7 +238,7 @@ class RowList(LineView, CursorView):
         return self.has_cursor and row == self.selected_index
 
     def select(self, index: int) -> None:
-        if not self.has_cursor:
+        if not self.has_cursor and self.row_count:
             self.has_cursor, self.selected_index = True, -1
         super().select(index)
 
