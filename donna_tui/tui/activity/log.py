@@ -175,7 +175,7 @@ class LogFilter(Horizontal):
         kind: Kind | None
 
     def compose(self) -> ComposeResult:
-        yield Static(Content("❯"), id="log-prompt")
+        yield Static(Content("❯"), classes="prompt")
         yield LineInput(placeholder="text to find  ↑↓ kind", compact=True)
         yield SectionTabs("everything", *Kind, gap=2)
 

@@ -53,16 +53,16 @@ class ActivityPane(Vertical):
     def compose(self) -> ComposeResult:
         yield SectionTabs(id="sections")
         with Horizontal(id="band"):
-            yield figures.Overview(id="overview", classes="part")
-            with VerticalScroll(id="coverage", classes="part figures", can_focus=False):
+            yield figures.Overview(id="overview", classes="panel part")
+            with VerticalScroll(id="coverage", classes="panel part figures", can_focus=False):
                 yield figures.FigureTable(id="coverage-figures")
-            with VerticalScroll(id="facts", classes="part figures", can_focus=False):
+            with VerticalScroll(id="facts", classes="panel part figures", can_focus=False):
                 yield figures.FigureTable(id="latency-figures")
                 yield figures.FigureTable(id="engine-figures")
-        with Vertical(id="log-part", classes="part"):
+        with Vertical(id="log-part", classes="panel part"):
             yield LogFilter(id="log-filter")
             yield EventLog(id="log")
-        yield figures.ProblemList(id="problems", classes="part")
+        yield figures.ProblemList(id="problems", classes="panel part")
 
     def on_mount(self) -> None:
         self.log_filter.field.focus_after = lambda: self.event_log

@@ -53,11 +53,11 @@ class MeetingsPane(PartsPane):
 
     def compose(self) -> ComposeResult:
         with Panel("Meetings", id="agenda-part", name="list"):
-            yield Static(id="agenda-head")
+            yield Static(id="agenda-head", classes="one-line")
             yield MeetingList(id="agenda")
             yield Notice(id="meetings-notice")
             yield Static(id="calendar-problems")
-            yield Static(id="calendars")
+            yield Static(id="calendars", classes="one-line")
         yield MeetingCard("Meeting", id="meeting-card", name="text")
 
     def on_mount(self) -> None:

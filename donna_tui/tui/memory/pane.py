@@ -83,13 +83,13 @@ class MemoryPane(PartsPane):
     def compose(self) -> ComposeResult:
         with Vertical(id="memory-part"):
             with Panel("Remembered", id="memory-list", name="list"):
-                yield Static(id="memory-head")
+                yield Static(id="memory-head", classes="one-line")
                 with Horizontal(id="memory-filter"):
-                    yield Static(Content("/"), id="memory-prompt")
+                    yield Static(Content("/"), classes="prompt")
                     yield MemoryInput(placeholder="words in memories", compact=True, id="memory-words")
                 yield MemoryList(id="memories")
                 yield Notice(id="memory-notice")
-                yield Static(id="memory-suggestion")
+                yield Static(id="memory-suggestion", classes="one-line")
                 yield Static(id="memory-note")
             yield MemoryCard("Memory", id="memory-card", name="text")
         yield RecallPanel()

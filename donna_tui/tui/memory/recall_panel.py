@@ -208,7 +208,7 @@ class RecallPanel(Vertical):
 
     def compose(self) -> ComposeResult:
         with Horizontal(id="recall-ask"):
-            yield Static(Content("❯"), id="recall-prompt")
+            yield Static(Content("❯"), classes="prompt")
             yield MemoryInput(placeholder="Ask what is remembered", compact=True, select_on_focus=False)
         yield BudgetBar(id="recall-budget")
         yield RecallList(id="recall-rows")

@@ -83,7 +83,7 @@ class ReviewPane(PartsPane):
 
     def compose(self) -> ComposeResult:
         with Panel("Drafts", id="queue-part", name="queue"):
-            yield Static(id="queue-head")
+            yield Static(id="queue-head", classes="one-line")
             yield DraftList(id="queue")
         with Container(id="draft-detail"):
             with Panel("Draft", id="draft-part", name="draft"):
@@ -92,7 +92,7 @@ class ReviewPane(PartsPane):
                 yield DiffView(id="draft-diff")
                 yield Static(id="draft-foot")
             with Panel("Sources", id="evidence-part", name="evidence"):
-                yield Static(id="evidence-head")
+                yield Static(id="evidence-head", classes="one-line")
                 yield EvidenceList(id="evidence")
                 yield PassageView(id="evidence-text")
         yield Notice(id="review-notice", name="queue")

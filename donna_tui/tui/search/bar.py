@@ -51,7 +51,7 @@ class SearchBar(Horizontal):
     def compose(self) -> ComposeResult:
         key = shown_key("app.switch", typing=True)
         hint = f"  {key} switch note" if key else ""
-        yield Static(Content("❯"), id="search-prompt")
+        yield Static(Content("❯"), classes="prompt")
         yield SearchInput(
             placeholder=f"Search your notes{hint}", compact=True, select_on_focus=False, highlighter=MarkedWords()
         )

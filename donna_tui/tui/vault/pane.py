@@ -74,10 +74,10 @@ class VaultPane(PartsPane):
     def compose(self) -> ComposeResult:
         with Panel("Notes", id="tree-part", name="tree"):
             with Horizontal(id="tree-filter"):
-                yield Static(Content("/"), id="tree-prompt")
+                yield Static(Content("/"), classes="prompt")
                 yield TreeFilter(placeholder="letters of a path, or a state", compact=True)
             yield NoteTree(id="tree")
-            yield Static(id="tree-foot")
+            yield Static(id="tree-foot", classes="one-line")
         yield NoteDetail(id="detail", name="note")
         yield Notice(id="vault-notice")
 
