@@ -33,14 +33,14 @@ class HasJumpTargets(Protocol):
     def jump_targets(self) -> Iterable[JumpTarget]: ...
 
 
-def visible_targets(lists: Iterable[Widget], others: Iterable[Widget]) -> Iterator[JumpTarget]:
-    """Yield the targets within the visible `lists`, and each visible widget of `others` as one target."""
-    for widget in lists:
-        if isinstance(widget, HasJumpTargets) and widget.is_on_screen and widget.region:
-            yield from widget.jump_targets()
-    for other in others:
-        if other.is_on_screen and other.region:
-            yield JumpTarget(*other.region.offset, go=other.focus)
+def visible_targets(widgets: Iterable[Widget]) -> Iterator[JumpTarget]:
+    """Yield the targets within each visible widget, and the widget itself where it has no other one."""
+    for widget in widgets:
+        if widget.is_on_screen and widget.region:
+            inside = list(widget.jump_targets()) if isinstance(widget, HasJumpTargets) else []
+            yield from inside
+            if widget.region.offset not in {(target.x, target.y) for target in inside}:
+                yield JumpTarget(*widget.region.offset, go=widget.focus)
 
 
 class JumpOverlay(Modal[JumpTarget]):

@@ -95,9 +95,9 @@ class PassageView(ScrollKeys):
         self.refresh()
 
     def jump_targets(self) -> list[JumpTarget]:
-        """Return the visible links."""
+        """Return the visible links that can be followed."""
         x, y = self.content_region.offset
-        rows = self._rows[self.scroll_offset.y :][: self.scrollable_content_region.height]
+        rows = () if not self.path else self._rows[self.scroll_offset.y :][: self.scrollable_content_region.height]
         return list(link_targets(enumerate((row for row, _ in rows), y), x + _GUTTER, self.follow))
 
     def pick_link(self) -> None:

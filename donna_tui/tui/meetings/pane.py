@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import datetime
-from collections.abc import Iterable
 from dataclasses import replace
 from time import time
 
@@ -24,7 +23,6 @@ from donna_tui.tui.lib.error_messages import error_text, sentence
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import local_day, one_line, plural
 from donna_tui.tui.lib.inputs import Notice, NoticeText, error_notice, show_label
-from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.messages import ActionsChanged, EngineEvents, OpenDraft, OpenNote
@@ -78,9 +76,6 @@ class MeetingsPane(PartsPane):
     def go_back(self) -> None:
         if self._is_at("text"):
             self.show_part("list")
-
-    def jump_targets(self) -> Iterable[JumpTarget]:
-        return visible_targets((self.rows,), (self.card.view,))
 
     def on_engine_events(self, event: EngineEvents) -> None:
         if any(map(may_change_drafts, event.events)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from typing import Literal
@@ -26,7 +26,6 @@ from donna_tui.tui.lib.error_messages import Refusal
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import one_line, plural
 from donna_tui.tui.lib.inputs import Notice, NoticeText, error_notice, show_label
-from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.messages import ActionsChanged, EditNote, EngineEvents, StatusChanged
@@ -136,9 +135,6 @@ class MemoryPane(PartsPane):
             self.show_part("list")
         elif self._list_filter.is_active:
             self.action_memory_all()
-
-    def jump_targets(self) -> Iterable[JumpTarget]:
-        return visible_targets((self.rows, self.recall.rows), (self.card.view, self.recall.input))
 
     def _set_part(self, part: str) -> None:
         """Set the current part, and update the card for its selection."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from time import time
@@ -28,7 +28,6 @@ from donna_tui.tui.lib.error_messages import error_text
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import one_line
 from donna_tui.tui.lib.inputs import Notice, NoticeText, error_notice
-from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.messages import ActionsChanged, EditNote, EngineEvents
@@ -141,9 +140,6 @@ class ReviewPane(PartsPane):
             self.reload()
         elif self._everything:
             self.action_review_everything()
-
-    def jump_targets(self) -> Iterable[JumpTarget]:
-        return visible_targets((self.rows, self.passages, self.text), (self._part("draft"), self.passage))
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
         event.stop()

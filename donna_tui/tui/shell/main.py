@@ -32,7 +32,7 @@ from donna_tui.tui.lib.dialogs import RefusalScreen, one_dialog, run_list_action
 from donna_tui.tui.lib.error_messages import Refusal, error_text
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import plural
-from donna_tui.tui.lib.jump import HasJumpTargets, JumpOverlay, JumpTarget
+from donna_tui.tui.lib.jump import HasJumpTargets, JumpOverlay, JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import anywhere_key, shown_key
 from donna_tui.tui.lib.links import FollowLink, LinkRef
 from donna_tui.tui.lib.panes import PANES
@@ -601,9 +601,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             yield from self.pane.jump_targets()
         else:
             pane = cast(Widget, self.pane)
-            for widget in self.focus_chain:
-                if pane in widget.ancestors:
-                    yield JumpTarget(*widget.region.offset, go=widget.focus)
+            yield from visible_targets(widget for widget in self.focus_chain if pane in widget.ancestors)
         for tab in self.query(Tab):
             yield JumpTarget(*tab.region.offset, go=tab.on_click)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -27,7 +27,6 @@ from donna_tui.tui.lib.error_messages import sentence
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import count, plural
 from donna_tui.tui.lib.inputs import LineInput, Notice, NoticeText, error_notice
-from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.messages import ActionsChanged, EngineEvents
@@ -125,10 +124,6 @@ class VaultPane(PartsPane):
         elif not self._is_at("tree") and not self.has_class("-empty"):
             self.remove_class("-diffing")
             self.show_part("tree")
-
-    def jump_targets(self) -> Iterable[JumpTarget]:
-        detail = self.detail
-        return visible_targets((self.note_tree, detail.text, detail.links), (detail.part, detail.diff))
 
     def on_engine_events(self, event: EngineEvents) -> None:
         """Reload the tree after events about notes, follow renamed notes, and report writes that were not recovered."""
