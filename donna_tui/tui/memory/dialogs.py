@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partialmethod
 from typing import TYPE_CHECKING
 
 from textual import work
@@ -70,12 +71,6 @@ class SuggestionScreen(TextDialog[int]):
     def leave(self) -> None:
         self.dismiss(self._remembered)
 
-    def action_suggestion_accept(self) -> None:
-        self._answer(accepted=True)
-
-    def action_suggestion_dismiss(self) -> None:
-        self._answer(accepted=False)
-
     def action_suggestion_skip(self) -> None:
         if not self._is_answering:
             self._next()
@@ -114,6 +109,9 @@ class SuggestionScreen(TextDialog[int]):
         if not self._is_answering:
             self._is_answering = True
             self._store(self._left[0], accepted=accepted)
+
+    action_suggestion_accept = partialmethod(_answer, accepted=True)
+    action_suggestion_dismiss = partialmethod(_answer, accepted=False)
 
     @work(group="answer")
     async def _store(self, one: Suggestion, *, accepted: bool) -> None:

@@ -188,9 +188,6 @@ class ReviewPane(PartsPane):
         self._everything = not self._everything
         self.reload()
 
-    def action_review_refresh(self) -> None:
-        self.reload()
-
     def _part(self, place: str) -> Widget:
         if self.has_class("-empty"):
             return self.notice
@@ -367,6 +364,8 @@ class ReviewPane(PartsPane):
         self._show = show or self._show
         if self._backend is not None:
             self._load(self._backend)
+
+    action_review_refresh = reload
 
     @work(group="load", exclusive=True)
     async def _load(self, backend: Backend) -> None:

@@ -181,9 +181,6 @@ class StartPage(BlankColumn, can_focus=True, inherit_bindings=False):
         elif not self.has_focus:
             self._put(None)
 
-    def action_first(self) -> None:
-        self._put(0)
-
     def action_last(self) -> None:
         self._put(len(self._openable()) - 1)
 
@@ -205,6 +202,8 @@ class StartPage(BlankColumn, can_focus=True, inherit_bindings=False):
         self._cursor = max(0, min(cursor, count - 1)) if cursor is not None and count else None
         self._draw()
         self.post_message(ActionsChanged())
+
+    action_first = partialmethod(_put, 0)
 
     def _panels(self) -> tuple[StartPanel, ...]:
         return (self.recent, self.searches, self.upcoming, self.example)

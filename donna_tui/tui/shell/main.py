@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import partial, partialmethod
 from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar, Protocol, cast
 
@@ -358,26 +358,20 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.footer.cover(())
         self.refresh_footer()
 
-    def action_draft_weekly_review(self) -> None:
-        self._write_today("weekly_review")
-
-    def action_draft_daily_reflection(self) -> None:
-        self._write_today("daily_reflection")
-
     @work(group="draft")
     async def _write_today(self, skill: str) -> None:
         if await self._show_completed("review"):
             self._review.write_today(skill)
 
+    action_draft_weekly_review = partialmethod(_write_today, "weekly_review")
+    action_draft_daily_reflection = partialmethod(_write_today, "daily_reflection")
+
     def action_search_focus(self) -> None:
         self.show_pane("search")
         self.search.focus_first()
 
-    def action_view_next(self) -> None:
-        self.focus_next()
-
-    def action_view_previous(self) -> None:
-        self.focus_previous()
+    action_view_next = partialmethod(Screen.focus_next)
+    action_view_previous = partialmethod(Screen.focus_previous)
 
     def action_view_back(self) -> None:
         if cast(Widget, self.pane).has_class("-zoomed"):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partialmethod
 from typing import Literal, cast
 
 from textual import work
@@ -156,21 +157,14 @@ class NoteView(PassageView):
             index = self._pages.section_of(line)
             self._choose(index, None if line == self._pages.sections[index].start_line else line)
 
-    def action_cursor_down(self) -> None:
-        if not self._turned(1):
-            super().action_cursor_down()
+    def _scroll(self, by: int, scroll: Callable[[NoteView], None]) -> None:
+        if not self._turned(by):
+            scroll(self)
 
-    def action_cursor_up(self) -> None:
-        if not self._turned(-1):
-            super().action_cursor_up()
-
-    def action_page_down(self) -> None:
-        if not self._turned(1):
-            super().action_page_down()
-
-    def action_page_up(self) -> None:
-        if not self._turned(-1):
-            super().action_page_up()
+    action_cursor_down = partialmethod(_scroll, 1, PassageView.action_cursor_down)
+    action_cursor_up = partialmethod(_scroll, -1, PassageView.action_cursor_up)
+    action_page_down = partialmethod(_scroll, 1, PassageView.action_page_down)
+    action_page_up = partialmethod(_scroll, -1, PassageView.action_page_up)
 
     @property
     def _first_line(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import partial, partialmethod
 from pathlib import Path
 
 from textual import work
@@ -178,21 +178,12 @@ class VaultPane(PartsPane):
         else:
             self.show_part("note")
 
-    def action_vault_note(self) -> None:
-        self._show_tab("note")
-
     def action_vault_history(self) -> None:
         if self.detail.tab != "history" or self._is_at("tree"):
             self.detail.show_scope(whole_vault=False)
         elif self._is_at("note"):
             self.detail.toggle_scope()
         self._show_tab("history")
-
-    def action_vault_blame(self) -> None:
-        self._show_tab("blame")
-
-    def action_vault_links(self) -> None:
-        self._show_tab("links")
 
     def action_vault_diff(self) -> None:
         self.add_class("-diffing")
@@ -246,9 +237,6 @@ class VaultPane(PartsPane):
     def action_vault_previous(self) -> None:
         self.note_tree.action_cursor_up()
 
-    def action_vault_refresh(self) -> None:
-        self.reload()
-
     def open_note(self, path: str, line: int = 1) -> None:
         """Show a note at the section of a line (1-based). If it is listed, it is selected at once, for the next key."""
         self._pending_line, self._is_opening = (path, line), True
@@ -282,6 +270,8 @@ class VaultPane(PartsPane):
         if self._backend is not None and not self._is_stale:
             self._to_select = show or self._to_select
             self._load(self._backend)
+
+    action_vault_refresh = reload
 
     @work(group="load", exclusive=True)
     async def _load(self, backend: Backend) -> None:
@@ -354,6 +344,10 @@ class VaultPane(PartsPane):
     def _show_tab(self, tab: Tab) -> None:
         self.detail.tabs.chosen = TABS.index(tab)
         self.show_part("note")
+
+    action_vault_note = partialmethod(_show_tab, "note")
+    action_vault_blame = partialmethod(_show_tab, "blame")
+    action_vault_links = partialmethod(_show_tab, "links")
 
     def _part(self, place: str) -> Widget:
         if self.has_class("-empty"):
@@ -443,16 +437,13 @@ class VaultPane(PartsPane):
         elif paths:
             self._change(partial(self.flows.commit, paths))
 
-    def action_vault_edit_copy(self) -> None:
-        self._edit_text(here=False)
-
-    def action_vault_edit_here(self) -> None:
-        self._edit_text(here=True)
-
     def _edit_text(self, *, here: bool) -> None:
         if self.note is not None:
             flow = self.flows.edit_text
             self._change(partial(flow, self.note, self.detail.text.line, self._remarks, here=here))
+
+    action_vault_edit_copy = partialmethod(_edit_text, here=False)
+    action_vault_edit_here = partialmethod(_edit_text, here=True)
 
     def action_vault_new(self) -> None:
         self._change(partial(self.flows.new, self._folder, self.note_tree.notes))

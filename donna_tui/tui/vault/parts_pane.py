@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection
 from contextlib import suppress
+from functools import partialmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.containers import Horizontal
@@ -154,12 +155,6 @@ class PartsPane(Horizontal):
     def _reload_all(self) -> None:
         self.reload()
 
-    def action_view_next(self) -> None:
-        self._walk(1)
-
-    def action_view_previous(self) -> None:
-        self._walk(-1)
-
     def _is_at(self, part: str) -> bool:
         """Return whether a part is the current one, which is set before the focus follows."""
         return self.has_class(f"-on-{part}")
@@ -176,6 +171,9 @@ class PartsPane(Horizontal):
         here = self.screen.focused
         place = next((candidate for candidate in self.places if self._part(candidate) is here), self.places[0])
         self.show_part(self.places[(self.places.index(place) + by) % len(self.places)])
+
+    action_view_next = partialmethod(_walk, 1)
+    action_view_previous = partialmethod(_walk, -1)
 
     def _part(self, place: str) -> Widget:
         raise NotImplementedError
