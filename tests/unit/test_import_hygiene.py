@@ -286,7 +286,6 @@ SPECIALISED = {
     "EmbeddingConfig": "the settings of an agent add a first provider",
     "LinePrompt": "a prompt for any screen",
     "MemoryConfig": "the settings of an agent replace some blocks",
-    "OptionRows": "a list for any screen",
     "PassageView": "a view for any screen",
     "VecTable": "an engine of its own, which another one warms up",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -11,11 +12,9 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import Static
-from textual.widgets.option_list import Option
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.activity.log import MARKS
-from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.error_messages import reason_title, reason_words, sentence
 from donna_tui.tui.lib.event_messages import ENGINE_STATES, WATCHER, Tone
 from donna_tui.tui.lib.humanize import (
@@ -29,8 +28,8 @@ from donna_tui.tui.lib.humanize import (
     shorten_path,
     size,
 )
-from donna_tui.tui.lib.inputs import OptionRows, ProgressBar, ValueOption
-from donna_tui.tui.lib.lines import row_of
+from donna_tui.tui.lib.inputs import ProgressBar
+from donna_tui.tui.lib.lines import ItemList, row_of
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.status import Latency, ModelPhase, Problem, Status
 
@@ -293,7 +292,6 @@ class Overview(Vertical):
         self.query_one("#doing", Static).update(Content(below))
 
 
-SHOWN_PROBLEMS = 200
 _LONGEST_TEXT = 400
 _BEARABLE = (Reason.MODEL_MISSING, Reason.WATCHER_DEGRADED, Reason.BUSY)
 
@@ -309,49 +307,22 @@ def problem_content(problem: Problem) -> Content:
     tone = tone_of(problem)
     again = f"  next try {next_try(problem.next_try)}" if problem.next_try is not None else ""
     title = Content.assemble(
-        (f"{MARKS[tone]} ", f".line--{tone}"),
-        (reason_title(problem.reason), ".line--strong"),
+        (f"{MARKS[tone]} ", tone),
+        (reason_title(problem.reason), "strong"),
         f"  {clean_line(problem.path[:_LONGEST_TEXT])}" if problem.path else "",
-        (again, f".line--{Tone.QUIET}"),
+        (again, Tone.QUIET),
     )
-    message = Content.styled(f"  {sentence(problem.message[:_LONGEST_TEXT])}", f".line--{Tone.QUIET}")
+    message = Content.styled(f"  {sentence(problem.message[:_LONGEST_TEXT])}", Tone.QUIET)
     hint = clean_line(problem.hint[:_LONGEST_TEXT])
     return Content("\n").join([title, message, *([Content(f"  {hint}")] if hint else [])])
 
 
-def problem_of(option: Option | None) -> Problem | None:
-    """Return the problem of a row; None for the row that counts the rest."""
-    return option.value if isinstance(option, ValueOption) else None
+class ProblemList(ItemList[Problem]):
+    """The current problems of the engine, each with its message and hint."""
 
+    row_height = 3
+    key = attrgetter("id")
 
-class ProblemList(OptionRows, inherit_bindings=False):
-    """The current problems of the engine; the selected one stays selected when others are added or removed."""
-
-    BINDINGS = bindings("list")
-
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id, classes=classes, markup=False, compact=True)
-        self._problems: tuple[Problem, ...] = ()
-
-    @property
-    def selected(self) -> Problem | None:
-        return problem_of(self.highlighted_option)
-
-    def show(self, problems: tuple[Problem, ...]) -> None:
-        """Replace the list. Nothing is drawn if nothing changed."""
-        if problems == self._problems:
-            return
-        before = self.selected
-        self._problems = problems
-        shown = problems[:SHOWN_PROBLEMS]
-        rest = len(problems) - len(shown)
-        more = [Option(Content(f"  and {count(rest)} more"), disabled=True)] if rest else []
-        self.set_options([*(ValueOption(problem_content(problem), problem) for problem in shown), *more])
-        if shown:
-            same = (index for index, each in enumerate(shown) if before is not None and each.id == before.id)
-            self.highlighted = next(same, min(self.highlighted or 0, len(shown) - 1))
-
-    def action_last(self) -> None:
-        """Select the last problem, and scroll to the row that counts the rest."""
-        super().action_last()
-        self.scroll_end(animate=False)
+    def row_part(self, index: int, part: int, width: int) -> Content:
+        lines = problem_content(self.items[index]).split("\n")
+        return lines[part].truncate(width, ellipsis=True, pad=True) if part < len(lines) else Content("")

@@ -10,7 +10,6 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.getters import query_one
-from textual.widgets import OptionList
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.activity import figures
@@ -23,7 +22,7 @@ from donna_tui.tui.lib.error_messages import REASONS, Refusal, reason_title, sen
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import count, moment, next_try
 from donna_tui.tui.lib.inputs import SectionTabs
-from donna_tui.tui.lib.lines import CursorView
+from donna_tui.tui.lib.lines import CursorView, RowList
 from donna_tui.tui.lib.messages import ActionsChanged, EngineEvents, StatusChanged
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.status import Problem, Status
@@ -129,13 +128,9 @@ class ActivityPane(Vertical):
 
     def on_cursor_view_opened(self, event: CursorView.Opened) -> None:
         event.stop()
-        self.event_log.open_selected()
+        self.action_activity_details()
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        event.stop()
-        self._open_problem(figures.problem_of(event.option))
-
-    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+    def on_row_list_selected(self, event: RowList.Selected) -> None:
         event.stop()
         self.post_message(ActionsChanged())
 
@@ -149,10 +144,11 @@ class ActivityPane(Vertical):
             self.set_class(index == event.index, name)
 
     def action_activity_details(self) -> None:
-        if self.screen.focused is self.problems:
-            self._open_problem(self.problems.selected)
-        else:
+        problem = self.problems.selected
+        if self.screen.focused is not self.problems:
             self.event_log.open_selected()
+        elif problem is not None:
+            self.app.push_screen(DetailScreen(reason_title(problem.reason), facts_of(problem)))
 
     def action_view_zoom(self) -> None:
         self.toggle_class("-zoomed")
@@ -210,15 +206,12 @@ class ActivityPane(Vertical):
         self.query_one("#coverage-figures", figures.FigureTable).figures = tuple(figures.coverage_figures(status))
         self.query_one("#latency-figures", figures.FigureTable).figures = tuple(figures.latency_figures(status))
         self.query_one("#engine-figures", figures.FigureTable).figures = tuple(figures.engine_figures(status))
-        self.problems.show(status.problems)
+        if status.problems != self.problems.items:
+            self.problems.set_items(status.problems, otherwise=self.problems.selected_index)
         self.set_class(not status.problems, "-calm")
         self._show_log()
         self._show_sections()
         self.post_message(ActionsChanged())
-
-    def _open_problem(self, problem: Problem | None) -> None:
-        if problem is not None:
-            self.app.push_screen(DetailScreen(reason_title(problem.reason), facts_of(problem)))
 
     def _show_sections(self) -> None:
         number = len(self._status.problems) if self._status is not None else 0
