@@ -60,11 +60,8 @@ class HistoryList(ItemList[Revision | Change]):
     _undone: frozenset[str] = frozenset()
     _operations: Mapping[str, Operation] = {}
     _newest = 0.0
-    _next = ""
-
-    def select_next(self, operation: str) -> None:
-        """Select an operation that was just made, once it is listed: the undo key is about it."""
-        self._next = operation
+    next_operation = ""
+    """An operation that was just made, to select once it is listed: the undo key is about it."""
 
     def is_undone(self, operation: Operation) -> bool:
         return operation.id in self._undone
@@ -90,11 +87,10 @@ class HistoryList(ItemList[Revision | Change]):
         self._undone = undone(revisions)
         self._operations = {each.operation.id: each.operation for each in revisions if each.operation is not None}
         self._newest = max((revision.at for revision in revisions), default=0.0)
-        made = (each.commit for each in revisions if each.operation is not None and each.operation.id == self._next)
-        commit = next(made, None)
-        if commit is not None:
-            self._next = ""
-        self.set_items(entries, select=commit)
+        commits = {each.operation.id: each.commit for each in revisions if each.operation is not None}
+        if made := commits.get(self.next_operation):
+            self.next_operation = ""
+        self.set_items(entries, select=made)
 
     def row(self, index: int, width: int) -> Content:
         revision = self.items[index]

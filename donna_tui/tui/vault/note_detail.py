@@ -298,16 +298,14 @@ class NoteDetail(Container):
     def whole_vault(self) -> bool:
         return self._whole_vault or self._path == ""
 
-    def mark_unsaved(self, *, is_unsaved: bool) -> None:
-        if is_unsaved != self._has_unsaved_edit:
-            self._has_unsaved_edit = is_unsaved
-            self._show_head()
-
     def connect(self, backend: Backend) -> None:
         self._backend = backend
 
-    def follow(self, row: TreeRow | None) -> None:
+    def follow(self, row: TreeRow | None, *, has_unsaved_edit: bool) -> None:
         """Show the note of a row after a short delay. Of several rows in quick succession only the last is loaded."""
+        if has_unsaved_edit != self._has_unsaved_edit:
+            self._has_unsaved_edit = has_unsaved_edit
+            self._show_head()
         if row == self._row and not self._has_failed:
             return
         if row is None or self._row is None or row.path != self._row.path:

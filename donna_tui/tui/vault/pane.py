@@ -337,8 +337,7 @@ class VaultPane(PartsPane):
         row = self.note_tree.selected
         if row is None or row.path != self._drops:
             self._drops = ""
-        self.detail.mark_unsaved(is_unsaved=self.has_unsaved_edit(row))
-        self.detail.follow(row)
+        self.detail.follow(row, has_unsaved_edit=self.has_unsaved_edit(row))
         self.post_message(ActionsChanged())
 
     def _show_tab(self, tab: Tab) -> None:
@@ -544,7 +543,7 @@ class VaultPane(PartsPane):
         if outcome is not None:
             self.note_tree.unmark()
             if outcome.kind not in (OperationKind.UNDO, OperationKind.REDO):
-                self.detail.history.select_next(outcome.operation)
+                self.detail.history.next_operation = outcome.operation
         deleted = [path for path, etag in zip(outcome.paths, outcome.etags, strict=True) if not etag] if outcome else []
         self.note_tree.written(deleted)
         self.reload(_new_place(outcome, row.path if row is not None else ""))
