@@ -29,6 +29,9 @@ settings.load_profile("check")  # the same examples in each run; `make stress` t
 def pytest_configure() -> None:
     """Put temporary folders in memory if possible, and remove those of earlier runs that were killed.
 
+    Remove git's variables: those of a hook would lead each git of a test to the repository of that hook, and Donna starts
+    git through another program to remove them.
+
     Under nohup, ignore a hang-up by a handler: unlike SIG_IGN, which programs inherit, a handler ends at exec.
     """
     if "PYTEST_XDIST_WORKER" not in os.environ:
@@ -36,6 +39,8 @@ def pytest_configure() -> None:
             remove_stale_folders(parent)
     if memory := in_memory():
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        del os.environ[name]
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda number, frame: None)
 
@@ -117,6 +122,5 @@ def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
     monkeypatch.setenv("DONNA_HOME", str(tmp_path / "settings"))
     monkeypatch.setenv("TZ", "UTC")
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("HOME", str(tmp_path))
     serve(monkeypatch, FaultyModel())

@@ -16,7 +16,6 @@ from tests.mcp.serving import PRIVATE, PUBLIC, ToolHarness, open_harness
 @pytest.fixture
 def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
     """Create a repository with public notes, and one private note for each way to mark one."""
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("DONNA_HOME", str(tmp_path / "home"))
     hide_model(monkeypatch)
