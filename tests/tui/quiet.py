@@ -66,7 +66,11 @@ def _next(loop: Any, within: float) -> float | None:
     return max(0.001, min(soon)) if soon else None
 
 
-def draw_widgets(compositor: Compositor) -> None:
+def draw_later(compositor: Compositor) -> None:
+    """Leave what changed for `draw`."""
+
+
+def draw(compositor: Compositor) -> None:
     """Draw the widgets that changed, as Textual does, without putting their lines together for a terminal."""
     changed = compositor._dirty_regions.copy()
     compositor._dirty_regions.clear()
@@ -77,8 +81,8 @@ def draw_widgets(compositor: Compositor) -> None:
 
 @contextmanager
 def economical() -> Iterator[None]:
-    """Wait as above in every pilot, parse each style sheet once, hash rules in C, put no partial frames together, which
-    an app without a terminal discards, and collect garbage rarely.
+    """Wait as above in every pilot, parse each style sheet once, hash rules in C, draw one partial frame for each
+    wait instead of one for each change, since an app without a terminal discards them, and collect garbage rarely.
     """
     parsed: dict[object, list[RuleSet]] = {}
     parse = Stylesheet._parse_rules
@@ -92,15 +96,18 @@ def economical() -> Iterator[None]:
     async def idle(*_: float) -> None:
         await until_quiet()
 
-    async def all_done(*_: object) -> bool:
+    async def all_done(pilot: Pilot[Any], *_: object) -> bool:
         await until_quiet()
+        if pilot.app.screen_stack:
+            draw(pilot.app.screen._compositor)
+            await until_quiet()  # drawing may ask for what is not loaded yet
         return True
 
     thresholds = gc.get_threshold()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Stylesheet, "_parse_rules", parse_once)
         patch.setattr(RuleSet, "__hash__", object.__hash__)
-        patch.setattr(Compositor, "render_partial_update", draw_widgets)
+        patch.setattr(Compositor, "render_partial_update", draw_later)
         patch.setattr(Pilot, "_wait_for_screen", all_done)
         for module in ("app", "pilot"):
             patch.setattr(f"textual.{module}.wait_for_idle", idle)
