@@ -43,11 +43,22 @@ KEY_WORDS = 6
 """Maximum number of words of a preference in its key."""
 
 _REQUEST = re.compile(
-    r"(?!(?:please,? )?(?:do not |don['’]t )?(?:remember|forget|note)\b)"
-    r"(?:please,? |(?:always|never|do not|don['’]t) (?!(?:mind|been|had)\b)\w)",
+    r"(?!(?:(?:please|bitte),? )?(?:do not |don['’]t |n['’])?(?:remember|forget|note|vergiss|merke?|notiere?|oublie)\b)"
+    r"(?:please,? |(?:always|never|do not|don['’]t) (?!(?:mind|been|had)\b)\w|bitte,? \w"
+    r"|(?!ja\b|nein\b)\w+ (?-i:bitte),? \w|(?:n['’]|ne )\w+ (?:pas|jamais|plus)\b"
+    r"|(?:.+ )?s['’]il (?:te|vous) pla[iî]t(?:,? \w|\W*$))",
     re.IGNORECASE,
 )
-"""Match how a text begins that asks for a behaviour: “Please answer in German”, “Don't use emojis”."""
+"""Match how a text begins that asks for a behaviour: “Please answer in German”, “Don't use emojis”, “Antworte bitte auf
+Deutsch”, “N'utilise pas d'emojis”.
+"""
+
+_NEGATION = r"\b(?:never|do not|don['’]t|no|nie|niemals|nicht|keine?n?)\b"
+_ASKED = re.compile(rf"\b(?:please|bitte|always|immer)\b|{_NEGATION}", re.IGNORECASE)
+"""Words of a request that do not say what it is about."""
+
+_MANNER = re.compile(rf"(?!.*(?i:{_NEGATION}))(.*\b(?:in|auf)) [A-ZÀ-Þ]\w+\W*", re.DOTALL)
+"""A request that ends with a language, or another way of which only one is possible."""
 
 _NOW = re.compile(
     r"\b(?:right now|at the moment|currently|for now|just now|this (?:session|conversation|chat)|(?:i am|i['’]m) now)"
@@ -105,7 +116,8 @@ def preference_key(text: str) -> str:
 
     The key of `Communication style: direct` is its label, that of `My favourite colour is blue` the thing liked best,
     that of `Call me Emmy` the words before the name, that of `I prefer tea to coffee at night` the two things and when,
-    and that of anything else the first meaningful words of the preference. `Tom: I always sit at the window` has both,
+    that of `Please answer in German` what is asked, without the language, which is also that of `Don't answer`, and
+    that of anything else the first meaningful words of the preference. `Tom: I always sit at the window` has both,
     since it is not all that Tom does.
     """
     labelled = _LABELLED.match(text)
@@ -120,8 +132,13 @@ def preference_key(text: str) -> str:
     if compared := _COMPARED.search(text):
         things = sorted(_folded(compared[name]) for name in ("one", "other"))
         return label + " ".join([*things, *_WORD.findall(compared["rest"].lower())[:KEY_WORDS]])
-    match = PREFERENCE.search(text)
-    words = _WORD.findall((text[match.start() :] if match else text).lower())
+    if _REQUEST.match(text):
+        manner = _MANNER.fullmatch(text)
+        said = _ASKED.sub(" ", manner[1] if manner else text)
+    else:
+        match = PREFERENCE.search(text)
+        said = text[match.start() :] if match else text
+    words = _WORD.findall(said.lower())
     distinctive = [word for word in words if word not in STOP_WORDS]
     return label + (" ".join((distinctive or words)[:KEY_WORDS]) or _folded(text))
 

@@ -63,6 +63,7 @@ _OWNER = r"(?:^|[.!?]\s+)(?:(?:the|my) )?(?:owner|user)"
 PREFERENCE = re.compile(
     rf"\bI(?:['’]d| would)? {_ADVERB}(?:prefer|always|never|hate|dislike|detest|can['’]?t stand|cannot stand|rather)\b"
     rf"|{_OWNER} {_ADVERB}(?:prefers|hates|dislikes|detests|can['’]?t stand|cannot stand|would rather) \w"
+    r"|\bich (?:bevorzuge|hasse|verabscheue|\w+ lieber)\b|\bmeine? lieblings\w|\bje (?:préfère|déteste)\b"
     rf"|\bI['’]d rather\b|\bI would rather\b|(?:\bmy|{_OWNER}['’]s) (?:\w+ )?favou?rites?\b"
     rf"|{INSTRUCTION}",
     re.IGNORECASE,
