@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from donna_tui.drafts.drafters import MIN_WORDS
+from donna_tui.drafts.drafters import MIN_WORDS, SOMEBODY
 from donna_tui.drafts.text import words_only
 from donna_tui.memory.checkboxes import parse_task
 from donna_tui.search.ranking import stems_of
@@ -587,11 +587,11 @@ class _Parser:
 
     def _sentences(self, said: str, low: int, section: Section, role: Role, parent: int) -> None:
         """Add the sentences of a text at an offset, in which what is left out is hidden. An answer is one with its
-        question, and one in the first person has the name of its speaker. Where “I” may be the writer of the note, it
-        is one with all that follows the name.
+        question, one that begins with “She” or the like with the sentence before, and one in the first person has the
+        name of its speaker. Where “I” may be the writer of the note, it is one with all that follows the name.
         """
         speaker, low_of_turn, first_of_turn = "", 0, 0
-        for start, end in _with_answers(said, _sentences_in(with_whole_quotations(said.replace(HIDDEN, " ")))):
+        for start, end in _with_context(said, _sentences_in(with_whole_quotations(said.replace(HIDDEN, " ")))):
             words = bare(said[start:end])
             if self._has_speaker_lines and (spoke := _SPOKE_AT.match(words)):
                 speaker = spoke[1]
@@ -649,18 +649,19 @@ def _sentences_in(text: str) -> Iterator[tuple[int, int]]:
     yield from ((low + start, low + end) for start, end in sentence_spans(text[low:]))
 
 
-def _with_answers(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Join each answer, such as “No, too late.”, to the question before it."""
-    before: tuple[int, int] | None = None
+def _with_context(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Join each answer (“No, too late.”) to its question, and each “She starts in May.” to the sentence before it."""
+    low = high = 0
     for start, end in spans:
-        if before and text.endswith("?", *before) and _ANSWER.match(text, start):
-            before = before[0], end
-            continue
-        if before:
-            yield before
-        before = start, end
-    if before:
-        yield before
+        is_answer = text.endswith("?", low, high) and _ANSWER.match(text, start)
+        leans = high and SOMEBODY.match(text, start) and not _SPOKE_AT.match(text, low, high)
+        if not (is_answer or (leans and end - low <= LONGEST_BLOCK)):
+            if high:
+                yield low, high
+            low = start
+        high = end
+    if high:
+        yield low, high
 
 
 def bare(raw: str) -> str:

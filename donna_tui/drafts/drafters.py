@@ -123,9 +123,12 @@ _TO_DO = re.compile(
     r"by (?:mon|tues|wednes|thurs|fri|satur|sun)day|by (?:tomorrow|next week|the end of))\b|^(?:TODO|AI|ACTION)\b",
     re.IGNORECASE,
 )
+SOMEBODY = re.compile(r"(?:[Hh]e|[Ss]he|[Tt]hey|[Hh]is|[Hh]er|[Tt]heir|[Ee]r|[Ss]ie|[Ss]eine?|[Ii]hre?)\b")
+"""The pronoun with which a sentence begins that is about somebody whom the one before it names."""
+
 _LEANING = re.compile(
-    r"^(?:It(?! (?:was|is|has been) (?:also )?(?:agreed|decided|resolved))|This|That|These|Those|They|He|She|But|And|So"
-    r"|Also|Then|Which|Not|Don['’]t)\b"
+    r"^(?:It(?! (?:was|is|has been) (?:also )?(?:agreed|decided|resolved))|This|That|These|Those|But|And|So"
+    rf"|Also|Then|Which|Not|Don['’]t|{SOMEBODY.pattern})\b"
 )
 _OPEN = re.compile(
     r"\b(?:open question|unclear|undecided|not (?:yet )?(?:clear|decided)|no (?:clear )?(?:conclusion|consensus)|"

@@ -147,6 +147,20 @@ def test_a_sentence_that_answers_a_question_is_quoted_with_it() -> None:
     ]
 
 
+def test_a_sentence_that_begins_with_a_pronoun_is_quoted_with_the_one_before() -> None:
+    text = "Ingrid joins the new team. She starts in May. Her son stays in Oslo. The budget for new chairs is nearly spent.\n\n"
+    text += "He would rather stay at home.\n\nFrau Pauli prüft die Zulage. Sie meldet sich bis Freitag.\n\n"
+    text += f"Ben wrote {'very ' * 90}much. They read all of it.\n"
+    assert texts(quoted(text).notes) == [
+        "Ingrid joins the new team. She starts in May. Her son stays in Oslo.",
+        "The budget for new chairs is nearly spent.",
+        "Frau Pauli prüft die Zulage. Sie meldet sich bis Freitag.",
+        f"Ben wrote {'very ' * 90}much.",
+    ]
+    turns = "Ben 10:01\nShe pays the rent.\n\nAna 10:02\nI sold the car.\n\nBen 10:03\nNobody objected.\n"
+    assert "Ben 10:01" not in " ".join(texts(blocks_of(turns)))
+
+
 def test_minutes_in_german_are_read_as_those_in_english() -> None:
     text = (
         "## Tagesordnung\n- Preise\n\n## Notizen\nAnwesend: Ana, Ben\n\nDer Kunde zahlt den neuen Preis ab Juni.\n\n"

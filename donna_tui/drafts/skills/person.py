@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from donna_tui.config.models import PersonProfileConfig
 from donna_tui.drafts.blocks import SPEAKER, Block, Role, bare, blocks_of, is_greeting, is_quotable
-from donna_tui.drafts.drafters import PersonProfileAnswer
+from donna_tui.drafts.drafters import SOMEBODY, PersonProfileAnswer
 from donna_tui.drafts.page import Context, DraftJob
 from donna_tui.drafts.passages import IndexedNote, approved_notes
 from donna_tui.drafts.people import FOLDER, page_names, page_of, pages_by_name, text_of_page, untitled
@@ -45,7 +45,7 @@ TEMPLATE, TASK_TYPE = "person_profile", "draft_person_profile"
 MAX_PEOPLE, MAX_NOTES = 50, 60
 
 _PRONOUN = re.compile(
-    r"\W*(?:(?:[Ss]?he|He|[Tt]hey|[Ii]t|[Hh]is|[Hh]er|[Tt]heir|[Ii]ts)\b"
+    rf"\W*(?:{SOMEBODY.pattern}|[Ii]ts?\b"
     r"|(?:[Tt]his|[Tt]hat|[Tt]hese|[Tt]hose)(?:['’]s| (?:is|was|are|were|has|had|will))\b)"
 )
 """The beginning of a line about somebody or something that the line before it names."""
