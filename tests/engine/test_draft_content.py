@@ -607,7 +607,7 @@ async def test_promises_in_the_notes_of_a_day_are_commitments(tmp_path: Path) ->
         "\n- Ich werde Lena die Fotos schicken\n- Ich schicke ihr nichts\n- Ich bringe Kuchen\n"
         "- Ich kümmere mich um den Saal\n\n## Calls\n\n- Priya about prices; she will send the tiers by Friday\n"
         "- Jo Park will write the FAQ before the launch\n- Jo will write a book\n- It will pay off by May\n"
-        "- They will send more\n"
+        "- They will send more\n- I heard that Bo promised Ana the flat\n- Angeblich hat Uwe zugesagt\n"
     )
     more = (
         "- Kim to fix the login by Friday\n- Kim agreed to host the dinner\n"
@@ -620,6 +620,10 @@ async def test_promises_in_the_notes_of_a_day_are_commitments(tmp_path: Path) ->
         "Daily/2024-01-18.md": more,
         "Besprechungen/2024-01-17 Roof.md": (
             "# Roof\n\n- Bo promised the tiles for May\n\n## Action items\n\n- Bo: order the tiles\n"
+        ),
+        "Besprechungen/2024-01-18 Tent.md": (
+            "- I heard Ana is ill and I promised to call\n- Heard from Dana: she promised the tent\n"
+            "- Das Zelt gehört Uwe und er hat es versprochen\n"
         ),
         "Books/2024-01-17 Novel.md": "# Novel\n\n- She promised him the moon\n",
     }
@@ -639,6 +643,9 @@ async def test_promises_in_the_notes_of_a_day_are_commitments(tmp_path: Path) ->
         ]
         (thursday,) = await here.engine.drafts.write_new("commitment_log", datetime.date(2024, 1, 18))
         assert [line.partition(" (")[0] for line in section(here.text(thursday.path), "Promised")] == [
+            "- I heard Ana is ill and I promised to call",
+            "- Heard from Dana: she promised the tent",
+            "- Das Zelt gehört Uwe und er hat es versprochen",
             "- Kim to fix the login by Friday",
             "- Kim agreed to host the dinner",
             "- I'll review it by 3 May, not by June",

@@ -101,6 +101,13 @@ _NEGATION = re.compile(
 _TO_OTHERS = re.compile(r"\bthe promised\b|(?<!\bI )(?<!\bwe )\b(?:was|were) promised\b", re.IGNORECASE)
 """A promise to others."""
 
+_HEARSAY = re.compile(
+    r"\b(?:hears?|heard(?! (?:back|from)\b)|rumou?r|they say|apparently|allegedly|supposedly|gehört(?=,)|angeblich)\b"
+    r"(?:(?!\b(?:I|ich)\b)[^.!?;:])*$",
+    re.IGNORECASE,
+)
+"""A promise of somebody else of which the writer only heard."""
+
 _NOT_QUOTED = ("person", "weekly_review", "commitments")
 """Types of notes that are not quoted, since Donna's own reports are not news."""
 
@@ -251,9 +258,11 @@ def promised_in(reads: Iterable[ReadNote], material: Material, held: Collection[
 
 
 def is_promise(text: str) -> bool:
-    """Check whether a line has a promise. “Nothing is promised” has none, “I promised that nobody pays” has."""
+    """Check whether a line has a promise. “Nothing is promised” and “I heard Bo promised it” have none, “I promised
+    that nobody pays” has.
+    """
     found = _PROMISE.search(text)
-    if found is None or text.endswith("?") or _TO_OTHERS.search(text):
+    if found is None or text.endswith("?") or _TO_OTHERS.search(text) or _HEARSAY.search(text, 0, found.end()):
         return False
     clause = max(text.rfind(mark, 0, found.start()) for mark in ",;:.") + 1
     before_comma = text[found.start() :].partition(",")[0]
