@@ -140,6 +140,7 @@ _FILLER = re.compile(
 MIN_STEMS = 5
 """Minimum number of content words of an outcome that ends with the number or address of an issue."""
 
+LINKS = re.compile(r"\[\[[^\[\]\n]{1,200}\]\]")
 _NUMBERED = re.compile(r"#\d+\W*$")
 _REFERENCE = re.compile(r"(?:#\d+|\S+/\S+/\d+|\]\))\W*$")
 _REPLACES = re.compile(
@@ -492,7 +493,9 @@ def _is_meaningful(blocks: Sequence[Block], number: int, *, is_parent: bool, is_
     if _REFERENCE.search(block.text):  # most such lines are the title of an issue
         return bool(_OUTCOME.search(block.text)) and len(stems_of(_REFERENCE.sub("", block.text))) >= MIN_STEMS
     above = blocks[block.parent].text if block.parent >= 0 else ""
-    return above.endswith("?") or bool(_OPENS.search(above)) or len(stems_of(f"{block.topic} {block.text}")) > 1
+    if above.endswith("?") or _OPENS.search(above):
+        return True
+    return len(stems_of(f"{block.topic} {block.text}")) > 1 and bool(stems_of(LINKS.sub(" ", block.raw)))
 
 
 def _above(blocks: Sequence[Block], number: int) -> list[int]:

@@ -161,6 +161,13 @@ def test_a_sentence_that_begins_with_a_pronoun_is_quoted_with_the_one_before() -
     assert "Ben 10:01" not in " ".join(texts(blocks_of(turns)))
 
 
+def test_a_bullet_of_links_is_no_point_unless_it_answers_a_question() -> None:
+    text = (
+        "- [[Plans of the old wing]]\n- See [[Plans of the old wing]] for the stairs\n- Which plan?\n  - [[Plan B]]\n"
+    )
+    assert texts(quoted(text).notes) == ["See Plans of the old wing for the stairs", "Which plan?", "Plan B"]
+
+
 def test_minutes_in_german_are_read_as_those_in_english() -> None:
     text = (
         "## Tagesordnung\n- Preise\n\n## Notizen\nAnwesend: Ana, Ben\n\nDer Kunde zahlt den neuen Preis ab Juni.\n\n"

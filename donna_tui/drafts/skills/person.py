@@ -15,7 +15,7 @@ from donna_tui.drafts.drafters import SOMEBODY, PersonProfileAnswer
 from donna_tui.drafts.page import Context, DraftJob
 from donna_tui.drafts.passages import IndexedNote, approved_notes
 from donna_tui.drafts.people import FOLDER, page_names, page_of, pages_by_name, text_of_page, untitled
-from donna_tui.drafts.quotes import LONG_PAST, Read, was_cancelled
+from donna_tui.drafts.quotes import LINKS, LONG_PAST, Read, was_cancelled
 from donna_tui.drafts.series import WITH, Gatherer, day_in, day_of, is_meeting_note, people_in, people_of, person_key
 from donna_tui.drafts.skills.cadence import (
     Material,
@@ -53,7 +53,6 @@ _PRONOUN = re.compile(
 _INITIALS = re.compile(r"([A-ZÀ-Þ]{2,3}): ")
 """The initials of the speaker of a paragraph in a transcript. In a list, “DOB: 3 May” is a field."""
 
-_LINKS = re.compile(r"\[\[[^\[\]\n]{1,200}\]\]")
 _LINK = re.compile(r"(?<!!)\[\[([^\[\]|#^\n]{1,200})")
 
 
@@ -330,7 +329,7 @@ class _Named:
         name is its owner.
         """
         cells = block.text.split(" – ") if block.raw.startswith("|") else [block.text]
-        is_said = stems_of(_LINKS.sub(" ", block.raw))
+        is_said = stems_of(LINKS.sub(" ", block.raw))
         return bool(is_said) and not (block.box or _is_action(block) or any(map(self.are_all_of, cells)))
 
     def is_below_action(self, blocks: Sequence[Block], block: Block) -> bool:
