@@ -1129,6 +1129,26 @@ async def test_a_profile_has_no_line_about_somebody_unnamed(tmp_path: Path) -> N
         ]
 
 
+async def test_a_profile_has_a_title_with_the_surname_of_the_only_attendee_of_that_name(tmp_path: Path) -> None:
+    def note(attendees: str, text: str) -> str:
+        return f"---\ntype: meeting\nattendees: [{attendees}]\n---\n{text}\n"
+
+    notes = {
+        f"Meetings/{recently(1)} Maths.md": note(
+            "Ida Sommer, Bo Lund", "Frau Sommer prüft das Buch. Sie ist zufrieden. Der Sommer war gut."
+        ),
+        f"Meetings/{recently(2)} Books.md": note("Ida Sommer, Bo Sommer", "Frau Sommer bestellt die Hefte."),
+        f"Meetings/{recently(3)} Parents.md": note("Bo Lund", "Ida Sommer fehlt. Frau Sommer aus der 9c spendet."),
+        "People/Ida Sommer.md": "",
+    }
+    async with draft_engine(tmp_path, notes=notes) as here:
+        (result,) = await here.engine.drafts.write_new("person_profile", datetime.date.today(), person="Ida Sommer")
+        assert [line.partition(" ([[")[0] for line in section(here.text(result.path), "What I know")] == [
+            "- Frau Sommer prüft das Buch. Sie ist zufrieden.",
+            "- Ida Sommer fehlt.",
+        ]
+
+
 async def test_a_profile_has_no_line_of_mere_links(tmp_path: Path) -> None:
     text = "[[Alice]] and [[Bo Lund]].\n\n- [[Alice]], [[Bo Lund]]\n- [[Alice]] (lead), [[Bo Lund]]\n"
     async with draft_engine(tmp_path, notes={"Home.md": text, "People/Alice.md": ""}) as here:

@@ -302,10 +302,17 @@ class _Named:
         )
 
     def within(self, people: Collection[str]) -> _Named:
-        """Match the first name as well in a note that lists these `people`, this one and nobody else of that name."""
-        first = self.name.casefold().split()[:1]
-        is_only = [each for each in people if each.split()[:1] == first] == [person_key(self.name)]
-        return replace(self, first=_first_name(self.name)) if is_only and _is_distinct(self.name.split()[0]) else self
+        """Match also the first name, or a title and the surname, if nobody else of these `people` of a note has it."""
+        words = self.name.casefold().split()
+
+        def is_only(place: slice) -> bool:
+            return [each for each in people if each.split()[place] == words[place]] == [person_key(self.name)]
+
+        is_first = is_only(slice(1)) and _is_distinct(self.name.split()[0])
+        first = _first_name(self.name) if is_first else self.first
+        found = [first, _surname(self.name)] if is_only(slice(-1, None)) else [first]
+        listed = "|".join(each.pattern for each in found if each)
+        return replace(self, first=re.compile(listed) if listed else None)
 
     def are_in(self, text: str) -> bool:
         return bool(self.full.search(text) or (self.first and self.first.search(text)))
@@ -350,6 +357,11 @@ def _is_distinct(first: str) -> bool:
 
 def _first_name(name: str) -> re.Pattern[str]:
     return _words(name.split()[0], after=r"(?!\s+[A-ZÀ-Þ]\w)")
+
+
+def _surname(name: str) -> re.Pattern[str]:
+    title = r"(?<!\w)(?:(?:Frau|Herrn?|Mr|Mrs|Ms|Mme|Dr|Prof)\b\.?\s+)+"
+    return re.compile(rf"{title}{_words(name.split()[-1]).pattern}")
 
 
 def _words(*names: str, after: str = "") -> re.Pattern[str]:
