@@ -107,9 +107,10 @@ _LABELS = (
     (Role.QUESTIONS, r"open question|offene frage|question ouverte|pregunta abierta"),
 )
 _NAME = r"@?[A-ZÀ-Þ][\w.'’-]*(?: (?:(?:von|van|de|der|den|da|di) ){0,2}[A-ZÀ-Þ][\w.'’-]*){0,3}(?: \([^()]{0,40}\))?"
-_ANYBODY = rf"(?:{_NAME}|me\b|myself\b|ich\b)"
+_SOME = r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn) [\w-]+"
+_ANYBODY = rf"(?:{_NAME}|{_SOME}|me\b|myself\b|ich\b)"
 _NAMES = rf"(?-i:{_ANYBODY}(?:(?:,? (?:and|und|et|y)|[,;/&+]| [/&+])\s?{_ANYBODY})*[.,;]?[ \t]*)"
-"""A list of names. A verb phrase has words in lower case."""
+"""A list of names or of numbers of people. A verb phrase has words in lower case."""
 
 _DAY = (
     r"(?:(?:on|at|am|the|next|in) )*(?:\d|tb[ad]\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|mittwoch\b"
@@ -134,7 +135,7 @@ _LABEL_PATTERNS = (
         Role.SKIPPED,
         re.compile(
             rf"^\W*(?:(?:(?:attendees|participants|present|apologies|absent|with|teilnehm(?:er(?:innen)?|ende)|anwesende?|mit"
-            r"|présents|excusés|asistentes)"
+            r"|présents|excusés|asistentes|protokoll)"
             rf"\W{{0,3}}:\W*(?:none\b\W*|{_NAMES}))+$"
             rf"|(?:next meeting|nächster termin)(?!.*\?)(?:\W{{0,3}}:\W*{_DAY}|{_ON_A_DAY}))",
             re.IGNORECASE,
@@ -297,7 +298,6 @@ _CODE = re.compile(
 )
 _ADDRESS = re.compile(r"\S+[./]\S+")
 _LOG_LEVEL = re.compile(r"(?:^|\s)(?:DEBUG|INFO|WARN|ERROR|FATAL|TRACE)(?:\s|:)")
-
 
 _GREETING = re.compile(
     r"(?:hey|hi|hello|bye|goodbye|thanks|thank you|danke|vielen dank|hallo|congrat\w*|wow|whoa|woohoo|yay|phew|oh"

@@ -244,6 +244,7 @@ def test_lines_below_a_label_are_joined_to_sentences() -> None:
 @pytest.mark.parametrize("heading", ["Decisions", "Notes"])
 def test_a_statement_that_begins_as_a_list_of_people_is_quoted(heading: str, line: str) -> None:
     skipped = "- Present: Ana Lima (phone), Ben and Cleo\n- Next meeting: 3 May\n- Nächster Termin: Juni 5\n- Teilnehmende: Ana, ich.\n"
+    skipped += "- Teilnehmende: sieben Eltern, 6 Lehrkräfte, Ana\n- Protokoll: Frau Dorn\n"
     points = quoted(f"## {heading}\n- {line}\n{skipped}")
     assert line in texts(points.decisions or points.notes)
     assert points.decisions or len(points.notes) == 1
