@@ -22,7 +22,7 @@ from donna_tui.tui.shell.main import MainScreen
 from donna_tui.tui.vault.pane import VaultPane
 from donna_tui.types.search import Hit, SearchOutcome, SearchRequest, Snippet
 from tests.tui.fake_backend import FakeBackend
-from tests.tui.quiet import until_quiet
+from tests.tui.quiet import draw, until_quiet
 
 SIZE = (120, 36)
 LATER = 0.5
@@ -113,6 +113,7 @@ class Driver:
         deadline = time.monotonic() + GENEROUS_SECONDS
         while not condition():
             assert time.monotonic() < deadline, f"this was never true: {what}"
+            draw(self.app)
             await asyncio.sleep(0.01)
 
     async def type(self, text: str) -> None:

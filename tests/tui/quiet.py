@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from textual._compositor import Compositor
+from textual.app import App
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 from textual.geometry import Region
@@ -70,8 +71,15 @@ def draw_later(compositor: Compositor) -> None:
     """Leave what changed for `draw`."""
 
 
-def draw(compositor: Compositor) -> None:
-    """Draw the widgets that changed, as Textual does, without putting their lines together for a terminal."""
+def draw(app: App[Any]) -> None:
+    """Request that the app draws the widgets that changed, in its own context, as Textual does, but without putting their
+    lines together for a terminal.
+    """
+    if app.screen_stack:
+        app.call_later(_draw, app.screen._compositor)
+
+
+def _draw(compositor: Compositor) -> None:
     changed = compositor._dirty_regions.copy()
     compositor._dirty_regions.clear()
     if changed:
@@ -98,9 +106,8 @@ def economical() -> Iterator[None]:
 
     async def all_done(pilot: Pilot[Any], *_: object) -> bool:
         await until_quiet()
-        if pilot.app.screen_stack:
-            draw(pilot.app.screen._compositor)
-            await until_quiet()  # drawing may ask for what is not loaded yet
+        draw(pilot.app)
+        await until_quiet()
         return True
 
     thresholds = gc.get_threshold()
