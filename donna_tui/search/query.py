@@ -35,6 +35,7 @@ _FORMS = (
     rf"\b{_MONTH},?\s+{_YEAR}\b",
     rf"\b{_YEAR}[-/](?P<number>0[1-9]|1[0-2])(?:[-/](?P<day>0[1-9]|[12]\d|3[01]))?\b",
     rf"\b{_DAY}\.\s?(?P<number>0?[1-9]|1[0-2])\.\s?{_YEAR}\b",
+    rf"(?<![\w.,]){_DAY}\.(?P<number>0?[1-9]|1[0-2])\.(?!\s?\d|\w)",
     rf"\b{_DAY}/(?P<number>0?[1-9]|1[0-2])/{_YEAR}\b",
     rf"\b(?P<number>0?[1-9]|1[0-2])/{_DAY}/{_YEAR}\b",
 )
@@ -233,6 +234,7 @@ def _iso_dates(match: re.Match[str], today: date) -> list[str]:
 _UNITS = r"(?:day|week|month|year|hour|time)s?|minuten?|tag(?:en?)?|wochen?|monat(?:en?)?|jahr(?:en?)?|stunden?"
 _SERIES = (
     rf"{MEETING}|minutes|(?:retro|retrospective|stand-?up|sync|review|note)s?|(?:week|dai)(?:ly|lies|lys)"
+    r"|(?:committee|group|workshop)s?|jours? fixes?|ausschuss|gruppe"
     r"|entry|entries|1-1s?|notiz(?:en)?"
 )
 """Kinds of meetings and notes."""

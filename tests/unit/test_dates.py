@@ -24,6 +24,22 @@ FRIDAY = date(2026, 11, 27)
         ("in Sept. 2024", ("2024 09", "september 2024", "sep 2024", "sept 2024")),
         ("in March 2024", ("2024 03", "march 2024", "mar 2024", "märz 2024", "mär 2024")),
         ("back in 2026-12", ("2026 12", "december 2026", "dec 2026", "dezember 2026", "dez 2026")),
+        (
+            "jour fixe 13.10.",
+            (
+                "10 13",
+                "october 13",
+                "october 13th",
+                "oct 13",
+                "oct 13th",
+                "13th october",
+                "13th oct",
+                "13 october",
+                "13 oct",
+                "13 oktober",
+                "13 okt",
+            ),
+        ),
         ("12. Maı", ("05 12", "may 12", "may 12th", "12th may", "12 may", "12 mai")),
         (
             "am 2026-05-21",
@@ -36,7 +52,19 @@ def test_a_date_has_the_names_that_notes_give_it(text: str, phrases: tuple[str, 
 
 
 @pytest.mark.parametrize(
-    "text", ["", "may I ask 5 things", "march on", "version 3.12", "May 45", "2026-19-40", "1 Maybe"]
+    "text",
+    [
+        "",
+        "may I ask 5 things",
+        "march on",
+        "version 3.12",
+        "3.12.1",
+        "1.3.12.",
+        "13.10.x",
+        "May 45",
+        "2026-19-40",
+        "1 Maybe",
+    ],
 )
 def test_what_is_no_date_has_no_names(text: str) -> None:
     assert date_phrases(text) == ()

@@ -84,6 +84,7 @@ def test_a_date_with_slashes_is_read_in_both_orders(text: str, days: set[str]) -
         ("the last minute", []), ("the last minute notes", []), ("my last name", []), ("das letzte Wort", []),
         ("the last page of notes", []), ("the last page of the contract", []), ("when did they last call", []),
         ("the latest report on 1/1/2026", []), ("the latest 1:1 with Ana", ["1-1", "Ana"]),
+        ("last steering group", ["steering", "group"]), ("letzter Jour fixe", ["Jour", "fixe"]),
     ],
 )  # fmt: skip
 def test_the_last_names_a_series_only_before_a_kind_of_note(text: str, words: list[str]) -> None:
