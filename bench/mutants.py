@@ -26,6 +26,7 @@ from bench.report import REPOSITORY, median, stopwatch
 from bench.shape import PACKAGE, package_of
 
 FILE = Path(__file__).parent / "data" / "mutants.toml"
+TABLE = REPOSITORY / "docs" / "testing.md"
 SUITES = {"test": "not stress and not slow", "check": "slow and not stress"}
 """The marker expressions of `make test`, and of the remaining tests of `make check`."""
 
@@ -42,6 +43,7 @@ TIMED_OUT = "(timed out)"
 FINE = (0, 5)
 """The exit codes of pytest for a run without a failure: all tests passed, or none was collected."""
 
+_ROW = re.compile(r"^\| ([\w-]+) \|.*\| `([\w/]+\.py::\w+)` \|$", re.MULTILINE)
 _FAILURE = re.compile(r"^(?:FAILED|ERROR) (tests/[^\s\[]+)", re.MULTILINE)
 
 
@@ -100,6 +102,11 @@ def first_failure(output: str) -> str:
     """Return the first failed test in pytest's summary, without parameters; empty if there is none."""
     match = _FAILURE.search(output)
     return match[1] if match else ""
+
+
+def named_tests() -> dict[str, str]:
+    """Return the test that the table in docs/testing.md names for each fault, by the id of the fault."""
+    return {fault: f"tests/{test}" for fault, test in _ROW.findall(TABLE.read_text(encoding="utf-8"))}
 
 
 def every_test() -> list[str]:
@@ -295,6 +302,7 @@ def main() -> None:
         default=["test"],
         help="test, check (what make check runs besides), or arguments for pytest; each gets what those before missed",
     )
+    parser.add_argument("--named", action="store_true", help="only the test in docs/testing.md, of make test")
     parser.add_argument("--only", nargs="+", metavar="ID", help="only these faults")
     parser.add_argument("--jobs", type=int, default=1, help="faults at the same time, each with one process")
     parser.add_argument("--first", action="store_true", help="first the tests that import the module of the fault")
@@ -316,6 +324,10 @@ def main() -> None:
         for copy in copies:
             copy.tree.mkdir(parents=True)
             copy.fill()
+        if options.named:
+            named = named_tests()
+            report("named", missed, measure(missed, copies, lambda mutant: [["-m", SUITES["test"], named[mutant.id]]]))
+            return
         for suite in options.suite:
             stages = partial(stages_of, suite, first=options.first, related=options.related, processes=processes)
             missed = report(suite, missed, measure(missed, copies, stages))

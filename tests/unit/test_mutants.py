@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bench.mutants import first_failure, problems, read_mutants, related_tests
+from bench.mutants import first_failure, named_tests, problems, read_mutants, related_tests
 
 
-def test_every_mutant_can_be_applied() -> None:
+def test_every_mutant_can_be_applied_and_has_a_test() -> None:
     assert problems(read_mutants()) == []
+    assert named_tests().keys() == {mutant.id for mutant in read_mutants()}
 
 
 def test_a_fault_that_cannot_be_applied_is_named() -> None:
