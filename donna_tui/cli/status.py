@@ -58,7 +58,7 @@ def _status_lines(report: SpaceReport) -> Iterator[str]:
     yield f"index maintained by: {report.watcher or 'Donna is not running; each search updates the index first'}"
     if report.missing:
         gone = plural(report.missing, "indexed note is", "indexed notes are")
-        yield f"! {gone} missing from the vault: donna index removes them or, if they are many, says how to confirm it"
+        yield f"! {gone} missing from the vault: run donna index; if many are missing, it says how to confirm that"
     for reason, number in sorted(coverage.skipped.items()):
         yield f"left out: {number} ({reason})"
     for problem in report.problems[:SHOWN]:

@@ -74,7 +74,9 @@ def test_status_counts_indexed_notes_that_are_missing_from_the_vault(donna: Donn
     assert "missing from the vault" not in donna("status", "--space", vault).out
     for note in vault.rglob("*.md"):
         note.unlink()
-    missing = "! 4 indexed notes are missing from the vault: donna index removes them or, if they are many, says how"
+    missing = (
+        "! 4 indexed notes are missing from the vault: run donna index; if many are missing, it says how to confirm"
+    )
     assert missing in donna("status", "--space", vault).out
     assert donna("status", "--json", "--space", vault).json["missing"] == 4
 

@@ -114,7 +114,7 @@ class UndoPlanner:
             redoes=() if is_undo else ids,
             emptied=emptied,
             on_disk=on_disk,
-            remarks=("the files are already as this leaves them: only the history changes",) if on_disk else (),
+            remarks=("the files are already in that state: only the history changes",) if on_disk else (),
         )
 
     def _clashes(self, changes: Sequence[Change]) -> tuple[Clash, ...]:
