@@ -29,7 +29,7 @@ SHOWN = 20
 def status(space: SpaceOption = None, as_json: AsJson = False) -> None:
     """Show the progress of the index, and its problems."""
     session = open_session(space)
-    report = read_report(session.space, session.paths)
+    report = read_report(session.space, session.paths, count_missing=True)
     config = session.config
     if isinstance(config.embedding, AgentEmbedding) and config.embedding.first != "local":
         report = replace(report, model="on a server")

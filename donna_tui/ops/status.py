@@ -31,7 +31,7 @@ _PROBLEM = ("id", "reason", "path", "message", "hint")
 class SpaceReport:
     """The state of a space. `watcher` maintains the index; `unindexed` are (path, state, reason, message).
 
-    `missing` is the number of indexed notes that are no longer in the vault.
+    `missing` is the number of indexed notes that are no longer in the vault, if they were counted.
     """
 
     space: Space
@@ -68,8 +68,11 @@ class SpaceReport:
         }
 
 
-def read_report(space: Space, paths: AppPaths) -> SpaceReport:
-    """Read the index of a space without changing it. Raises DatabaseError if it exists and cannot be read."""
+def read_report(space: Space, paths: AppPaths, *, count_missing: bool = False) -> SpaceReport:
+    """Read the index of a space without changing it, and with `count_missing` look for each indexed note in the vault.
+
+    Raises DatabaseError if the index exists and cannot be read.
+    """
     generation = current_generation(space.state)
     path = index_path(space.state, generation or 1)
     empty = SpaceReport(space=space, database=str(path), model=is_model_available(paths), watcher=maintainer_of(space))
@@ -84,7 +87,7 @@ def read_report(space: Space, paths: AppPaths) -> SpaceReport:
             vector_engine=reading_vectors(database, ExactScan(), long_running=False).name,
             problems=file_problems(database),
             unindexed=tuple(database.rows(_UNINDEXED)),
-            missing=_missing(space.root, database) if space.root.is_dir() else 0,
+            missing=_missing(space.root, database) if count_missing and space.root.is_dir() else 0,
         )
 
 

@@ -275,5 +275,5 @@ def test_possessive_endings_and_contractions_are_no_terms(text: str, terms: tupl
     assert parse_query(text).terms == terms
 
 
-def test_a_possessive_form_is_searched_for_as_well() -> None:
+def test_a_possessive_form_is_searched_for_without_its_ending() -> None:
     assert parse_query("what's Priya's role").literals == ('"Priya"', '"role"')
