@@ -14,7 +14,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from rich.console import RenderableType
 from textual._compositor import Compositor
+from textual._context import visible_screen_stack
 from textual.app import App
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
@@ -67,19 +69,17 @@ def _next(loop: Any, within: float) -> float | None:
     return max(0.001, min(soon)) if soon else None
 
 
-def draw_later(compositor: Compositor) -> None:
-    """Leave what changed for `draw`."""
-
-
 def draw(app: App[Any]) -> None:
     """Request that the app draws the widgets that changed, in its own context, as Textual does, but without putting their
     lines together for a terminal.
     """
     if app.screen_stack:
-        app.call_later(_draw, app.screen._compositor)
+        app.call_later(_draw, app)
 
 
-def _draw(compositor: Compositor) -> None:
+def _draw(app: App[Any]) -> None:
+    visible_screen_stack.set(app._background_screens)  # drawn below a dialog
+    compositor = app.screen._compositor
     changed = compositor._dirty_regions.copy()
     compositor._dirty_regions.clear()
     if changed:
@@ -89,17 +89,22 @@ def _draw(compositor: Compositor) -> None:
 
 @contextmanager
 def economical() -> Iterator[None]:
-    """Wait as above in every pilot, parse each style sheet once, hash rules in C, draw one partial frame for each
+    """Wait as above in every pilot, parse each style sheet once, hash rules in C, draw one frame for each
     wait instead of one for each change, since an app without a terminal discards them, and collect garbage rarely.
     """
     parsed: dict[object, list[RuleSet]] = {}
     parse = Stylesheet._parse_rules
+    render_update = Compositor.render_update
 
     def parse_once(sheet: Stylesheet, css: str, *rest: Any, **more: Any) -> list[RuleSet]:
         key = (css, rest, tuple(sorted(more.items())), tuple(sorted(sheet._variables.items())))
         if key not in parsed:
             parsed[key] = parse(sheet, css, *rest, **more)
         return parsed[key]
+
+    def draw_later(compositor: Compositor, full: bool = False, **more: Any) -> RenderableType | None:
+        """Render for a screenshot; otherwise leave what changed for `draw`."""
+        return render_update(compositor, full=True, **more) if full else None
 
     async def idle(*_: float) -> None:
         await until_quiet()
@@ -114,7 +119,7 @@ def economical() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Stylesheet, "_parse_rules", parse_once)
         patch.setattr(RuleSet, "__hash__", object.__hash__)
-        patch.setattr(Compositor, "render_partial_update", draw_later)
+        patch.setattr(Compositor, "render_update", draw_later)
         patch.setattr(Pilot, "_wait_for_screen", all_done)
         for module in ("app", "pilot"):
             patch.setattr(f"textual.{module}.wait_for_idle", idle)
