@@ -17,6 +17,8 @@ from donna_tui.drafts import renderer, sandbox
 from tests.engine.helpers import EVAL_VAULT, Sandbox, index_once, new_sandbox
 
 FOLDERS = ("Queries", "Editing", "Scripting")
+LONGEST_BYTES = 12_000
+"""Size of the largest notes that are copied: the eight larger ones have two thirds of the text."""
 
 
 @pytest.fixture(scope="package", autouse=True)
@@ -30,6 +32,10 @@ def rendered_here() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(renderer, "_run_child", render)
         yield
+
+
+def too_long(folder: str, names: list[str]) -> list[str]:
+    return [name for name in names if Path(folder, name).stat().st_size > LONGEST_BYTES]
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +53,7 @@ def indexed(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Sand
             return new_sandbox(base / "indexed")
         sandbox = new_sandbox(base / "indexed", model_cache)
         for folder in FOLDERS:
-            shutil.copytree(EVAL_VAULT / folder, sandbox.root / folder)
+            shutil.copytree(EVAL_VAULT / folder, sandbox.root / folder, ignore=too_long)
         asyncio.run(index_once(sandbox))
         complete.touch()
         return sandbox
