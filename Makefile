@@ -48,10 +48,11 @@ $(VENV)/.local: $(VENV)/bin/python pyproject.toml
 	@touch $@
 
 # The packages of development and CI, each file by its hash; torch is not included, since its builds differ between indexes.
-# If these files cannot be installed (another platform or index), the ranges of pyproject.toml apply, with a message.
+# The list is complete, so pip need not resolve it. If a file cannot be installed (another platform or index), the ranges
+# of pyproject.toml apply, with a message.
 $(VENV)/.locked: $(VENV)/bin/python $(LOCK)
 	@echo "Installing the locked packages …"
-	@$(PIP) install --no-compile --require-hashes --requirement $(LOCK) \
+	@$(PIP) install --no-compile --no-deps --require-hashes --requirement $(LOCK) \
 		|| echo "The locked packages cannot be installed here: using the ranges of pyproject.toml."
 	@touch $@
 
@@ -64,11 +65,11 @@ $(VENV)/.dev: $(VENV)/.locked $(VENV)/.local
 
 # For each change: the tests that find most faults, in five minutes on two cores.
 test: $(VENV)/.dev
-	@$(BIN)/pytest -n 3 -m "not slow and not stress"
+	@$(BIN)/pytest -n 3 --dist worksteal -m "not slow and not stress"
 
 # All other tests except those of `make stress`. They wait longer than those of `make test`, so more of them run in parallel.
 test-slow: $(VENV)/.dev
-	@$(BIN)/pytest -n 4 -m "slow and not stress"
+	@$(BIN)/pytest -n 4 --dist worksteal -m "slow and not stress"
 
 stress: $(VENV)/.dev
 	@$(BIN)/pytest -m stress --hypothesis-profile=search -o faulthandler_timeout=0
