@@ -18,7 +18,7 @@ from tests.engine.helpers import Running, Sandbox, everything_below, new_sandbox
 from tests.forks import run_module
 from tests.hostile import make_hostile_vault
 
-pytestmark = pytest.mark.model
+pytestmark = [pytest.mark.model, pytest.mark.slow]
 
 RAW = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
 """Control bytes that a terminal would obey: C0 except for tab and newline, DEL, and C1 as UTF-8."""

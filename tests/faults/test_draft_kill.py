@@ -112,7 +112,7 @@ def kill(child: subprocess.Popen[str]) -> None:
     child.communicate()
 
 
-@pytest.mark.cases(3)
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("step", STEPS)
 async def test_a_process_that_is_killed_leaves_a_draft_to_finish(base: Path, user: User, step: str) -> None:
     child = started(base, user)

@@ -69,6 +69,7 @@ OPERATIONS: dict[str, Callable[[Sandbox], object]] = {
 }
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_nothing_private_gets_into_the_branch(base: Path, operation: str) -> None:
     sandbox = begun(base)

@@ -52,8 +52,8 @@ def attempt(sandbox: Sandbox, call: tuple[str, ...]) -> VaultWriteError | None:
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize(
     "levels",
-    [range(0, FIRST_LEVELS, FIRST_LEVELS // 8), pytest.param(range(LEVELS), marks=pytest.mark.stress)],
-    ids=["8 levels", "256 levels"],
+    [range(0, FIRST_LEVELS, FIRST_LEVELS // 4), pytest.param(range(LEVELS), marks=pytest.mark.stress)],
+    ids=["4 levels", "256 levels"],
 )
 def test_write_on_a_full_disk_fails_cleanly_and_can_be_retried(
     tmp_path: Path, disk: Path, name: str, levels: range

@@ -25,8 +25,8 @@ from tests.faults.writes import CALLS, CallRunner, VaultModel, prepared
 OTHER = "Inbox/s0.md"
 """A note with a link to the one that is moved."""
 
-STRIDE = 6
-"""If not all requests are tried, every sixth one fails, from another start for each operation."""
+STRIDE = 10
+"""If not all requests are tried, every tenth one fails, from another start for each operation."""
 
 EXPECTED = {Reason.IO_ERROR, Reason.DISK_FULL, Reason.GIT_FAILED, Reason.UNREADABLE, Reason.ROOT_MISSING}
 

@@ -114,13 +114,12 @@ def test_the_export_agrees_with_sentence_transformers(model: OnnxProvider, expec
     assert cosines.min() >= 0.9
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("count", [80, pytest.param(500, marks=pytest.mark.stress)])
+@pytest.mark.stress
 def test_the_exact_graph_agrees_with_sentence_transformers_to_five_decimals(
-    exact_export: ModelFiles, reference: SentenceTransformersProvider, count: int
+    exact_export: ModelFiles, reference: SentenceTransformersProvider
 ) -> None:
     assert exact_export.version_tag == "minilm-l6-v2@53aa5117/fp32"
-    texts = many_texts(count)
+    texts = many_texts(500)
     np.testing.assert_allclose(
         OnnxProvider(exact_export).embed_batch(texts), reference.embed_batch(texts), rtol=0, atol=1e-5
     )

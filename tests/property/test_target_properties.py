@@ -221,6 +221,7 @@ def root(tmp_path: Path) -> Path:
     return vault
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_target_check_agrees_with_the_oracle(root: Path, seed: int) -> None:
     check_many(root, seed, 5_000)

@@ -30,7 +30,7 @@ SEED = os.environ.get("DONNA_TEST_SEED", "donna")
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize(("bursts", "in_a_row"), [(5, 1), pytest.param(2_000, 4, marks=pytest.mark.stress)])
+@pytest.mark.parametrize(("bursts", "in_a_row"), [(3, 1), pytest.param(2_000, 4, marks=pytest.mark.stress)])
 @pytest.mark.parametrize("pane", PANES)
 async def test_no_burst_crashes_a_screen_or_a_dialog_opened_from_it(
     pane: Pane, bursts: int, in_a_row: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, utc: None

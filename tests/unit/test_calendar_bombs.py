@@ -41,6 +41,7 @@ SERIES_THAT_ARE_REFUSED = {
 }
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize(("line", "expected"), SERIES_THAT_ARE_REFUSED.items(), ids=range(len(SERIES_THAT_ARE_REFUSED)))
 async def test_a_series_without_bounds_is_refused_and_the_rest_is_read(line: str, expected: str) -> None:
     fetched = await read_bytes(calendar(event(*MAY_6, line, uid="bomb"), FINE))
@@ -134,6 +135,7 @@ NESTED = {
 }  # fmt: skip
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("bomb", NESTED.values(), ids=NESTED)
 async def test_entry_after_a_hostile_one_is_read(bomb: str) -> None:
     assert "fine" in ids((await read_bytes(calendar(bomb, FINE))).meetings)

@@ -163,6 +163,7 @@ def multistatus(inner: str) -> Reply:
 CALENDAR_HERE = multistatus("<resourcetype><collection/><C:calendar/></resourcetype>")
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize(
     "reply",
     [

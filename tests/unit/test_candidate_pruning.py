@@ -172,6 +172,7 @@ def test_wrong_pruning_level_loses_no_matches(store: MemoryStore, monkeypatch: p
     assert len(best(store, "heron", "water", limit=40)) == 40
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize("seed", range(12))
 def test_the_best_are_the_same_with_levels_and_without(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch, seed: int

@@ -147,6 +147,7 @@ def test_a_deleted_file_and_a_different_new_one_are_not_a_move() -> None:
     assert [diff.old_path for diff in diff_changes((gone, come))] == ["", ""]
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize(
     ("before", "after"),
     [

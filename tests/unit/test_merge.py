@@ -281,6 +281,7 @@ def test_top_level_nodes_have_exact_text_spans() -> None:
 
 
 @pytest.mark.skipif(not VAULTS, reason="the vaults of the evaluation are not beside the repository")
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("vault", VAULTS, ids=lambda vault: vault.parent.name)
 def test_every_note_of_the_evaluation_keeps_its_bytes(vault: Path) -> None:
     notes = sorted(vault.rglob("*.md"))
