@@ -87,7 +87,6 @@ def search(
     near = judged.others[:k] if request.near_misses or not judged.hits else []
     rows = passages.rows([one.id for one in (*judged.hits[:k], *near)])
     terms, filters = question.query.marked, question.query.filters
-    prefix = question.query.last_word if legs.keyword.last_is_prefix else ""
     named = {note.id: note.name.text for note in judged.named}
 
     in_note = Counter(one.document for one in judged.hits)
@@ -99,7 +98,7 @@ def search(
         has_properties = row.source_type == MemorySource.VAULT and first[one.document] == one.id
         metadata = row.metadata if has_properties else ""
         place = f"{row.title} {row.heading_path}"
-        snippet = LazySnippet(row.shown, terms, prefix, metadata, place)
+        snippet = LazySnippet(row.shown, terms, question.query.prefix, metadata, place)
         return _hit(one, row, snippet, named.get(one.id, ""), in_note=count)
 
     problems = question.query.problems
@@ -144,7 +143,7 @@ class Judged:
 
 def judge(passages: PassageCache, question: Question, settings: Settings, legs: Legs) -> Judged:
     """Rank the candidates of the legs, and separate hits from near misses. Notes that the question names are first."""
-    content = query_content(question.query, last_is_prefix=legs.keyword.last_is_prefix)
+    content = query_content(question.query)
     listed = _listing_section(passages, question, [*legs.keyword.scores, *legs.semantic])
     found = legs.keyword.places
     places = {**found, **places_of(passages.database, [key for key in legs.semantic if key not in found])}
@@ -226,7 +225,7 @@ def _person_boosts(
         return {}
     rows = passages.rows([one.id for one in best])
     found = [one for one in best if one.id in rows]
-    content = query_content(question.query, last_is_prefix=keyword.last_is_prefix)
+    content = query_content(question.query)
     is_chosen = keyword.in_note or _asks_only_for_section(question.query)
     answered = (_answers(content, one, rows[one.id], is_known=question.is_known) for one in found)
     is_close = is_chosen or not best or any(answered)
@@ -302,7 +301,7 @@ def _by_date(passages: PassageCache, question: Question, ranked: list[Ranked], *
 
     Turns gain nothing, unless the date is relative: they are often about another day than that of their conversation.
     """
-    content = query_content(question.query, last_is_prefix=False)
+    content = query_content(question.query)
     if content.dates is None or question.mode != "hybrid" or not ranked:
         return ranked
     rows = passages.rows([one.id for one in ranked])
@@ -347,7 +346,7 @@ def _by_section(
     """
     section, _ = section_of(question.query.text)
     best = (ranked[0].rank_score if ranked else 0.0) or 1.0
-    content, rows = query_content(question.query, last_is_prefix=False), passages.rows(list(listed))
+    content, rows = query_content(question.query), passages.rows(list(listed))
     held = {each: content.coverage(f"{row.path} {row.heading_path} {row.content}") for each, row in rows.items()}
     most = max(held.values(), default=0.0)
     boosts = {
@@ -376,7 +375,7 @@ def _later_decisions_first(
     least one, or its path has all of them, and its note links to the older one, or has the same name apart from the
     date. A question about a date is not about what came later.
     """
-    content = query_content(question.query, last_is_prefix=False)
+    content = query_content(question.query)
     if section_of(question.query.text)[0] is not DECISIONS or content.dates is not None:
         return ranked
     rows = passages.rows([one.id for one in ranked[:QUOTES_CHECKED] if one.id in listed])
@@ -418,7 +417,7 @@ def _by_number(passages: PassageCache, question: Question, ranked: Sequence[Rank
     """Return the share of the numbers of a short question, such as “§ 536 BGB”, that each passage contains: only they
     distinguish such questions, and the model does not know them.
     """
-    numbers = query_content(question.query, last_is_prefix=False).numbers_only
+    numbers = query_content(question.query).numbers_only
     if question.mode != "hybrid" or not numbers.stems or len(question.query.terms) >= SENTENCE:
         return {}
     return {each: numbers.coverage(row.whole) for each, row in passages.rows([one.id for one in ranked]).items()}

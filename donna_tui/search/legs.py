@@ -87,7 +87,6 @@ class KeywordLeg:
     scores: Mapping[int, float]
     places: Mapping[int, ChunkPosition]
     vectors: Mapping[int, bytes]
-    last_is_prefix: bool = False
     named: tuple[Named, ...] = ()
     in_note: bool = False
     coverage: float = 1.0
@@ -117,27 +116,23 @@ def keyword_leg(
     database: Database, question: Question, limit: int, run_parallel: RunParallel | None = None
 ) -> KeywordLeg:
     """Run the keyword leg; `run_parallel` starts part of it on another connection."""
-    question = replace(question, query=_respelt(database, _latest_dated(database, question.query)))
-    last_is_prefix, in_note = last_word_is_prefix(database, question), is_one_note(database, question.scope)
-    if question.mode == "semantic":
-        return KeywordLeg(question.query, {}, {}, {}, last_is_prefix, in_note=in_note)
-    found = matches(database, question, limit, run_parallel, last_is_prefix=last_is_prefix)
     request = question.request
-    named = (
-        named_by(database, question.query, request.filters, request.text, last_is_prefix=last_is_prefix)
-        if limit
-        else ()
-    )
+    query = _respelt(database, _latest_dated(database, question.query))
+    if _last_word_is_begun(database, query, typing=request.typing):
+        query = replace(query, prefix=query.last_word)
+    question, in_note = replace(question, query=query), is_one_note(database, question.scope)
+    if question.mode == "semantic":
+        return KeywordLeg(query, {}, {}, {}, in_note=in_note)
+    found = matches(database, question, limit, run_parallel)
+    named = named_by(database, query, request.filters, request.text) if limit else ()
     ids = [*(match.id for match in found), *(note.id for note in named)]
     vectors = stored_vectors(database, ids) if question.mode == "hybrid" else {}
     scores = {match.id: match.score for match in found}
     coverage, held = 1.0, set[str]()
-    if question.mode == "hybrid" and question.query.terms and not in_note:
-        content = query_content(question.query, last_is_prefix=last_is_prefix)
-        coverage, held = _best_coverage(database, content, list(scores)[:TOP_CANDIDATES])
-    misspelt = not last_is_prefix and not named and has_unknown_word(database, question.query, held)
-    places = places_of(database, ids)
-    return KeywordLeg(question.query, scores, places, vectors, last_is_prefix, named, in_note, coverage, misspelt)
+    if question.mode == "hybrid" and query.terms and not in_note:
+        coverage, held = _best_coverage(database, query_content(query), list(scores)[:TOP_CANDIDATES])
+    misspelt = not query.prefix and not named and has_unknown_word(database, query, held)
+    return KeywordLeg(query, scores, places_of(database, ids), vectors, named, in_note, coverage, misspelt)
 
 
 MAX_SERIES_WORDS = 5
@@ -232,24 +227,24 @@ def semantic_leg(database: Database, vectors: VectorIndex, question: Question, l
 
 
 def matches(
-    database: Database, question: Question, limit: int, run_parallel: RunParallel | None = None, *, last_is_prefix: bool
+    database: Database, question: Question, limit: int, run_parallel: RunParallel | None = None
 ) -> list[ScoredChunk]:
     """Return the keyword matches; without any word to search for, the newest notes that match the filters."""
     if question.query.terms:
-        terms = _terms(database, question, last_is_prefix=last_is_prefix)
+        terms = _terms(database, question)
         return search_words(database, terms, question.scope, limit, run_parallel)
     return newest(database, question.scope, limit) if question.narrows or question.query.without else []
 
 
-def _terms(database: Database, question: Question, *, last_is_prefix: bool) -> list[str]:
-    """Return the FTS5 expressions to search for, with the completions of a last word that is a prefix, and of single
-    characters of scripts without spaces. The words by which a hybrid search asks for a section of minutes, or for the
-    last one of a series, are left out, unless there are no others, since they are in few of the passages that answer.
+def _terms(database: Database, question: Question) -> list[str]:
+    """Return the FTS5 expressions to search for, with the completions of the prefix and of single characters of scripts
+    without spaces. The words by which a hybrid search asks for a section of minutes, or for the last one of a series,
+    are left out, unless there are no others, since they are in few of the passages that answer.
     """
     query = question.query
     prefixes = {quoted(word): word for word in query.terms if is_one_character(word)}
-    if last_is_prefix:
-        prefixes[quoted(query.last_word)] = query.last_word
+    if query.prefix:
+        prefixes[quoted(query.prefix)] = query.prefix
     is_hybrid = question.mode == "hybrid"
     asking = {quoted(word) for word in (*asking_words(query), *latest_of(query)[0].split()) if is_hybrid}
     wanted = [literal for literal in query.literals if literal not in asking] or query.literals
@@ -257,12 +252,11 @@ def _terms(database: Database, question: Question, *, last_is_prefix: bool) -> l
     return [prefix_query(database, prefixes[literal], table) if literal in prefixes else literal for literal in wanted]
 
 
-def last_word_is_prefix(database: Database, question: Question) -> bool:
+def _last_word_is_begun(database: Database, query: Query, *, typing: bool) -> bool:
     """Return whether the last word is a prefix: the user is still typing, and no passage contains it as it is. A single
     character of a script without spaces always is, because such scripts are indexed by pairs of characters.
     """
-    word = question.query.last_word
+    word = query.last_word
     if is_one_character(word):
         return True
-    is_begun = question.request.typing and last_part(word) != ""
-    return is_begun and not holds_whole_word(database, word, fts_table_of(question.query.filters))
+    return typing and last_part(word) != "" and not holds_whole_word(database, word, fts_table_of(query.filters))

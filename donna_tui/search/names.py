@@ -56,9 +56,7 @@ class Named:
     name: Name
 
 
-def named_by(
-    database: Database, query: Query, filters: Filters, text: str, *, last_is_prefix: bool = False
-) -> tuple[Named, ...]:
+def named_by(database: Database, query: Query, filters: Filters, text: str) -> tuple[Named, ...]:
     """Find the notes whose name is the whole question `text`, or all of `query` without its filters; the best first.
     If there are none, find the pages of the few people whose first name or surname it is, else the few notes with a
     name that begins with it.
@@ -76,7 +74,7 @@ def named_by(
     for key, scope in _plain(query):
         if len(key) < SHORTEST_BEGINNING or key in STOP_WORDS:
             continue
-        is_whole = not last_is_prefix
+        is_whole = not query.prefix
         people = person_names(database, key, scope, MAX_NAMES, is_whole=is_whole) if " " not in key else []
         if 0 < len({name.document for name in people}) <= MAX_NAMED:
             return tuple(_passages(database, people, key, scope))

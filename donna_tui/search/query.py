@@ -365,6 +365,8 @@ class Query:
     """The id of the note that “the latest” names; `days` is its date."""
     spellings: tuple[tuple[str, str], ...] = ()
     """Words of the question, each with its other spelling if the vault has both, such as “Mueller” and “Müller”."""
+    prefix: str = ""
+    """The last word if it is only the beginning of one."""
 
     @property
     def text(self) -> str:

@@ -140,13 +140,12 @@ def _parts_of(term: str) -> list[str]:
 
 
 @lru_cache(maxsize=64)
-def query_content(query: Query, *, last_is_prefix: bool) -> QueryContent:
-    """Return the content of a query; with `last_is_prefix`, its last word is incomplete. The words that only ask for a
-    section, such as “decide”, or for the last one of a series, and “1:1”, whose digits are in many texts, do not count
-    as content, unless there are no others.
+def query_content(query: Query) -> QueryContent:
+    """Return the content of a query. The words that only ask for a section, such as “decide”, or for the last one of a
+    series, and “1:1”, whose digits are in many texts, do not count as content, unless there are no others.
     """
-    prefix = query.last_word if last_is_prefix else ""
-    terms = [term if term != prefix else prefix.removesuffix(last_part(prefix)) for term in query.terms]
+    begun = last_part(query.prefix)
+    terms = [term if term != query.prefix else term.removesuffix(begun) for term in query.terms]
     asking = {*asking_words(query), *latest_of(query)[0].split()}
     terms = [term for term in terms if not ONE_ON_ONE.fullmatch(term.strip(PUNCTUATION))] or terms
     terms = [term for term in terms if term not in asking] or terms
@@ -159,9 +158,8 @@ def query_content(query: Query, *, last_is_prefix: bool) -> QueryContent:
     text = " ".join(word for word in text.split() if word not in grouped)
     codes = tuple(map(str.casefold, _CODE.findall(text)))
     text = _CODE.sub(" ", text)
-    prefix = stem(last_part(prefix)) if prefix else ""
     stems = _stems(text).union(codes, map(stem, grouped))
-    content = QueryContent(stems, dates, prefix, spellings=spellings, numbers=numbers, codes=codes)
+    content = QueryContent(stems, dates, stem(begun), spellings=spellings, numbers=numbers, codes=codes)
     if not query.relative:
         return content
     return replace(content, relative=True, relative_stems=_stems(" ".join(map(_joined, query.relative))))

@@ -170,7 +170,7 @@ def _ranked_by_legs(
 ) -> WhyNot:
     """Add the ranks of the note's best passages in each leg, as far as sqlite-vec can count, and the best cosine."""
     if question.mode != "semantic":
-        listed = matches(database, question, LARGEST_K, last_is_prefix=keyword.last_is_prefix)
+        listed = matches(database, question, LARGEST_K)
         words = [match.id for match in listed]
         found = replace(found, keyword_rank=_place(words, ids))
     if question.vector is None or question.mode == "keyword":

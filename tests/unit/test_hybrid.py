@@ -372,7 +372,7 @@ def test_a_relative_day_is_that_when_a_turn_was_said_not_that_in_its_title(
     said, title = (now - timedelta(days=1)).timestamp(), "Chat, 27 November 2026"
     store.upsert(note("chat:1-1", "Sold the boat.", source_type="chat", title=title, modified_at=said))
     turn = PassageCache(store.database).rows([1])[1]
-    content = query_content(parse_query(f"what was sold {day}", now=now), last_is_prefix=False)
+    content = query_content(parse_query(f"what was sold {day}", now=now))
     assert content.holds_date(content.searched(turn)) is holds
 
 
@@ -546,7 +546,7 @@ def test_the_digits_of_a_grouped_number_are_not_the_number(store: MemoryStore) -
     store.delete("vault", "a")
     add(store, "b", f"1. Call room 310.{filler}", leaning(0.1))
     assert paths(asked(store, "1310")) == []
-    content = query_content(Query(words=("1310",), spellings=(("1310", "1,310"),)), last_is_prefix=False)
+    content = query_content(Query(words=("1310",), spellings=(("1310", "1,310"),)))
     assert content.coverage("The invoice is 1,310 €") == 1.0
     assert content.coverage("1. Call room 310 of release 4.1.310 at 21,310,000") == 0.0
 
@@ -579,7 +579,7 @@ def test_the_number_of_a_short_question_decides(store: MemoryStore, text: str, f
     ],
 )  # fmt: skip
 def test_the_parts_of_an_identifier_are_words(asked_for: str, text: str, share: float) -> None:
-    assert query_content(parse_query(asked_for), last_is_prefix=False).coverage(text) == share
+    assert query_content(parse_query(asked_for)).coverage(text) == share
 
 
 @pytest.mark.parametrize(

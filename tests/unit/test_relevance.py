@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
@@ -10,8 +11,8 @@ from donna_tui.search.query import parse_query
 from donna_tui.search.ranking import answers, query_content
 
 
-def coverage(question: str, text: str, *, last_is_prefix: bool = False) -> float:
-    return query_content(parse_query(question), last_is_prefix=last_is_prefix).coverage(text)
+def coverage(question: str, text: str, *, prefix: str = "") -> float:
+    return query_content(replace(parse_query(question), prefix=prefix)).coverage(text)
 
 
 def test_coverage_counts_the_words_that_a_passage_contains_in_any_form() -> None:
@@ -22,7 +23,7 @@ def test_coverage_counts_the_words_that_a_passage_contains_in_any_form() -> None
 
 
 def test_a_prefix_counts_if_it_may_become_one_of_the_passage() -> None:
-    assert coverage("redis sess", "sessions in redis", last_is_prefix=True) == 1.0
+    assert coverage("redis sess", "sessions in redis", prefix="sess") == 1.0
     assert coverage("redis sess", "sessions in redis") == 0.5
 
 
@@ -32,7 +33,7 @@ def test_a_date_counts_however_the_note_writes_it() -> None:
 
 
 def test_the_day_of_a_relative_date_counts_as_its_words() -> None:
-    content = query_content(parse_query("meeting last week", now=datetime(2026, 11, 27)), last_is_prefix=False)
+    content = query_content(parse_query("meeting last week", now=datetime(2026, 11, 27)))
     assert content.coverage("2026-11-19 meeting") == content.coverage("a meeting in the last week") == 1.0
     assert content.coverage("2026-11-12 meeting") == 1 / 3
     assert not answers(content, 0.0, "2026-11-19 dinner")
@@ -55,4 +56,4 @@ def test_characters_without_spaces_are_covered_by_pairs() -> None:
 def test_answers_considers_words_and_cosine_together(
     question: str, cosine: float | None, text: str, answered: bool
 ) -> None:
-    assert answers(query_content(parse_query(question), last_is_prefix=False), cosine, text) is answered
+    assert answers(query_content(parse_query(question)), cosine, text) is answered

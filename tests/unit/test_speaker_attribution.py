@@ -25,7 +25,7 @@ TALK = """\
 
 
 def compared(question: str, *passages: str) -> Compared:
-    return compare(question, query_content(parse_query(question), last_is_prefix=False).stems, passages or (TALK,))
+    return compare(question, query_content(parse_query(question)).stems, passages or (TALK,))
 
 
 def of_another(question: str, *passages: str) -> bool:
