@@ -306,7 +306,7 @@ def _by_date(passages: PassageCache, question: Question, ranked: list[Ranked], *
         return ranked
     rows = passages.rows([one.id for one in ranked])
     notes = {each: row for each, row in rows.items() if row.source_type == MemorySource.VAULT}
-    dated = rows if content.relative else notes
+    dated = rows if content.relative_stems else notes
     if newest := question.query.newest:
         notes = {each: row for each, row in notes.items() if row.document_id == newest}
         boosts = _above_all(ranked, notes, BOOST_WEIGHT, 1.0)

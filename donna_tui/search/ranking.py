@@ -64,7 +64,6 @@ class QueryContent:
     stems: frozenset[str]
     dates: re.Pattern[str] | None = None
     prefix: str = ""
-    relative: bool = False
     relative_stems: frozenset[str] = frozenset()
     spellings: tuple[tuple[str, str], ...] = ()
     numbers: tuple[tuple[str, re.Pattern[str]], ...] = ()
@@ -84,7 +83,7 @@ class QueryContent:
         )
         held = len(self.stems & (words | self.relative_stems if dated else words)) + self._has_prefix(words)
         number = len(self.stems) + bool(self.prefix)
-        if self.dates and not self.relative:
+        if self.dates and not self.relative_stems:
             held, number = held + dated, number + 1
         return held / max(1, number)
 
@@ -92,7 +91,7 @@ class QueryContent:
         """Return the text of a passage for the question. If its dates are relative, a turn has the day when it was said
         in place of the names of its conversation, which may have begun on another day.
         """
-        if not self.relative or passage.source_type != MemorySource.CHAT or not passage.dated_at:
+        if not self.relative_stems or passage.source_type != MemorySource.CHAT or not passage.dated_at:
             return passage.whole
         return " ".join((*date_words_of(passage.dated_at), passage.heading_path, passage.content))
 
@@ -159,10 +158,8 @@ def query_content(query: Query) -> QueryContent:
     codes = tuple(map(str.casefold, _CODE.findall(text)))
     text = _CODE.sub(" ", text)
     stems = _stems(text).union(codes, map(stem, grouped))
-    content = QueryContent(stems, dates, stem(begun), spellings=spellings, numbers=numbers, codes=codes)
-    if not query.relative:
-        return content
-    return replace(content, relative=True, relative_stems=_stems(" ".join(map(_joined, query.relative))))
+    relative_stems = _stems(" ".join(map(_joined, query.relative)))
+    return QueryContent(stems, dates, stem(begun), relative_stems, spellings, numbers, codes)
 
 
 def asking_words(query: Query) -> list[str]:
@@ -181,7 +178,7 @@ def clear_cosine(content: str, source: str, *, is_known: bool = True) -> float:
 
 def answers(wanted: QueryContent, cosine: float | None, text: str, clear: float = CLEAR_COSINE) -> bool:
     """Return whether a passage is close enough to a question. One leg alone is too unreliable to reject it."""
-    if (cosine is not None and cosine >= clear) or (not wanted.relative and wanted.holds_date(text)):
+    if (cosine is not None and cosine >= clear) or (not wanted.relative_stems and wanted.holds_date(text)):
         return True
     return (cosine or 0.0) + wanted.coverage(text) >= MIN_CONFIDENCE
 
