@@ -94,11 +94,6 @@ def date_pattern(text: str) -> re.Pattern[str] | None:
     return re.compile(rf"\b(?:{'|'.join(forms)})\b") if forms else None
 
 
-def _own_date_of_another(year: str) -> str:
-    """Return the pattern of a text with the `date_words` of another year."""
-    return rf".*\b(?!{year}){_ANY_YEAR}y\d"
-
-
 def _forms_of(month: str, days: Sequence[int], year: str) -> Iterator[str]:
     """Yield the forms of some days of a month; 0 is the month itself, with its year."""
     english, german = _names_of(month)
@@ -117,7 +112,8 @@ def _forms_of(month: str, days: Sequence[int], year: str) -> Iterator[str]:
     named = f"(?:{name} {day}|{day} (?:of )?{name})"
     yield f"{named} {year}" if year else named
     if year:
-        yield rf"\A(?!{_own_date_of_another(year)}).*\b{named}\b(?! {_ANY_YEAR}\b)"
+        another = rf"(?!{year}){_ANY_YEAR}y\d"  # the beginning of the note's own date, if it is of another year
+        yield rf"\A(?!.*\b{another}).*\b{named}\b(?! {_ANY_YEAR}\b)"
 
 
 def _months_in(text: str) -> list[tuple[tuple[str, str], list[int]]]:
