@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from donna_tui.index.database import Database
 from donna_tui.index.sampling import spread
+from donna_tui.text.words import segments, spaced
 from donna_tui.types.search import DRAFTS, Filters, MemorySource
 
 _HAS_ALL_TAGS = """NOT EXISTS (
@@ -22,19 +24,38 @@ _HAS_ALL_TAGS = """NOT EXISTS (
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Filters plus the FTS5 expressions of the query itself: phrases that are required, words that are forbidden."""
+    """Filters plus the conditions of the query itself: the phrases that it requires, and what it excludes."""
 
     filters: Filters
-    required: tuple[str, ...] = ()
-    forbidden: tuple[str, ...] = ()
     phrases: tuple[str, ...] = ()
-    """Verified on the text, because the keyword index contains stems, and no words of unspaced scripts."""
+    without: tuple[str, ...] = ()
+
+    @property
+    def forbidden(self) -> str:
+        """Return an FTS5 expression that no passage matches; empty if nothing is excluded."""
+        return " OR ".join(map(fts_expression, self.without))
 
     @property
     def simple(self) -> bool:
         """Return whether the columns of the vector table alone can express this scope."""
         plain = Filters(user_id=self.filters.user_id, sources=self.filters.sources, sensitive=self.filters.sensitive)
-        return self.filters == plain and not self.required and not self.forbidden
+        return self.filters == plain and not self.phrases and not self.without
+
+
+def quoted(text: str) -> str:
+    """Quote a literal FTS5 string, so that no operator of the query language is interpreted."""
+    cleaned = text.replace("\x00", " ").replace('"', '""')
+    return f'"{cleaned}"'
+
+
+def fts_expression(text: str) -> str:
+    """Build an FTS5 expression for the indexed form of a text: its words, and the segments of unspaced scripts."""
+    pairs = segments(text)
+    if not pairs:
+        return quoted(text)
+    rest = spaced(text)
+    parts = [*map(quoted, pairs), *([quoted(rest)] if re.search(r"\w", rest) else [])]
+    return f"({' AND '.join(parts)})"
 
 
 class ScoredChunk(NamedTuple):
@@ -95,7 +116,7 @@ def all_in_scope(database: Database, scope: Scope) -> list[int]:
 
 
 def share_in_scope(database: Database, scope: Scope) -> float:
-    """Estimate the share of the documents that are in a scope, ignoring required and forbidden words."""
+    """Estimate the share of the documents that are in a scope, ignoring phrases and excluded words."""
     if scope.filters in (
         Filters(user_id=scope.filters.user_id),
         Filters(user_id=scope.filters.user_id, sensitive=False),
@@ -120,6 +141,7 @@ def conditions(scope: Scope) -> tuple[str, list[object]]:
     lower = "lower" if "".join(filters.path_parts).isascii() else "lower_case"
     lacks = f"NOT instr('/' || {lower}(d.source_id), part.value)"
     listed = f"SELECT rowid FROM {fts_table} WHERE {fts_table} MATCH ?"  # noqa: S608
+    # verified in the text, because the keyword index contains stems, and no words of unspaced scripts
     phrase = (
         f"c.id IN (SELECT m.id FROM ({listed}) AS held CROSS JOIN memory_chunks m ON m.id = held.rowid"  # noqa: S608
         " JOIN memory_documents n ON n.id = m.document_id"
@@ -144,8 +166,8 @@ def conditions(scope: Scope) -> tuple[str, list[object]]:
         (filters.after is not None, "d.dated_at >= ?", [filters.after]),
         (filters.before is not None, "d.dated_at < ?", [filters.before]),
         (filters.tags, _HAS_ALL_TAGS, [json.dumps([tag.lstrip("#") for tag in filters.tags])]),
-        (scope.required, phrase, [" AND ".join(scope.required), json.dumps(scope.phrases)]),
-        (scope.forbidden, f"c.id NOT IN ({listed})", [" OR ".join(scope.forbidden)]),
+        (scope.phrases, phrase, [" AND ".join(map(fts_expression, scope.phrases)), json.dumps(scope.phrases)]),
+        (scope.without, f"c.id NOT IN ({listed})", [scope.forbidden]),
     ]
     parts = [(sql, values) for applies, sql, values in clauses if applies]
     return " AND ".join(sql for sql, _ in parts), [value for _, values in parts for value in values]

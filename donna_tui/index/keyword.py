@@ -24,6 +24,7 @@ from donna_tui.index.filters import (
     conditions,
     first_in_scope,
     fts_table_of,
+    quoted,
 )
 from donna_tui.index.sampling import Range, halves, span
 from donna_tui.index.scope import ScopeMembership, estimate_scope, is_one_note
@@ -170,16 +171,16 @@ def _rank_inside(
 
 
 def newest(database: Database, scope: Scope, limit: int) -> list[ScoredChunk]:
-    """Return the first passages of the latest notes in a scope; a forbidden word excludes the whole note.
+    """Return the first passages of the latest notes in a scope; an excluded word excludes the whole note.
 
     None matches better than another: their scores differ just enough to keep the order.
     """
     where, parameters = conditions(Scope(scope.filters))
-    if scope.forbidden:
+    if scope.without:
         table = fts_table_of(scope.filters)
         holding = f"SELECT rowid FROM {table} WHERE {table} MATCH ?"  # noqa: S608
         where += f" AND d.id NOT IN (SELECT p.document_id FROM memory_places p WHERE p.id IN ({holding}))"  # noqa: S608
-        parameters = [*parameters, " OR ".join(scope.forbidden)]
+        parameters = [*parameters, scope.forbidden]
     rows = database.rows(
         f"SELECT c.id FROM {ALL_CHUNKS} WHERE c.chunk_index = 0 AND {where}"  # noqa: S608
         " ORDER BY d.dated_at DESC, c.id LIMIT ?",
@@ -318,9 +319,3 @@ def _word_begun(database: Database, prefix: str, table: str) -> str:
     text = _first_with(database, stems, f"matches(?, {_TEXT})", pattern, table, MAX_BEGUN)
     found = re.search(pattern, text or "")
     return found[0] if found else ""
-
-
-def quoted(text: str) -> str:
-    """Quote a literal FTS5 string, so that no operator of the query language is interpreted."""
-    cleaned = text.replace("\x00", " ").replace('"', '""')
-    return f'"{cleaned}"'

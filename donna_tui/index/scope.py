@@ -62,7 +62,7 @@ class ScopeEstimate:
 
 
 def is_one_note(database: Database, scope: Scope) -> bool:
-    """Return whether the paths of a scope select a single document, ignoring required and forbidden words."""
+    """Return whether the paths of a scope select a single document, ignoring phrases and excluded words."""
     filters, cache = scope.filters, database.cache
     if not (filters.path_prefix or filters.path_parts or filters.within):
         return False
@@ -82,10 +82,10 @@ def estimate_scope(database: Database, scope: Scope, run_parallel: RunParallel |
 
     Until it is listed, and if that fails, searches test whether the best matches are in it.
     """
-    if scope.required:  # the required words narrow the search
+    if scope.phrases:  # they narrow the search
         return ScopeEstimate(0.0)
     cache = database.cache
-    if cache is None or scope.forbidden:
+    if cache is None or scope.without:
         return ScopeEstimate(share_in_scope(database, scope))
     revision = database.revision()
     known: ScopeEstimate | None = cache.get(scope, revision)

@@ -61,8 +61,8 @@ def _absent(database: Database, query: Query) -> Iterator[FilterProblem]:
     """Return each required phrase that no passage contains, among the documents that may be shown at all."""
     kept = query.filters
     seen = Filters(user_id=kept.user_id, sensitive=kept.sensitive, sources=kept.sources)
-    for phrase, indexed in zip(query.required_phrases, query.required, strict=True):
-        where, parameters = conditions(Scope(seen, (indexed,), phrases=(phrase,)))
+    for phrase in query.required_phrases:
+        where, parameters = conditions(Scope(seen, (phrase,)))
         if not database.rows(f"SELECT 1 FROM {ALL_CHUNKS} WHERE {where} LIMIT 1", parameters):  # noqa: S608
             yield FilterProblem(f'"{phrase}"', "no passage has these words side by side")
 

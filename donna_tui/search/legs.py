@@ -9,14 +9,13 @@ from datetime import datetime
 
 from donna_tui.index.database import Database, RunParallel
 from donna_tui.index.documents import ChunkPosition, places_of
-from donna_tui.index.filters import Scope, ScoredChunk, fts_table_of
+from donna_tui.index.filters import Scope, ScoredChunk, fts_table_of, quoted
 from donna_tui.index.keyword import (
     holds_spelling,
     holds_whole_word,
     holds_word,
     newest,
     prefix_query,
-    quoted,
     search_words,
 )
 from donna_tui.index.names import newest_named
@@ -61,11 +60,6 @@ class Question:
     def narrows(self) -> bool:
         """Return whether any filter is set, so that the scope alone is worth listing."""
         return self.query.filters != Filters(user_id=self.query.filters.user_id)
-
-    @property
-    def scope(self) -> Scope:
-        """Filters, required phrases and forbidden words, which apply inside both legs."""
-        return Scope(self.query.filters, self.query.required, self.query.forbidden, self.query.required_phrases)
 
 
 def ask(request: SearchRequest) -> Question:
@@ -120,7 +114,7 @@ def keyword_leg(
     query = _respelt(database, _latest_dated(database, question.query))
     if _last_word_is_begun(database, query, typing=request.typing):
         query = replace(query, prefix=query.last_word)
-    question, in_note = replace(question, query=query), is_one_note(database, question.scope)
+    question, in_note = replace(question, query=query), is_one_note(database, question.query.scope)
     if question.mode == "semantic":
         return KeywordLeg(query, {}, {}, {}, in_note=in_note)
     found = matches(database, question, limit, run_parallel)
@@ -223,7 +217,7 @@ def semantic_leg(database: Database, vectors: VectorIndex, question: Question, l
     """Run the semantic leg; excluded words are in the spelling of the index."""
     if question.vector is None or question.mode == "keyword":
         return {}
-    return {match.id: match.score for match in vectors.search(database, question.vector, question.scope, limit)}
+    return {match.id: match.score for match in vectors.search(database, question.vector, question.query.scope, limit)}
 
 
 def matches(
@@ -232,8 +226,8 @@ def matches(
     """Return the keyword matches; without any word to search for, the newest notes that match the filters."""
     if question.query.terms:
         terms = _terms(database, question)
-        return search_words(database, terms, question.scope, limit, run_parallel)
-    return newest(database, question.scope, limit) if question.narrows or question.query.without else []
+        return search_words(database, terms, question.query.scope, limit, run_parallel)
+    return newest(database, question.query.scope, limit) if question.narrows or question.query.without else []
 
 
 def _terms(database: Database, question: Question) -> list[str]:

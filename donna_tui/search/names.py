@@ -98,7 +98,7 @@ def named_by_prefix(database: Database, query: Query) -> tuple[Named, ...]:
 def _plain(query: Query) -> list[tuple[str, Scope]]:
     """Return the words of a question as a key, with its scope; nothing if it has a phrase."""
     key = "" if query.phrases else name_key(query.text)
-    return [(key, Scope(query.filters, (), query.forbidden))] if key else []
+    return [(key, query.scope)] if key else []
 
 
 def _passages(database: Database, names: Sequence[Name], key: str, scope: Scope) -> Iterator[Named]:
@@ -117,7 +117,7 @@ def _passage(database: Database, name: Name, key: str, scope: Scope) -> int | No
         "SELECT id, heading_path FROM memory_chunks WHERE document_id = ? ORDER BY chunk_index LIMIT ?",
         (name.document, MAX_PASSAGES),
     )
-    inside = set(in_scope(database, scope, [each for each, _ in rows])) if scope.forbidden else None
+    inside = set(in_scope(database, scope, [each for each, _ in rows])) if scope.without else None
     allowed = [(each, path) for each, path in rows if inside is None or each in inside]
     under = (each for each, path in allowed if (above := json.loads(path)) and name_key(above[-1]) == key)
     return next(under, allowed[0][0] if allowed else None)

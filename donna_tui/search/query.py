@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 
-from donna_tui.index.keyword import quoted
+from donna_tui.index.filters import Scope, quoted
 from donna_tui.search.sections import DECISIONS_HEADING, TASKS_HEADING
 from donna_tui.text.dates import (
     GERMAN_MONTHS,
@@ -22,7 +22,7 @@ from donna_tui.text.dates import (
     ordinal,
 )
 from donna_tui.text.fuzzy import nearest
-from donna_tui.text.words import MEETING, ONE_ON_ONE, PUNCTUATION, STOP_WORDS, indexed_words, segments, spaced
+from donna_tui.text.words import MEETING, ONE_ON_ONE, PUNCTUATION, STOP_WORDS, indexed_words, segments
 from donna_tui.types.search import FilterProblem, Filters
 
 _MONTH = rf"(?P<month>{MONTH})\.?"
@@ -425,29 +425,14 @@ class Query:
         return (*dates, *self._undated, *(other for _, other in self.spellings))
 
     @property
-    def required(self) -> tuple[str, ...]:
-        """Return FTS5 expressions that every hit matches, for its required phrases; the index contains stems."""
-        return tuple(map(_indexed, self.required_phrases))
-
-    @property
     def required_phrases(self) -> tuple[str, ...]:
         """Return the phrases that every hit contains verbatim."""
         return self.phrases if len(self.words) < SENTENCE else ()
 
     @property
-    def forbidden(self) -> tuple[str, ...]:
-        """Return FTS5 expressions that no hit matches."""
-        return tuple(map(_indexed, self.without))
-
-
-def _indexed(text: str) -> str:
-    """Build an FTS5 expression for the indexed form of a text: its words, and the segments of unspaced scripts."""
-    pairs = segments(text)
-    if not pairs:
-        return quoted(text)
-    rest = spaced(text)
-    parts = [*map(quoted, pairs), *([quoted(rest)] if _WORD.search(rest) else [])]
-    return f"({' AND '.join(parts)})"
+    def scope(self) -> Scope:
+        """Return the filters, required phrases and excluded words, which apply inside both legs."""
+        return Scope(self.filters, self.required_phrases, self.without)
 
 
 def parse_query(text: str, filters: Filters | None = None, *, now: datetime | None = None) -> Query:

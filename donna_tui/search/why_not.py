@@ -69,10 +69,10 @@ def why_not(database: Database, vectors: VectorIndex, question: Question, settin
         detail = f"it is a draft that is not approved yet; in:{DRAFTS} finds it"
         return WhyNot(path=path, cause=Cause.DRAFT, detail=detail)
     found = WhyNot(path=path, cause=Cause.NOTHING, detail="")
-    outside = _excluding_filters(database, question.scope, path)
+    outside = _excluding_filters(database, question.query.scope, path)
     if outside:
         return outside
-    return _judged(database, vectors, question, settings, set(_passages(database, question.scope, path)), found)
+    return _judged(database, vectors, question, settings, set(_passages(database, question.query.scope, path)), found)
 
 
 def _reason_of_skipping(database: Database, path: str) -> str:
@@ -91,7 +91,7 @@ def _excluding_filters(database: Database, scope: Scope, path: str) -> WhyNot | 
         detail = f"it is outside {', '.join(filters)}"
         return WhyNot(path=path, cause=Cause.OUTSIDE_FILTERS, detail=detail)
     plain = _none(scope.filters)
-    lacking = [phrase for phrase in scope.required if not _admits(database, Scope(plain, (phrase,)), path)]
+    lacking = [f'"{phrase}"' for phrase in scope.phrases if not _admits(database, Scope(plain, (phrase,)), path)]
     if lacking:
         return WhyNot(path=path, cause=Cause.LACKS_WORDS, detail=f"no passage of it contains {' or '.join(lacking)}")
     if not _admits(database, scope, path):
@@ -175,7 +175,7 @@ def _ranked_by_legs(
         found = replace(found, keyword_rank=_place(words, ids))
     if question.vector is None or question.mode == "keyword":
         return found
-    nearest = [match.id for match in vectors.search(database, question.vector, question.scope, LARGEST_K)]
+    nearest = [match.id for match in vectors.search(database, question.vector, question.query.scope, LARGEST_K)]
     cosines = cosines_of(database, sorted(ids), question.vector)
     return replace(found, vector_rank=_place(nearest, ids), cosine=max(cosines.values(), default=None))
 

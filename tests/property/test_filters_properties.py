@@ -18,8 +18,8 @@ from donna_tui.index import keyword
 from donna_tui.index.database import Database, RevisionCache
 from donna_tui.index.documents import Document
 from donna_tui.index.exact_scan import ExactScan, _nearest_inside
-from donna_tui.index.filters import Scope, ScoredChunk, first_in_scope
-from donna_tui.index.keyword import quoted, search_words
+from donna_tui.index.filters import Scope, ScoredChunk, first_in_scope, quoted
+from donna_tui.index.keyword import search_words
 from donna_tui.index.scope import estimate_scope
 from donna_tui.index.store import MemoryStore
 from donna_tui.index.vectors import VecTable, Vector, VectorIndex, packed, unpacked
@@ -163,8 +163,7 @@ def brute_force(filter_store: FilterStore, scope: tuple[Filters, tuple[str, ...]
 
 
 def as_scope(scope: tuple[Filters, tuple[str, ...], tuple[str, ...]]) -> Scope:
-    wanted, required, forbidden = scope
-    return Scope(wanted, tuple(map(quoted, required)), tuple(map(quoted, forbidden)))
+    return Scope(*scope)
 
 
 def with_members(filter_store: FilterStore, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]]) -> Database:

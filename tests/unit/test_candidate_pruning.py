@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from donna_tui.index import candidate_pruning
 from donna_tui.index.candidate_pruning import Level, choose_level, whole
 from donna_tui.index.database import Database
-from donna_tui.index.filters import FTS_TABLE, Scope
-from donna_tui.index.keyword import quoted, rank_all, search_words
+from donna_tui.index.filters import FTS_TABLE, Scope, quoted
+from donna_tui.index.keyword import rank_all, search_words
 from donna_tui.index.sampling import SAMPLED_FROM, STRETCH, STRETCHES, span, stretches
 from donna_tui.index.store import MemoryStore
 from donna_tui.types.search import Filters

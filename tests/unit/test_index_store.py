@@ -10,8 +10,8 @@ import pytest
 
 from donna_tui.index import vectors
 from donna_tui.index.documents import Document, folders_of, linking_to, sources_of
-from donna_tui.index.filters import Scope
-from donna_tui.index.keyword import quoted, search_words
+from donna_tui.index.filters import Scope, quoted
+from donna_tui.index.keyword import search_words
 from donna_tui.index.store import MemoryStore
 from donna_tui.index.vectors import packed, quantised
 from donna_tui.text.chunker import Chunk

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from donna_tui.index.database import RevisionCache
-from donna_tui.index.filters import Scope
-from donna_tui.index.keyword import quoted, search_words
+from donna_tui.index.filters import Scope, quoted
+from donna_tui.index.keyword import search_words
 from donna_tui.index.scope import is_one_note
 from donna_tui.index.store import MemoryStore
 from donna_tui.types.search import Filters
@@ -31,10 +31,9 @@ def store(tmp_path: Path) -> Iterator[MemoryStore]:
     store.database.close()
 
 
-def passages(store: MemoryStore, filters: Filters, *terms: str, forbidden: tuple[str, ...] = ()) -> list[str]:
+def passages(store: MemoryStore, filters: Filters, *terms: str, without: tuple[str, ...] = ()) -> list[str]:
     """Return the text of each passage below its heading, best first."""
-    scope = Scope(filters, forbidden=tuple(map(quoted, forbidden)))
-    found = search_words(store.database, [quoted(term) for term in terms], scope, 100)
+    found = search_words(store.database, [quoted(term) for term in terms], Scope(filters, without=without), 100)
     assert [match.score for match in found] == sorted((match.score for match in found), reverse=True)
     text = "SELECT content FROM memory_chunks WHERE id = ?"
     return [store.database.value(text, (match.id,)).rpartition("\n")[2] for match in found]
@@ -56,8 +55,8 @@ def test_every_passage_with_a_word_is_found_even_by_a_word_of_all_passages(store
     assert passages(store, Filters(within=(MEETING,)), "heron") == []
 
 
-def test_forbidden_words_are_left_out_of_the_note(store: MemoryStore) -> None:
-    assert passages(store, Filters(within=(MEETING,)), "designer", "shape", forbidden=("designer",)) == [SPOKEN[1]]
+def test_excluded_words_are_left_out_of_the_note(store: MemoryStore) -> None:
+    assert passages(store, Filters(within=(MEETING,)), "designer", "shape", without=("designer",)) == [SPOKEN[1]]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +70,7 @@ def test_forbidden_words_are_left_out_of_the_note(store: MemoryStore) -> None:
     ],
 )
 def test_is_one_note_detects_single_note_scopes(store: MemoryStore, filters: Filters, expected: bool) -> None:
-    assert is_one_note(store.database, Scope(filters, required=(quoted("shape"),))) is expected
+    assert is_one_note(store.database, Scope(filters, phrases=("shape",))) is expected
 
 
 def test_a_folder_is_one_note_until_another_is_added(store: MemoryStore) -> None:

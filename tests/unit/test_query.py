@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
+from donna_tui.index.filters import Scope
 from donna_tui.search.query import date_phrases, latest_of, parse_day, parse_query
 from donna_tui.types.search import Filters
 
@@ -23,8 +24,8 @@ def test_words_phrases_and_what_to_avoid() -> None:
     assert query.phrases == ("cache stampede",)
     assert query.without == ("draft", "not this")
     assert query.text == "why redis cache stampede"
-    assert query.required == ('"cache stampede"',)
-    assert query.forbidden == ('"draft"', '"not this"')
+    assert query.scope == Scope(Filters(), ("cache stampede",), ("draft", "not this"))
+    assert query.scope.forbidden == '"draft" OR "not this"'
 
 
 def test_stop_words_count_only_where_there_is_nothing_else() -> None:
@@ -212,9 +213,9 @@ def test_quotes_in_fts_literals_are_escaped() -> None:
 
 
 def test_quoted_phrase_is_required_except_in_a_sentence() -> None:
-    assert parse_query('"cache stampede" draft').required == ('"cache stampede"',)
+    assert parse_query('"cache stampede" draft').required_phrases == ("cache stampede",)
     sentence = parse_query('when did we first talk about the "cache stampede"')
-    assert sentence.required == ()
+    assert sentence.required_phrases == ()
     assert '"stampede"' in sentence.literals
     assert '"cache stampede"' in sentence.literals
 

@@ -12,7 +12,6 @@ import pytest
 from donna_tui.index import scope as scope_module
 from donna_tui.index.database import MAX_CACHED, Database, RevisionCache
 from donna_tui.index.filters import Scope, all_in_scope
-from donna_tui.index.keyword import quoted
 from donna_tui.index.scope import ScopeEstimate, ScopeMembership, estimate_scope, known_members
 from donna_tui.index.store import MemoryStore
 from donna_tui.types.search import Filters
@@ -131,10 +130,8 @@ def test_new_vectors_do_not_invalidate_cached_scopes(store: MemoryStore, databas
     assert keys(database) == list(range(6, 12))
 
 
-@pytest.mark.parametrize(
-    "scope", [Scope(Filters(), required=(quoted("number"),)), Scope(Filters(), forbidden=(quoted("number"),))]
-)
-def test_scopes_with_required_or_forbidden_words_are_not_cached(database: Database, scope: Scope) -> None:
+@pytest.mark.parametrize("scope", [Scope(Filters(), phrases=("number",)), Scope(Filters(), without=("number",))])
+def test_scopes_with_phrases_or_excluded_words_are_not_cached(database: Database, scope: Scope) -> None:
     assert estimate_scope(database, scope).members is None
     assert keys(database, scope) is None
 
