@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
@@ -39,13 +40,7 @@ _FORMS = (
     rf"\b{_DAY}/(?P<number>0?[1-9]|1[0-2])/{_YEAR}\b",
     rf"\b(?P<number>0?[1-9]|1[0-2])/{_DAY}/{_YEAR}\b",
 )
-"""Forms of dates. They are compiled for the first text with a number."""
-_HAS_NUMBER = re.compile("[1-9]")
-
-
-def _forms_for(text: str) -> tuple[str, ...]:
-    """Return the forms of dates that can occur in a text: none without a number."""
-    return _FORMS if _HAS_NUMBER.search(text) else ()
+"""Forms of dates."""
 
 
 def date_phrases(text: str) -> tuple[str, ...]:
@@ -90,7 +85,10 @@ def date_pattern(text: str) -> re.Pattern[str] | None:
     A day of another year than that of the question does not match, nor a day without a year in a note whose own date
     (`date_words`) is of another year, nor a time such as 10:13.
     """
-    forms = [form for (month, year), days in _months_in(text) for form in _forms_of(month, days, year)]
+    months = defaultdict[tuple[str, str], list[int]](list)
+    for month, day, year in _dates_in(text):
+        months[month, year].append(day)
+    forms = [form for (month, year), days in months.items() for form in _forms_of(month, days, year)]
     return re.compile(rf"\b(?:{'|'.join(forms)})\b") if forms else None
 
 
@@ -116,14 +114,6 @@ def _forms_of(month: str, days: Sequence[int], year: str) -> Iterator[str]:
         yield rf"\A(?!.*\b{another}).*\b{named}\b(?! {_ANY_YEAR}\b)"
 
 
-def _months_in(text: str) -> list[tuple[tuple[str, str], list[int]]]:
-    """Return each month that has a date in `text`, with its number and year, and these days."""
-    months: dict[tuple[str, str], list[int]] = {}
-    for month, day, year in _dates_in(text):
-        months.setdefault((month, year), []).append(day)
-    return list(months.items())
-
-
 def _dates_in(text: str) -> Iterator[tuple[str, int, str]]:
     """Yield the dates in `text`: their month, day and year; two for 3/12/2026."""
     return map(_date_parts, _matches_in(text))
@@ -133,8 +123,10 @@ def _matches_in(text: str) -> list[re.Match[str]]:
     """Return the matches of the forms of dates in a text, of overlapping ones the one with a day and a year, as in
     “Apollo 11 July 20 1969”, else the first: “5 June” in “5 June 20”.
     """
-    found = [match for form in _forms_for(text) for match in re.finditer(form, text, re.IGNORECASE)]
-    found.sort(key=lambda match: (not _is_full(match), match.start(), -match.end()))
+    if not re.search("[1-9]", text):  # so that the forms are compiled for the first text with a number
+        return []
+    found = [match for form in _FORMS for match in re.finditer(form, text, re.IGNORECASE)]
+    found.sort(key=lambda match: (not all(_date_parts(match)), match.start(), -match.end()))
     kept: list[re.Match[str]] = []
     for match in found:
         place = bisect_right(kept, match.span(), key=re.Match.span)
@@ -142,11 +134,6 @@ def _matches_in(text: str) -> list[re.Match[str]]:
         if is_after and (place == len(kept) or match.end() <= kept[place].start()):
             kept.insert(place, match)
     return kept
-
-
-def _is_full(match: re.Match[str]) -> bool:
-    parts = match.groupdict()
-    return bool(parts.get("day") and parts.get("year"))
 
 
 def _date_parts(match: re.Match[str]) -> tuple[str, int, str]:
