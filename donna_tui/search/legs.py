@@ -28,7 +28,7 @@ from donna_tui.search.ranking import TOP_CANDIDATES, QueryContent, asking_words,
 from donna_tui.text.words import (
     PUNCTUATION,
     STOP_WORDS,
-    is_grouped,
+    is_formatted_number,
     is_one_character,
     last_part,
     other_article,
@@ -168,7 +168,7 @@ def _respelt(database: Database, query: Query) -> Query:
         if is_known and (is_excluded or not others):
             return word
         found = next((other for other in candidates if holds_spelling(database, other, table)), "")
-        is_added = found != "" and not is_excluded and (is_known or is_grouped(found))
+        is_added = found != "" and not is_excluded and (is_known or is_formatted_number(found))
         if is_added:
             added.append((bare, found))
         return word if is_known or is_added else found or word

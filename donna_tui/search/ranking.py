@@ -20,7 +20,7 @@ from donna_tui.text.words import (
     STOP_WORDS,
     holds_phrase,
     is_begun,
-    is_grouped,
+    is_formatted_number,
     is_one_character,
     last_part,
     segments,
@@ -152,12 +152,12 @@ def query_content(query: Query) -> QueryContent:
     text = without_joined(without_dates(" ".join(parts)))
     dates = date_pattern(query.dated)
     spellings = tuple((stem(word), stem(other)) for word, other in query.spellings)
-    grouped = {word: other for word, other in query.spellings if is_grouped(other)}
-    numbers = tuple((stem(word), re.compile(spelling_pattern(other))) for word, other in grouped.items())
-    text = " ".join(word for word in text.split() if word not in grouped)
+    formatted = {word: other for word, other in query.spellings if is_formatted_number(other)}
+    numbers = tuple((stem(word), re.compile(spelling_pattern(other))) for word, other in formatted.items())
+    text = " ".join(word for word in text.split() if word not in formatted)
     codes = tuple(map(str.casefold, _CODE.findall(text)))
     text = _CODE.sub(" ", text)
-    stems = _stems(text).union(codes, map(stem, grouped))
+    stems = _stems(text).union(codes, map(stem, formatted))
     relative_stems = _stems(" ".join(map(_joined, query.relative)))
     return QueryContent(stems, dates, stem(begun), relative_stems, spellings, numbers, codes)
 

@@ -187,7 +187,7 @@ def other_spellings(word: str) -> list[str]:
     return ["".join(each) for each in islice(product(*parts), 1, _MAX_SPELLINGS)]
 
 
-def is_grouped(word: str) -> bool:
+def is_formatted_number(word: str) -> bool:
     """Return whether a word is a number with separators between its groups of digits, or a space before its unit."""
     with_unit = _WITH_UNIT.fullmatch(word)
     return _GROUPED.fullmatch(word) is not None or (with_unit is not None and with_unit["space"] != "")
