@@ -18,7 +18,7 @@ SECONDS = 5.0
 MAX_BYTES = 4_000_000
 
 
-async def probe(route: Route, key: str = "") -> None:
+async def probe(route: Route, key: str) -> None:
     """Request the server's list of models, which is free of charge.
 
     Raises ModelCallError if the server cannot be reached, refuses the key, fails, or does not list the model. A server

@@ -38,6 +38,7 @@ from donna_tui.ops.status import is_model_available, maintainer_of, read_report
 from donna_tui.platform.paths import AppPaths
 from donna_tui.platform.spaces import Space, SpaceLock
 from donna_tui.safety.classify import Sensitivity
+from donna_tui.safety.egress import key_in
 from donna_tui.safety.payload import Payload
 from donna_tui.text.plural import plural
 from donna_tui.text.words import STOP_WORDS, segments, spaced
@@ -169,12 +170,13 @@ def examine_models(environ: Mapping[str, str] = os.environ) -> Iterator[Finding]
 
 
 def _examined(alias: Alias, purpose: str, route: Route, environ: Mapping[str, str]) -> Finding:
-    variable = route.api_key_env
-    if variable and not environ.get(variable, "").strip():
-        return Finding(alias, "warn", f"the key for {purpose} is missing", f"set the environment variable {variable}")
+    try:
+        key = key_in(environ, route.api_key_env)
+    except ValueError as error:
+        return Finding(alias, "warn", f"{purpose}: {error}", f"set {route.api_key_env} to the key of the server")
     try:
         if route.is_local:
-            asyncio.run(probe(route, environ.get(variable, "").strip() if variable else ""))
+            asyncio.run(probe(route, key))
     except ModelCallError as error:
         return Finding(alias, "warn", f"{purpose}: {error.message}", error.hint or "", error.reason)
     if route.is_local:

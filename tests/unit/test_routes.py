@@ -134,12 +134,21 @@ def test_a_key_that_was_pasted_is_never_shown(home: Path, setting: str) -> None:
             'reasoner: {dialect: ollama, model: m, base_url: "http://localhost:9"}',
             [("reasoner", "warn", "drafts: no model server answers at localhost:9")],
         ),
-        (f"summarizer: {REMOTE}", [("summarizer", "warn", "the key for summaries is missing")]),
+        (
+            f"summarizer: {REMOTE}",
+            [
+                ("summarizer", "warn", "summaries: the environment variable SOME_KEY, which holds the key, is not set"),
+            ],
+        ),
+        (
+            'reasoner: {dialect: ollama, model: m, base_url: "http://localhost:9", api_key_env: BAD_KEY}',
+            [("reasoner", "warn", "drafts: the environment variable BAD_KEY does not hold a valid key")],
+        ),
     ],
 )
 def test_the_doctor_says_what_is_configured(home: Path, text: str, found: list[tuple[str, str, str]]) -> None:
     load(home, text)
-    examined = examine_models({"DONNA_HOME": str(home)})
+    examined = examine_models({"DONNA_HOME": str(home), "BAD_KEY": "käy"})
     assert [(each.id, each.state, each.message) for each in examined] == found
 
 
