@@ -122,7 +122,7 @@ def share_in_scope(database: Database, scope: Scope) -> float:
         Filters(user_id=scope.filters.user_id, sensitive=False),
     ):
         return 1.0  # the search uses a keyword index of just these passages
-    where, parameters = conditions(Scope(scope.filters))
+    where, parameters = document_conditions(scope.filters)
     asked = spread(database.value("SELECT max(rowid) FROM memory_documents") or 0)
     inside, number = database.rows(
         f"SELECT total({where}), count(*) FROM json_each(?) asked"  # noqa: S608
@@ -132,21 +132,13 @@ def share_in_scope(database: Database, scope: Scope) -> float:
     return float(inside / max(1, number))
 
 
-def conditions(scope: Scope) -> tuple[str, list[object]]:
-    """Build an SQL condition over chunks `c` and their documents `d`, with its parameters."""
-    filters, fts_table = scope.filters, fts_table_of(scope.filters)
+def document_conditions(filters: Filters) -> tuple[str, list[object]]:
+    """Build an SQL condition over documents `d`, with its parameters."""
     prefix = filters.path_prefix.strip("/")
     # '0' is the character after '/': the range is everything below the folder, and no sibling with the same prefix.
     below = "d.source_id >= ? AND d.source_id < ? AND (d.source_id = ? OR d.source_id >= ?)"
     lower = "lower" if "".join(filters.path_parts).isascii() else "lower_case"
     lacks = f"NOT instr('/' || {lower}(d.source_id), part.value)"
-    listed = f"SELECT rowid FROM {fts_table} WHERE {fts_table} MATCH ?"  # noqa: S608
-    # verified in the text, because the keyword index contains stems, and no words of unspaced scripts
-    phrase = (
-        f"c.id IN (SELECT m.id FROM ({listed}) AS held CROSS JOIN memory_chunks m ON m.id = held.rowid"  # noqa: S608
-        " JOIN memory_documents n ON n.id = m.document_id"
-        " WHERE holds_phrases(?, n.search_title, m.heading_path, m.content))"
-    )
     # The plus makes SQLite look paths up in the index that has them, after the user and each source type.
     plus = "+" if filters.path_prefix or filters.within else ""
     clauses: list[tuple[object, str, list[object]]] = [
@@ -166,11 +158,27 @@ def conditions(scope: Scope) -> tuple[str, list[object]]:
         (filters.after is not None, "d.dated_at >= ?", [filters.after]),
         (filters.before is not None, "d.dated_at < ?", [filters.before]),
         (filters.tags, _HAS_ALL_TAGS, [json.dumps([tag.lstrip("#") for tag in filters.tags])]),
-        (scope.phrases, phrase, [" AND ".join(map(fts_expression, scope.phrases)), json.dumps(scope.phrases)]),
-        (scope.without, f"c.id NOT IN ({listed})", [scope.forbidden]),
     ]
     parts = [(sql, values) for applies, sql, values in clauses if applies]
     return " AND ".join(sql for sql, _ in parts), [value for _, values in parts for value in values]
+
+
+def conditions(scope: Scope) -> tuple[str, list[object]]:
+    """Build an SQL condition over chunks `c` and their documents `d`, with its parameters."""
+    where, parameters = document_conditions(scope.filters)
+    fts_table = fts_table_of(scope.filters)
+    listed = f"SELECT rowid FROM {fts_table} WHERE {fts_table} MATCH ?"  # noqa: S608
+    if scope.phrases:  # verified in the text, because the keyword index has stems, and no words of unspaced scripts
+        where += (
+            f" AND c.id IN (SELECT m.id FROM ({listed}) AS held CROSS JOIN memory_chunks m ON m.id = held.rowid"  # noqa: S608
+            " JOIN memory_documents n ON n.id = m.document_id"
+            " WHERE holds_phrases(?, n.search_title, m.heading_path, m.content))"
+        )
+        parameters += [" AND ".join(map(fts_expression, scope.phrases)), json.dumps(scope.phrases)]
+    if scope.without:
+        where += f" AND c.id NOT IN ({listed})"
+        parameters += [scope.forbidden]
+    return where, parameters
 
 
 def _source_conditions(sources: tuple[str, ...]) -> list[tuple[str, list[object]]]:

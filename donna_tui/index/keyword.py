@@ -22,6 +22,7 @@ from donna_tui.index.filters import (
     ScoredChunk,
     all_in_scope,
     conditions,
+    document_conditions,
     first_in_scope,
     fts_table_of,
     quoted,
@@ -175,7 +176,7 @@ def newest(database: Database, scope: Scope, limit: int) -> list[ScoredChunk]:
 
     None matches better than another: their scores differ just enough to keep the order.
     """
-    where, parameters = conditions(Scope(scope.filters))
+    where, parameters = document_conditions(scope.filters)
     if scope.without:
         table = fts_table_of(scope.filters)
         holding = f"SELECT rowid FROM {table} WHERE {table} MATCH ?"  # noqa: S608

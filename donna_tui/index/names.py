@@ -17,11 +17,11 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from donna_tui.index.database import Database
-from donna_tui.index.filters import Scope, conditions
+from donna_tui.index.filters import document_conditions
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import headings
 from donna_tui.text.words import MEETING, MEETING_WORDS, ONE_ON_ONE, PARTS, plain
-from donna_tui.types.search import MemorySource
+from donna_tui.types.search import Filters, MemorySource
 
 if TYPE_CHECKING:
     from donna_tui.index.documents import Document
@@ -103,26 +103,26 @@ _NAMED = "note_names n CROSS JOIN memory_documents d ON d.id = n.document_id"
 _SQUASHED = "replace(key, ' ', '')"
 
 
-def exact_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:
+def exact_names(database: Database, key: str, filters: Filters, limit: int) -> list[Name]:
     """Find names with this key, ignoring spaces: names of notes first, then tags; the newest notes first."""
     squashed = key.replace(" ", "")
     if not database.value(f"SELECT 1 FROM note_names WHERE {_SQUASHED} = ? AND kind < 9 LIMIT 1", [squashed]):  # noqa: S608
         return []  # most questions are not names
-    inside, inside_parameters = conditions(Scope(scope.filters))
+    inside, inside_parameters = document_conditions(filters)
     same = (
         f"SELECT n.id FROM {_NAMED} WHERE {_SQUASHED} = ? AND n.kind < 9 AND {inside}"  # noqa: S608
         " ORDER BY n.kind, n.id DESC LIMIT ?"
     )
     parameters = [squashed, *inside_parameters, MAX_NAMESAKES]
     order = f"n.kind = {int(NameKind.TAG)}, n.key <> ?, d.modified_at DESC, d.source_id"
-    return _lookup(database, scope, limit, f"n.id IN ({same})", parameters, order, [key])
+    return _lookup(database, filters, limit, f"n.id IN ({same})", parameters, order, [key])
 
 
 MAX_OF_SERIES = 200
 """Newest notes with the first word of the name of a series that are compared with its other words."""
 
 
-def newest_named(database: Database, words: Sequence[str], scope: Scope, least: int = 1) -> tuple[str, float] | None:
+def newest_named(database: Database, words: Sequence[str], filters: Filters, least: int) -> tuple[str, float] | None:
     """Return the newest note of the series that some words name, with its date; None if no note has `least` of them.
 
     The notes with the most words are the series. Words are counted from the left, up to the first that is neither in
@@ -130,7 +130,7 @@ def newest_named(database: Database, words: Sequence[str], scope: Scope, least: 
     as the same word, unless one of these notes has the exact word. Only notes with a date of their own until now are
     considered.
     """
-    inside, inside_parameters = conditions(Scope(scope.filters))
+    inside, inside_parameters = document_conditions(filters)
     folded = [word.lower() for word in words]
     # SQLite changes the case of ASCII letters only
     parts = [
@@ -174,29 +174,29 @@ def _are(*kinds: NameKind) -> str:
     return f"n.kind IN ({', '.join(str(int(kind)) for kind in kinds)})"
 
 
-def prefix_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:
+def prefix_names(database: Database, key: str, filters: Filters, limit: int) -> list[Name]:
     """Find names of notes that begin with the words of a key, the shortest first."""
     where = f"{_are(*_OF_NOTES, NameKind.PATH)} AND n.key >= ? AND n.key < ?"
-    return _lookup(database, scope, limit, where, [f"{key} ", f"{key}!"], _SHORTEST_FIRST)
+    return _lookup(database, filters, limit, where, [f"{key} ", f"{key}!"], _SHORTEST_FIRST)
 
 
 def few_prefix_names(
-    database: Database, key: str, scope: Scope, most: int, limit: int, *, is_whole: bool
+    database: Database, key: str, filters: Filters, most: int, limit: int, *, is_whole: bool
 ) -> list[Name]:
     """Find names of notes that begin with the words of a key, without their folders, the shortest first; none if more
     than `most` notes have such a name. The last word may be incomplete unless it `is_whole`.
     """
     where = f"{_are(*_OF_NOTES)} AND n.key >= ? AND n.key < ?"
     first, end = (f"{key} ", f"{key}!") if is_whole else (key, f"{key}\U0010ffff")
-    inside, parameters = conditions(Scope(scope.filters))
+    inside, parameters = document_conditions(filters)
     distinct = f"SELECT DISTINCT n.document_id FROM {_NAMED} WHERE {where} AND {inside} LIMIT ?"  # noqa: S608
     notes = database.column(distinct, [first, end, *parameters, most + 1])
     if not 0 < len(notes) <= most:
         return []
-    return _lookup(database, scope, limit, where, [first, end], _SHORTEST_FIRST)
+    return _lookup(database, filters, limit, where, [first, end], _SHORTEST_FIRST)
 
 
-def person_names(database: Database, word: str, scope: Scope, limit: int, *, is_whole: bool) -> list[Name]:
+def person_names(database: Database, word: str, filters: Filters, limit: int, *, is_whole: bool) -> list[Name]:
     """Find the names of people's pages, those in `People`, with a word such as a first name or a surname. The word may
     be incomplete unless it `is_whole`.
     """
@@ -205,16 +205,16 @@ def person_names(database: Database, word: str, scope: Scope, limit: int, *, is_
         " AND source_id >= 'People/' AND source_id < 'People0'"  # '0' is the character after '/'
     )
     where = f"{_are(*_OF_NOTES)} AND n.document_id IN ({pages}) AND instr(' ' || n.key || ' ', ?)"
-    parameters = [scope.filters.user_id, f" {word} " if is_whole else f" {word}"]
-    return _lookup(database, scope, limit, where, parameters, "n.kind, d.modified_at DESC, d.source_id")
+    parameters = [filters.user_id, f" {word} " if is_whole else f" {word}"]
+    return _lookup(database, filters, limit, where, parameters, "n.kind, d.modified_at DESC, d.source_id")
 
 
-def heading_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:
+def heading_names(database: Database, key: str, filters: Filters, limit: int) -> list[Name]:
     parameters = [int(NameKind.HEADING), key]
-    return _lookup(database, scope, limit, "n.kind = ? AND n.key = ?", parameters, "d.modified_at DESC")
+    return _lookup(database, filters, limit, "n.kind = ? AND n.key = ?", parameters, "d.modified_at DESC")
 
 
-def similar_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:
+def similar_names(database: Database, key: str, filters: Filters, limit: int) -> list[Name]:
     """Find the names of notes that share most trigrams with a key, as candidates for a misspelling.
 
     FTS5 ranks nothing without positions (`detail = none`): the shared trigrams are counted here.
@@ -223,7 +223,7 @@ def similar_names(database: Database, key: str, scope: Scope, limit: int) -> lis
     grams = dict.fromkeys(squashed[start : start + 3] for start in range(len(squashed) - 2))
     if not grams:
         return []
-    inside, inside_parameters = conditions(Scope(scope.filters))
+    inside, inside_parameters = document_conditions(filters)
     found = (
         "SELECT n.id FROM (SELECT f.rowid AS id, count(*) AS shared FROM json_each(?) gram"  # noqa: S608
         " CROSS JOIN note_name_grams f ON f.note_name_grams MATCH gram.value GROUP BY f.rowid) AS each"
@@ -231,19 +231,19 @@ def similar_names(database: Database, key: str, scope: Scope, limit: int) -> lis
         f" WHERE {inside} ORDER BY each.shared DESC, length(n.key), n.id LIMIT ?"
     )
     parameters = [json.dumps([f'"{gram}"' for gram in grams]), *inside_parameters, limit]
-    return _lookup(database, scope, limit, f"n.id IN ({found})", parameters, "n.kind, n.id")
+    return _lookup(database, filters, limit, f"n.id IN ({found})", parameters, "n.kind, n.id")
 
 
 def _lookup(
     database: Database,
-    scope: Scope,
+    filters: Filters,
     limit: int,
     where: str,
     parameters: Sequence[object],
     order: str,
     ordered_by: Sequence[object] = (),
 ) -> list[Name]:
-    inside, inside_parameters = conditions(Scope(scope.filters))
+    inside, inside_parameters = document_conditions(filters)
     rows = database.rows(
         f"SELECT {_COLUMNS} FROM {_NAMED} WHERE {where} AND {inside} ORDER BY {order} LIMIT ?",  # noqa: S608
         [*parameters, *inside_parameters, *ordered_by, limit],

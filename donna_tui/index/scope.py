@@ -12,7 +12,7 @@ from itertools import islice
 
 from donna_tui.index.database import Database, RunParallel
 from donna_tui.index.documents import last_chunk
-from donna_tui.index.filters import Scope, all_in_scope, conditions, share_in_scope
+from donna_tui.index.filters import Scope, all_in_scope, document_conditions, share_in_scope
 from donna_tui.index.sampling import Range, around, span
 from donna_tui.platform.lazy import np
 
@@ -69,7 +69,7 @@ def is_one_note(database: Database, scope: Scope) -> bool:
     revision, key = database.revision(), ("is_one_note", filters)
     known: bool | None = cache.get(key, revision) if cache else None
     if known is None:
-        where, parameters = conditions(Scope(filters))
+        where, parameters = document_conditions(filters)
         two = f"SELECT 1 FROM memory_documents d WHERE {where} LIMIT 2"  # noqa: S608
         known = len(database.rows(two, parameters)) == 1
         if cache:

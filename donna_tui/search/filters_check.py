@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from donna_tui.index.database import Database
-from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions, fts_table_of
+from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions, document_conditions, fts_table_of
 from donna_tui.index.keyword import holds_word, one_edit_away
 from donna_tui.search.query import Query, without_joined
 from donna_tui.search.ranking import asking_words
@@ -22,7 +22,7 @@ MAX_VALUES = 20_000
 
 def searched_notes(database: Database, filters: Filters) -> int:
     """Count the documents of sources with files that the filters admit."""
-    where, parameters = conditions(Scope(filters))
+    where, parameters = document_conditions(filters)
     found: int = database.value(f"SELECT count(*) FROM memory_documents d WHERE {where}", parameters)  # noqa: S608
     return found
 
@@ -119,9 +119,9 @@ def _tags(database: Database, seen: Filters) -> list[str]:
 
 
 def _values(database: Database, column: str, seen: Filters, joined: str = "") -> list[str]:
-    where, parameters = conditions(Scope(seen))
-    rows = database.rows(
+    where, parameters = document_conditions(seen)
+    values = database.column(
         f"SELECT DISTINCT {column} FROM memory_documents d{joined} WHERE {where} ORDER BY 1 LIMIT ?",  # noqa: S608
         [*parameters, MAX_VALUES],
     )
-    return [str(value) for (value,) in rows if value]
+    return [str(value) for value in values if value]

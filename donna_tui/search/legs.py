@@ -9,7 +9,7 @@ from datetime import datetime
 
 from donna_tui.index.database import Database, RunParallel
 from donna_tui.index.documents import ChunkPosition, places_of
-from donna_tui.index.filters import Scope, ScoredChunk, fts_table_of, quoted
+from donna_tui.index.filters import ScoredChunk, fts_table_of, quoted
 from donna_tui.index.keyword import (
     holds_spelling,
     holds_whole_word,
@@ -140,7 +140,7 @@ def _latest_dated(database: Database, query: Query) -> Query:
     expression, words = latest_of(query)
     words = words[:MAX_SERIES_WORDS]
     least = next((number for number, word in enumerate(words, 1) if not is_kind_of_note(word)), 1)
-    newest = newest_named(database, words, Scope(query.filters), least) if words else None
+    newest = newest_named(database, words, query.filters, least) if words else None
     if newest is None:
         return query
     document, at = newest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -63,52 +63,48 @@ def named_by(database: Database, query: Query, filters: Filters, text: str) -> t
 
     `filters` are those of the request, without those in the text, because a name may look like a filter.
     """
-    typed = [] if query.without else [(name_key(text), Scope(filters))]
     respelt = replace(query, words=tuple(dict(query.spellings).get(word, word) for word in query.words))
-    scopes = dict.fromkeys((*typed, *_plain(query), *_plain(respelt)))
-    for key, scope in scopes:
-        found = exact_names(database, key, scope, MAX_NAMES) if key else []
+    lookups = [] if query.without else [(name_key(text), Scope(filters))]
+    lookups += [(_key_of(each), query.scope) for each in (query, respelt)]
+    for key, scope in dict.fromkeys(lookups):
+        found = exact_names(database, key, scope.filters, MAX_NAMES) if key else []
         found = [name for name in found if _SIGNS.findall(name.text) == _SIGNS.findall(query.text)]
-        if named := tuple(_passages(database, found, key, scope)):
+        if named := _passages(database, found, key, scope):
             return named
-    for key, scope in _plain(query):
-        if len(key) < SHORTEST_BEGINNING or key in STOP_WORDS:
-            continue
-        is_whole = not query.prefix
-        people = person_names(database, key, scope, MAX_NAMES, is_whole=is_whole) if " " not in key else []
-        if 0 < len({name.document for name in people}) <= MAX_NAMED:
-            return tuple(_passages(database, people, key, scope))
-        asks = query.relative or latest_of(query)[0] or section_of(query.text)[0]
-        if not asks:  # “today” is not about “Today I learned”
-            found = few_prefix_names(database, key, scope, MAX_NAMED, MAX_NAMES, is_whole=is_whole)
-            return tuple(_passages(database, found, key, scope))
-    return ()
+    key, is_whole = _key_of(query), not query.prefix
+    if len(key) < SHORTEST_BEGINNING or key in STOP_WORDS:
+        return ()
+    people = person_names(database, key, query.filters, MAX_NAMES, is_whole=is_whole) if " " not in key else []
+    if 0 < len({name.document for name in people}) <= MAX_NAMED:
+        return _passages(database, people, key, query.scope)
+    if query.relative or latest_of(query)[0] or section_of(query.text)[0]:
+        return ()  # “today” is not about “Today I learned”
+    found = few_prefix_names(database, key, query.filters, MAX_NAMED, MAX_NAMES, is_whole=is_whole)
+    return _passages(database, found, key, query.scope)
 
 
 def named_by_prefix(database: Database, query: Query) -> tuple[Named, ...]:
     """Find the notes with a name that begins with the words of a question, or with a heading of exactly these words."""
-    for key, scope in _plain(query):
-        if len(key) < SHORTEST_BEGINNING:
-            continue
-        found = prefix_names(database, key, scope, MAX_NAMES) or heading_names(database, key, scope, MAX_NAMES)
-        return tuple(_passages(database, found, key, scope))
-    return ()
+    key, filters = _key_of(query), query.filters
+    if len(key) < SHORTEST_BEGINNING:
+        return ()
+    found = prefix_names(database, key, filters, MAX_NAMES) or heading_names(database, key, filters, MAX_NAMES)
+    return _passages(database, found, key, query.scope)
 
 
-def _plain(query: Query) -> list[tuple[str, Scope]]:
-    """Return the words of a question as a key, with its scope; nothing if it has a phrase."""
-    key = "" if query.phrases else name_key(query.text)
-    return [(key, query.scope)] if key else []
+def _key_of(query: Query) -> str:
+    """Return the words of a question as the key of a name; empty if it has a phrase."""
+    return "" if query.phrases else name_key(query.text)
 
 
-def _passages(database: Database, names: Sequence[Name], key: str, scope: Scope) -> Iterator[Named]:
+def _passages(database: Database, names: Sequence[Name], key: str, scope: Scope) -> tuple[Named, ...]:
     """Select a passage for each of the first few notes."""
     first: dict[str, Name] = {}
     for name in names:
         first.setdefault(name.document, name)
     found = ((_passage(database, name, key, scope), name) for name in first.values())
     named = (Named(passage, name.document, name) for passage, name in found if passage is not None)
-    yield from islice(named, MAX_NAMED)
+    return tuple(islice(named, MAX_NAMED))
 
 
 def _passage(database: Database, name: Name, key: str, scope: Scope) -> int | None:
@@ -127,10 +123,10 @@ SIMILAR = 30
 """Names that share most trigrams with a question, for which the edit distance is computed."""
 
 
-def has_unknown_word(database: Database, query: Query, held: Collection[str] = ()) -> bool:
+def has_unknown_word(database: Database, query: Query, held: Collection[str]) -> bool:
     """Return whether a question has a word that occurs in no text, other than a stop word. `held` are stems that do."""
-    words = (word for key, _ in _plain(query) for word in key.split())
-    asked = " ".join(word for word in words if word not in STOP_WORDS and stem(word) not in held)
+    words = (word for word in _key_of(query).split() if word not in STOP_WORDS and stem(word) not in held)
+    asked = " ".join(words)
     return bool(asked) and bool(unknown_words(database, asked, fts_table_of(query.filters)))
 
 
@@ -139,17 +135,16 @@ def misspelt_by(database: Database, query: Query) -> tuple[Named, ...]:
 
     A word that occurs in some text is not taken for an error.
     """
-    for key, scope in _plain(query):
-        most = allowed_edits(key)
-        found = similar_names(database, key, scope, SIMILAR) if most else []
-        edits = {name: _fewest_edits(key, name, most) for name in found}
-        near = [name for name in found if edits[name] < most + 1]
-        known = {*key.split()} - unknown_words(database, key, fts_table_of(query.filters)) if near else set()
-        close = sorted(
-            (name for name in near if known.issubset(name.key.split())), key=lambda name: (edits[name], name.kind)
-        )
-        return tuple(_passages(database, close, key, scope))
-    return ()
+    key = _key_of(query)
+    most = allowed_edits(key)
+    found = similar_names(database, key, query.filters, SIMILAR) if most else []
+    edits = {name: _fewest_edits(key, name, most) for name in found}
+    near = [name for name in found if edits[name] < most + 1]
+    known = {*key.split()} - unknown_words(database, key, fts_table_of(query.filters)) if near else set()
+    close = sorted(
+        (name for name in near if known.issubset(name.key.split())), key=lambda name: (edits[name], name.kind)
+    )
+    return _passages(database, close, key, query.scope)
 
 
 LONG_WORD = 10

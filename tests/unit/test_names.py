@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from donna_tui.index.database import Database
-from donna_tui.index.filters import Scope
 from donna_tui.index.names import MAX_NAMESAKES, Name, NameKind, exact_names, name_key, prefix_names, similar_names
 from donna_tui.index.store import MemoryStore
 from donna_tui.search.hybrid import Settings, search
@@ -160,14 +159,14 @@ def test_a_name_obeys_filters_and_forbidden_words(store: MemoryStore) -> None:
 
 @pytest.mark.parametrize(("lookup", "key"), [(exact_names, "harbour"), (similar_names, "harbuor")])
 def test_private_notes_with_the_same_name_do_not_hide_a_public_one(
-    store: MemoryStore, lookup: Callable[[Database, str, Scope, int], list[Name]], key: str
+    store: MemoryStore, lookup: Callable[[Database, str, Filters, int], list[Name]], key: str
 ) -> None:
     for number in range(MAX_NAMESAKES + 1):
         store.upsert(note(f"Private/{number}/Harbour.md", "Private.\n", sensitive=True))
     store.upsert(note("Public/Harbour.md", "The quay.\n"))
     for number in range(MAX_NAMESAKES + 1):
         store.upsert(note(f"Secret/{number}/Harbour.md", "Private.\n", sensitive=True))
-    found = lookup(store.database, key, Scope(Filters(sensitive=False)), 3)
+    found = lookup(store.database, key, Filters(sensitive=False), 3)
     assert {name.kind for name in found} >= {NameKind.FILE}
 
 
@@ -301,8 +300,8 @@ def test_lookups_by_key_are_indexed(store: MemoryStore) -> None:
     plans: list[str] = []
     asked: list[tuple[str, object]] = []
     store.database.connection.exec_trace = lambda _, sql, bindings: asked.append((sql, bindings)) or True
-    exact_names(store.database, "a b", Scope(Filters()), 3)
-    prefix_names(store.database, "a b", Scope(Filters()), 3)
+    exact_names(store.database, "a b", Filters(), 3)
+    prefix_names(store.database, "a b", Filters(), 3)
     store.database.connection.exec_trace = None
     for sql, bindings in asked:
         plans += [row[3] for row in store.database.rows(f"EXPLAIN QUERY PLAN {sql}", bindings)]
