@@ -106,7 +106,7 @@ def search(
     if not judged.hits:
         from donna_tui.search.filters_check import filter_problems, misspelt_words, searched_notes
 
-        if question.narrows or question.query.required_phrases:
+        if filters.any_set or question.query.required_phrases:
             problems = filter_problems(database, question.query, request.filters)
             searched = searched_notes(database, filters)
         problems = (*problems, *misspelt_words(database, question.query))

@@ -35,7 +35,7 @@ from donna_tui.text.words import (
     other_spellings,
     stem,
 )
-from donna_tui.types.search import Filters, Mode, SearchRequest
+from donna_tui.types.search import Mode, SearchRequest
 
 CANDIDATES = 100
 """Minimum number of chunks requested from each leg; a request for more hits requests four times as many as it needs."""
@@ -55,11 +55,6 @@ class Question:
     note: str = ""
     reason: str = ""
     is_known: bool = True
-
-    @property
-    def narrows(self) -> bool:
-        """Return whether any filter is set, so that the scope alone is worth listing."""
-        return self.query.filters != Filters(user_id=self.query.filters.user_id)
 
 
 def ask(request: SearchRequest) -> Question:
@@ -227,7 +222,8 @@ def matches(
     if question.query.terms:
         terms = _terms(database, question)
         return search_words(database, terms, question.query.scope, limit, run_parallel)
-    return newest(database, question.query.scope, limit) if question.narrows or question.query.without else []
+    is_listed = question.query.filters.any_set or question.query.without
+    return newest(database, question.query.scope, limit) if is_listed else []
 
 
 def _terms(database: Database, question: Question) -> list[str]:

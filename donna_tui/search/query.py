@@ -447,7 +447,7 @@ def parse_query(text: str, filters: Filters | None = None, *, now: datetime | No
             words.append(value)
             problems += _unknown_key(value)
     asked = text.strip()[:_LONGEST_ECHO]
-    is_empty = not (words or phrases or without or problems) and narrowed == Filters(user_id=narrowed.user_id)
+    is_empty = not (words or phrases or without or problems or narrowed.any_set)
     if is_empty and not _OPENING.fullmatch(asked):
         missing = "add a value" if _BARE_KEYS.issuperset(text.lower().split()) else "there is no word to search for"
         problems.append(FilterProblem(asked, missing))

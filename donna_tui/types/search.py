@@ -68,6 +68,10 @@ class Filters:
     before: float | None = None
     sensitive: bool | None = None
 
+    @property
+    def any_set(self) -> bool:
+        return self != Filters(user_id=self.user_id)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchRequest:
