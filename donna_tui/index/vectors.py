@@ -160,11 +160,6 @@ def cosines_to(query: Vector, stored: Mapping[int, bytes]) -> dict[int, float]:
     return dict(zip(stored, found, strict=True))
 
 
-def vectors_of(database: Database, ids: Sequence[int]) -> dict[int, Vector]:
-    """Return the vectors of some chunks, by integer key; chunks without one are left out."""
-    return {each: unpacked(vector) for each, vector in stored_vectors(database, ids).items()}
-
-
 def stored_vectors(database: Database, ids: Sequence[int]) -> dict[int, bytes]:
     """Return the packed vectors of some chunks, by integer key; chunks without one are left out."""
     return database.cached_by_id("vectors", ids, _read_vectors)

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 
 from donna_tui.index.database import Database
 from donna_tui.index.documents import ChunkPosition, has_link, number_of_notes, places_of
-from donna_tui.index.vectors import VectorIndex, cosines_to, vectors_of
+from donna_tui.index.vectors import VectorIndex, cosines_to, stored_vectors, unpacked
 from donna_tui.search.legs import KeywordLeg, Legs, Question, both_legs, candidates_for
 from donna_tui.search.names import Named, misspelt_by, named_by_prefix
 from donna_tui.search.passages import PassageCache, PassageRow
@@ -463,8 +463,9 @@ def _hit(one: Ranked, row: PassageRow, snippet: LazySnippet, named: str, *, in_n
 
 def more_like(database: Database, vectors: VectorIndex, hit: Hit, request: SearchRequest) -> SearchOutcome:
     """Find passages of other notes that are similar to a hit; without a vector, those that share its words."""
-    known = database.rows("SELECT id FROM memory_chunks WHERE chunk_id = ?", (hit.chunk_id,))
-    vector = next(iter(vectors_of(database, [known[0][0]]).values()), None) if known else None
+    key = database.value("SELECT id FROM memory_chunks WHERE chunk_id = ?", (hit.chunk_id,))
+    stored = stored_vectors(database, [key]).get(key)
+    vector = None if stored is None else unpacked(stored)
     filters = replace(request.filters, exclude=(*request.filters.exclude, hit.path))
     text = " ".join((hit.content or hit.title).split()[:40]).replace('"', " ")
     query = Query(words=tuple(text.split()), filters=filters)

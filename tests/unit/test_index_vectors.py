@@ -31,7 +31,6 @@ from donna_tui.index.vectors import (
     shorten_log,
     stored_vectors,
     unpacked,
-    vectors_of,
 )
 from donna_tui.types.errors import DatabaseError, Reason
 from donna_tui.types.search import Filters
@@ -263,16 +262,15 @@ async def test_vectors_are_read_into_memory_for_the_first_search(long_log: Path)
         assert reading.called
 
 
-def test_vectors_of_returns_the_stored_ones(store: MemoryStore) -> None:
+def test_stored_vectors_are_those_of_the_chunks_that_have_one(store: MemoryStore) -> None:
     store.upsert(note("a.md", "one"))
     (chunk,) = store.pending(1)
     embed_all(store)
     store.upsert(note("b.md", "two"))
     (waiting,) = store.pending(1)
-    found = vectors_of(store.database, [chunk.id, waiting.id, 999])
-    assert list(found) == [chunk.id]
-    assert found[chunk.id].tolist() == unpacked(packed(vector_of(chunk.text))).tolist()
-    assert vectors_of(store.database, []) == {}
+    found = stored_vectors(store.database, [chunk.id, waiting.id, 999])
+    assert found == {chunk.id: packed(vector_of(chunk.text))}
+    assert stored_vectors(store.database, []) == {}
 
 
 def test_cached_vectors_are_those_of_the_current_text(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
