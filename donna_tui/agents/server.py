@@ -22,6 +22,7 @@ from donna_tui.agents.setup import skill_text
 from donna_tui.agents.tools.catalogue import Tool, call, find_tool, refusal, tools_for
 from donna_tui.agents.tools.context import NAMELESS, ClientSession, Quota, ToolContext, actor_of
 from donna_tui.config.schema import without_titles
+from donna_tui.text.encodable import encodable
 from donna_tui.types.errors import DonnaError, Reason
 
 IDLE_SECONDS = 1_800.0
@@ -145,7 +146,7 @@ def published(tool: Tool) -> types.Tool:
 
 
 def _result(answer: dict[str, Any]) -> types.CallToolResult:
-    text = json.dumps(answer, ensure_ascii=False).encode("utf-8", "replace").decode()
+    text = encodable(json.dumps(answer, ensure_ascii=False))
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=text)], structured_content=answer, is_error=not answer["ok"]
     )

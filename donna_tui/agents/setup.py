@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from donna_tui.text.encodable import encodable
 from donna_tui.types.errors import DonnaError, Reason
 
 NAME = "donna"
@@ -87,7 +88,7 @@ def _codex(command: Command) -> Setup:
 
 def _toml(text: str) -> str:
     """Quote a basic string of TOML: as in JSON, except for DEL and lone surrogates."""
-    quoted = json.dumps(text.encode("utf-8", "replace").decode(), ensure_ascii=False)
+    quoted = json.dumps(encodable(text), ensure_ascii=False)
     return quoted.replace("\x7f", "\\u007f")
 
 

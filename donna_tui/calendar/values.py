@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import tzlocal
 
+from donna_tui.text.encodable import encodable
 from donna_tui.types.drafts import Meeting
 
 FILE_BYTES = 5_000_000
@@ -69,7 +70,7 @@ class Fetched:
 
 def bounded(text: str, max_chars: int) -> str:
     """Truncate an untrusted text, and remove characters that a database cannot store."""
-    return text[:max_chars].replace("\0", "").encode("utf-8", "replace").decode("utf-8")
+    return encodable(text[:max_chars].replace("\0", ""))
 
 
 def local_zone() -> ZoneInfo:

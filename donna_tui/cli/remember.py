@@ -18,7 +18,7 @@ from donna_tui.engine.engine import Engine
 from donna_tui.engine.memory_service import session_of
 from donna_tui.memory.recall import assemble
 from donna_tui.search.passages import as_check_box
-from donna_tui.search.query import readable
+from donna_tui.text.encodable import encodable
 from donna_tui.text.plural import plural
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import MemoryChunk, MemoryFilter, MemoryType, RecallResult
@@ -238,7 +238,7 @@ def recall(
 
     async def work(engine: Engine) -> RecallResult:
         result = await engine.memory.recall(
-            readable(question),
+            encodable(question),
             top_k=k or None,
             token_budget=None if budget < 0 else budget,
             memory_types=types or None,

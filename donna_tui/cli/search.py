@@ -18,6 +18,7 @@ from donna_tui.cli.progress import shown_progress
 from donna_tui.cli.session import Session, engine_for, open_session, run, run_with_engine
 from donna_tui.ops.hits import grouped_lines, hit_fields, why_not_fields, why_not_lines
 from donna_tui.search.citations import cited_lines
+from donna_tui.text.encodable import encodable
 from donna_tui.text.plural import plural
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason, VaultReadError
 from donna_tui.types.search import DRAFTS, MODES, Filters, MemorySource, SearchOutcome, SearchRequest
@@ -50,8 +51,6 @@ def _request(
     everywhere: bool = False,
 ) -> SearchRequest:
     """Return the request for a question. Raises DonnaError for an unknown mode or source."""
-    from donna_tui.search.query import readable
-
     if unknown := next((source for source in sources if source not in SOURCES), ""):
         raise DonnaError(Reason.USAGE, f"there is no source {unknown}", hint=f"the sources are {', '.join(SOURCES)}")
     known_mode = next((known for known in MODES if known == mode), None)
@@ -61,7 +60,7 @@ def _request(
         text=" ".join(query),
         k=k or session.config.retrieval.default_k,
         mode=known_mode,
-        filters=Filters(sources=tuple(sources), path_prefix=readable(path)),
+        filters=Filters(sources=tuple(sources), path_prefix=encodable(path)),
         near_misses=near_misses,
         everywhere=everywhere,
         uncapped=bool(k),

@@ -22,6 +22,7 @@ from donna_tui.safety.backoff import backoff, stated_pause
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.egress import key_in, open_client
 from donna_tui.safety.payload import carrying
+from donna_tui.text.encodable import encodable
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.errors import DonnaError, ModelAwayError, ModelError, Reason
 
@@ -111,7 +112,7 @@ class OpenAICompatible(EmbeddingProvider):
         self.interrupt()
 
     def _request_vectors(self, texts: Sequence[str]) -> Matrix:
-        clean = [text.encode("utf-8", "replace").decode() for text in texts]
+        clean = [encodable(text) for text in texts]
         try:
             body = asyncio.run(self._fetch(clean))
         except asyncio.CancelledError:

@@ -22,7 +22,8 @@ from donna_tui.embedding.provider import (
     too_long,
     version_tag,
 )
-from donna_tui.embedding.tokenizer import ModelTokens, encodable
+from donna_tui.embedding.tokenizer import ModelTokens
+from donna_tui.text.encodable import encodable
 from donna_tui.types.errors import ModelError, Reason
 
 LONGEST_WINDOW = 8192

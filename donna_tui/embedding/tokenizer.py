@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from donna_tui.text.encodable import encodable
 from donna_tui.types.errors import ModelError, Reason
 
 if TYPE_CHECKING:
@@ -77,8 +78,3 @@ def _loaded(file: Path, changed_ns: int, size: int) -> ModelTokens:
 
 def _unusable() -> ModelError:
     return ModelError(Reason.MODEL_INVALID, "the tokenizer of the model cannot be used: tokenizer.json")
-
-
-def encodable(text: str) -> str:
-    """Replace lone surrogates, which UTF-8 cannot represent, by `?`; offsets stay the same."""
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 from donna_tui.config.routes import Route
 from donna_tui.llm.failures import Usage
 from donna_tui.safety.payload import Payload
+from donna_tui.text.encodable import encodable
 
 MAX_BYTES = 400_000
 """Maximum number of bytes of a prompt; drafts need less, and a bug could produce more."""
@@ -54,8 +55,8 @@ def compose(prompt: Payload, schema: type[BaseModel]) -> ModelRequest:
     mark = f"material-{secrets.token_hex(8)}"
     shape = plain_schema(schema.model_json_schema())
     parts = (prompt.system, _MATERIAL.format(mark=mark), _SHAPE, json.dumps(shape, ensure_ascii=False))
-    material = "\n\n".join(f"<{mark}>\n{_encodable(segment.text)}\n</{mark}>" for segment in prompt.segments)
-    return ModelRequest(_encodable("\n\n".join(parts)), material or f"<{mark}>\n</{mark}>", shape)
+    material = "\n\n".join(f"<{mark}>\n{encodable(segment.text)}\n</{mark}>" for segment in prompt.segments)
+    return ModelRequest(encodable("\n\n".join(parts)), material or f"<{mark}>\n</{mark}>", shape)
 
 
 def plain_schema(schema: dict[str, Any]) -> dict[str, Any]:
@@ -74,11 +75,6 @@ def _plain(name: str, value: Any) -> Any:
     if name == "anyOf":
         return [plain_schema(inner) for inner in value]
     return value
-
-
-def _encodable(text: str) -> str:
-    """Replace lone surrogates, which cannot be encoded."""
-    return text.encode("utf-8", "replace").decode()
 
 
 T = TypeVar("T", bound=BaseModel)

@@ -36,6 +36,7 @@ from donna_tui.safety.backoff import backoff, stated_pause
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.egress import key_in, open_client
 from donna_tui.safety.payload import Payload, carrying
+from donna_tui.text.encodable import encodable
 from donna_tui.types.draft_events import ModelCalled
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.events import EventHub
@@ -270,9 +271,7 @@ def record_call(db: MemoryDb, task_type: str, prompt: Payload, metadata: Complet
 
     The prompt is stored only as a hash, keyed with this memory's key if it is private.
     """
-    text = (
-        "\n".join((prompt.system, *(segment.text for segment in prompt.segments))).encode("utf-8", "replace").decode()
-    )
+    text = encodable("\n".join((prompt.system, *(segment.text for segment in prompt.segments))))
     digest = InputHash(db.key)(text, sensitive=prompt.sensitivity is not Sensitivity.PUBLIC)
     with db.change():
         db.database.run(

@@ -16,6 +16,7 @@ from donna_tui.memory.database import MemoryDb, undone
 from donna_tui.memory.scores import PREFERENCE, has_preference
 from donna_tui.memory.splitter import TextSplitter
 from donna_tui.text.chunker import Chunk
+from donna_tui.text.encodable import encodable
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import plain_text, shorten
 from donna_tui.text.sentences import sentences_by_line
@@ -34,7 +35,7 @@ def clean_text(text: str) -> str:
 
     Formatting and code blocks are kept. Lone surrogates and NUL, which cannot be stored, become `�`.
     """
-    storable = text.encode("utf-8", "replace").decode().replace("\0", "�")
+    storable = encodable(text).replace("\0", "�")
     lines = _LINE_END.sub("\n", unicodedata.normalize("NFC", storable))
     return _BLANK_LINES.sub("\n\n", lines).strip()
 

@@ -22,6 +22,7 @@ from donna_tui.text.dates import (
     month_number,
     ordinal,
 )
+from donna_tui.text.encodable import encodable
 from donna_tui.text.fuzzy import nearest
 from donna_tui.text.words import MEETING, ONE_ON_ONE, PUNCTUATION, STOP_WORDS, indexed_words, segments
 from donna_tui.types.search import FilterProblem, Filters
@@ -432,7 +433,7 @@ def parse_query(text: str, filters: Filters | None = None, *, now: datetime | No
     without: list[str] = []
     problems: list[FilterProblem] = []
     narrowed = filters or Filters()
-    for match in _PART.finditer(readable(text)):
+    for match in _PART.finditer(encodable(text)):
         value = (match["quoted"] if match["quoted"] is not None else match["plain"]).strip()
         if match["key"]:
             if not match["minus"]:
@@ -476,11 +477,6 @@ def _unknown_key(word: str) -> list[FilterProblem]:
         return []
     near = f"{meant}:{match[2]}" if meant else ""
     return [FilterProblem(word, "unknown filter, searched for as a word", near)]
-
-
-def readable(text: str) -> str:
-    """Replace unpaired surrogates by `?`, because SQLite and the model accept none."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def _narrow(filters: Filters, key: str, value: str, now: datetime, problems: list[FilterProblem]) -> Filters:

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from donna_tui.platform.paths import modified_ns, private_folder
+from donna_tui.text.encodable import encodable
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.types.notes import Edit
 from donna_tui.vault.write.durable import remove_durably, write_durably
@@ -156,7 +157,7 @@ def _plain_name(path: str) -> str:
     """Return the note's name without unsafe characters: editors show it and pick highlighting by its extension."""
     stem = PurePosixPath(path).stem
     kept = "".join(char if char.isalnum() or char in " ._()+" else "_" for char in stem)[:_LONGEST_NAME].strip(". ")
-    return f"{kept or 'note'}.md".encode("utf-8", "replace").decode("utf-8")
+    return encodable(f"{kept or 'note'}.md")
 
 
 def _edit(file: Path) -> Edit | None:

@@ -14,6 +14,7 @@ from donna_tui.index.database import Database
 from donna_tui.index.files import FileState, file_states
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.terminal import clean_line
+from donna_tui.text.encodable import encodable
 from donna_tui.text.plural import plural
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.types.memory import MemoryChunk
@@ -178,5 +179,5 @@ class ToolContext:
 
 def actor_of(client: str) -> str:
     """Return the actor of a client: its own name, shortened to one plain line."""
-    words = " ".join(clean_line(client.encode("utf-8", "replace").decode()).split())
+    words = " ".join(clean_line(encodable(client)).split())
     return f"mcp:{words[:LONGEST_CLIENT].strip() or NAMELESS}"

@@ -14,7 +14,7 @@ from donna_tui.memory.importers import SkippedValue, made_turn, moment_of, name_
 from donna_tui.memory.recall import assemble
 from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import citation
-from donna_tui.search.query import readable
+from donna_tui.text.encodable import encodable
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import BadLine, MemoryFilter, TaskRow
 from donna_tui.types.search import Filters, Hit, MemorySource, SearchRequest
@@ -84,7 +84,7 @@ def _turn(args: schemas.ChatTurn, conversation: str, title: str, number: int) ->
 async def memory_list(context: ToolContext, args: schemas.MemoryListArgs) -> schemas.MemoryListOutput:
     sources = tuple(map(MemorySource, args.sources)) or LISTED
     sensitive = None if context.access.sensitive else False
-    wanted = MemoryFilter(types=args.types, sources=sources, text=readable(args.text), sensitive=sensitive)
+    wanted = MemoryFilter(types=args.types, sources=sources, text=encodable(args.text), sensitive=sensitive)
     service = context.engine.memory
     memories = await service.memories(wanted, limit=args.limit, skip=args.offset)
     return schemas.MemoryListOutput(memories=memories, count=len(memories), total=await service.count(wanted))
@@ -93,7 +93,7 @@ async def memory_list(context: ToolContext, args: schemas.MemoryListArgs) -> sch
 async def memory_forget(context: ToolContext, args: schemas.MemoryForgetArgs) -> schemas.MemoryForgetOutput:
     """Forget a memory; a private one gets the same answer as a missing one. Raises DonnaError."""
     session, service = context.session, context.engine.memory
-    identity = readable(args.id)
+    identity = encodable(args.id)
     async with session.turn:
         known = await service.memory(identity)
         if known is None or (known.sensitive and not context.access.sensitive):
@@ -157,7 +157,7 @@ def _day(text: str) -> datetime.date:
 
 async def recall(context: ToolContext, args: schemas.RecallArgs) -> schemas.RecallOutput:
     result = await context.engine.memory.recall(
-        readable(args.query),
+        encodable(args.query),
         top_k=args.top_k,
         token_budget=args.token_budget,
         memory_types=args.types or None,
@@ -201,9 +201,9 @@ async def remember(context: ToolContext, args: schemas.RememberArgs) -> schemas.
 
 async def memory_search(context: ToolContext, args: schemas.SearchArgs) -> schemas.SearchOutput:
     sensitive = None if context.access.sensitive else False
-    filters = Filters(sources=args.sources, path_prefix=readable(args.folder), sensitive=sensitive)
+    filters = Filters(sources=args.sources, path_prefix=encodable(args.folder), sensitive=sensitive)
     request = SearchRequest(
-        text=readable(args.query),
+        text=encodable(args.query),
         k=args.max_results or context.results,
         mode=args.mode,
         filters=filters,

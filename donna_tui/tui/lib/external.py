@@ -17,6 +17,7 @@ from typing import Any
 from textual.app import App
 
 from donna_tui.safety.terminal import clean_line
+from donna_tui.text.encodable import encodable
 from donna_tui.tui.lib.error_messages import lowered
 
 _EDITORS = {
@@ -154,7 +155,7 @@ class ExternalPrograms:
 
     def copy(self, text: str, what: str) -> None:
         """Send text to the terminal's clipboard, which does not confirm that it was accepted."""
-        self._app.copy_to_clipboard(text.encode("utf-8", "replace").decode("utf-8"))
+        self._app.copy_to_clipboard(encodable(text))
         self._app.notify(f"Copied {lowered(what)}.", timeout=3)
 
     async def _run(self, command: Command) -> None:
