@@ -11,8 +11,8 @@ from donna_tui.index.database import Database
 from donna_tui.index.files import file_state
 from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions
 from donna_tui.index.vectors import LARGEST_K, VectorIndex, cosines_of
-from donna_tui.search.hybrid import Judged, Settings, judge, least_cosine, max_hits
-from donna_tui.search.legs import KeywordLeg, Question, both_legs, candidates_for, matches
+from donna_tui.search.hybrid import Settings, judge, least_cosine, max_hits
+from donna_tui.search.legs import Question, both_legs, candidates_for, matches
 from donna_tui.search.passages import PassageCache
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import DRAFTS, Filters
@@ -68,11 +68,8 @@ def why_not(database: Database, vectors: VectorIndex, question: Question, settin
     if is_draft and DRAFTS not in question.query.filters.sources:
         detail = f"it is a draft that is not approved yet; in:{DRAFTS} finds it"
         return WhyNot(path=path, cause=Cause.DRAFT, detail=detail)
-    found = WhyNot(path=path, cause=Cause.NOTHING, detail="")
-    outside = _excluding_filters(database, question.query.scope, path)
-    if outside:
-        return outside
-    return _judged(database, vectors, question, settings, set(_passages(database, question.query.scope, path)), found)
+    excluded = _excluding_filters(database, question.query.scope, path)
+    return excluded or _judged(database, vectors, question, settings, path)
 
 
 def _reason_of_skipping(database: Database, path: str) -> str:
@@ -118,21 +115,17 @@ def _admits(database: Database, scope: Scope, path: str) -> bool:
 
 def _passages(database: Database, scope: Scope, path: str) -> list[int]:
     where, parameters = conditions(scope)
-    rows = database.rows(
-        f"SELECT c.id FROM {ALL_CHUNKS} WHERE d.source_id = ? AND {where}",  # noqa: S608
-        [path, *parameters],
-    )
-    return [each for (each,) in rows]
+    inside = f"SELECT c.id FROM {ALL_CHUNKS} WHERE d.source_id = ? AND {where}"  # noqa: S608
+    return database.column(inside, [path, *parameters])
 
 
-def _judged(
-    database: Database, vectors: VectorIndex, question: Question, settings: Settings, ids: set[int], found: WhyNot
-) -> WhyNot:
+def _judged(database: Database, vectors: VectorIndex, question: Question, settings: Settings, path: str) -> WhyNot:
     """Follow the passages of a note through both legs, the fusion, the threshold and the relevance check."""
+    ids = set(_passages(database, question.query.scope, path))
     k = max(1, max_hits(question.request, settings))
     legs = both_legs(database, vectors, question, candidates_for(k))
     question = replace(question, query=legs.keyword.query)
-    found = _ranked_by_legs(database, vectors, question, legs.keyword, ids, found)
+    found = _ranked_by_legs(database, vectors, question, ids, path)
     judged = judge(PassageCache(database), question, settings, legs)
     ordered = [*judged.hits, *judged.others]
     best = next((one for one in ordered if one.id in ids), None)
@@ -144,34 +137,25 @@ def _judged(
         place = 1 + ordered.index(best)
         detail = f"nothing is close enough to the question, or it is about someone else; it is near miss {place}"
         return replace(found, cause=Cause.NOTHING_RELEVANT, detail=detail, rank=place)
-    if not any(one.id in ids for one in judged.hits):
+    rank = _place([one.id for one in judged.hits], ids)
+    if rank is None:
         least = least_cosine(question, settings)
         why = "the model cannot read the question" if math.isinf(least) else f"its cosine is below {least:g}"
         detail = f"it shares no word with the question, and {why}"
         return replace(found, cause=Cause.BELOW_THRESHOLD, detail=detail)
-    return _placed(judged, ids, k, found)
-
-
-def _placed(judged: Judged, ids: Collection[int], k: int, found: WhyNot) -> WhyNot:
-    place = next(number for number, one in enumerate(judged.hits, 1) if one.id in ids)
-    if place <= k:
-        return replace(found, rank=place, detail=f"it is hit {place}")
-    detail = f"it would be hit {place}; the search shows {k}"
-    return replace(found, cause=Cause.BEHIND_OTHERS, rank=place, detail=detail)
+    if rank > k:
+        detail = f"it would be hit {rank}; the search shows {k}"
+        return replace(found, cause=Cause.BEHIND_OTHERS, rank=rank, detail=detail)
+    return replace(found, rank=rank, detail=f"it is hit {rank}")
 
 
 def _ranked_by_legs(
-    database: Database,
-    vectors: VectorIndex,
-    question: Question,
-    keyword: KeywordLeg,
-    ids: Collection[int],
-    found: WhyNot,
+    database: Database, vectors: VectorIndex, question: Question, ids: Collection[int], path: str
 ) -> WhyNot:
-    """Add the ranks of the note's best passages in each leg, as far as sqlite-vec can count, and the best cosine."""
+    """Return the ranks of the note's best passages in each leg, as far as sqlite-vec can count, and the best cosine."""
+    found = WhyNot(path=path, cause=Cause.NOTHING, detail="")
     if question.mode != "semantic":
-        listed = matches(database, question, LARGEST_K)
-        words = [match.id for match in listed]
+        words = [match.id for match in matches(database, question, LARGEST_K)]
         found = replace(found, keyword_rank=_place(words, ids))
     if question.vector is None or question.mode == "keyword":
         return found
