@@ -19,7 +19,7 @@ from donna_tui.engine.memory_service import session_of
 from donna_tui.memory.recall import assemble
 from donna_tui.search.passages import as_check_box
 from donna_tui.text.encodable import encodable
-from donna_tui.text.plural import plural
+from donna_tui.text.plural import first_of, plural
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import MemoryChunk, MemoryFilter, MemoryType, RecallResult
 from donna_tui.types.search import ME, MemorySource
@@ -254,8 +254,7 @@ def recall(
     if result.note:
         print_message(f"donna: {result.note}")
     if others:
-        more = f" and {len(others) - SHOWN_USERS} more" if len(others) > SHOWN_USERS else ""
-        listed = ", ".join(others[:SHOWN_USERS]) + more
+        listed = first_of(others, SHOWN_USERS)
         print_message(f"donna: there are conversations of {listed}; --user searches those of one user")
     block = assemble(result.memories) if prompt else ""
     if prompt and not as_json:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable
 
+from donna_tui.text.plural import first_of
 from donna_tui.types.errors import Reason
 from donna_tui.types.events import EventHub, ProblemCleared, ProblemRaised
 
@@ -117,12 +118,8 @@ class PendingDeletions:
             for path in doubtful:
                 del self._pending[path]
             self._held |= doubtful
-            named = sorted(self._held)[:NAMED]
-            more = f" and {len(self._held) - len(named):,} more" if len(self._held) > len(named) else ""
-            message = (
-                f"{len(self._held):,} notes are missing at once; they stay searchable until you confirm:"
-                f" {', '.join(named)}{more}"
-            )
+            named = first_of(sorted(self._held), NAMED)
+            message = f"{len(self._held):,} notes are missing at once; they stay searchable until you confirm: {named}"
             hint = (
                 "Check that the disk is mounted and that syncing has finished. If the notes were deleted, press c in"
                 " Activity, or run donna index --full"

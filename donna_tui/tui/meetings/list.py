@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.getters import query_one
 from textual.widgets import Static
 
+from donna_tui.text.plural import first_of
 from donna_tui.tui.lib.containers import Panel
 from donna_tui.tui.lib.humanize import local, one_line, plural, short_line
 from donna_tui.tui.lib.inputs import show_label
@@ -157,9 +158,5 @@ def head_lines(row: MeetingRow, day: str, status: str) -> Iterator[Content]:
 
 
 def people_of(meeting: Meeting) -> str:
-    names = [
-        short_line(attendee.label, 40) or short_line(attendee.email, 40) or "unknown"
-        for attendee in meeting.attendees[:_MAX_PEOPLE]
-    ]
-    more = len(meeting.attendees) - len(names)
-    return ", ".join(names) + (f" and {more} more" if more else "")
+    names = [short_line(each.label, 40) or short_line(each.email, 40) or "unknown" for each in meeting.attendees]
+    return first_of(names, _MAX_PEOPLE)

@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from donna_tui.text.plural import first_of
 from donna_tui.tui.lib.error_messages import lowered, sentence
 from donna_tui.tui.lib.humanize import moment, near_day, one_line, plural
 from donna_tui.tui.lib.inputs import NoticeText
@@ -93,11 +94,10 @@ def calendars_line(calendars: Iterable[CalendarRow]) -> tuple[str, str]:
     rows = tuple(calendars)
     fine = [row for row in rows if not row.problem]
     read = max((row.fetched_at for row in fine if row.fetched_at is not None), default=None)
-    names = " · ".join(one_line(row.name) for row in fine[:4])
-    more = f" and {len(fine) - 4} more" if len(fine) > 4 else ""
+    names = first_of([one_line(row.name) for row in fine], 4, " · ")
     when = f", read {moment(read)}" if read is not None else ", not read yet" if fine else ""
     problems = " ".join(f"{one_line(row.name)}: {sentence(one_line(row.problem))}" for row in rows if row.problem)
-    return f"{names}{more}{when}", problems
+    return f"{names}{when}", problems
 
 
 def state_text(row: MeetingRow, now: float, *, being_written: bool) -> str:

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Sequence
 
+from donna_tui.text.plural import first_of
 from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
 from donna_tui.vault.client import NOTE_ENDINGS, TEMPORARY
 from donna_tui.vault.conflicts import is_conflict_copy
@@ -151,9 +152,8 @@ def _check_allowed(path: str, parts: list[str], allowlist: Sequence[str]) -> Non
         return
     where = f"in the folder “{top}”" if below else "at the top of the vault"
     message = f"Donna is not allowed to write {where}"
-    allowed = ", ".join(allowlist[:NAMED_FOLDERS]) or "nowhere"
-    more = f" and {len(allowlist) - NAMED_FOLDERS} more" if len(allowlist) > NAMED_FOLDERS else ""
-    hint = f"allowed: {allowed}{more}; safety.path_allowlist in your settings changes that"
+    allowed = first_of(allowlist, NAMED_FOLDERS) or "nowhere"
+    hint = f"allowed: {allowed}; safety.path_allowlist in your settings changes that"
     raise _refusal(Reason.OUTSIDE_ALLOWLIST, path, message, hint=hint)
 
 

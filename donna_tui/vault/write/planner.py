@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Mapping, Sequence
 
+from donna_tui.text.plural import first_of
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.links.rewrite import SHOWN_IN_REMARKS, LinksBroken, LinksMoved, break_links, move_links
 from donna_tui.vault.note.merge import merge_frontmatter
@@ -88,7 +89,7 @@ class Planner:
         broken = break_links(self._plan_context, frozenset(notes), unlinks=unlinks)
         return Plan(
             kind=OperationKind.DELETE,
-            subject=f"Delete {_named(paths)}",
+            subject=f"Delete {first_of(paths, 1)}",
             changes=(*changes, *broken.changes),
             remarks=(*_counted(notes, "deleted"), *_staying(stays), *broken.remarks),
             broken_links=0 if unlinks else broken.count,
@@ -130,7 +131,7 @@ class Planner:
         if len(set(moves.values())) < len(moves):
             hint = "move them one by one, or rename one first"
             raise VaultWriteError(Reason.CONFLICT, "two of these notes have the same name", hint=hint, path=folder)
-        subject = f"Move {_named(paths)} to {folder or 'the top of the vault'}"
+        subject = f"Move {first_of(paths, 1)} to {folder or 'the top of the vault'}"
         return self._move(moves, subject, links=links, stays=stays, emptied=emptied)
 
     def _chosen(self, paths: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
@@ -229,10 +230,6 @@ def _emptied(folders: Sequence[str], notes: Sequence[str]) -> tuple[str, ...]:
             found.add(above)
             above = above.rpartition("/")[0]
     return tuple(sorted(found, key=lambda folder: (-folder.count("/"), folder)))
-
-
-def _named(paths: Sequence[str]) -> str:
-    return paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
 
 
 def _counted(notes: Sequence[str], what: str) -> tuple[str, ...]:
