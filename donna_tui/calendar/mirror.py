@@ -53,12 +53,12 @@ def store(db: MemoryDb, calendar: str, kind: str, window: Window, fetched: Fetch
         vanished: set[str] = set()
         if fetched.complete:
             earliest = min((meeting.end.timestamp() for meeting in fetched.meetings), default=at)
-            listable = database.rows(
+            listable = database.column(
                 "SELECT event_id FROM calendar_mirror WHERE user_id = ? AND calendar_id = ? AND NOT cancelled"
                 " AND start_time >= ? AND start_time < ? AND end_time >= ?",
                 (ME, calendar, window.start.timestamp(), window.end.timestamp(), min(at, earliest)),
             )
-            vanished = {event_id for (event_id,) in listable} - rows.keys()
+            vanished = set(listable) - rows.keys()
         database.run_many(
             "UPDATE calendar_mirror SET cancelled = 1 WHERE user_id = ? AND calendar_id = ? AND event_id = ?",
             [(ME, calendar, event_id) for event_id in vanished],
@@ -166,8 +166,8 @@ _NEVER = "no-notes:"
 
 def series_without_notes(database: Database) -> frozenset[str]:
     """Return the ids of the series, and of single meetings, for which the user disabled notes."""
-    rows = database.rows("SELECT substr(key, ?) FROM meta WHERE key LIKE ? || '%'", (len(_NEVER) + 1, _NEVER))
-    return frozenset(identity for (identity,) in rows)
+    keyed = "SELECT substr(key, ?) FROM meta WHERE key LIKE ? || '%'"
+    return frozenset(database.column(keyed, (len(_NEVER) + 1, _NEVER)))
 
 
 def want_notes(db: MemoryDb, meeting: Meeting, *, wanted: bool) -> None:

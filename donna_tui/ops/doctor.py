@@ -299,13 +299,13 @@ _CODE = re.compile(r"```.*?```|`[^`]*`|https?://\S+", re.DOTALL)
 
 def is_mostly_not_english(database: Database) -> bool:
     """Return whether most notes of a sample, of those with enough prose to decide, are not in English."""
-    rows = database.rows(
+    texts = database.column(
         "SELECT group_concat(content, ' ') FROM memory_chunks WHERE document_id IN"
         " (SELECT id FROM memory_documents WHERE source_type = 'vault' ORDER BY rowid % 97, rowid LIMIT ?)"
         " GROUP BY document_id",
         (SAMPLE,),
     )
-    decided = [is_english for (content,) in rows if (is_english := _is_english(content)) is not None]
+    decided = [is_english for text in texts if (is_english := _is_english(text)) is not None]
     return len(decided) >= MIN_NOTES and sum(decided) * 2 < len(decided)
 
 
@@ -451,7 +451,7 @@ def _memory(space: Space) -> Iterator[Finding]:
 def _index_matches(client: VaultClient, database: Database) -> Iterator[Finding]:
     """Check that the index matches the notes of the vault, and marks the private ones."""
     states = file_states(database)
-    private = {path for (path,) in database.rows("SELECT source_id FROM memory_documents WHERE sensitive")}
+    private = set(database.column("SELECT source_id FROM memory_documents WHERE sensitive"))
     indexed = {path for path, state in states.items() if state.state == "indexed"}
     outdated, private_now = set(indexed), set[str]()
     for path in client.list():

@@ -92,8 +92,8 @@ def read_report(space: Space, paths: AppPaths, *, count_missing: bool = False) -
 
 
 def _missing(root: Path, database: Database) -> int:
-    indexed = database.rows("SELECT path FROM file_states WHERE state = 'indexed'")
-    return sum(not os.path.lexists(root / path) for (path,) in indexed)
+    indexed = database.column("SELECT path FROM file_states WHERE state = 'indexed'")
+    return sum(not os.path.lexists(root / path) for path in indexed)
 
 
 _UNINDEXED = "SELECT path, state, reason, message FROM file_states WHERE state <> 'indexed' ORDER BY path"

@@ -87,7 +87,7 @@ def public_notes(database: Database) -> Known:
     """Return the notes in which the index found nothing private."""
     sql = "SELECT source_id FROM memory_documents WHERE source_type = 'vault' AND NOT sensitive AND deleted_at IS NULL"
     states = file_states(database)
-    return {path: states[path] for (path,) in database.rows(sql) if path in states}
+    return {path: states[path] for path in database.column(sql) if path in states}
 
 
 def missing(hint: str = "vault_list lists the notes") -> VaultReadError:

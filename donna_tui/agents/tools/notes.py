@@ -118,12 +118,11 @@ def _targets(index: LinkIndex, note: VaultNote) -> set[str]:
 
 def _naming(database: Database, path: str) -> list[str]:
     """Return the notes with a link whose last part is the name of a note."""
-    rows = database.rows(
+    return database.column(
         "SELECT DISTINCT d.source_id FROM links l JOIN memory_documents d ON d.id = l.document_id"
         " WHERE l.target = ? AND d.source_type = 'vault' AND d.is_draft = 0",
         (link_key(path),),
     )
-    return [each for (each,) in rows]
 
 
 def _remembered(database: Database, identity: str, access: Access) -> RememberedPassage | None:
