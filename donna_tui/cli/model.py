@@ -16,7 +16,7 @@ from donna_tui.config.routes import load_routes, models_file
 from donna_tui.embedding import files
 from donna_tui.embedding.files import ModelFiles
 from donna_tui.embedding.prepare import install_model, prepared_model
-from donna_tui.ops.status import is_model_available
+from donna_tui.ops.status import model_files_state
 from donna_tui.platform.paths import app_paths
 from donna_tui.types.errors import DonnaError, ModelError
 from donna_tui.types.status import ModelPhase
@@ -66,7 +66,7 @@ def model_list(as_json: AsJson = False) -> None:
     model = _prepared(paths.cache)
     row = {
         "id": files.MODEL_NAME,
-        "state": is_model_available(paths),
+        "state": model_files_state(paths),
         "version": model.version_tag if model else None,
         "bytes": model.graph.stat().st_size if model else None,
         "folder": str((model.graph if model else files.export_folder(paths.cache) / files.GRAPH).parent),

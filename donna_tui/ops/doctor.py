@@ -34,7 +34,7 @@ from donna_tui.llm.failures import CompletionMetadata, ModelCallError, address_o
 from donna_tui.llm.probe import probe
 from donna_tui.memory.database import db_path, erasure_mark, read_db
 from donna_tui.memory.tokens import CL100K, prompt_tokens
-from donna_tui.ops.status import is_model_available, maintainer_of, read_report
+from donna_tui.ops.status import maintainer_of, model_files_state, read_report
 from donna_tui.platform.paths import AppPaths
 from donna_tui.platform.spaces import Space, SpaceLock
 from donna_tui.safety.classify import Sensitivity
@@ -129,7 +129,7 @@ EXTRAS = {
 
 
 def _model(paths: AppPaths) -> Finding:
-    state = is_model_available(paths)
+    state = model_files_state(paths)
     if state == "prepared":
         return Finding("model", "ok", "the embedding model is ready")
     if state == "installed":

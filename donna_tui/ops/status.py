@@ -75,7 +75,7 @@ def read_report(space: Space, paths: AppPaths, *, count_missing: bool = False) -
     """
     generation = current_generation(space.state)
     path = index_path(space.state, generation or 1)
-    empty = SpaceReport(space=space, database=str(path), model=is_model_available(paths), watcher=maintainer_of(space))
+    empty = SpaceReport(space=space, database=str(path), model=model_files_state(paths), watcher=maintainer_of(space))
     if generation is None or not path.exists():
         return empty
     with contextlib.closing(open_database(path, read_only=True)) as database:
@@ -110,7 +110,7 @@ def maintainer_of(space: Space) -> str:
     return lock.owner() or "another program"
 
 
-def is_model_available(paths: AppPaths) -> str:
+def model_files_state(paths: AppPaths) -> str:
     """Return `prepared`, `installed` (it is prepared at the next start), `missing`, or `damaged`."""
     try:
         if prepared_model(paths.cache):

@@ -17,7 +17,7 @@ from donna_tui.embedding import files, prepare
 from donna_tui.embedding.prepare import prepare_model
 from donna_tui.engine.model_manager import ModelManager
 from donna_tui.engine.space_context import SpaceContext
-from donna_tui.ops.status import is_model_available
+from donna_tui.ops.status import model_files_state
 from donna_tui.platform.paths import AppPaths
 from donna_tui.platform.spaces import Space
 from donna_tui.types.errors import DonnaError, ModelError, Reason
@@ -205,14 +205,14 @@ def test_damaged_files_that_can_be_replaced_are_not_reported_as_damaged(
     paths = AppPaths(machine.cache, machine.cache, machine.cache, machine.cache)
     write_export(machine.folder)
     (machine.folder / "model.onnx").write_bytes(b"damaged")
-    assert is_model_available(paths) == "installed"
+    assert model_files_state(paths) == "installed"
     monkeypatch.setattr(files, "find_weights", lambda: None)
-    assert is_model_available(paths) == "damaged"
+    assert model_files_state(paths) == "damaged"
     placed = machine.models / files.HAND_PLACED
     placed.mkdir()
     (placed / "model.onnx").write_bytes(b"official")
     (placed / "tokenizer.json").write_bytes(tokenizer_json())
-    assert is_model_available(paths) == "prepared"
+    assert model_files_state(paths) == "prepared"
 
 
 async def test_a_model_that_cannot_be_stored_is_refused_and_reported(tmp_path: Path) -> None:
