@@ -62,8 +62,8 @@ class ConnectionLimiter:
     Thread-safe.
     """
 
-    def __init__(self, limits: Limits | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._limits, self._clock = limits or Limits(), clock
+    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+        self._limits, self._clock = limits, clock
         self._connections: OrderedDict[TrackedConnection, None] = OrderedDict()
         self._lock = Lock()
 
