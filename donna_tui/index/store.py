@@ -164,28 +164,24 @@ class MemoryStore:
     def reindex(self, user_id: str = "me", source_type: str | None = None) -> int:
         """Discard all vectors, so that every chunk is embedded again. Return the number of chunks."""
         where = "user_id = ? AND (? IS NULL OR document_id IN (SELECT id FROM memory_documents WHERE source_type = ?))"
-        parameters = (user_id, source_type, source_type)
+        return self._embed_again(where, (user_id, source_type, source_type))
+
+    def embed_again(self, document_id: str) -> None:
+        """Discard the vectors of a document, so that its chunks are embedded again."""
+        self._embed_again("document_id = ?", (document_id,))
+
+    def _embed_again(self, where: str, parameters: tuple[str | None, ...]) -> int:
+        listed = f"SELECT id, chunk_id, embed_hash FROM memory_chunks WHERE {where}"  # noqa: S608
         with self.database.transaction():
-            listed = f"SELECT id, chunk_id, embed_hash FROM memory_chunks WHERE {where}"  # noqa: S608
             rows = [ChunkRow(*row) for row in self.database.rows(listed, parameters)]
             self._remove_vectors(rows)
             self.database.run(f"UPDATE memory_chunks SET embedding_version = '' WHERE {where}", parameters)  # noqa: S608
-            self.database.run(
-                "DELETE FROM embeddings WHERE embed_hash NOT IN"
-                " (SELECT embed_hash FROM memory_chunks WHERE embedding_version <> '')"
-            )
-        return len(rows)
-
-    def embed_again(self, document_id: str) -> None:
-        with self.database.transaction():
-            rows = chunks_of(self.database, document_id)
-            self._remove_vectors(rows)
-            self.database.run("UPDATE memory_chunks SET embedding_version = '' WHERE document_id = ?", (document_id,))
             self.database.run_many(
                 "DELETE FROM embeddings WHERE embed_hash = ?1 AND NOT EXISTS"
                 " (SELECT 1 FROM memory_chunks WHERE embed_hash = ?1 AND embedding_version <> '')",
                 [(row.embed_hash,) for row in rows],
             )
+        return len(rows)
 
     def get_document_meta(self, source_type: str, source_id: str, user_id: str = "me") -> tuple[str, float] | None:
         """Return the id of a document and when it was last stored (Unix time), or None."""
