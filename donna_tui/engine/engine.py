@@ -8,6 +8,7 @@ import datetime
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -320,9 +321,7 @@ class Engine:
 
         day = datetime.date.fromtimestamp(self.context.clock())
         candidates = await self.context.read(lambda database: question_candidates(database, day))
-        return await answered_question(
-            candidates, lambda each: self.context.searcher.search_in(self._lease.readers, each, "")
-        )
+        return await answered_question(candidates, partial(self.context.searcher.search_in, self._lease.readers))
 
     async def questions(self) -> tuple[str, ...]:
         """Return the previous questions, newest first."""

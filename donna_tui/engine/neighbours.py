@@ -14,7 +14,7 @@ from donna_tui.config.agent_settings import settings_of
 from donna_tui.config.load import load_config, load_trusted
 from donna_tui.config.models import MemoryConfig
 from donna_tui.engine.passages import Passage, passage_in
-from donna_tui.index.generations import current_generation, index_path, recipe_of
+from donna_tui.index.generations import current_generation, index_path
 from donna_tui.index.readers import Readers
 from donna_tui.platform.paths import AppPaths
 from donna_tui.platform.spaces import Space, agent_space, known_spaces
@@ -110,8 +110,7 @@ class Neighbours:
     ) -> SearchOutcome | None:
         """Search a space; return None if its index cannot be read now."""
         try:
-            built = await neighbour.readers.run(lambda database, _: recipe_of(database))
-            return _in_space(neighbour.name, await searcher.search_in(neighbour.readers, request, built.embedding))
+            return _in_space(neighbour.name, await searcher.search_in(neighbour.readers, request))
         except DatabaseError:
             return None
 

@@ -71,7 +71,7 @@ async def answered_question(
 ) -> str:
     """Return the first candidate whose best hit is in its own note; empty if there is none. Raises DatabaseError."""
     for candidate in candidates:
-        outcome = await search(SearchRequest(text=candidate.question, k=1))
+        outcome = await search(SearchRequest(text=candidate.question, k=1, mode="keyword"))
         if outcome.hits and outcome.hits[0].path == candidate.path:
             return candidate.question
     return ""

@@ -135,12 +135,16 @@ class SearchService:
             keyword.drop()
         return self._reported(outcome, started)
 
-    async def search_in(self, readers: Readers, request: SearchRequest, embedding: str) -> SearchOutcome:
+    async def search_in(self, readers: Readers, request: SearchRequest) -> SearchOutcome:
         """Answer a request from another index: by meaning if its vectors are of this model. Raises DatabaseError."""
-        question = await self._with_vector(ask(request))
-        if self._service is None or embedding != self._service.version_tag:
-            question = replace(question, vector=None, mode="keyword")
-        return await readers.run(lambda database, vectors: search(database, vectors, question, self._settings))
+        question, version = await self._with_vector(ask(request)), self._version
+        by_words = replace(question, vector=None, mode="keyword")
+
+        def work(database: Database, vectors: VectorIndex) -> SearchOutcome:
+            is_same = recipe_of(database).embedding == version
+            return search(database, vectors, question if is_same else by_words, self._settings)
+
+        return await readers.run(work)
 
     async def more_like(self, hit: Hit, request: SearchRequest, readers: Readers | None = None) -> SearchOutcome:
         """Find passages of other notes similar to a hit, in its index. Raises DatabaseError."""
