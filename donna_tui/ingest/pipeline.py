@@ -148,7 +148,7 @@ class Pipeline:
         return self._reading() or self.deletions.waiting or embedding or self.memory.waiting
 
     def _reading(self) -> bool:
-        return self._worker.busy or len(self.queue) > 0 or self._rescan_requested.is_set() or self._comparing
+        return self.queued > 0 or self._rescan_requested.is_set() or self._comparing
 
     async def is_complete(self) -> bool:
         """Return whether no passage lacks its vector, and no document of another source lacks its score.

@@ -38,30 +38,27 @@ class IngestWorker:
     ) -> None:
         self._queue, self._source, self._write, self._hub, self._finish = queue, source, write, hub, finish
         self.trouble: DonnaError | None = None
-        self.busy = False
         self.in_hand: list[Job] = []
 
     async def run(self) -> None:
         """Process jobs until cancelled. Raises DonnaError for an error that is not transient."""
         while True:
-            jobs = await self._queue.take()
-            self.busy = True
+            self.in_hand = await self._queue.take()
             try:
-                while jobs:
-                    self.in_hand = jobs
+                while jobs := self.in_hand:
                     done, error = await self._write(partial(self._flush, jobs))
                     for job, outcome in zip(jobs, done, strict=False):
                         self._finish(job, outcome)
-                    jobs = jobs[len(done) :]
+                    self.in_hand = jobs[len(done) :]
                     if error:
-                        self._queue.put(jobs)
-                        jobs = self.in_hand = []
+                        self._queue.put(self.in_hand)
+                        self.in_hand = []
                         await self._wait_out(error)
                     elif self.trouble:
                         self._hub.post(ProblemCleared(reason=self.trouble.reason))
                         self.trouble = None
             finally:
-                self.busy, self.in_hand = False, []
+                self.in_hand = []
 
     def _flush(self, jobs: list[Job]) -> tuple[list[Outcome], DonnaError | None]:
         """Process the jobs that fit into one flush, at least one. Return their outcomes, and any error."""
