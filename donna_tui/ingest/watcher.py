@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from donna_tui.ingest.sync_policy import QUIET_MS
 from donna_tui.types.events import EventHub, WatcherStateChanged, WatchEvent
@@ -99,7 +99,7 @@ class Watcher:
         self._include, self._quiet_ms = include, quiet_ms
         self._hub = hub
         self._on_change = on_change
-        self.mode = "off"
+        self.mode: Literal["native", "polling", "off"] = "off"
         self._detail = ""
         self.begun = asyncio.Event()
         """Set when the watch is active or has failed: a comparison that begins after this misses nothing."""
@@ -200,7 +200,7 @@ class Watcher:
         except ValueError:
             return ""
 
-    def _set_mode(self, mode: str, detail: str) -> None:
+    def _set_mode(self, mode: Literal["native", "polling"], detail: str) -> None:
         if (mode, detail) != (self.mode, self._detail):
             self.mode, self._detail = mode, detail
-            self._hub.post(WatcherStateChanged(mode="native" if mode == "native" else "polling", detail=detail))
+            self._hub.post(WatcherStateChanged(mode=mode, detail=detail))
