@@ -20,7 +20,6 @@ from donna_tui.engine.model_manager import ModelManager
 from donna_tui.engine.space_context import SpaceContext
 from donna_tui.engine.status_reporter import StatusReporter, measure, worth_reporting
 from donna_tui.index.documents import folders_of, sources_of
-from donna_tui.index.invocations import InputHash, load_key
 from donna_tui.platform.lazy import Lazy
 from donna_tui.platform.log import LOG_NAME, LogFile
 from donna_tui.platform.paths import AppPaths, private_folder
@@ -103,11 +102,10 @@ class Engine:
         self._log = LogFile(self._log_file)
         self._end_log = self.hub.subscribe(self._log)
         self._started = True
-        self._input_hash = InputHash(load_key(self.space.state))
         retrieval, policy = self._config.retrieval, self.context.policy
         settings = Settings(retrieval.min_score, retrieval.max_k, policy.deadline_seconds)
         self.context.search_service = SearchService(
-            lambda: self._lease.readers, settings, self.hub, self._input_hash, configured_reranker(retrieval)
+            lambda: self._lease.readers, settings, self.hub, self.context.input_hash, configured_reranker(retrieval)
         )
         self.hub.post(EngineStateChanged(state="starting"))
         if not self._log.opened:
@@ -181,7 +179,7 @@ class Engine:
     def _build_maintainer(self) -> IndexMaintainer:
         from donna_tui.ingest.index_maintainer import IndexMaintainer
 
-        return IndexMaintainer(self.context.ingest_context(), self.context.searcher, self._input_hash)
+        return IndexMaintainer(self.context.ingest_context(), self.context.searcher)
 
     async def _begin_maintaining(self, maintainer: IndexMaintainer) -> None:
         """Start the work of the process that maintains the index."""

@@ -10,6 +10,7 @@ from donna_tui.config.agent_settings import AgentEmbedding, AgentSettings, not_i
 from donna_tui.config.models import MemoryConfig
 from donna_tui.config.routes import load_routes
 from donna_tui.index.database import Database
+from donna_tui.index.invocations import InputHash, load_key
 from donna_tui.index.readers import Readers
 from donna_tui.ingest.sync_policy import SyncPolicy, policy_of
 from donna_tui.platform.paths import AppPaths
@@ -52,6 +53,10 @@ class SpaceContext:
     @property
     def policy(self) -> SyncPolicy:
         return policy_of(self.config)
+
+    @cached_property
+    def input_hash(self) -> InputHash:
+        return InputHash(load_key(self.space.state))
 
     @cached_property
     def client(self) -> VaultClient:
@@ -121,6 +126,7 @@ class SpaceContext:
             client=self.client,
             chunker=NoteChunker(self.splitter.counter, self.splitter.window, self.config.embedding.chunk_overlap),
             hub=self.hub,
+            input_hash=self.input_hash,
             long_running=self.long_running,
             memory_indexer=MemoryIndexer,
         )

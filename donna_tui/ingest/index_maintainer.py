@@ -7,7 +7,7 @@ import time
 from functools import partial
 
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.index.invocations import InputHash, record
+from donna_tui.index.invocations import record
 from donna_tui.index.readers import Readers
 from donna_tui.ingest.indexes import Indexes
 from donna_tui.ingest.pipeline import IngestContext
@@ -34,8 +34,8 @@ WATCH_SECONDS = 5.0
 class IndexMaintainer:
     """The writing side of an engine, in the one process that holds the space's IndexLease."""
 
-    def __init__(self, context: IngestContext, searcher: SearchService, input_hash: InputHash) -> None:
-        self.indexes = Indexes(context, input_hash)
+    def __init__(self, context: IngestContext, searcher: SearchService) -> None:
+        self.indexes = Indexes(context)
         root, config = context.space.root, context.config
         self._root = VaultRoot(root)
         self._hub, self._searcher = context.hub, searcher

@@ -8,7 +8,6 @@ from functools import partial
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.index import generations
 from donna_tui.index.database import check_integrity
-from donna_tui.index.invocations import InputHash
 from donna_tui.index.readers import Readers
 from donna_tui.ingest.pipeline import IngestContext, Pipeline
 from donna_tui.ingest.watcher import ChangedPaths
@@ -19,8 +18,8 @@ from donna_tui.types.events import IndexSwapped, ProblemRaised
 class Indexes:
     """One or two pipelines over the same vault. Searches use `active`; both follow changes."""
 
-    def __init__(self, context: IngestContext, input_hash: InputHash) -> None:
-        self._context, self._hub, self._input_hash = context, context.hub, input_hash
+    def __init__(self, context: IngestContext) -> None:
+        self._context, self._hub = context, context.hub
         self._service: EmbeddingService | None = None
         self._wanted = context.chunker.recipe
         self.building: Pipeline | None = None
@@ -97,7 +96,7 @@ class Indexes:
         self._report_damage(generation)
         self._active = await self._open(generation)
         if self._service:
-            await self.active.embed_with(self._service, self._input_hash)
+            await self.active.embed_with(self._service)
         await self.active.reconcile("the index is rebuilt")
 
     async def embed_with(self, service: EmbeddingService) -> None:
@@ -107,11 +106,11 @@ class Indexes:
         if self.building is None:
             await self._build_if_needed("the model has changed")
         if self.active.built.embedding in ("", service.version_tag):
-            await self.active.embed_with(service, self._input_hash)
+            await self.active.embed_with(service)
         if self.building:
             if self.active.built.embedding == service.version_tag:
                 await self.building.write(partial(self.building.store.copy_vectors, self.active.path))
-            await self.building.embed_with(service, self._input_hash)
+            await self.building.embed_with(service)
 
     async def _build_if_needed(self, why: str) -> None:
         if not self._wanted.fits(self.active.built):

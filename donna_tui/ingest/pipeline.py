@@ -49,6 +49,7 @@ class IngestContext:
     client: VaultClient
     chunker: NoteChunker
     hub: EventHub
+    input_hash: InputHash
     long_running: bool
     memory_indexer: Callable[[Pipeline], MemoryIndexer]
 
@@ -101,12 +102,12 @@ class Pipeline:
             database.close()
             raise
 
-    async def embed_with(self, service: EmbeddingService, input_hash: InputHash) -> None:
+    async def embed_with(self, service: EmbeddingService) -> None:
         store = self.store
         await self.write(partial(store.use_embeddings, service.version_tag, service.provider.dim))
         self.built = Recipe(self.built.chunking, service.version_tag)
         score = self.memory.request_check  # of the documents of other sources, once embedding is idle
-        self.embeddings = EmbeddingQueue(store, self.write, service, self._hub, input_hash, rested=score)
+        self.embeddings = EmbeddingQueue(store, self.write, service, self._hub, self.context.input_hash, rested=score)
         self._tasks.start("embedding", self.embeddings.run)
 
     @property

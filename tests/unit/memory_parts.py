@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from donna_tui.config.models import ChatSourceConfig, MemoryConfig, SourcesConfig
+from donna_tui.index.invocations import InputHash
 from donna_tui.index.store import MemoryStore
 from donna_tui.ingest.pipeline import IngestContext
 from donna_tui.ingest.source import NoteChunker
@@ -89,6 +90,7 @@ def ingest_context(vault: Path, state: Path, hub: EventHub, **sources: Any) -> I
         client=VaultClient(vault),
         chunker=NoteChunker(CUT.counter, CUT.window, overlap=0),
         hub=hub,
+        input_hash=InputHash(b"key"),
         long_running=True,
         memory_indexer=MemoryIndexer,
     )
