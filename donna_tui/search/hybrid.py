@@ -160,12 +160,12 @@ def judge(passages: PassageCache, question: Question, settings: Settings, legs: 
         return one.keyword_rank is not None or is_close or one.id in asked
 
     best = list(islice(filter(is_relevant, ranked), TOP_CANDIDATES))
-    boosts = _person_boosts(passages, question, legs.keyword, ranked, best)
+    boosts = _person_boosts(passages, question, ranked, best, in_note=legs.keyword.in_note)
     if boosts is None:
         hits, others = list[Ranked](), _closest_first(passages, content, ranked)
     else:
         ranked = boosted(ranked, boosts)
-        hits = _later_decisions_first(passages, question, list(filter(is_relevant, ranked)), listed)
+        hits = _later_decisions_first(passages, question.query, list(filter(is_relevant, ranked)), listed)
         hits = originals_first(passages, _asked_year_first(passages, content.years, hits), content.stems)
         others = [one for one in ranked if not is_relevant(one)]
     hits = _with_text_first(hits, empty) if empty else hits
@@ -212,7 +212,7 @@ def least_cosine(question: Question, settings: Settings) -> float:
 
 
 def _person_boosts(
-    passages: PassageCache, question: Question, keyword: KeywordLeg, ranked: Sequence[Ranked], best: Sequence[Ranked]
+    passages: PassageCache, question: Question, ranked: Sequence[Ranked], best: Sequence[Ranked], *, in_note: bool
 ) -> dict[int, float] | None:
     """Return the boosts of the best passages of conversations, by how much more they say about the person whom the
     question names than about others.
@@ -226,7 +226,7 @@ def _person_boosts(
     rows = passages.rows([one.id for one in best])
     found = [one for one in best if one.id in rows]
     content = query_content(question.query)
-    is_chosen = keyword.in_note or _asks_only_for_section(question.query)
+    is_chosen = in_note or _asks_only_for_section(question.query)
     answered = (_answers(content, one, rows[one.id], is_known=question.is_known) for one in found)
     is_close = is_chosen or not best or any(answered)
     if not is_close and not _one_note_holds_all(passages, content, ranked, best):
@@ -285,29 +285,32 @@ def _rank(
     ]
     share, coverage = question.readable_share, 1.0 if question.vector is None else keyword.coverage
     ranked = fuse(candidates, list(keyword.scores), list(semantic), readable_share=share, coverage=coverage)
-    ranked = _by_date(passages, question, ranked, in_note=keyword.in_note)
-    ranked = boosted(ranked, _by_number(passages, question, ranked))
-    if _asks_only_for_section(question.query):
+    if question.mode != "hybrid":
+        return ranked
+    query = question.query
+    ranked = _by_date(passages, query, ranked, in_note=keyword.in_note)
+    ranked = boosted(ranked, _by_number(passages, query, ranked))
+    if _asks_only_for_section(query):
         ranked = boosted(ranked, dict.fromkeys(listed, 1.0), 1.0)  # above all others
     else:
-        ranked = boosted(ranked, _by_section(passages, question, ranked, listed), SECTION_WEIGHT)
-    return boosted(ranked, _by_user(passages, question, [each for each, at in places.items() if at.is_turn]))
+        ranked = boosted(ranked, _by_section(passages, query, ranked, listed), SECTION_WEIGHT)
+    return boosted(ranked, _by_user(passages, query, [each for each, at in places.items() if at.is_turn]))
 
 
-def _by_date(passages: PassageCache, question: Question, ranked: list[Ranked], *, in_note: bool) -> list[Ranked]:
+def _by_date(passages: PassageCache, query: Query, ranked: list[Ranked], *, in_note: bool) -> list[Ranked]:
     """Boost the passages of notes that contain a date of the question, or have it as their own. A date that is the
     note's own selects the note; the rest of the question selects the passage in it, unless only one note is searched.
     Only the latest note of a series is boosted, above all others.
 
     Turns gain nothing, unless the date is relative: they are often about another day than that of their conversation.
     """
-    content = query_content(question.query)
-    if content.dates is None or question.mode != "hybrid" or not ranked:
+    content = query_content(query)
+    if content.dates is None or not ranked:
         return ranked
     rows = passages.rows([one.id for one in ranked])
     notes = {each: row for each, row in rows.items() if row.source_type == MemorySource.VAULT}
     dated = rows if content.relative_stems else notes
-    if newest := question.query.newest:
+    if newest := query.newest:
         notes = {each: row for each, row in notes.items() if row.document_id == newest}
         boosts = _above_all(ranked, notes, BOOST_WEIGHT, 1.0)
     else:
@@ -315,7 +318,7 @@ def _by_date(passages: PassageCache, question: Question, ranked: list[Ranked], *
     ranked = boosted(ranked, boosts)
     if in_note:
         return ranked
-    people = asks_who(question.query)
+    people = asks_who(query)
     own = [(one, notes[one.id]) for one in ranked if one.id in notes and content.holds_date(notes[one.id].about)]
     scores = {
         one.id: score_within(content, row.about, row.content, one.cosine or 0.0, people=people) for one, row in own
@@ -337,16 +340,16 @@ def _asks_only_for_section(query: Query) -> bool:
 
 
 def _by_section(
-    passages: PassageCache, question: Question, ranked: Sequence[Ranked], listed: Collection[int]
+    passages: PassageCache, query: Query, ranked: Sequence[Ranked], listed: Collection[int]
 ) -> dict[int, float]:
     """Return the boosts of the passages that list what the question asks for. They are in proportion to the passages'
     scores, and to the share of the other words of the question that they contain, relative to the largest, since such a
     list about another subject or person answers nothing. Words that only the properties of the note have, such as the
     attendees, do not count. Lists with open check boxes that name the person in question are above all others.
     """
-    section, _ = section_of(question.query.text)
+    section, _ = section_of(query.text)
     best = (ranked[0].rank_score if ranked else 0.0) or 1.0
-    content, rows = query_content(question.query), passages.rows(list(listed))
+    content, rows = query_content(query), passages.rows(list(listed))
     held = {each: content.coverage(f"{row.path} {row.heading_path} {row.content}") for each, row in rows.items()}
     most = max(held.values(), default=0.0)
     boosts = {
@@ -369,14 +372,14 @@ def _above_all(ranked: Sequence[Ranked], ids: Collection[int], weight: float, ah
 
 
 def _later_decisions_first(
-    passages: PassageCache, question: Question, ranked: list[Ranked], listed: Collection[int]
+    passages: PassageCache, query: Query, ranked: list[Ranked], listed: Collection[int]
 ) -> list[Ranked]:
     """Move each list of decisions above an older one that it may revise: it contains as many words of the question, at
     least one, or its path has all of them, and its note links to the older one, or has the same name apart from the
     date. A question about a date is not about what came later.
     """
-    content = query_content(question.query)
-    if section_of(question.query.text)[0] is not DECISIONS or content.dates is not None:
+    content = query_content(query)
+    if section_of(query.text)[0] is not DECISIONS or content.dates is not None:
         return ranked
     rows = passages.rows([one.id for one in ranked[:QUOTES_CHECKED] if one.id in listed])
     held = {
@@ -413,23 +416,21 @@ def _in_one_series(path: str, other: str) -> bool:
     return has_name and _NO_LETTERS.sub(" ", path) == _NO_LETTERS.sub(" ", other)
 
 
-def _by_number(passages: PassageCache, question: Question, ranked: Sequence[Ranked]) -> dict[int, float]:
+def _by_number(passages: PassageCache, query: Query, ranked: Sequence[Ranked]) -> dict[int, float]:
     """Return the share of the numbers of a short question, such as “§ 536 BGB”, that each passage contains: only they
     distinguish such questions, and the model does not know them.
     """
-    numbers = query_content(question.query).numbers_only
-    if question.mode != "hybrid" or not numbers.stems or len(question.query.terms) >= SENTENCE:
+    numbers = query_content(query).numbers_only
+    if not numbers.stems or len(query.terms) >= SENTENCE:
         return {}
     return {each: numbers.coverage(row.whole) for each, row in passages.rows([one.id for one in ranked]).items()}
 
 
-def _by_user(passages: PassageCache, question: Question, turns: Sequence[int]) -> dict[int, float]:
+def _by_user(passages: PassageCache, query: Query, turns: Sequence[int]) -> dict[int, float]:
     """Return 1 for each of some turns that is by the user, if the question is about the user."""
-    if question.mode != "hybrid":
-        return {}
     from donna_tui.search.speaker_attribution import is_about_user
 
-    if not is_about_user(question.query.text):
+    if not is_about_user(query.text):
         return {}
     return {each: float(row.heading_path == '["user"]') for each, row in passages.rows(turns).items()}
 
