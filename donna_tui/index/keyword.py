@@ -66,7 +66,7 @@ def search_words(
     """
     if not terms or limit < 1:
         return []
-    if is_one_note(database, scope):
+    if is_one_note(database, scope.filters):
         return _best_in_note(database, terms, scope, limit)
     estimate = estimate_scope(database, scope, run_parallel)
     if estimate.share <= NARROW and estimate.share * last_chunk(database) <= SHORT:

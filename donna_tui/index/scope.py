@@ -15,6 +15,7 @@ from donna_tui.index.documents import last_chunk
 from donna_tui.index.filters import Scope, all_in_scope, document_conditions, share_in_scope
 from donna_tui.index.sampling import Range, around, span
 from donna_tui.platform.lazy import np
+from donna_tui.types.search import Filters
 
 LISTED_AT_ONCE = 20_000
 """Maximum number of passages of a scope that are listed while the search waits, in about 5 ms."""
@@ -61,20 +62,19 @@ class ScopeEstimate:
     is_listed: bool = False
 
 
-def is_one_note(database: Database, scope: Scope) -> bool:
-    """Return whether the paths of a scope select a single document, ignoring phrases and excluded words."""
-    filters, cache = scope.filters, database.cache
-    if not (filters.path_prefix or filters.path_parts or filters.within):
-        return False
-    revision, key = database.revision(), ("is_one_note", filters)
-    known: bool | None = cache.get(key, revision) if cache else None
-    if known is None:
+def is_one_note(database: Database, filters: Filters) -> bool:
+    """Return whether the paths of some filters select a single document."""
+    has_path = bool(filters.path_prefix or filters.path_parts or filters.within)
+    return has_path and database.cached_by_id("is_one_note", [filters], _are_one_note)[filters]
+
+
+def _are_one_note(database: Database, asked: Sequence[Filters]) -> dict[Filters, bool]:
+    are_one_note = {}
+    for filters in asked:
         where, parameters = document_conditions(filters)
         two = f"SELECT 1 FROM memory_documents d WHERE {where} LIMIT 2"  # noqa: S608
-        known = len(database.rows(two, parameters)) == 1
-        if cache:
-            cache.put(key, revision, known)
-    return known
+        are_one_note[filters] = len(database.rows(two, parameters)) == 1
+    return are_one_note
 
 
 def estimate_scope(database: Database, scope: Scope, run_parallel: RunParallel | None = None) -> ScopeEstimate:

@@ -109,7 +109,7 @@ def keyword_leg(
     query = _respelt(database, _latest_dated(database, question.query))
     if _last_word_is_begun(database, query, typing=request.typing):
         query = replace(query, prefix=query.last_word)
-    question, in_note = replace(question, query=query), is_one_note(database, question.query.scope)
+    question, in_note = replace(question, query=query), is_one_note(database, query.filters)
     if question.mode == "semantic":
         return KeywordLeg(query, {}, {}, {}, in_note=in_note)
     found = matches(database, question, limit, run_parallel)

@@ -70,14 +70,14 @@ def test_excluded_words_are_left_out_of_the_note(store: MemoryStore) -> None:
     ],
 )
 def test_is_one_note_detects_single_note_scopes(store: MemoryStore, filters: Filters, expected: bool) -> None:
-    assert is_one_note(store.database, Scope(filters, phrases=("shape",))) is expected
+    assert is_one_note(store.database, filters) is expected
 
 
 def test_a_folder_is_one_note_until_another_is_added(store: MemoryStore) -> None:
     cached = replace(store.database, cache=RevisionCache())
-    below = Scope(Filters(path_prefix="Meetings"))
+    below = Filters(path_prefix="Meetings")
     assert is_one_note(cached, below)
     assert cached.cache
-    assert cached.cache.get(("is_one_note", below.filters), cached.revision()) is True
+    assert cached.cache.get("is_one_note", cached.revision()) == {below: True}
     store.upsert(note("Meetings/later.md", "another"))
     assert not is_one_note(cached, below)
