@@ -174,15 +174,14 @@ def _examined(alias: Alias, purpose: str, route: Route, environ: Mapping[str, st
         key = key_in(environ, route.api_key_env)
     except ValueError as error:
         return Finding(alias, "warn", f"{purpose}: {error}", f"set {route.api_key_env} to the key of the server")
+    made = f"{purpose} are made by {route.model} at {address_of(route)}"
+    if not route.is_local:
+        return Finding(alias, "ok", f"{made}; private notes are not sent to it", "donna model test asks it")
     try:
-        if route.is_local:
-            asyncio.run(probe(route, key))
+        asyncio.run(probe(route, key))
     except ModelCallError as error:
         return Finding(alias, "warn", f"{purpose}: {error.message}", error.hint or "", error.reason)
-    if route.is_local:
-        return Finding(alias, "ok", f"{purpose} are made by {route.model} at {address_of(route)}, on this machine")
-    message = f"{purpose} are made by {route.model} at {address_of(route)}; private notes are not sent to it"
-    return Finding(alias, "ok", message, "donna model test asks it")
+    return Finding(alias, "ok", f"{made}, on this machine")
 
 
 def _private(paths: AppPaths) -> Finding:
