@@ -75,10 +75,10 @@ def find_space(named: str | None, configured: Path | None, paths: AppPaths) -> S
         return space_at(folder, paths)
     if configured:
         return space_at(configured, paths)
-    for latest in known_spaces(paths):
+    latest = next(iter(known_spaces(paths)), None)
+    if latest:
         _check_apart(latest.root, paths)
-        return latest
-    return None
+    return latest
 
 
 def known_spaces(paths: AppPaths) -> list[Space]:
