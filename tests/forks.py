@@ -1,7 +1,7 @@
 """Run `python -m MODULE …` in a fork of a process that has already imported everything, which takes most of a run.
 
 Each run has its own process, environment, folder and streams. There is one server for each combination of the variables
-of Python and the locale, since these are read when the interpreter starts.
+of Python, the locale and Textual, since these are read when the interpreter starts or imports something.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from pathlib import Path
 from typing import IO, NoReturn
 
 REPOSITORY = Path(__file__).parent.parent
-OF_THE_START = ("PYTHON", "LC_", "LANG", "LD_", "OPENBLAS", "OMP_")
+OF_THE_START = ("PYTHON", "LC_", "LANG", "LD_", "OPENBLAS", "OMP_", "TEXTUAL")
 RUN = b"run"
-NOT_LOADED = ("donna_tui.tui", "donna_tui.__main__")
+SCREENS = "donna_tui.tui"
 
 
 def run_module(
@@ -47,28 +47,78 @@ def run_module(
             [sys.executable, "-m", module, *arguments],
             input=(given or "").encode(errors="surrogateescape"), capture_output=True, cwd=cwd, env=env, timeout=timeout, check=False,
         )  # fmt: skip
-    start = tuple(sorted((name, value) for name, value in env.items() if name.startswith(OF_THE_START)))
     with ExitStack() as opened:
-        order, stdin, out, err = (opened.enter_context(tempfile.TemporaryFile()) for _ in range(4))
-        order.write(json.dumps([module, *arguments, str(cwd), dict(env)]).encode())
+        stdin, out, err = (opened.enter_context(tempfile.TemporaryFile()) for _ in range(3))
         stdin.write((given or "").encode(errors="surrogateescape"))
+        stdin.seek(0)
         if given is None:
             stdin = opened.enter_context(open(os.devnull, "rb"))
-        status = _server(start).run([order, stdin, out, err], timeout)
+        streams = [stdin.fileno(), out.fileno(), err.fileno()]
+        status = _server(_of_the_start(env)).start([module, *arguments], cwd, env, streams).wait(timeout)
         out.seek(0)
         err.seek(0)
         return subprocess.CompletedProcess([module, *arguments], status, out.read(), err.read())
 
 
+def start_on_terminal(
+    module: str, arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], terminal: int
+) -> subprocess.Popen[bytes] | Run:
+    """Start a module in a session of its own, with a terminal as its streams."""
+    if sys.platform == "darwin":
+        command = [sys.executable, "-m", module, *arguments]
+        return subprocess.Popen(
+            command, stdin=terminal, stdout=terminal, stderr=terminal, env=env, cwd=cwd, start_new_session=True
+        )
+    return _server(_of_the_start(env), with_screens=True).start([module, *arguments], cwd, env, [terminal] * 3)
+
+
+def _of_the_start(env: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((name, value) for name, value in env.items() if name.startswith(OF_THE_START)))
+
+
+class Run:
+    """A module that runs, with the methods of `subprocess.Popen` that the tests use."""
+
+    def __init__(self, answers: IO[str]) -> None:
+        self._answers = answers
+        self.pid = int(answers.readline())
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        return self._ended_within(0)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return the exit status. Raises TimeoutExpired, after the module was killed."""
+        status = self._ended_within(timeout)
+        if status is None:
+            self.kill()
+            self._ended_within(None)
+            raise subprocess.TimeoutExpired(f"a run in process {self.pid}", timeout or 0)
+        return status
+
+    def _ended_within(self, seconds: float | None) -> int | None:
+        if self.returncode is None and select.select([self._answers], [], [], seconds)[0]:
+            with self._answers:
+                self.returncode = int(self._answers.readline())
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(9)
+
+
 class _Server:
     """The process that forks. Calls from several threads run in parallel."""
 
-    def __init__(self, start: Mapping[str, str]) -> None:
+    def __init__(self, start: Mapping[str, str], *, with_screens: bool) -> None:
         others = {name: value for name, value in os.environ.items() if not name.startswith((*OF_THE_START, "DONNA_"))}
         self._socket, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.forks", str(theirs.fileno())],
+                [sys.executable, "-m", "tests.forks", str(theirs.fileno()), *(["screens"] if with_screens else [])],
                 cwd=REPOSITORY,
                 env={**others, **start},
                 pass_fds=[theirs.fileno()],
@@ -76,20 +126,16 @@ class _Server:
             )
         atexit.register(self._close)
 
-    def run(self, files: list[IO[bytes]], timeout: float) -> int:
-        """Run the job described by the first of `files`, with the others as its streams. Return its exit status."""
-        for file in files:
-            if file.writable():
-                file.seek(0)
+    def start(self, words: Sequence[str], cwd: Path, env: Mapping[str, str], streams: Sequence[int]) -> Run:
+        """Start a module with its arguments, and these descriptors as its streams."""
         reading_end, writing_end = os.pipe()
-        with open(reading_end, encoding="ascii") as answers:
-            socket.send_fds(self._socket, [RUN], [writing_end, *(file.fileno() for file in files)])
+        answers = os.fdopen(reading_end, encoding="ascii")
+        with tempfile.TemporaryFile() as order:
+            order.write(json.dumps([*words, str(cwd), dict(env)]).encode())
+            order.seek(0)
+            socket.send_fds(self._socket, [RUN], [writing_end, order.fileno(), *streams])
             os.close(writing_end)
-            child = int(answers.readline())
-            if not select.select([answers], [], [], timeout)[0]:
-                os.kill(child, 9)
-                raise subprocess.TimeoutExpired(f"a run in process {child}", timeout)
-            return int(answers.readline())
+            return Run(answers)
 
     def _close(self) -> None:
         self._socket.close()
@@ -97,8 +143,8 @@ class _Server:
 
 
 @cache
-def _server(start: tuple[tuple[str, str], ...]) -> _Server:
-    return _Server(dict(start))
+def _server(start: tuple[tuple[str, str], ...], *, with_screens: bool = False) -> _Server:
+    return _Server(dict(start), with_screens=with_screens)
 
 
 def _serve(ours: socket.socket) -> None:
@@ -139,6 +185,9 @@ def _run(order: int, streams: tuple[int, ...]) -> NoReturn:
     os.environ.clear()
     os.environ.update(env)
     time.tzset()
+    if os.isatty(0):
+        os.setsid()
+        sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     sys.path[0] = cwd
     sys.argv = [module, *arguments]
     status = 1
@@ -156,12 +205,13 @@ def _run(order: int, streams: tuple[int, ...]) -> NoReturn:
     os._exit(status)
 
 
-def _load() -> None:
-    """Import all modules of Donna except the screens, which no command draws."""
+def _load(*, with_screens: bool) -> None:
+    """Import all modules of Donna, but the screens, which no command draws, only for runs on a terminal."""
     import donna_tui
 
+    left_out = ("donna_tui.__main__",) if with_screens else ("donna_tui.__main__", SCREENS)
     for each in pkgutil.walk_packages(donna_tui.__path__, "donna_tui."):
-        if not each.name.startswith(NOT_LOADED):
+        if not each.name.startswith(left_out):
             with suppress(ImportError):
                 importlib.import_module(each.name)
     gc.collect()
@@ -169,6 +219,6 @@ def _load() -> None:
 
 
 if __name__ == "__main__":
-    _load()
+    _load(with_screens="screens" in sys.argv[2:])
     with socket.socket(fileno=int(sys.argv[1])) as served:
         _serve(served)

@@ -16,8 +16,11 @@ import termios
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from rich.cells import cell_len
+
+from tests.forks import Run, start_on_terminal
 
 PATIENCE_SECONDS = 30.0
 QUIET_SECONDS = 0.3
@@ -82,7 +85,7 @@ class Screen:
 class Terminal:
     """A pseudo-terminal with a program in it. `written` is everything that the program wrote so far."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | Run
     descriptor: int
     rows: int
     columns: int
@@ -164,14 +167,13 @@ def python_in_terminal(*arguments: str, rows: int = 40, columns: int = 140, **en
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     settings = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "TEXTUAL_ANIMATIONS": "none", "LC_ALL": "C.UTF-8"}
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    process = subprocess.Popen(
-        [sys.executable, *arguments],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env={**kept, **settings, **environ},
-        start_new_session=True,
-    )
+    env = {**kept, **settings, **environ}
+    process: subprocess.Popen[bytes] | Run
+    if arguments[0] == "-m":
+        process = start_on_terminal(arguments[1], arguments[2:], cwd=Path.cwd(), env=env, terminal=theirs)
+    else:
+        command = [sys.executable, *arguments]
+        process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env, start_new_session=True)
     os.close(theirs)
     try:
         yield Terminal(process, ours, rows, columns)
