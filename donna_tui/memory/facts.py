@@ -13,7 +13,7 @@ from donna_tui.index.database import Database, columns_of
 from donna_tui.index.documents import Document
 from donna_tui.memory.chat import day_of
 from donna_tui.memory.database import MemoryDb, undone
-from donna_tui.memory.scores import PREFERENCE, has_preference
+from donna_tui.memory.preferences import is_preference, kind_preferred, preference_key
 from donna_tui.memory.splitter import TextSplitter
 from donna_tui.text.chunker import Chunk
 from donna_tui.text.encodable import encodable
@@ -21,7 +21,6 @@ from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import plain_text, shorten
 from donna_tui.text.sentences import sentences_by_line
 from donna_tui.text.tokens import TokenCounter
-from donna_tui.text.words import STOP_WORDS
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import Correction, MemoryType
 from donna_tui.types.search import ME, MemorySource
@@ -40,27 +39,6 @@ def clean_text(text: str) -> str:
     return _BLANK_LINES.sub("\n\n", lines).strip()
 
 
-KEY_WORDS = 6
-"""Maximum number of words of a preference in its key."""
-
-_REQUEST = re.compile(
-    r"(?!(?:(?:please|bitte),? )?(?:do not |don['’]t |n['’])?(?:remember|forget|note|vergiss|merke?|notiere?|oublie)\b)"
-    r"(?:please,? |(?:always|never|do not|don['’]t) (?!(?:mind|been|had)\b)\w|bitte,? \w"
-    r"|(?!ja\b|nein\b)\w+ (?-i:bitte),? \w|(?:n['’]|ne )\w+ (?:pas|jamais|plus)\b"
-    r"|(?:.+ )?s['’]il (?:te|vous) pla[iî]t(?:,? \w|\W*$))",
-    re.IGNORECASE,
-)
-"""Match how a text begins that asks for a behaviour: “Please answer in German”, “Don't use emojis”, “Antworte bitte auf
-Deutsch”, “N'utilise pas d'emojis”.
-"""
-
-_NEGATION = r"\b(?:never|do not|don['’]t|no|nie|niemals|nicht|keine?n?)\b"
-_ASKED = re.compile(rf"\b(?:please|bitte|always|immer)\b|{_NEGATION}", re.IGNORECASE)
-"""Words of a request that do not say what it is about."""
-
-_MANNER = re.compile(rf"(?!.*(?i:{_NEGATION}))(.*\b(?:in|auf)) [A-ZÀ-Þ]\w+\W*", re.DOTALL)
-"""A request that ends with a language, or another way of which only one is possible."""
-
 _NOW = re.compile(
     r"\b(?:right now|at the moment|currently|for now|just now|this (?:session|conversation|chat)|(?:i am|i['’]m) now)"
     r"\b",
@@ -74,26 +52,7 @@ _EVENT = re.compile(
     re.IGNORECASE,
 )
 """Match what says when something happened, or begins with a verb in the past."""
-_LABELLED = re.compile(r"^\s*([^\W\d_][\w ’'/-]{1,40}):\s+\S")
-_HABIT = re.compile(
-    r":\s+I (?:\w+ly |much )?(?:always|never|hate|dislike|detest|can['’]?t stand|cannot stand)\b", re.IGNORECASE
-)
-_FAVOURITE = re.compile(
-    r"\b(?:my|(?:owner|user)['’]s) ((?:\w+ )?favou?rite (?:\w+ ){0,3}?\w+) (?:is|are|was|remains?)\b", re.IGNORECASE
-)
-_CALL_ME = re.compile(r"(?:please,? )?call me\b", re.IGNORECASE)
-_PREFERS = re.compile(
-    r"\bprefers? (?P<what>[\w'’ -]{1,80}?)"
-    r"(?: (?:now|nowadays|these days|instead|to|over|than|in|with|for|when|at|on)\b|[.,;!]|$)",
-    re.IGNORECASE,
-)
-_COMPARED = re.compile(
-    r"\bprefers? (?P<one>[\w'’ -]{1,60}?)(?: now| nowadays| these days)?,? (?:over|to|instead of|rather than) "
-    r"(?P<other>[\w'’ -]{1,60}?)(?: now| nowadays| these days)?(?P<rest> (?:in|with|for|when|at|on)\b.*|[.,;!].*|)$",
-    re.IGNORECASE | re.DOTALL,
-)
 _CHANGED = re.compile(r"\b(?:now|nowadays|these days|instead|no longer|any ?more)\b", re.IGNORECASE)
-_WORD = re.compile(r"\w+")
 
 
 def route(text: str, hint: MemoryType | None = None) -> MemoryType:
@@ -103,49 +62,13 @@ def route(text: str, hint: MemoryType | None = None) -> MemoryType:
     if hint is not None:
         return hint
     statement = text.strip()
-    if has_preference(text) or _REQUEST.match(statement):
+    if is_preference(statement):
         return MemoryType.PROCEDURAL
     if _NOW.search(text):
         return MemoryType.WORKING
     is_sentence = len(list(sentences_by_line(statement))) == 1 and not statement.endswith("?")
     is_fact = is_sentence and not _EVENT.search(statement)
     return MemoryType.SEMANTIC if is_fact else MemoryType.EPISODIC
-
-
-def preference_key(text: str) -> str:
-    """Return the key of a procedural memory; a later one with the same key replaces it.
-
-    The key of `Communication style: direct` is its label, that of `My favourite colour is blue` the thing liked best,
-    that of `Call me Emmy` the words before the name, that of `I prefer tea to coffee at night` the two things and when,
-    that of `Please answer in German` what is asked, without the language, which is also that of `Don't answer`, and
-    that of anything else the first meaningful words of the preference. `Tom: I always sit at the window` has both,
-    since it is not all that Tom does.
-    """
-    labelled = _LABELLED.match(text)
-    if labelled and not _HABIT.match(text, labelled.end(1)):
-        return _folded(labelled[1])
-    label = f"{_folded(labelled[1])}: " if labelled else ""
-    favourite = _FAVOURITE.search(text)
-    if favourite:
-        return label + _folded(favourite[1].replace("favorite", "favourite"))
-    if _CALL_ME.match(text):
-        return "call me"
-    if compared := _COMPARED.search(text):
-        things = sorted(_folded(compared[name]) for name in ("one", "other"))
-        return label + " ".join([*things, *_WORD.findall(compared["rest"].lower())[:KEY_WORDS]])
-    if _REQUEST.match(text):
-        manner = _MANNER.fullmatch(text)
-        said = _ASKED.sub(" ", manner[1] if manner else text)
-    else:
-        match = PREFERENCE.search(text)
-        said = text[match.start() :] if match else text
-    words = _WORD.findall(said.lower())
-    distinctive = [word for word in words if word not in STOP_WORDS]
-    return label + (" ".join((distinctive or words)[:KEY_WORDS]) or _folded(text))
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 ID_BYTES = 6
@@ -232,9 +155,9 @@ def _stored_preference(database: Database, user_id: str, content: str, *, sensit
     “I prefer light roast now” has the key of “I prefer dark roast”, which it changes.
     """
     key = _key(content, sensitive=sensitive)
-    kind = _kind_preferred(content) if _CHANGED.search(content) else ""
+    kind = kind_preferred(content) if _CHANGED.search(content) else ""
     known = procedural(database, user_id)
-    changed = (old.id for old in known if kind and old.sensitive == sensitive and _kind_preferred(old.content) == kind)
+    changed = (old.id for old in known if kind and old.sensitive == sensitive and kind_preferred(old.content) == kind)
     stored = database.value("SELECT memory FROM procedural WHERE user_id = ? AND key = ?", (user_id, key))
     stored_before = (old.id for old in known if _key(old.content, sensitive=old.sensitive) == key)  # built otherwise
     held = next(changed, None) or stored or next(stored_before, None)
@@ -246,13 +169,6 @@ def _key(content: str, *, sensitive: bool) -> str:
     see them replaces none.
     """
     return f"private: {preference_key(content)}" if sensitive else preference_key(content)
-
-
-def _kind_preferred(content: str) -> str:
-    """Return the last word of what is preferred: “roast” for “I prefer dark roast”; empty if it is a single word."""
-    match = _PREFERS.search(content)
-    words = match["what"].casefold().split() if match else []
-    return words[-1] if len(words) > 1 else ""
 
 
 def latest_corrections(database: Database, task_type: str, most: int, user_id: str = ME) -> list[Correction]:

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from donna_tui.index.database import Database
 from donna_tui.index.documents import Document
 from donna_tui.index.vectors import HAS_VECTOR, Vector, unpacked
+from donna_tui.memory.preferences import preferences_in
 from donna_tui.platform.lazy import np
 from donna_tui.text.dates import MONTHS, WEEKDAYS
 from donna_tui.text.tokens import TokenCounter
@@ -50,28 +51,6 @@ RARE_PIECES = 3
 SCORED_CHARS = 4_000
 """Characters of a text that are examined."""
 
-INSTRUCTION = (
-    r"^(?:please,? )?call me (?-i:(?:[A-Z][a-z'’-]+ ?){1,3})[.!]*$|^please,? (?:always|never)\b|^from now on,? \w"
-)
-"""Match what a person asks for once and for all: “Please call me Emmy”."""
-
-_ADVERB = r"(?:(?:really|much|strongly|usually|generally) )?"
-
-_OWNER = r"(?:^|[.!?]\s+)(?:(?:the|my) )?(?:owner|user)"
-"""The subject by which an agent means the person whom it works for: no “product owner”, nor “each user”."""
-
-PREFERENCE = re.compile(
-    rf"\bI(?:['’]d| would)? {_ADVERB}(?:prefer|always|never|hate|dislike|detest|can['’]?t stand|cannot stand|rather)\b"
-    rf"|{_OWNER} {_ADVERB}(?:prefers|hates|dislikes|detests|can['’]?t stand|cannot stand|would rather) \w"
-    r"|\bich (?:bevorzuge|hasse|verabscheue|\w+ lieber)\b|\bmeine? lieblings\w|\bje (?:préfère|déteste)\b"
-    rf"|\bI['’]d rather\b|\bI would rather\b|(?:\bmy|{_OWNER}['’]s) (?:\w+ )?favou?rites?\b"
-    rf"|{INSTRUCTION}",
-    re.IGNORECASE,
-)
-"""Match what a person says, or what an agent says of its owner: “The owner prefers short answers”. What anyone else
-prefers is a fact.
-"""
-
 _NUMBER = re.compile(
     rf"\d|\b(?:{'|'.join((*WEEKDAYS, *(name for name in MONTHS if name not in ('March', 'May'))))})\b", re.IGNORECASE
 )
@@ -90,16 +69,11 @@ def salience(text: str, counter: TokenCounter) -> Importance:
     stated = {
         Signal.ENTITY: names_something(head),
         Signal.NUMBER: _NUMBER.search(head),
-        Signal.PREFERENCE: has_preference(head),
+        Signal.PREFERENCE: any(preferences_in(head)),
         Signal.RARE: rarity(head, counter) >= RARE_AVERAGE,
     }
     signals = tuple(signal for signal, present in stated.items() if present)
     return Importance(round(sum((WEIGHTS[signal] for signal in signals), 0.0), 10), signals)
-
-
-def has_preference(text: str) -> bool:
-    """Return whether a text states a preference: what a person prefers, always does, hates or likes best."""
-    return PREFERENCE.search(text) is not None
 
 
 def names_something(text: str) -> bool:

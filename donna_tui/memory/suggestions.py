@@ -5,50 +5,19 @@ A suggestion is a range of characters in a turn, so that it disappears with the 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from donna_tui.index.database import Database
 from donna_tui.memory.database import MemoryDb
 from donna_tui.memory.facts import same_fact
-from donna_tui.memory.scores import INSTRUCTION
-from donna_tui.text.sentences import sentences_by_line
+from donna_tui.memory.preferences import preferences_in
 from donna_tui.types.memory import MemoryType, Suggestion
 from donna_tui.types.search import ME
-
-LONGEST = 300
-"""Maximum number of characters of a sentence that is offered; a longer one is rarely a preference."""
 
 OWNER = "user"
 """The role of the owner's turns, and the speaker of those without a name."""
 
 OPEN, ACCEPTED, DISMISSED = "open", "accepted", "dismissed"
-
-_STATED = re.compile(
-    r"\bI(?:['’]d| would)? (?:\w+ly |much |still |also )?(?:prefer|hate|dislike|detest|can['’]?t stand|cannot stand)\b"
-    r"(?! (?:being|not|that|when|how|it|this|to)\b)"
-    r"|^I (?:always|never) (?!(?:\w+ed|feel|felt|think|thought|know|knew|want|get|got|had|was|lose|lost|end)\b)\w"
-    r"|\bmy (?:\w+ )?favou?rite (?:\w+ ){1,4}(?:is|are)\b"
-    r"|^(?!(?:it|this|that|these|those|they|here|there|he|she)\b)[^,]+ (?:is|are) my (?:\w+ )?favou?rite \w"
-    rf"|{INSTRUCTION}",
-    re.IGNORECASE,
-)
-"""Match a lasting preference that is clear by itself, not “I always feel nervous” or “It's my favourite”.
-
-In people's 566 messages of the evaluation chats, `PREFERENCE` matches 18 sentences, of which 7 are such. This matches
-6, all such.
-"""
-
-
-def preferences_in(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the sentences that state a preference, as half-open character offsets. Questions are skipped."""
-    for low, high in sentences_by_line(text):
-        sentence = text[low:high]
-        stripped = sentence.strip(" \t-*>•")
-        if not stripped or len(stripped) > LONGEST or stripped.endswith("?") or not _STATED.search(stripped):
-            continue
-        start = low + sentence.index(stripped)
-        yield start, start + len(stripped)
 
 
 def suggest(db: MemoryDb, turn: int, role: str, speaker: str, text: str, me: Iterable[str] = ()) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from donna_tui.memory.facts import clean_text, preference_key, route
+from donna_tui.memory.facts import clean_text, route
+from donna_tui.memory.preferences import preference_key
 from donna_tui.memory.scores import names_something, rarity, salience
 from donna_tui.text.chunker import chunk_semantic
 from donna_tui.text.tokens import EstimatedTokens
@@ -164,6 +165,13 @@ def test_importance_is_three_fifths_novelty_and_two_fifths_salience() -> None:
         ("Réponds en français, s'il te plaît", MemoryType.PROCEDURAL),
         ("Ich trinke lieber Tee als Kaffee", MemoryType.PROCEDURAL),
         ("Je préfère le train", MemoryType.PROCEDURAL),
+        ("Please use the metric system", MemoryType.PROCEDURAL),
+        ("Please check whether the link works", MemoryType.SEMANTIC),
+        ("Bitte fasse den Text oben zusammen", MemoryType.SEMANTIC),
+        ("Do I prefer tea or coffee?", MemoryType.EPISODIC),
+        ('Lena wrote: "I prefer to travel by train."', MemoryType.SEMANTIC),
+        ("If I lived in Spain, I'd prefer a flat by the sea", MemoryType.SEMANTIC),
+        ("I always thought that Canberra was bigger", MemoryType.SEMANTIC),
         ("Bitte merke dir, dass Milo allergisch ist", MemoryType.SEMANTIC),
         ("N'oublie pas que Milo est allergique", MemoryType.SEMANTIC),
         ("Die Bitte von Anna wurde abgelehnt", MemoryType.SEMANTIC),
@@ -215,7 +223,12 @@ def test_a_text_is_routed_by_the_first_rule_that_holds(text: str, kind: MemoryTy
         ("Please answer in German", "answer"),
         ("Please always answer in English.", "answer"),
         ("Please answer in short sentences", "answer short sentences"),
-        ("Bitte antworte auf Englisch", "antworte auf"),
+        ("Bitte antworte auf Englisch", "answer"),
+        ("Antworte immer auf Deutsch", "answer"),
+        ("Réponds en anglais, s'il te plaît", "answer"),
+        ("Please write code comments in English", "write code comments"),
+        ("Don't answer in German", "answer german"),
+        ("Nenn mich bitte Basti", "call me"),
         ("Never work in Excel", "work excel"),
     ],
 )

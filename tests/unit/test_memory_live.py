@@ -14,7 +14,8 @@ from donna_tui.memory.conversations import Recorder, erase_turns, find_conversat
 from donna_tui.memory.database import MemoryDb, open_db
 from donna_tui.memory.facts import RememberRequest, procedural, remember, would_replace
 from donna_tui.memory.importers import Import, LogFolder, exports_in
-from donna_tui.memory.suggestions import ACCEPTED, DISMISSED, answer_suggestion, list_suggestions, preferences_in
+from donna_tui.memory.preferences import preferences_in
+from donna_tui.memory.suggestions import ACCEPTED, DISMISSED, answer_suggestion, list_suggestions
 from donna_tui.types.search import ME
 from tests.unit.memory_parts import CUT, START, import_file, jsonl
 
@@ -182,6 +183,15 @@ def test_a_preference_in_a_chat_is_offered_once_and_answered(db: MemoryDb, tmp_p
         ("I'm preparing for an important speech, but I always feel nervous.", []),
         ("I always lose. I never knew that. It's one of my favorites!", []),
         ("I saw one of my favorite movies. Call me when you arrive.", []),
+        ("Antworte immer auf Deutsch.", ["Antworte immer auf Deutsch."]),
+        ("Réponds toujours en français, s'il te plaît.", ["Réponds toujours en français, s'il te plaît."]),
+        ("Hi. Stop apologising in every answer.", ["Stop apologising in every answer."]),
+        ("Bitte duze mich. Keine Emojis, bitte.", ["Bitte duze mich.", "Keine Emojis, bitte."]),
+        ("Prefiero las respuestas cortas.", ["Prefiero las respuestas cortas."]),
+        ("Answer in Italian, just this once. Don't delete the file. Don't give up!", []),
+        ("Lena said she hates tea and I prefer coffee. Always happy to help. Call me Monday.", []),
+        ("My boss told me: “I prefer to get numbers”. If I moved, I'd prefer the sea.", []),
+        ("Antworte diesmal bitte nur mit Ja. Sehe keine Fehler. Das ist immer so.", []),
     ],
 )
 def test_only_lasting_preferences_are_offered(said: str, offered: list[str]) -> None:
