@@ -606,7 +606,7 @@ async def test_promises_in_the_notes_of_a_day_are_commitments(tmp_path: Path) ->
         "- I was promised a refund\n- [ ] send Ben the deck\n\n## Work\n\nIch schicke Uwe das Angebot bis Montag.\n"
         "\n- Ich werde Lena die Fotos schicken\n- Ich schicke ihr nichts\n- Ich bringe Kuchen\n"
         "- Ich kümmere mich um den Saal\n\n## Calls\n\n- Priya about prices; she will send the tiers by Friday\n"
-        "- Jo Park will write the FAQ before the launch\n- Jo will write a book\n- It will pay off by May\n"
+        "- Jo Park will write the FAQ before the launch\n- Jo will write a book\n- It will pay off by May\n- Jo writes books\n"
         "- They will send more\n- I heard that Bo promised Ana the flat\n- Angeblich hat Uwe zugesagt\n"
     )
     more = (
@@ -623,7 +623,7 @@ async def test_promises_in_the_notes_of_a_day_are_commitments(tmp_path: Path) ->
         ),
         "Besprechungen/2024-01-18 Tent.md": (
             "- I heard Ana is ill and I promised to call\n- Heard from Dana: she promised the tent\n"
-            "- Das Zelt gehört Uwe und er hat es versprochen\n"
+            "- Das Zelt gehört Uwe und er hat es versprochen\n- Jo sends Dana the keys by Monday\n"
         ),
         "Books/2024-01-17 Novel.md": "# Novel\n\n- She promised him the moon\n",
     }
@@ -646,6 +646,7 @@ async def test_promises_in_the_notes_of_a_day_are_commitments(tmp_path: Path) ->
             "- I heard Ana is ill and I promised to call",
             "- Heard from Dana: she promised the tent",
             "- Das Zelt gehört Uwe und er hat es versprochen",
+            "- Jo sends Dana the keys by Monday",
             "- Kim to fix the login by Friday",
             "- Kim agreed to host the dinner",
             "- I'll review it by 3 May, not by June",
@@ -658,6 +659,28 @@ async def test_promises_in_the_notes_of_a_day_are_commitments(tmp_path: Path) ->
         assert section(here.text(result.path), "Open tasks") == [
             "- send Ben the deck ([[Daily/2024-01-17|2024-01-17]])"
         ]
+
+
+async def test_reviews_list_promises_and_action_items_without_a_box_once(tmp_path: Path) -> None:
+    minutes = (
+        "---\ntype: meeting\n---\n# Roof\n\n- Slate is heavy\n\n## Decisions\n\n- Kim will send the bill by Friday\n\n"
+        "## Action items\n\n- Ben orders the samples\n- [ ] Call the builder\n"
+    )
+    notes = {
+        "Meetings/2024-01-17 Roof.md": minutes,
+        "Daily/2024-01-17.md": "- I'll send Ana the plan\n- Painted the door red\n",
+        "Books/2024-01-17 Novel.md": "- Ada promised the lantern\n",
+    }
+    async with draft_engine(tmp_path, notes=notes) as here:
+        for skill in ("daily_reflection", "weekly_review"):
+            (result,) = await here.engine.drafts.write_new(skill, THIS_WEEK)
+            text = here.text(result.path)
+            assert [line.partition(" (")[0] for line in section(text, "Promised")] == [
+                "- I'll send Ana the plan",
+                "- Ben orders the samples",
+            ]
+            assert section(text, "Noted") == ["- Painted the door red ([[Daily/2024-01-17|2024-01-17]])"]
+            assert text.count("Kim will send the bill") == 1
 
 
 async def test_nothing_is_drafted_for_a_day_that_has_not_begun(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ _PROMISE = re.compile(
     rf"|(?:[,;:] |\band )(?:s?he|they)(?:['’]ll| will) {_GIVES}\b.* {_DEADLINE}"
     rf"|{_SOMEBODY} will {_GIVES}\b.* (?:by|until|before) "
     rf"|{_SOMEBODY} (?:agreed|offered|volunteered) to\b"
-    rf"|{_SOMEBODY} will (?!not\b|never\b|be\b)\w+\b.* {_DEADLINE}"
+    rf"|{_SOMEBODY} (?:will (?!not\b|never\b|be\b)\w+|{_GIVES}s)\b.* {_DEADLINE}"
     rf"|(?:^|[:.] )\W*{_SOMEBODY}(?: [A-ZÀ-Þ][\w'’-]+)? to (?!be\b)\w+ .*{_DEADLINE}"
     r"|\bich (?:schicke|sende|gebe|bringe|liefere|zahle|rufe|melde)\b(?:.*\bbis\b| (?:dir|euch|ihm|ihr|ihnen)\b)"
     rf"|\bich \w+e\b.* {_DEADLINE}|\bich übernehme\b"

@@ -130,11 +130,19 @@ async def _reviewed(
     """Return what a review lists of a span, and add its notes to what a model reads."""
     reads = await notes_of(material.gatherer, span)
     held = await meetings_held(material.gatherer, span, reads)
+    paths = {each.path for each in held}
+    meetings = await meetings_of(held, most_meetings, material)
+    decided = await asyncio.to_thread(decided_in, reads, material, paths)
+    promised = await asyncio.to_thread(promised_in, reads, material, paths)
+    noted = await asyncio.to_thread(noted_in, reads, material)
+    above = {line["text"] for line in decided} | {line["outcome"] for line in meetings}
+    said = {line["text"] for line in promised}
     data = {
-        "meetings": await meetings_of(held, most_meetings, material),
-        "decided": await asyncio.to_thread(decided_in, reads, material, {each.path for each in held}),
+        "meetings": meetings,
+        "decided": decided,
+        "promised": [line for line in promised if line["text"].rstrip(":") not in above],
         "done": await done_in(span, most_done, material),
-        "noted": await asyncio.to_thread(noted_in, reads, material),
+        "noted": [line for line in noted if line["text"] not in said],
         "open": await open_in(span, most_open, material),
     }
     for read in reads:
