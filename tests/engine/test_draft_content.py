@@ -661,7 +661,7 @@ async def test_promises_in_the_notes_of_a_day_are_commitments(tmp_path: Path) ->
         ]
 
 
-async def test_reviews_list_promises_and_action_items_without_a_box_once(tmp_path: Path) -> None:
+async def test_reviews_list_promises_and_open_boxes_of_running_notes_once(tmp_path: Path) -> None:
     minutes = (
         "---\ntype: meeting\n---\n# Roof\n\n- Slate is heavy\n\n## Decisions\n\n- Kim will send the bill by Friday\n\n"
         "## Action items\n\n- Ben orders the samples\n- [ ] Call the builder\n"
@@ -670,6 +670,7 @@ async def test_reviews_list_promises_and_action_items_without_a_box_once(tmp_pat
         "Meetings/2024-01-17 Roof.md": minutes,
         "Daily/2024-01-17.md": "- I'll send Ana the plan\n- Painted the door red\n",
         "Books/2024-01-17 Novel.md": "- Ada promised the lantern\n",
+        "1on1/Ana.md": "# Ana\n\n## 2024-01-17\n\n- [ ] Sign her form\n\n## 2024-01-03\n\n- [ ] Buy a chair\n",
     }
     async with draft_engine(tmp_path, notes=notes) as here:
         for skill in ("daily_reflection", "weekly_review"):
@@ -681,6 +682,8 @@ async def test_reviews_list_promises_and_action_items_without_a_box_once(tmp_pat
             ]
             assert section(text, "Noted") == ["- Painted the door red ([[Daily/2024-01-17|2024-01-17]])"]
             assert text.count("Kim will send the bill") == 1
+            assert "Sign her form" in text
+            assert "Buy a chair" not in text
 
 
 async def test_nothing_is_drafted_for_a_day_that_has_not_begun(tmp_path: Path) -> None:

@@ -367,18 +367,21 @@ def _own_day(client: VaultClient, path: str, span: Span) -> str:
     return day.isoformat() if day else ""
 
 
-async def open_in(span: Span, most: int, material: Material) -> list[dict[str, str]]:
-    """Return the open tasks of a span: those in a note of the span, or in a note with a task that was done in it, those
-    created in it, and those due or scheduled by its end, but not long before it.
+async def open_in(span: Span, most: int, material: Material, reads: Iterable[ReadNote] = ()) -> list[dict[str, str]]:
+    """Return the open tasks of a span: those in a note of the span or its section of a running note (`reads`), or in a
+    note with a task that was done in it, those created in it, and those due or scheduled by its end, but not long
+    before it.
     """
     tasks = await known_tasks(material.gatherer)
     days = await days_of_notes(material.gatherer.client, tasks, span)
     done_later = done_in_another_note(tasks, days, span, material.gatherer.me)
     busy = {task.note for task in tasks if span.holds(task.done)}
+    of_sections = {(read.note.path, block.start_line) for read in reads if read.note.section for block in read.blocks}
     last, long_past = span.last.isoformat(), (span.first - LONG_PAST).isoformat()
 
     def is_of_span(task: TaskRow) -> bool:
         is_here = span.holds(days[task.note]) or task.note in busy or span.holds(task.created)
+        is_here = is_here or (task.note, task.line) in of_sections
         return (is_here or long_past <= _planned(task) <= last) and not (days[task.note] and days[task.note] > last)
 
     wanted = [task for task in tasks if task.is_open and task.id not in done_later and is_of_span(task)]

@@ -99,7 +99,7 @@ async def _gather_commitments(gatherer: Gatherer, day: datetime.date) -> Context
     data = {
         "title": long_day(day),
         "promised": await asyncio.to_thread(promised_in, reads, material, held),
-        "tasks": await open_in(span, limits.task_hits, material),
+        "tasks": await open_in(span, limits.task_hits, material, reads),
     }
     await chats_of(span, limits.chat_hits, material)
     front = {"type": "commitments", "date": day.isoformat()}
@@ -143,7 +143,7 @@ async def _reviewed(
         "promised": [line for line in promised if line["text"].rstrip(":") not in above],
         "done": await done_in(span, most_done, material),
         "noted": [line for line in noted if line["text"] not in said],
-        "open": await open_in(span, most_open, material),
+        "open": await open_in(span, most_open, material, reads),
     }
     for read in reads:
         material.add_for_model(read)
