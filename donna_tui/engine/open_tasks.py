@@ -1,4 +1,4 @@
-"""Leave out the open tasks that another note has as done or moved, as the drafts of reviews do."""
+"""Leave out the open tasks that another note has as done, moved or copied, as the drafts of reviews do."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ OVERDUE_DAYS = 90
 def still_open(
     database: Database, tasks: Sequence[TaskRow], today: datetime.date, me: Collection[str] = ()
 ) -> list[TaskRow]:
-    """Return the open ones of some tasks without those that another one of them has as done. `me` are the user's names,
-    which are ignored in the words of a task.
+    """Return the open ones of some tasks without those that another one of them has as done, and one with a deadline
+    that was copied from one dated note to another only once. `me` are the user's names, which are ignored in the words
+    of a task.
     """
     wanted = [task for task in tasks if task.is_open]
     words = {task.id: words_of(task, me) for task in tasks}
@@ -41,7 +42,12 @@ def still_open(
     days |= {path: datetime.date.fromtimestamp(at).isoformat() for path, at in dated}
     span = Span(today - datetime.timedelta(days=OVERDUE_DAYS), today)
     done = done_in_another_note(alike, days, span, me)
-    return [task for task in wanted if task.id not in done]
+    found: dict[object, TaskRow] = {}
+    for task in wanted:
+        is_copied = task.due and days.get(task.note)
+        if task.id not in done:
+            found.setdefault((task.title.casefold(), task.parent, task.due) if is_copied else task.id, task)
+    return list(found.values())
 
 
 def words_of(task: TaskRow, me: Collection[str]) -> frozenset[str]:
