@@ -31,7 +31,7 @@ async def through_every_tool(client: Client, sandbox: Sandbox) -> None:
     assert block["memories"] == []
     assert payload_of(await client.call_tool("memory_list", {}))["total"] == 0
     (task,) = payload_of(await client.call_tool("task_list", {}))["tasks"]
-    assert (task["title"], task["path"]) == ("Feed the kestrel", "Projects/plan.md")
+    assert (task["title"], task["parent"], task["path"]) == ("Feed the kestrel", "", "Projects/plan.md")
     assert payload_of(await client.call_tool("agenda", {}))["meetings"] == []
     assert payload_of(await client.call_tool("vault_list", {"folder": "Projects"}))["count"] == 2
     linked = payload_of(await client.call_tool("vault_links", {"path": "Projects/gateway.md"}))

@@ -529,6 +529,7 @@ class Task(Row):
 
     id: str = Field(description="The id of the task.")
     title: CleanLine = Field(description="The text of the check box.")
+    parent: CleanLine = Field(description="The text of the check box that it is a part of; empty if none.")
     status: str = Field(description="todo, in_progress, done or cancelled.")
     path: str = Field(validation_alias="note", description="The path of the note.")
     line: int = Field(description="The line of the check box, from 1.")
