@@ -103,7 +103,7 @@ _REPORTED = re.compile(
 )
 """Words before a preference which say that it is somebody else's, or asked for, or made up."""
 
-_IF = re.compile(r"\bif\b.*(?:['’]d|\bwould)\b|(?:['’]d|\bwould)\b.*\bif\b", re.IGNORECASE | re.DOTALL)
+_IF, _WOULD = re.compile(r"\bif\b", re.IGNORECASE), re.compile(r"['’]d\b|\bwould\b", re.IGNORECASE)
 _ONCE = re.compile(
     r"\b(?:this|these(?! days)|once|(?<!from )today|tonight|tomorrow|for now|just now|right now|diese[mnrs]?|diesmal"
     r"|(?<!ab )heute|ce|cet|cette|aujourd['’]hui|est[aeo]|hoy"
@@ -181,8 +181,8 @@ def preferences_in(text: str) -> Iterator[tuple[int, int]]:
 def is_preference(text: str) -> bool:
     """Return whether a text has a preference, or is a request that is not about one thing or day."""
     said = _QUOTED.sub("“”", text.strip())
-    is_about_one = _ONCE.search(said) or _IF.search(said) or (_DEFINITE.search(said) and not _USE.search(said))
-    return any(preferences_in(text)) or bool(_REQUEST.match(said) and not said.endswith("?") and not is_about_one)
+    is_request = _REQUEST.match(said) and not said.endswith("?") and not _is_of_the_moment(said)
+    return any(preferences_in(text)) or bool(is_request and (_USE.search(said) or not _DEFINITE.search(said)))
 
 
 def _is_stated(sentence: str) -> bool:
@@ -190,7 +190,11 @@ def _is_stated(sentence: str) -> bool:
     found = _LIKED.search(said) or _WISHED.search(said)
     if not found or said.rstrip(" \"'”»)").endswith("?"):
         return False
-    return not (_REPORTED.search(said, 0, found.start()) or _ONCE.search(said) or _IF.search(said))
+    return not (_REPORTED.search(said, 0, found.start()) or _is_of_the_moment(said))
+
+
+def _is_of_the_moment(said: str) -> bool:
+    return bool(_ONCE.search(said) or (_IF.search(said) and _WOULD.search(said)))
 
 
 def preference_key(text: str) -> str:
