@@ -236,7 +236,7 @@ class MemoryService:
     async def would_replace(
         self, text: str, *, memory_type_hint: MemoryType | None = None, sensitive: bool = False
     ) -> list[tuple[facts.Fact, str]]:
-        """Return the preferences that remembering this text would replace, each with its replacement."""
+        """Return the memories that remembering this text would replace, each with its replacement."""
         request = facts.RememberRequest(text, ME, "", memory_type_hint, sensitive=sensitive)
         splitter = await self._splitter()
         return await self.db.run(lambda db: facts.would_replace(db, request, splitter))

@@ -52,6 +52,11 @@ _EVENT = re.compile(
     re.IGNORECASE,
 )
 """Match what says when something happened, or begins with a verb in the past."""
+_CEASED = re.compile(
+    r"\b(?:no longer|any ?more|nicht mehr|kein\w*\b.*\bmehr|ya no|ne\b.*\bplus)\b|\bn['’].*\bplus\b", re.IGNORECASE
+)
+_CEASED_WORDS = frozenset("no longer any more anymore not do don t nicht mehr kein keine keinen ya ne n plus".split())
+_WORD = re.compile(r"\w+")
 _CHANGED = re.compile(r"\b(?:now|nowadays|these days|instead|no longer|any ?more)\b", re.IGNORECASE)
 
 
@@ -106,7 +111,36 @@ def add_facts(db: MemoryDb, facts: Sequence[Fact]) -> None:
         db.database.insert("memories", fact)
         if fact.type is MemoryType.PROCEDURAL:
             _set_procedural(db, fact)
+        else:
+            _end(db, fact)
         db.changed("memory", fact.id)
+
+
+def _end(db: MemoryDb, fact: Fact) -> None:
+    """Supersede the fact that another one says is no longer true."""
+    if ended := _ended(db.database, fact.user_id, fact.content, sensitive=fact.sensitive):
+        db.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (fact.id, ended))
+        db.changed("memory", ended)
+
+
+def _ended(database: Database, user_id: str, content: str, *, sensitive: bool) -> str | None:
+    """Return the id of the fact that a text says is no longer true, or None.
+
+    “I'm no longer vegetarian” ends “I am vegetarian”: the same words without the negation.
+    """
+    if not _CEASED.search(content):
+        return None
+    rows = database.rows(
+        f"SELECT id, content FROM memories WHERE user_id = ? AND type <> ? AND sensitive = ? AND {_LIVE}",  # noqa: S608
+        (user_id, MemoryType.PROCEDURAL.value, int(sensitive)),
+    )
+    words = _affirmed(content)
+    return next((identity for identity, said in rows if said != content and _affirmed(said) == words), None)
+
+
+def _affirmed(content: str) -> list[str]:
+    full = content.casefold().replace("’", "'").replace("i'm", "i am")
+    return [word for word in _WORD.findall(full) if word not in _CEASED_WORDS]
 
 
 def _set_procedural(db: MemoryDb, fact: Fact) -> None:
@@ -314,6 +348,7 @@ def remember_session(db: MemoryDb, session: str) -> list[str]:
     )
     for fact in map(_fact_of_row, rows):
         if fact.type is not MemoryType.PROCEDURAL:
+            _end(db, fact)
             continue
         _, stored = _stored_preference(db.database, fact.user_id, fact.content, sensitive=fact.sensitive)
         later = "SELECT 1 FROM memories WHERE id = ? AND created_at > ?"
@@ -488,14 +523,16 @@ def _tightened(db: MemoryDb, fact: Fact, request: RememberRequest) -> Fact:
 
 
 def would_replace(db: MemoryDb, request: RememberRequest, splitter: TextSplitter) -> list[tuple[Fact, str]]:
-    """Return the preferences that `remember` would replace, each with its replacement."""
+    """Return the memories that `remember` would replace, each with its replacement."""
     found = []
     for piece in pieces_of(request.text, splitter):
         if route(piece, request.hint) is MemoryType.PROCEDURAL:
             _, identity = _stored_preference(db.database, request.user_id, piece, sensitive=request.sensitive)
-            held = read_fact(db.database, identity) if identity else None
-            if held and _plain(held.content) != _plain(piece):
-                found.append((held, piece))
+        else:
+            identity = _ended(db.database, request.user_id, piece, sensitive=request.sensitive)
+        held = read_fact(db.database, identity) if identity else None
+        if held and _plain(held.content) != _plain(piece):
+            found.append((held, piece))
     return found
 
 

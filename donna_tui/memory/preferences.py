@@ -44,7 +44,7 @@ _FROM_NOW = (
 )
 _ALWAYS = r"\b(?:always|never|immer|nie|niemals|stets|toujours|jamais|siempre|nunca)\b"
 _BEGINS = r"^(?:(?:also|and|please|bitte|s['’]il te plaît|por favor),? )*"
-_ADVERB = r"(?:(?:\w+ly|much|still|also|just) )?"
+_ADVERB = r"(?:(?:\w+ly|much|still|also|just|no longer) )?"
 _HATE = r"(?:hate|dislike|detest|can['’]?t stand|cannot stand|(?:do not|don['’]t) (?:like|eat|drink))\b"
 _VERB = rf"(?!{_PAST}|(?:\w+ing|\w*[^\Ws]s|gonna|mind|again|an?|the|in|on|at|by|up|too)\b)\w+"
 """A word that may be an imperative, unlike one in “Always happy”."""
@@ -107,7 +107,7 @@ _IF, _WOULD = re.compile(r"\bif\b", re.IGNORECASE), re.compile(r"['’]d\b|\bwou
 _ONCE = re.compile(
     r"\b(?:this|these(?! days)|once|(?<!from )today|tonight|tomorrow|for now|just now|right now|diese[mnrs]?|diesmal"
     r"|(?<!ab )heute|ce|cet|cette|aujourd['’]hui|est[aeo]|hoy"
-    r"|the (?:\w+ )?(?:ones?|first|second|third|last|latter|former))\b",
+    r"|the (?:\w+ )?ones?|the (?:first|second|third|last|latter|former)(?! (?!for\b|in\b|and\b|but\b)\w))\b",
     re.IGNORECASE,
 )
 """Words of what is meant only now, or of one thing."""
@@ -122,12 +122,13 @@ _REQUEST = re.compile(
 """Match how a text begins that asks for something."""
 
 _DEFINITE = re.compile(
-    r"\b(?:the|that|those|it|attached|above|below|der|die|das|den|dem|des|le|la|les|el|los|tomorrow|morgen"
-    rf"|{_WEEKDAY})\b|\b\d+\b(?!-)",
+    r"\b(?:the|that|those|it|attached|above|below|der|die|das|den|dem|des|le|la|les|el|los"
+    r"|\d+(?!-))\b",
     re.IGNORECASE,
 )
-"""Words of a request that is about one thing or day: “Please check the link”, not “Please use emojis”."""
+"""Words of a request that is about one thing: “Please check the link”, not “Please use emojis”."""
 
+_DAY = re.compile(rf"\b(?:{_WEEKDAY}|morgen)\b", re.IGNORECASE)
 _USE = re.compile(
     r"\b(?:I(?:['’]d| would) (?:prefer|rather)|use|keep|verwenden?|benutzen?|nutzen?|utilise[rz]?|usa)\b", re.IGNORECASE
 )
@@ -181,7 +182,8 @@ def preferences_in(text: str) -> Iterator[tuple[int, int]]:
 def is_preference(text: str) -> bool:
     """Return whether a text has a preference, or is a request that is not about one thing or day."""
     said = _QUOTED.sub("“”", text.strip())
-    is_request = _REQUEST.match(said) and not said.endswith("?") and not _is_of_the_moment(said)
+    is_question = said.endswith("?")
+    is_request = _REQUEST.match(said) and not (is_question or _DAY.search(said) or _is_of_the_moment(said))
     return any(preferences_in(text)) or bool(is_request and (_USE.search(said) or not _DEFINITE.search(said)))
 
 
@@ -220,7 +222,7 @@ def preference_key(text: str) -> str:
         things = sorted(_folded(compared[name]) for name in ("one", "other"))
         return label + " ".join([*things, *_WORD.findall(compared["rest"].lower())[:KEY_WORDS]])
     if liked := _LIKED.search(text):
-        said = text[liked.start() :]
+        said = text[liked.start() :].replace("no longer ", "")
     elif not _NEGATED.search(text) and _LANGUAGE.fullmatch(_ASKED.sub(" ", text)):
         return "answer"
     else:

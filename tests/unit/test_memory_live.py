@@ -12,7 +12,15 @@ import pytest
 
 from donna_tui.memory.conversations import Recorder, erase_turns, find_conversation, list_conversations, read_turns
 from donna_tui.memory.database import MemoryDb, open_db
-from donna_tui.memory.facts import RememberRequest, procedural, remember, would_replace
+from donna_tui.memory.facts import (
+    RememberRequest,
+    forget_session,
+    procedural,
+    read_fact,
+    remember,
+    remember_session,
+    would_replace,
+)
 from donna_tui.memory.importers import Import, LogFolder, exports_in
 from donna_tui.memory.preferences import preferences_in
 from donna_tui.memory.suggestions import ACCEPTED, DISMISSED, answer_suggestion, list_suggestions
@@ -208,6 +216,35 @@ def test_what_a_preference_would_replace_is_known_before(db: MemoryDb) -> None:
     ((held, _),) = would_replace(db, RememberRequest("The owner prefers coffee to tea."), CUT)
     assert held.content == "I prefer tea over coffee."
     assert would_replace(db, RememberRequest("I prefer coffee to tea for breakfast."), CUT) == []
+
+
+def test_a_fact_that_is_no_longer_true_is_replaced(db: MemoryDb) -> None:
+    for text in ("I am vegetarian.", "Ich wohne in Trier.", "I live in Lisbon.", "I am tall."):
+        remember(db, RememberRequest(text), CUT, START)
+    for fresh, old in (
+        ("I'm no longer vegetarian.", "I am vegetarian."),
+        ("Ich wohne nicht mehr in Trier.", "Ich wohne in Trier."),
+    ):
+        assert [held.content for held, _ in would_replace(db, RememberRequest(fresh), CUT)] == [old]
+        assert would_replace(db, RememberRequest(fresh, sensitive=True), CUT) == []
+        (fact,) = remember(db, RememberRequest(fresh, session_id="mcp-1"), CUT, START)
+        assert read_fact(db.database, fact.id) is not None
+    live = "SELECT content FROM memories WHERE superseded_by = '' AND forgotten_at IS NULL"
+    kept = {"I'm no longer vegetarian.", "Ich wohne nicht mehr in Trier.", "I live in Lisbon.", "I am tall."}
+    assert set(db.database.column(live)) == kept
+    for text in ("I am not tall.", "Anna is no longer tall.", "I live in Porto."):
+        assert would_replace(db, RememberRequest(text), CUT) == []
+    with db.change():
+        forget_session(db, "mcp-1", START)
+    assert set(db.database.column(live)) == {
+        "I am vegetarian.",
+        "Ich wohne in Trier.",
+        "I live in Lisbon.",
+        "I am tall.",
+    }
+    with db.change():
+        remember_session(db, "mcp-1")
+    assert set(db.database.column(live)) == kept
 
 
 def test_what_is_preferred_now_replaces_what_was_preferred_of_its_kind(db: MemoryDb) -> None:

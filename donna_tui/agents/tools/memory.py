@@ -176,13 +176,13 @@ async def recall(context: ToolContext, args: schemas.RecallArgs) -> schemas.Reca
 
 
 async def remember(context: ToolContext, args: schemas.RememberArgs) -> schemas.RememberOutput:
-    """Remember a text. Raises DonnaError (`conflict`) if it would replace a preference without permission."""
+    """Remember a text. Raises DonnaError (`conflict`) if it would replace a memory without permission."""
     session, private = context.session, context.access.sensitive
     async with session.turn:
         if not args.replace:
             held = await context.engine.memory.would_replace(args.text, memory_type_hint=args.type, sensitive=private)
             for old, fresh in held:
-                message = f"“{clean_line(fresh)}” would replace the preference “{clean_line(old.content)}”"
+                message = f"“{clean_line(fresh)}” would replace “{clean_line(old.content)}”"
                 raise DonnaError(Reason.CONFLICT, message, hint="ask the owner, then send replace: true")
         began = time.time()
         with session.quota.taken():

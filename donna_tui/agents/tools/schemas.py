@@ -255,8 +255,8 @@ class RememberArgs(ToolArgs):
     )
     replace: bool = Field(
         default=False,
-        description="Replace a preference on the same subject, once the owner has agreed. Otherwise, a text that would"
-        " replace one is refused with `conflict` and both texts.",
+        description="Replace a preference on the same subject, or a fact that is no longer true, once the owner has"
+        " agreed. Otherwise, a text that would replace one is refused with `conflict` and both texts.",
     )
 
 
