@@ -75,7 +75,7 @@ _WISHED = re.compile(
     rf"|{_BEGINS}(?:keep|make) (?:(?:all|your) )*{_REPLIES}"
     rf"|{_BEGINS}(?:ne me )?(?:duz|siez|tuto[iy]|vouvo[iy])\w+(?:[- ](?:mich|uns|moi|nous)\b| pas\b)"
     # What to do each time.
-    rf"|{_BEGINS}(?:always {_VERB} (?!(?:to|for)\b)|never {_VERB} )(?!(?:up|\w+ing)\b)\w(?!.*!$)"
+    rf"|{_BEGINS}(?:always {_VERB} (?!(?:to|for)\b)|never {_VERB} )(?!(?:up|\w+(?<!th)ing)\b)\w(?!.*!$)"
     rf"|{_BEGINS}(?!{_SUBJECT}|(?:hab|bin|sind|war|find|seh|brauch|kenn|noch|auch|casi|como|no\b)|\w+t\b)\w+"
     r"(?:[- ](?:mir|mich|uns|sie|bitte|doch|moi|nous|me|nos)){0,3}"
     r" (?:immer|nie|niemals|stets|keine?n?|toujours|siempre)\b"
@@ -88,7 +88,7 @@ _WISHED = re.compile(
     rf"|{_BEGINS}(?:(?:don['’]t|do not) (?!(?:worry|mind|forget|remember|note|let|get|know|think|bother|need|have|be"
     r"|hesitate|feel|ever)\b)\w+|(?:stop|avoid) (?!being)\w+ing)"
     r" (?!.*\b(?:the|it|that|him|her|them|yet|here|about|anything|yourself)\b)"
-    rf"(?!up\b|\w+ing\b)\w(?!.*!$|.*\byour (?!{_REPLIES}))"
+    rf"(?!(?:up|\w+(?<!th)ing)\b)\w(?!.*!$|.*\byour (?!{_REPLIES}))"
     rf"|{_BEGINS}n(?:e |['’])(?!oubli|march|fonctionn|sai|est|t['’])(?:m['’]|me )?\w+ (?:pas|plus|jamais)\b"
     rf"|^(?:no|keine?n?) (?:more )?\w+(?: \w+)?,? {_PLEASE}\W*$|^{_PLEASE},? (?:no|keine?n?) \w+(?: \w+)?\W*$",
     re.IGNORECASE,

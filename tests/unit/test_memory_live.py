@@ -194,6 +194,7 @@ def test_a_preference_in_a_chat_is_offered_once_and_answered(db: MemoryDb, tmp_p
         ("Antworte immer auf Deutsch.", ["Antworte immer auf Deutsch."]),
         ("Réponds toujours en français, s'il te plaît.", ["Réponds toujours en français, s'il te plaît."]),
         ("Hi. Stop apologising in every answer.", ["Stop apologising in every answer."]),
+        ("Never book anything before noon.", ["Never book anything before noon."]),
         ("Bitte duze mich. Keine Emojis, bitte.", ["Bitte duze mich.", "Keine Emojis, bitte."]),
         ("Prefiero las respuestas cortas.", ["Prefiero las respuestas cortas."]),
         ("Answer in Italian, just this once. Don't delete the file. Don't give up!", []),
