@@ -237,6 +237,11 @@ _CONTINUED = frozenset(
 )
 """Last words of a line that the next one continues."""
 
+_TITLE = re.compile(
+    rf"(?s)\A(?![^\n]* (?:[–-] |(?:{'|'.join(_CONTINUED)})\n))[^\n.!?:;,]{{3,40}}(?=\n[ \t]*[A-ZÀ-Þ\d].*[.!?]\s*$)"
+)
+"""The title of a bullet, in a line above its sentences."""
+
 _INTRODUCES = re.compile(r"(?::|\b(?:the following|as follows|folgendes))$", re.IGNORECASE)
 """The end of a sentence that only introduces the next ones."""
 
@@ -445,8 +450,7 @@ class _Parser:
 
     def _depth(self, line: int) -> int:
         """Return the number of quotations that a line (0-based) begins with."""
-        marks = _QUOTE.match(self._marked, self._lines[line])
-        return marks[0].count(">") if marks else 0
+        return marks[0].count(">") if (marks := _QUOTE.match(self._marked, self._lines[line])) else 0
 
     def _has_text(self, line: int, depth: int) -> bool:
         """Check whether a quotation has text from a line (0-based) on."""
@@ -519,14 +523,10 @@ class _Parser:
         self._row = line, head, role, column
 
     def _label_in(self, low: int, high: int) -> str:
-        """Return the words of a label at the end of a paragraph, such as “Stop:” or “**Stop**”; empty if there is none.
-
-        A label that gives a role is none.
-        """
+        """Return the words of a label without a role at the end of a paragraph, such as “Stop:”; empty if none."""
         raw = self._text[low:high].replace(HIDDEN, "").rstrip().rpartition("\n")[2].strip()
-        if len(raw) > LONGEST_LABEL or not _LABEL.fullmatch(raw) or heading_role(raw):
-            return ""
-        return bare(raw).rstrip(":")
+        is_label = len(raw) <= LONGEST_LABEL and _LABEL.fullmatch(raw) and not heading_role(raw)
+        return bare(raw).rstrip(":") if is_label else ""
 
     def _below_label(self, below: str, low: int, section: Section, named: Role, here: Role) -> None:
         """Add the lines below the first line of a paragraph, which is the name of a section."""
@@ -553,7 +553,7 @@ class _Parser:
             return -1
         first, _, rest = raw[box.end() if box else 0 :].partition("\n")
         task = parse_task(box[1], first) if box else None
-        words = bare(f"{task.title}\n{rest}" if task else raw)
+        words = bare(f"{task.title}\n{rest}" if task else _TITLE.sub(r"\g<0>:", raw))
         if not words:
             return -1
         if len(words) > LONGEST_BLOCK and not box:

@@ -656,6 +656,18 @@ def test_only_a_german_verb_in_the_past_reports_a_decision(line: str, is_decisio
     assert sorted(texts((*points.decisions, *points.notes))) == sorted([*others, *[line] * is_decision])
 
 
+@pytest.mark.parametrize(
+    ("bullet", "text"),
+    [
+        ("Reading list\nAna cuts it to ten texts.", "Reading list: Ana cuts it to ten texts."),
+        ("Talk with\n  Ana about the hall.", "Talk with Ana about the hall."),
+        ("Tape and bandages\n  from Selin.", "Tape and bandages from Selin."),
+    ],
+)
+def test_a_title_above_the_text_of_a_bullet_ends_with_a_colon(bullet: str, text: str) -> None:
+    assert texts(blocks_of(f"## Notes\n- {bullet}\n")) == [text]
+
+
 def test_a_day_that_means_another_one_at_the_next_meeting_is_not_quoted() -> None:
     text = "## Notes\n- The vote on the logo ends this Friday\n- Out since yesterday\n- The queue was slow again\n- Costs went up by a tenth\n"
     assert texts(quoted(text).notes) == ["The queue was slow again", "Costs went up by a tenth"]
