@@ -12,9 +12,19 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import PurePosixPath
 
-from donna_tui.drafts.blocks import Block, Role, blocks_of, heading_role, is_generic, is_quotable
+from donna_tui.drafts.blocks import (
+    LONGEST_BLOCK,
+    SPEAKER,
+    Block,
+    Role,
+    blocks_of,
+    heading_role,
+    is_generic,
+    is_quotable,
+)
 from donna_tui.drafts.drafters import MIN_WORDS, is_self_contained
 from donna_tui.drafts.passages import IndexedNote
 from donna_tui.drafts.series import day_in, day_of
@@ -99,10 +109,44 @@ _STALE = re.compile(
 )
 """Words for days that mean another day at the next meeting."""
 
+_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch"
+DEADLINE = (
+    r"\b(?:by|until|before|bis)(?: (?:the|this|next|zum|nächsten?|kommenden))?"
+    rf" (?:{_WEEKDAY}|to(?:morrow|night)|noon|e\.?o\.?[dw]\b|then\b|end of|ende|morgen|heute|week|month|woche|monat|kw"
+    rf"|(?:{MONTH})\b|\d{{1,2}}(?:st|nd|rd|th)\b|\d{{1,2}}\.\d|\d{{1,2}}\.? (?:{MONTH})\b"
+    r"|\d{1,2}(?::\d\d| ?[ap]\.?m\b| uhr\b)|\d{4}-\d\d)"
+)
+ACTOR = (
+    r"\b(?!(?:It|This|That|There|What|Who|Which|The|We|You|All|Every\w+|No\w*|Some\w+|Any\w+|Let|Please|Reply|Talk"
+    r"|Speak|Write|Go|Return|Respond|Listen|Move|Report|Send|Back|Due|Next|Subject|Ask|Want|Need|Plan|Try)\b)"
+    r"(?-i:[A-ZÀ-Þ])[\w'’-]+"
+)
+"""A name, or at least a word in upper case that is none of those that begin other sentences."""
+
 _DUE = re.compile(
     r"\b(?:deadline|due (?:on|by|date)|by (?:mon|tues|wednes|thurs|fri|satur|sun)day|by (?:the )?end of)\b",
     re.IGNORECASE,
 )
+_DAY_OF_MONTH = (
+    rf"\b(?:\d{{1,2}}(?:st|nd|rd|th|\.)? (?:{MONTH})\b|(?:{MONTH})\.? \d{{1,2}}(?:st|nd|rd|th)?\b"
+    r"|(?:am|ab|vom|zum) \d{1,2}\.\d{1,2}\.)"
+)
+_FROM_NOW = r"(?:from now on|ab (?:jetzt|sofort))"
+_PLAN = re.compile(
+    rf"(?:{ACTOR}(?: (?:and|&) {ACTOR})?(?: will| (?:is|are) going to)|I(?:['’]ll| will))\b(?! (?:be|not)\b)"
+    rf"|(?!\d|(?:{_WEEKDAY}|{MONTH}|next|nächste\w*)\b)\w.*(?:{DEADLINE}|{_DAY_OF_MONTH})"
+    rf"|(?:.* )?{_FROM_NOW}\b",
+    re.IGNORECASE,
+)
+"""A sentence that says what somebody will do or what holds from now on, or names a day."""
+
+_POINTS_BACK = re.compile(
+    rf"(?!.*\?)(?:{_FROM_NOW}\W+)?(?:[\w'’-]+[^\w'’-]+){{1,4}}?"
+    r"(?:it|them|him|her|ihn|ihm|ihnen|davon|dafür|damit|dagegen|daran|darüber)\b"
+    r"|(?:We|It|Wir|Es)\b.{1,60}\b(?:that|dass) (?:he|she|they|er|sie)\b",
+    re.IGNORECASE,
+)
+"""A sentence with a pronoun for what the sentence before it is about."""
 _STRICT_OUTCOME = re.compile(
     rf"\b(?:{_DECIDED}|(?:haben?|hat|wurden?)\b[^.,;:]{{0,60}} (?:{_DECIDED_GERMAN}))\b", re.IGNORECASE
 )
@@ -261,6 +305,8 @@ def points_of(blocks: Sequence[Block], agenda: Sequence[str] = (), *, is_daily: 
     points = [stems_of(point) for point in agenda]
     notes = _chosen_notes(blocks, by_role[Role.NOTES], points, most, is_daily=is_daily)
     listed = {*decided, *notes}
+    blocks = _in_context(blocks, listed, frozenset(by_role[Role.NOTES]))
+    decided, notes = ([each for each in part if each in listed] for part in (decided, notes))
     others = [block for number, block in enumerate(blocks) if number not in listed]
     return Points(
         decisions=_in_order(blocks, decided, points),
@@ -268,6 +314,59 @@ def points_of(blocks: Sequence[Block], agenda: Sequence[str] = (), *, is_daily: 
         actions=_in_order(blocks, by_role[Role.ACTIONS][:MAX_ACTIONS], points),
         questions=_in_order(blocks, by_role[Role.QUESTIONS][:MAX_QUESTIONS], points),
         topics=tuple(_topics_of(others, MAX_TOPICS)) if len(decided) + len(notes) < FEW else (),
+    )
+
+
+def _in_context(blocks: Sequence[Block], listed: set[int], notes: Collection[int]) -> Sequence[Block]:
+    """Return the blocks with each listed sentence joined to the notes of its paragraph that belong to it: those before
+    it that say what its pronoun stands for, and what follows a decision or a plan. Sentences that became part of
+    another are removed from `listed`.
+    """
+    joined, end = list(blocks), 0
+    for number in [each for each in sorted(listed) if not blocks[each].is_bullet]:
+        if number < end:
+            listed.remove(number)
+            continue
+        low = _beginning(blocks, number, notes) if _POINTS_BACK.match(blocks[number].text) else number
+        low, end = (low if low >= end else number), number + 1
+        while end in notes and (
+            _is_one(blocks[low : end + 1], LONGEST_BLOCK) and _POINTS_BACK.match(blocks[end].text)
+            if end in listed
+            else _is_plan(blocks[number]) and _is_one(blocks[low : end + 1], LONG, apart=0)
+        ):
+            end += 1
+        part = blocks[low:end]
+        joined[number] = replace(
+            blocks[number],
+            text=" ".join(each.text for each in part),
+            raw=" ".join(each.raw for each in part),
+            start_line=part[0].start_line,
+            end_line=part[-1].end_line,
+        )
+    return joined
+
+
+def _beginning(blocks: Sequence[Block], number: int, notes: Collection[int]) -> int:
+    """Return the number of the sentence from which on another one of its paragraph is clear, its own or that of a note
+    before it; -1 if there is none.
+    """
+    low = number
+    while not is_self_contained(SPEAKER.sub("", blocks[low].text)) or _POINTS_BACK.match(blocks[low].text):
+        low -= 1
+        if low not in notes or not _is_one(blocks[low : number + 1], LONGEST_BLOCK):
+            return -1
+    return low
+
+
+def _is_one(part: Sequence[Block], most: int, apart: int = 1) -> bool:
+    """Check whether blocks are sentences of one paragraph and speaker, whose lines are at most `apart`, with at most
+    `most` characters.
+    """
+    return (
+        not any(each.is_bullet for each in part)
+        and not any(SPEAKER.match(each.text) for each in part[1:])
+        and all(late.start_line - early.end_line <= apart for early, late in pairwise(part))
+        and sum(len(each.text) for each in part) <= most
     )
 
 
@@ -432,7 +531,15 @@ def _chosen_notes(
         chosen = [
             each for each in bullets if _is_meaningful(blocks, each, is_parent=each in parents, is_daily=is_daily)
         ]
-        chosen += [each for each in prose if is_daily or blocks[each].in_callout or _is_decided(blocks[each])]
+        known = frozenset(candidates)
+        chosen += [
+            each
+            for each in prose
+            if is_daily
+            or blocks[each].in_callout
+            or _is_decided(blocks[each])
+            or (_is_plan(blocks[each]) and _beginning(blocks, each, known) >= 0)
+        ]
     else:
         chosen, most = prose, min(most, MAX_SENTENCES)
     worth: dict[int, int] = {}
@@ -470,6 +577,12 @@ def _worth(block: Block, agenda: Sequence[frozenset[str]]) -> int:
     says = 0 if block.text.endswith("?") or _DONE.match(block.text) else OUTCOME * bool(_OUTCOME.search(block.text))
     outcome = DECIDED * _is_decided(block) + says + bool(_DUE.search(block.text))
     return max(0, outcome + is_on_agenda - (len(block.text) > LONG))
+
+
+def _is_plan(block: Block) -> bool:
+    """Check whether a sentence beside bullets is worth quoting: it reports a decision or a plan, or names a day."""
+    is_sentence = block.text.rstrip('"”’)').endswith((".", "!"))
+    return bool(is_sentence and _PLAN.match(block.text) and not _STALE.search(block.text)) or _is_decided(block)
 
 
 def _is_decided(block: Block) -> bool:

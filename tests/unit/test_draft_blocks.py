@@ -657,6 +657,28 @@ def test_only_a_german_verb_in_the_past_reports_a_decision(line: str, is_decisio
 
 
 @pytest.mark.parametrize(
+    ("left_out", "plan"),
+    [
+        ("We ate cake. ", "Ana will ask the bank for an offer. If it is too low, Bo pays."),
+        ("", "Kim liked the blue logo. Bo will phone her and ask for the files."),
+        ("Der Raum ist zu klein. ", "Frau Dorn klärt bis 4.12., ob die Halle frei ist."),
+        ("", "The summer party is on 18 June."),
+        ("", "Nobody has opened the kit. From now on the early shift checks it."),
+        ("It is the new lifetime. Bo will roll it back by Friday.", ""),
+        ("Bo will phone her and ask for the files.", ""),
+        ("Most of the hour went into the logo and the colours.", ""),
+        ("24 November, in the small room with Ana and Bo.", ""),
+        ("Next board: 17 December at the house of Ana.", ""),
+        ("Will Kim send the plan by Friday?", ""),
+        ("Bo will not be in the office.", ""),
+    ],
+)
+def test_of_prose_beside_bullets_a_plan_is_quoted_with_its_context(left_out: str, plan: str) -> None:
+    points = quoted(f"## Notes\n- The queue was slow again\n- Costs went up\n\n{left_out}{plan}\n")
+    assert texts(points.notes) == ["The queue was slow again", "Costs went up", *[plan] * bool(plan)]
+
+
+@pytest.mark.parametrize(
     ("bullet", "text"),
     [
         ("Reading list\nAna cuts it to ten texts.", "Reading list: Ana cuts it to ten texts."),

@@ -20,7 +20,7 @@ from donna_tui.drafts.blocks import Block, Role, bare, is_generic, is_quotable
 from donna_tui.drafts.drafters import Answer, AnswerRequest, Corrected, correcting
 from donna_tui.drafts.page import Context
 from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, paths_of_keys
-from donna_tui.drafts.quotes import LONG_PAST, outcome_of, points_of, says_cancelled, was_cancelled
+from donna_tui.drafts.quotes import ACTOR, DEADLINE, LONG_PAST, outcome_of, points_of, says_cancelled, was_cancelled
 from donna_tui.drafts.quotes import Read as ReadNote
 from donna_tui.drafts.series import (
     Gatherer,
@@ -36,7 +36,6 @@ from donna_tui.index.database import Database
 from donna_tui.memory.checkboxes import tasks_in
 from donna_tui.memory.listing import list_memories
 from donna_tui.memory.tasks import list_tasks
-from donna_tui.text.dates import MONTH
 from donna_tui.text.markdown import plain_text
 from donna_tui.types.drafts import Evidence
 from donna_tui.types.errors import DonnaError
@@ -61,36 +60,22 @@ _WEEK = re.compile(r"^\d{4}-?W\d\d\b", re.IGNORECASE)
 """The name of the note of a week."""
 
 _GIVES = "(?:send|give|get back|call|write|e-?mail|forward|share|deliver|bring|return|introduce|pay)"
-_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch"
-_DEADLINE = (
-    r"\b(?:by|until|before|bis)(?: (?:the|this|next|zum|nächsten?|kommenden))?"
-    rf" (?:{_WEEKDAY}|to(?:morrow|night)|noon|e\.?o\.?[dw]\b|then\b|end of|ende|morgen|heute|week|month|woche|monat|kw"
-    rf"|(?:{MONTH})\b|\d{{1,2}}(?:st|nd|rd|th)\b|\d{{1,2}}\.\d|\d{{1,2}}\.? (?:{MONTH})\b"
-    r"|\d{1,2}(?::\d\d| ?[ap]\.?m\b| uhr\b)|\d{4}-\d\d)"
-)
-_SOMEBODY = (
-    r"\b(?!(?:It|This|That|There|What|Who|Which|The|We|You|All|Every\w+|No\w*|Some\w+|Any\w+|Let|Please|Reply|Talk"
-    r"|Speak|Write|Go|Return|Respond|Listen|Move|Report|Send|Back|Due|Next|Subject|Ask|Want|Need|Plan|Try)\b)"
-    r"(?-i:[A-ZÀ-Þ])[\w'’-]+"
-)
-"""A name, or at least a word in upper case that is none of those that begin other sentences."""
-
 _PROMISE = re.compile(
     r"\b(?P<said>promised|I promise|versprochen|verspreche|versprach|zugesagt|sagt(?:e)?\b[^.;:]{0,60} zu\b)|\bI owe\b"
     r"|\b(?:told|assured|said to) \w+(?: \w+)? (?:that )?(?:I|we)(?:['’](?:d|ll)| would| will)\b"
     rf"|\bI(?:['’]ll| will) {_GIVES}\b"
-    rf"|\bI(?:['’](?:ll|d)| will| would) (?!not\b|never\b|be\b)\w+\b.* {_DEADLINE}"
-    rf"|(?:[,;:] |\band )(?:s?he|they)(?:['’]ll| will) {_GIVES}\b.* {_DEADLINE}"
-    rf"|{_SOMEBODY} will {_GIVES}\b.* (?:by|until|before) "
-    rf"|{_SOMEBODY} (?:agreed|offered|volunteered) to\b"
-    rf"|{_SOMEBODY} (?:will (?!not\b|never\b|be\b)\w+|{_GIVES}s)\b.* {_DEADLINE}"
-    rf"|(?:^|[:.] )\W*{_SOMEBODY}(?: [A-ZÀ-Þ][\w'’-]+)? to (?!be\b)\w+ .*{_DEADLINE}"
+    rf"|\bI(?:['’](?:ll|d)| will| would) (?!not\b|never\b|be\b)\w+\b.* {DEADLINE}"
+    rf"|(?:[,;:] |\band )(?:s?he|they)(?:['’]ll| will) {_GIVES}\b.* {DEADLINE}"
+    rf"|{ACTOR} will {_GIVES}\b.* (?:by|until|before) "
+    rf"|{ACTOR} (?:agreed|offered|volunteered) to\b"
+    rf"|{ACTOR} (?:will (?!not\b|never\b|be\b)\w+|{_GIVES}s)\b.* {DEADLINE}"
+    rf"|(?:^|[:.] )\W*{ACTOR}(?: [A-ZÀ-Þ][\w'’-]+)? to (?!be\b)\w+ .*{DEADLINE}"
     r"|\bich (?:schicke|sende|gebe|bringe|liefere|zahle|rufe|melde)\b(?:.*\bbis\b| (?:dir|euch|ihm|ihr|ihnen)\b)"
-    rf"|\bich \w+e\b.* {_DEADLINE}|\bich übernehme\b"
+    rf"|\bich \w+e\b.* {DEADLINE}|\bich übernehme\b"
     r"|\bich werde\b.*\b(?:schicken|senden|geben|bringen|liefern|zahlen|anrufen|zurückgeben)\b"
     r"|\bich (?:melde|kümmere) mich\b"
-    rf"|{_SOMEBODY} (?:schickt|sendet|gibt|bringt|liefert|zahlt|prüft|klärt|erstellt|schreibt|macht|besorgt|übernimmt)"
-    rf"\b.* {_DEADLINE}",
+    rf"|{ACTOR} (?:schickt|sendet|gibt|bringt|liefert|zahlt|prüft|klärt|erstellt|schreibt|macht|besorgt|übernimmt)"
+    rf"\b.* {DEADLINE}",
     re.IGNORECASE,
 )
 """A promise by or to the writer; one by somebody else must have a deadline, or say that it is a promise."""
