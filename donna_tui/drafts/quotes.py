@@ -134,7 +134,7 @@ _DAY_OF_MONTH = (
 _FROM_NOW = r"(?:from now on|ab (?:jetzt|sofort))"
 _PLAN = re.compile(
     rf"(?:{ACTOR}(?: (?:and|&) {ACTOR})?(?: will| (?:is|are) going to)|I(?:['’]ll| will))\b(?! (?:be|not)\b)"
-    rf"|(?!\d|(?:{_WEEKDAY}|{MONTH}|next|nächste\w*)\b)\w.*(?:{DEADLINE}|{_DAY_OF_MONTH})"
+    rf"|(?!\d|(?:{_WEEKDAY}|{MONTH}|next|nächste\w*)\b)(?!.*\buntil\b)\w.*(?:{DEADLINE}|{_DAY_OF_MONTH})"
     rf"|(?:.* )?{_FROM_NOW}\b",
     re.IGNORECASE,
 )

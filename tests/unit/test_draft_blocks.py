@@ -671,6 +671,7 @@ def test_only_a_german_verb_in_the_past_reports_a_decision(line: str, is_decisio
         ("Next board: 17 December at the house of Ana.", ""),
         ("Will Kim send the plan by Friday?", ""),
         ("Bo will not be in the office.", ""),
+        ("We have 11 days left until February.", ""),
     ],
 )
 def test_of_prose_beside_bullets_a_plan_is_quoted_with_its_context(left_out: str, plan: str) -> None:
