@@ -265,6 +265,16 @@ async def test_a_note_is_edited_on_the_screen() -> None:
     assert backend.vault.files[PRIYA] == b"New # Priya\r\n\r\nLead.\r\n"
 
 
+@pytest.mark.parametrize("close", ["\x13", "\x1bOQ", "\x1b"])
+async def test_keys_of_a_burst_act_on_the_text_in_their_order_and_none_is_lost_on_saving(close: str) -> None:
+    backend = scenarios.normal()
+    async with driving(backend, note=PRIYA) as donna:
+        before = (await donna.window(EditScreen, "i")).field.text
+        send(donna.app, ["ab\x7f\x7fc ", "word " * 100, "\x1b[1;5FEnd.", close])
+        await donna.window(PlanScreen)
+    assert backend.called("plan_write")[-1][1] == f"c {'word ' * 100}{before}End."
+
+
 @pytest.mark.slow
 async def test_closing_an_unchanged_editor_asks_nothing() -> None:
     backend = scenarios.normal()

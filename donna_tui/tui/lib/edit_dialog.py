@@ -19,7 +19,7 @@ from textual.widgets.text_area import Selection
 from donna_tui.safety.terminal import clean, clean_line, without_hidden
 from donna_tui.tui.lib.bindings import action_binding
 from donna_tui.tui.lib.dialogs import Dialog
-from donna_tui.tui.lib.inputs import KeyLine
+from donna_tui.tui.lib.inputs import KeyLine, run_key
 from donna_tui.types.notes import Edit
 from donna_tui.vault.note.read import parse_frontmatter
 
@@ -59,7 +59,10 @@ class NoteField(TextArea):
         event.text = text
 
     async def _on_key(self, event: events.Key) -> None:
-        """Insert a zero-width joiner or non-joiner, which Textual does not consider printable."""
+        """Insert a zero-width joiner or non-joiner, which Textual does not consider printable. Run the action of any
+        other key immediately, also that of the dialog: closed by the app, it would lose the letters before the key.
+        """
+        await run_key(self, event, self, self.screen)
         if event.character in ("\u200c", "\u200d"):
             event.stop()
             event.prevent_default()
@@ -72,7 +75,7 @@ class EditScreen(Dialog[str]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+s,f2", "leave", show=False, priority=True),
+        Binding("escape,ctrl+s,f2", "leave", show=False),
         action_binding("app.quit", "leave"),
     ]
 
@@ -126,7 +129,7 @@ class CorrectScreen(Dialog[str]):
     `typed` is a correction that could not be saved.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s,f2", "store", show=False, priority=True)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s,f2", "store", show=False)]
 
     field = query_one(NoteField)
 

@@ -11,6 +11,7 @@ from textual import events
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.dom import DOMNode
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import Reactive, reactive
@@ -23,6 +24,18 @@ from donna_tui.tui.lib.actions import ACTIONS
 from donna_tui.tui.lib.error_messages import refusal_of
 from donna_tui.tui.lib.keymap import anywhere_key, shown_key
 from donna_tui.types.errors import DonnaError
+
+
+async def run_key(field: Widget, event: events.Key, *nodes: DOMNode) -> None:
+    """Run the action that a key has in one of the nodes, before the next key: through the app it would run after
+    letters that were typed later. A key without an effect, such as copy without a selection, is passed on.
+    """
+    active = None if event.is_printable else field.screen.active_bindings.get(event.key)
+    if active is None or active.node not in nodes or not active.enabled:
+        return
+    if await field.app.run_action(active.binding.action, active.node):
+        event.stop()
+        event.prevent_default()
 
 
 class LineInput(Input):
@@ -65,10 +78,8 @@ class LineInput(Input):
         super().action_cursor_right_word(select)
 
     async def _on_key(self, event: events.Key) -> None:
-        """Run the action of a key immediately: through the app it would run after letters that were typed later.
-
-        A key without an effect here, such as copy without a selection, is passed on. So is one that was queued here
-        before an earlier key, such as enter, moved the focus.
+        """Run the action of a key immediately. Pass on a key that was queued here before an earlier key, such as enter,
+        moved the focus.
         """
         focused = self.screen.focused
         if focused is not None and focused is not self:
@@ -76,12 +87,7 @@ class LineInput(Input):
             event.prevent_default()
             focused.post_message(events.Key(event.key, event.character))
             return
-        active = None if event.is_printable else self.screen.active_bindings.get(event.key)
-        if active is None or active.node is not self or not active.enabled:
-            return
-        if await self.app.run_action(active.binding.action, self):
-            event.stop()
-            event.prevent_default()
+        await run_key(self, event, self)
 
     def on_paste(self, event: events.Paste) -> None:
         """Replace the paste handler of Textual."""
