@@ -234,14 +234,13 @@ class FakeVault:
         if operation is None:
             raise VaultWriteError(Reason.NOTHING_TO_UNDO, "this change was already undone, or is too old to undo")
         changes = tuple(self.steps(OperationKind.UNDO, operation))
+        self._refuse(self.clashes(OperationKind.UNDO, 1, identity))
         return Plan(kind=OperationKind.UNDO, subject="undo", changes=changes, undoes=(identity,))
 
     def plan_steps(self, kind: OperationKind, n: int) -> Plan:
         """Plan undos or redos."""
         operations = self._stack(kind)[:n]
-        clashes = self.clashes(kind, n)
-        if clashes:
-            raise VaultWriteError(Reason.UNDO_CONFLICT, "this note was changed since", path=clashes[0].path)
+        self._refuse(self.clashes(kind, n))
         ids = tuple(operation.id for operation in operations)
         undoes, redoes = (ids, ()) if kind is OperationKind.UNDO else ((), ids)
         return Plan(kind=kind, subject=kind.value, changes=self._net(kind, n), undoes=undoes, redoes=redoes)
@@ -260,11 +259,18 @@ class FakeVault:
         changes = self.changes[operation.commit]
         return tuple(change.reversed for change in changes) if kind is OperationKind.UNDO else changes
 
-    def clashes(self, kind: OperationKind, n: int = 1) -> tuple[Clash, ...]:
+    @staticmethod
+    def _refuse(clashes: tuple[Clash, ...]) -> None:
+        if clashes:
+            raise VaultWriteError(Reason.UNDO_CONFLICT, "this note was changed since", path=clashes[0].path)
+
+    def clashes(self, kind: OperationKind, n: int = 1, identity: str = "") -> tuple[Clash, ...]:
         """Return the notes that were changed since."""
+        one = next((each for each in self.undo_stack if each.id == identity), None)
+        changes = self._net(kind, n) if one is None else self.steps(kind, one)
         return tuple(
             Clash(path=change.path, expected=change.before, found=self.files.get(change.path), wanted=change.after)
-            for change in self._net(kind, n)
+            for change in changes
             if self.files.get(change.path) != change.before
         )
 

@@ -361,7 +361,7 @@ async def test_the_change_whose_diff_is_read_is_the_one_that_is_undone() -> None
         await donna.until(lambda: detail.selected_operation is not None, "the history is shown")
         await donna.press("down", "enter")
         await donna.until(lambda: donna.app.screen.focused is detail.diff, "the diff has the focus")
-        await plan(donna, "z")
+        await donna.window(ThreeWayScreen, "z")
         assert backend.called("plan_undo_one") == [(first.operation,)]
 
 
@@ -652,6 +652,22 @@ async def test_what_later_edits_do_not_touch_can_be_undone() -> None:
     written = backend.vault.files[DECISIONS]
     assert b"190 MB" in written
     assert b"500 ms, twice" in written
+
+
+async def test_an_earlier_change_of_a_note_is_undone_without_the_later_ones() -> None:
+    backend = scenarios.normal()
+    vault = backend.vault
+    for old, new in ((b"800 ms", b"700 ms"), (b"180 MB", b"190 MB")):
+        text = vault.files[DECISIONS].replace(old, new).decode()
+        vault.apply(vault.plan_write(DECISIONS, text, vault.read(DECISIONS).etag))
+    async with driving(backend, note=DECISIONS) as donna:
+        await donna.press("h")
+        await donna.until(lambda: donna.vault.detail.selected_operation is not None, "the history is shown")
+        await donna.press("down")
+        await donna.window(ThreeWayScreen, "z")
+        await confirm(donna, "m")
+    assert b"800 ms" in vault.files[DECISIONS]
+    assert b"190 MB" in vault.files[DECISIONS]
 
 
 def edited_elsewhere(backend: FakeBackend, old: bytes, new: bytes) -> Callable[[str], str]:

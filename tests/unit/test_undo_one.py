@@ -45,6 +45,8 @@ def test_what_was_changed_since_is_not_undone(writer: VaultWriter) -> None:
     with pytest.raises(VaultWriteError) as refused:
         writer.undo_planner.undo_one(first.id)
     assert refused.value.reason is Reason.UNDO_CONFLICT
+    (clash,) = writer.undo_planner.clashes(OperationKind.UNDO, identity=first.id)
+    assert (clash.expected, clash.found) == (b"new one\n", b"newer one\n")
     assert text(writer, ONE) == b"newer one\n"
 
 

@@ -361,8 +361,13 @@ class VaultFlows(PlanFlow):
 
     @retried("undone")
     async def undo_one(self, operation: Operation) -> Outcome | None:
-        plan = await self._backend.notes.plan_undo_one(operation.id)
-        return await self._offer(Proposal(plan, summary=(_summary_line(operation),)))
+        try:
+            plan = await self._backend.notes.plan_undo_one(operation.id)
+            return await self._offer(Proposal(plan, summary=(_summary_line(operation),)))
+        except DonnaError as error:
+            if error.reason is not Reason.UNDO_CONFLICT:
+                raise
+            return await self._three_ways(OperationKind.UNDO, 1, error, operation)
 
     async def step_back(self, kind: OperationKind) -> Outcome | None:
         """Undo or redo as many steps as the user selects in the preview."""
@@ -513,13 +518,16 @@ class VaultFlows(PlanFlow):
         return await (self._backend.notes.undoable() if kind is OperationKind.UNDO else self._backend.notes.redoable())
 
     @retried("written")
-    async def _three_ways(self, kind: OperationKind, steps: int, error: DonnaError) -> Outcome | None:
-        """Show the clashes that block an undo or redo, and offer to restore the lines that later edits do not touch.
+    async def _three_ways(
+        self, kind: OperationKind, steps: int, error: DonnaError, one: Operation | None = None
+    ) -> Outcome | None:
+        """Show the clashes that block an undo or redo, or that of `one` operation, and offer to restore the lines that
+        later edits do not touch.
 
         The choices are only for an undo of a single note, since they write that note and nothing else.
         """
-        clashes = await self._backend.notes.clashes(kind, steps)
-        operations = (await self._operations(kind))[:steps]
+        operations = (await self._operations(kind))[:steps] if one is None else (one,)
+        clashes = await self._backend.notes.clashes(kind, steps, "" if one is None else one.id)
         paths = {change.path for operation in operations for change in operation.changes}
         others = len(paths.union(clash.path for clash in clashes)) - 1
         only = clashes[0] if clashes and not others else None  # there are none if the note was restored meanwhile

@@ -34,10 +34,7 @@ class UndoPlanner:
         """Plan to undo one operation, whatever followed. Raises `undo_conflict` if its notes were changed since."""
         self._plan_context.recover()
         history = self._history()
-        chosen = tuple(each for each in _available(OperationKind.UNDO, stacks(history)) if each.id == identity)
-        if not chosen:
-            raise VaultWriteError(Reason.NOTHING_TO_UNDO, "this change was already undone, or is too old to undo")
-        return self._plan(OperationKind.UNDO, chosen, history)
+        return self._plan(OperationKind.UNDO, _one(identity, history), history)
 
     def session_plan(self, kind: OperationKind, session: str, n: int | None = None) -> Plan | None:
         """Plan to undo or redo a session, or its last `n` operations; None if there are none to undo or redo.
@@ -54,10 +51,13 @@ class UndoPlanner:
     def redo(self, n: int = 1) -> Plan:
         return self._plan_last(OperationKind.REDO, n)
 
-    def clashes(self, kind: OperationKind, n: int = 1) -> tuple[Clash, ...]:
-        """Return the notes that conflict with an undo or redo, in three versions; empty if none does."""
-        net = _net(_effects(kind, _chosen(kind, n, self._history())))
-        return self._clashes(self._images(net))
+    def clashes(self, kind: OperationKind, n: int = 1, identity: str = "") -> tuple[Clash, ...]:
+        """Return the notes that conflict with an undo or redo, or with that of one operation, in three versions; empty
+        if none does.
+        """
+        history = self._history()
+        chosen = _one(identity, history) if identity else _chosen(kind, n, history)
+        return self._clashes(self._images(_net(_effects(kind, chosen))))
 
     def available(self, kind: OperationKind) -> tuple[Operation, ...]:
         """Return the operations that can be undone or redone, the next one first."""
@@ -152,6 +152,13 @@ def _removed(changes: Sequence[Change]) -> defaultdict[str, list[str]]:
 
 def _available(kind: OperationKind, found: Stacks) -> tuple[Operation, ...]:
     return found.redoable if kind is OperationKind.REDO else tuple(_own_last(found.undoable))
+
+
+def _one(identity: str, history: Sequence[Operation]) -> tuple[Operation, ...]:
+    chosen = tuple(each for each in _available(OperationKind.UNDO, stacks(history)) if each.id == identity)
+    if not chosen:
+        raise VaultWriteError(Reason.NOTHING_TO_UNDO, "this change was already undone, or is too old to undo")
+    return chosen
 
 
 def _own_last(undoable: Sequence[Operation]) -> list[Operation]:
