@@ -237,7 +237,10 @@ EXTRACTIVE = "extractive"
 
 _CITES = re.compile(r"\s*\[(\d{1,3})\]")
 _LINE = re.compile(r"^\s*(?:[-*+]\s+)?(?:\[.\]\s+)?")
-_CITED = re.compile(r"\s*\(\[\[[^\[\]]*\]\]\)")
+NO_SOURCE = "no source"
+"""Stands in place of the source of a statement of a model that cites no passage and rests on none."""
+
+_CITED = re.compile(rf"\s*\((?:\[\[[^\[\]]*\]\]|{NO_SOURCE})\)")
 _RESTS_ON = 0.5
 """Minimum share of a statement's words that a passage must contain to be its evidence, if it cites none."""
 

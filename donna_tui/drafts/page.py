@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
-from donna_tui.drafts.drafters import EXTRACTIVE, Answer, AnswerRequest, Statement, all_statements
+from donna_tui.drafts.drafters import EXTRACTIVE, NO_SOURCE, Answer, AnswerRequest, Statement, all_statements
 from donna_tui.drafts.queue import ID_KEY, DraftSources
 from donna_tui.drafts.text import inline, link_to, source_named, wikilink, words_only
 from donna_tui.types.drafts import Evidence
@@ -125,13 +125,13 @@ class Page:
 
 
 def _shown(statement: Statement, passages: tuple[Evidence, ...]) -> dict[str, Any]:
-    """Return a statement for the template: its words as Markdown, and links to its passages.
+    """Return a statement for the template: its words as Markdown, and links to its passages or a mark that it has none.
 
     `box` is always empty, since only a person creates a task.
     """
     by_number = {passage.number: passage for passage in passages}
     cites = dict.fromkeys(_cite(by_number[number]) for number in statement.evidence)
-    return {"text": inline(statement.text), "cites": list(cites), "box": ""}
+    return {"text": inline(statement.text), "cites": list(cites) or [NO_SOURCE], "box": ""}
 
 
 def _cite(passage: Evidence) -> str:

@@ -11,7 +11,15 @@ from pathlib import Path
 import pytest
 
 from donna_tui.config.models import MemoryConfig
-from donna_tui.drafts.drafters import AnswerRequest, Composed, MeetingNoteAnswer, Prompts, payload_of
+from donna_tui.drafts.drafters import (
+    AnswerRequest,
+    Composed,
+    Corrected,
+    MeetingNoteAnswer,
+    Prompts,
+    corrected,
+    payload_of,
+)
 from donna_tui.drafts.skills.meeting_note import agenda_of
 from donna_tui.drafts.writer import NOTHING
 from donna_tui.engine.skill_runner import SkillRunner, templates_dir
@@ -405,16 +413,17 @@ async def test_a_page_that_cannot_be_made_does_not_stop_an_approval(tmp_path: Pa
 
 
 class RecordingModel:
-    """A model that records what it is given, and is called once."""
+    """A model that records what it is given, and is called once. It also states `more`."""
 
     remote = True
 
-    def __init__(self) -> None:
+    def __init__(self, *more: str) -> None:
         self.task: AnswerRequest | None = None
+        self.more = more
 
     async def compose(self, task: AnswerRequest) -> Composed:
         self.task = task
-        said = [f"The cut-over is on 4 December. [{task.passages[0].number}]"]
+        said = [f"The cut-over is on 4 December. [{task.passages[0].number}]", *self.more]
         return Composed(
             MeetingNoteAnswer(summary=said, action_item_candidates=said, open_questions=[], links_suggested=[]), "m"
         )
@@ -440,6 +449,22 @@ async def test_model_prompt_includes_dates_and_the_user_but_no_checkboxes(
         assert "replaces an earlier one" in payload.system
         assert "Announce the end" not in told
         assert "[ ]" not in here.text(NOTE)
+
+
+async def test_a_statement_of_a_model_that_no_passage_supports_is_marked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SkillRunner, "_drafter", RecordingModel("The moon is made of cheese. [99]"))
+    async with draft_engine(tmp_path, notes={LAST: WEEKLY}) as here:
+        await here.write(meeting("Gateway team"))
+        lines = here.text(NOTE).splitlines()
+    assert lines.count("- The moon is made of cheese. (no source)") == 2
+    assert "- The cut-over is on 4 December." in lines  # of the last meeting, which is named above
+    answer = MeetingNoteAnswer(
+        summary=["The moon is made of cheese. [99]"], action_item_candidates=[], open_questions=[], links_suggested=[]
+    )
+    learned = Corrected("- The moon is made of cheese. (no source)", "- The moon is made of rock.")
+    assert corrected(answer, [learned]).model_dump()["summary"] == ["The moon is made of rock. [99]"]
 
 
 def test_custom_prompt_template_overrides_the_default(tmp_path: Path) -> None:
