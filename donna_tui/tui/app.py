@@ -15,6 +15,7 @@ from textual.app import App, ScreenError
 from textual.driver import Driver
 from textual.errors import NoWidget
 from textual.notifications import Notification, Notify
+from textual.screen import Screen
 from textual.widgets._toast import ToastHolder, ToastRack
 from textual.worker import Worker, WorkerFailed
 
@@ -28,6 +29,7 @@ from donna_tui.tui.lib.error_messages import error_text
 from donna_tui.tui.lib.external import External, ExternalPrograms
 from donna_tui.tui.lib.keymap import DEFAULT_KEYMAP, Keymap, use_keys
 from donna_tui.tui.lib.messages import ChooseSpace
+from donna_tui.tui.shell.bars import HeaderBar
 from donna_tui.tui.shell.main import MainScreen
 from donna_tui.tui.themes import DARK, OWN_THEMES, fills, tones
 from donna_tui.types.errors import DonnaError, Reason
@@ -110,6 +112,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         self._pressed = pressed
         self._save_theme = save_theme
         self._acted_at = 0.0
+        self._messages_at: tuple[Screen[Any] | None, str] = None, ""
         self._slow_flow: Worker[None] | None = None
         self._first_notes = first_notes
         self._is_git_running = is_git_running
@@ -246,18 +249,32 @@ class DonnaApp(App[None], inherit_bindings=False):
         new.markup = False
 
         def is_replaced(old: Notification) -> bool:
-            is_earlier = old.severity == new.severity == "information" and old.raised_at < self._acted_at
+            is_earlier = new.severity == "information" and self._is_earlier(old)
             return is_earlier or (old.message, old.severity) == (new.message, new.severity)
 
+        self._end_messages(is_replaced)
+
+    def _is_earlier(self, message: Notification) -> bool:
+        """Check whether a message is about the outcome of a key before the last one."""
+        return message.severity == "information" and message.raised_at < self._acted_at
+
+    def _end_messages(self, are_over: Callable[[Notification], bool]) -> None:
         # not `list(…)`: it asks for the length, which removes expired notifications during the iteration
-        replaced = [each for each in self._notifications if is_replaced(each)]
-        for notification in replaced:
-            self._unnotify(notification, refresh=False)
+        for message in [each for each in self._notifications if are_over(each)]:
+            self._unnotify(message, refresh=False)
 
     def _refresh_notifications(self) -> None:
-        """Show the messages there are. Where one ended early, Textual removes its text and leaves the widget around
-        that in the screen for good, so that every message repeated would make each change of the focus slower.
+        """Show the messages there are. Those about an earlier key end with the screen or dialog that they were for: the
+        keys that they name would do something else. Where one ended early, Textual removes its text and leaves the
+        widget around that in the screen for good, so that every message repeated would make each change of the focus
+        slower.
         """
+        bars = () if self._main is None else self._main.query(HeaderBar)  # there is none while the app starts or ends
+        pane = next((bar.active for bar in bars), "")
+        place = self.screen_stack[-1] if self.screen_stack else None, pane
+        if place != self._messages_at:
+            self._messages_at = place
+            self._end_messages(self._is_earlier)
         shown = {ToastRack._toast_id(notification) for notification in self._notifications}
         for screen in self.screen_stack[-1:]:
             for holder in screen.query(ToastHolder):

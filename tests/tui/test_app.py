@@ -513,6 +513,17 @@ async def test_no_worker_runs_while_the_app_is_idle() -> None:
         assert busy == []
 
 
+@pytest.mark.parametrize("leave", ["3", "?"])
+async def test_a_message_about_a_key_ends_with_the_screen_or_dialog_that_it_is_about(leave: str) -> None:
+    async with driving(scenarios.normal(), at="vault") as donna:
+        await donna.press("ctrl+right")
+        donna.app.notify("The model is missing.", severity="warning")
+        assert "There is nothing to go forward to." in notices(donna.app)
+        await donna.press(leave)
+        await donna.rest()
+        assert notices(donna.app) == "The model is missing."
+
+
 async def test_a_message_that_expires_while_it_is_created_is_removed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A timer of Textual with a negative interval never returns to the event loop."""
     timed = []

@@ -567,6 +567,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         else:
             self.pane.focus_first()
         self.refresh_footer()
+        self.app._refresh_notifications()
 
     async def _picked(self, value: str | None) -> None:
         from donna_tui.tui.shell.windows import ELSEWHERE, THEME
