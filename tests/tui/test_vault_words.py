@@ -64,6 +64,21 @@ def test_tree_lists_folders_before_notes_in_case_insensitive_order() -> None:
     ]
 
 
+def test_tree_is_in_the_order_of_obsidian() -> None:
+    paths = (
+        "Gateway risks.md",
+        "Gateway.md",
+        "Week 10.md",
+        "Week 9.md",
+        "Q 10/a.md",
+        "Q 2/a.md",
+        "2026-01-02.md",
+        "9.md",
+    )
+    order = ["Q 2", "Q 10", "9.md", "2026-01-02.md", "Gateway.md", "Gateway risks.md", "Week 9.md", "Week 10.md"]
+    assert [row.name for row in tree_rows(rows(*paths), folded={"Q 2", "Q 10"})] == order
+
+
 def test_a_folded_folder_counts_what_is_inside() -> None:
     notes = [*rows("a/b/1.md", "a/2.md"), NoteRow(path="a/b/3.md", states=frozenset({NoteState.OUTSIDE}))]
     (row,) = tree_rows(notes, folded={"a"})

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, pairwise
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -87,10 +89,20 @@ def tree_rows(
     return sorted(rows, key=_place)
 
 
-def _place(row: TreeRow) -> list[tuple[bool, str, str]]:
-    """Return the sort key of a row: by name at each level, and folders first."""
+def _place(row: TreeRow) -> list[tuple[bool, tuple[str | int, ...], str]]:
+    """Return the sort key of a row: by name at each level as Obsidian does, and folders first."""
     *folders, name = row.path.split("/")
-    return [*((False, part.casefold(), part) for part in folders), (not row.is_folder, name.casefold(), name)]
+    key = _natural_key(name if row.is_folder else name.removesuffix(".md"))
+    return [*((False, _natural_key(part), part) for part in folders), (not row.is_folder, key, name)]
+
+
+_NUMBER = re.compile(r"(\d+)")
+
+
+@lru_cache(maxsize=50_000)
+def _natural_key(name: str) -> tuple[str | int, ...]:
+    """Split a name at its numbers, so that “Week 9” is before “Week 10”."""
+    return tuple(int(part) if part.isdecimal() else part for part in _NUMBER.split(name.casefold()))
 
 
 def best_of(notes: Iterable[NoteRow], query: str) -> str:
