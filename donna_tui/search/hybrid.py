@@ -168,7 +168,9 @@ def judge(passages: PassageCache, question: Question, settings: Settings, legs: 
         hits = _later_decisions_first(passages, question.query, list(filter(is_relevant, ranked)), listed)
         hits = originals_first(passages, _asked_year_first(passages, content.years, hits), content.stems)
         others = [one for one in ranked if not is_relevant(one)]
-    hits = _with_text_first(hits, empty) if empty else hits
+    if empty:
+        hits = _with_text_first(hits, empty)
+        others.sort(key=lambda one: one.id in empty)
     if named := _named_notes(passages.database, question, legs.keyword, hits):
         ids = {note.id for note in named}
         hits = [*_first(ranked, named), *(one for one in hits if one.id not in ids)]

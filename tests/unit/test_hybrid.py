@@ -379,10 +379,11 @@ def test_a_relative_day_is_that_when_a_turn_was_said_not_that_in_its_title(
 def test_where_nothing_is_relevant_the_near_misses_are_at_hand(store: MemoryStore) -> None:
     for number, cosine in enumerate((0.1, 0.3, 0.2)):
         add(store, f"{number}.md", f"text {number}", leaning(cosine))
+    add(store, "empty.md", "", leaning(0.4))
     outcome = asked(store, "kestrel", k=2)
     assert outcome.hits == ()
     assert [hit.path for hit in outcome.near_misses] == ["1.md", "2.md"]
-    assert outcome.searched_notes == 3
+    assert outcome.searched_notes == 4
 
 
 def test_in_a_search_of_one_note_the_nearest_passages_are_hits_though_none_is_close(store: MemoryStore) -> None:
