@@ -11,11 +11,11 @@ from textual.events import Key, Paste
 
 from donna_tui.tui.search import pane, preview
 from donna_tui.tui.search.dialogs import ScopePicker
-from donna_tui.tui.search.wording import PAGE
+from donna_tui.tui.search.wording import PAGE, Question, nothing_found
 from donna_tui.types.errors import DatabaseError, Reason
 from donna_tui.types.events import ModelStateChanged, NoteIndexed, StageTimes
 from donna_tui.types.search import FilterProblem, SearchOutcome, SearchRequest
-from donna_tui.types.status import ModelPhase
+from donna_tui.types.status import Coverage, ModelPhase
 from tests.tui import scenarios
 from tests.tui.driving import driving, hit, marked_rows, notices, outcome
 from tests.tui.fake_backend import FakeBackend
@@ -178,7 +178,14 @@ async def test_a_search_in_an_empty_vault_says_that_it_is_empty() -> None:
     async with driving(scenarios.empty()) as donna:
         await donna.search_for("zebra")
         assert "There are no notes here yet." in donna.screen_text()
+        assert "ctrl+k  create a note" in donna.screen_text()
         assert "Searched 0 notes" not in donna.screen_text()
+
+
+def test_a_search_while_the_folder_is_read_does_not_say_that_nothing_is_relevant() -> None:
+    status = replace(scenarios.AT_REST, coverage=Coverage(), last_reconcile=None)
+    words = nothing_found(Question("zebra"), outcome(SearchRequest(text="zebra")), status)
+    assert words.title == "The notes are being read."
 
 
 async def test_nothing_relevant_says_what_was_searched_and_offers_near_misses() -> None:

@@ -188,6 +188,7 @@ def empty_start_text(status: Status | None) -> NoticeText | None:
         return NoticeText(
             "There are no notes here yet.",
             f"Donna looks for Markdown files in {clean_line(status.root)} and below, and finds new ones automatically.",
+            actions=(("app.switch", "create a note"), ("app.space", "open another folder")),
         )
     return None
 
@@ -196,8 +197,10 @@ def nothing_found(question: Question, outcome: SearchOutcome, status: Status | N
     """Explain that no passage was judged relevant: what was searched, and remedies."""
     cover = status.coverage if status is not None else None
     is_empty = cover is not None and not cover.notes and not outcome.searched_notes
-    if is_empty and (words := empty_start_text(status)) is not None:
-        return words
+    if is_empty:
+        return empty_start_text(status) or NoticeText(
+            "The notes are being read.", "They are searched once they are indexed."
+        )
     if cover is not None and cover.text + cover.failed < cover.notes:
         searched = f"{count(cover.text)} of {plural(cover.notes, 'note')} are in the index so far; the rest follows."
     else:
