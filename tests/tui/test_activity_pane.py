@@ -99,6 +99,7 @@ async def test_everything_is_visible_if_there_is_room() -> None:
             assert piece in text, piece
 
 
+@pytest.mark.slow
 async def test_zoom_maximises_the_list_with_the_focus_below_the_header() -> None:
     async with activity(scenarios.normal()) as donna:
         pane(donna).problems.focus()
@@ -328,6 +329,7 @@ async def test_enter_shows_a_problem_in_full() -> None:
             assert piece in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_keys_retry_one_problem_retry_all_and_resume() -> None:
     backend = scenarios.error()
     async with activity(backend) as donna:

@@ -254,6 +254,7 @@ def test_help_names_the_keys_in_force(pane: Pane) -> None:
     assert ("`f7`" if pane == "search" else "`f8`") in text
 
 
+@pytest.mark.slow
 async def test_footer_notices_palette_and_messages_name_the_keys_in_force() -> None:
     own = {"search.mode": ["f8"], "app.quit": ["f12"], "vault.new": ["f10"]}
     nothing = FakeBackend(scenarios.AT_REST, answers=outcome)
@@ -287,6 +288,7 @@ async def test_help_and_keys_open_and_close() -> None:
         assert donna.app.screen is donna.main
 
 
+@pytest.mark.slow
 async def test_a_small_key_list_says_in_full_what_a_key_does_and_why_it_is_not_possible() -> None:
     async with driving(scenarios.normal(), size=(80, 24)) as donna:
         await donna.press("escape", "question_mark")
@@ -557,6 +559,7 @@ async def test_a_message_may_expire_while_another_one_is_shown(monkeypatch: pyte
         check(donna, "the first one expired")
 
 
+@pytest.mark.slow
 async def test_a_key_for_a_dialog_that_opens_meanwhile_waits_for_its_widgets() -> None:
     class Slow(CorrectScreen):
         async def _compose(self) -> None:

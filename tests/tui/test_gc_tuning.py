@@ -75,6 +75,7 @@ def test_second_ready_event_does_not_freeze_more_objects() -> None:
     assert gc.get_freeze_count() == kept
 
 
+@pytest.mark.slow
 def test_much_garbage_is_collected_before_the_rest_is_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
     called: list[object] = []
     monkeypatch.setattr(gc, "get_count", lambda: (60_000, 0, 0))

@@ -409,6 +409,7 @@ async def test_recall_shows_what_is_packed_in_order_and_what_is_cut_and_why() ->
         assert donna.memory.recall.bar.used == result.total_tokens
 
 
+@pytest.mark.slow
 async def test_the_reasons_for_what_is_left_out_are_not_cut() -> None:
     backend = scenarios.normal()
     backend.memory.note = "left out: 19 that did not fit into 2,000 tokens, 8 with the text of another"
@@ -449,6 +450,7 @@ async def test_a_smaller_budget_cuts_more_and_a_larger_one_less() -> None:
         assert bar.budget == 200
 
 
+@pytest.mark.slow
 async def test_the_budget_is_changed_only_where_it_is_visible() -> None:
     async with driving(scenarios.normal(), size=(80, 24), at="memory") as donna:
         before = donna.memory.recall.bar.budget
@@ -664,6 +666,7 @@ async def test_escape_pressed_twice_discards_a_correction() -> None:
         assert backend.called("correct") == []
 
 
+@pytest.mark.slow
 async def test_a_correction_that_fails_is_reported_and_can_be_saved_again() -> None:
     backend = scenarios.normal()
     backend.fail("correct", DonnaError(Reason.DISK_FULL, "the disk is full", hint="make room"))

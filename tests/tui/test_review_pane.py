@@ -151,6 +151,7 @@ async def test_a_draft_that_is_written_meanwhile_appears() -> None:
         assert donna.review.selected.id == SYNC
 
 
+@pytest.mark.slow
 async def test_the_queue_and_its_count_are_read_again_when_the_vault_is_back() -> None:
     backend = backend_in("normal")
     async with driving(backend, at="review") as donna:
@@ -320,6 +321,7 @@ async def test_an_excluded_part_stays_excluded_in_another_version_of_the_draft()
         assert donna.review.left_out == frozenset()
 
 
+@pytest.mark.slow
 async def test_a_part_is_excluded_by_its_text_when_the_draft_is_edited_in_the_preview() -> None:
     backend = backend_in("normal")
     async with driving(backend, at="review") as donna:
@@ -406,6 +408,7 @@ async def test_e_opens_the_note_of_a_passage_at_its_line_and_a_chat_has_none(edi
         assert len(edited) == 1
 
 
+@pytest.mark.slow
 async def test_a_task_among_the_sources_is_shown_and_copied_with_its_note_and_line() -> None:
     backend, sync = backend_in("normal"), draft_scenarios.sync()
     task = replace(sync.evidence[0], source_type="task", path="Projects/plan.md#fa112de32dbe", heading_path=())
@@ -482,6 +485,7 @@ async def test_an_approval_is_undone_with_a_preview_as_in_the_vault() -> None:
         assert SYNC_TARGET not in backend.vault.files
 
 
+@pytest.mark.slow
 async def test_rejecting_asks_takes_the_draft_away_and_is_reported() -> None:
     backend = backend_in("normal")
     async with driving(backend, at="review") as donna:

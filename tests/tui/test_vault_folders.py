@@ -138,6 +138,7 @@ async def test_marking_a_folder_replaces_marks_inside_it() -> None:
         assert donna.vault.note_tree.marked == (FOLDER,)
 
 
+@pytest.mark.slow
 async def test_the_name_of_a_new_note_is_checked_while_it_is_typed() -> None:
     async with driving(scenarios.normal()) as donna:
         await on(donna, RUNBOOK)

@@ -127,6 +127,7 @@ async def test_the_filter_is_fuzzy_and_selects_the_note_that_fits_best() -> None
         assert donna.vault.note_tree.selected.path == "Projects/gateway/decisions.md"
 
 
+@pytest.mark.slow
 async def test_enter_after_a_burst_of_letters_selects_what_they_find_before_the_next_key() -> None:
     async with driving(scenarios.normal(), at="vault") as donna:
         await donna.press("f")
@@ -170,6 +171,7 @@ async def test_moving_through_the_tree_reads_only_the_last_note() -> None:
         assert len(backend.called("read_note")) <= 1
 
 
+@pytest.mark.slow
 async def test_a_key_right_after_a_movement_is_about_the_note_that_is_read_next() -> None:
     async with driving(scenarios.normal(), note=DECISIONS) as donna:
         donna.queue("j", "m")
@@ -186,6 +188,7 @@ async def test_a_note_is_shown_before_git_says_what_changed_in_it() -> None:
         backend.gates.release("outside_change")
 
 
+@pytest.mark.slow
 async def test_changes_never_shows_those_of_the_note_before() -> None:
     backend = scenarios.normal()
     backend.vault.files[PRIYA] += b"Edited outside.\n"
@@ -249,6 +252,7 @@ async def test_a_key_on_a_list_that_is_being_loaded_says_so() -> None:
         await donna.until(lambda: donna.vault.note_tree.notes, "the tree is shown")
 
 
+@pytest.mark.slow
 async def test_files_that_are_not_indexed_are_counted_separately() -> None:
     async with driving(scenarios.normal(), at="vault") as donna:
         total = len(donna.vault.note_tree.notes)
@@ -318,6 +322,7 @@ async def test_an_edit_outside_is_shown_as_the_users_own() -> None:
         assert "now          you         edited outside, not in the history yet" in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_undo_in_the_history_of_a_change_made_without_donna_undoes_nothing_else() -> None:
     async with driving(scenarios.normal(), note=GARDEN) as donna:
         await donna.press("h")
@@ -511,6 +516,7 @@ async def test_a_note_that_replaces_a_deleted_one_is_not_selected() -> None:
         assert donna.vault.note_tree.marked == ()
 
 
+@pytest.mark.slow
 async def test_no_other_note_takes_the_place_of_one_that_is_deleted_elsewhere() -> None:
     backend = scenarios.normal()
     async with driving(backend, note=GARDEN) as donna:
@@ -526,6 +532,7 @@ async def test_no_other_note_takes_the_place_of_one_that_is_deleted_elsewhere() 
         assert donna.vault.note_tree.selected_index == place
 
 
+@pytest.mark.slow
 async def test_a_note_that_donna_deletes_in_another_way_leaves_the_cursor_at_a_sibling() -> None:
     backend = scenarios.normal()
     async with driving(backend, note=GARDEN) as donna:
@@ -537,6 +544,7 @@ async def test_a_note_that_donna_deletes_in_another_way_leaves_the_cursor_at_a_s
         assert "deleted elsewhere" not in notices(donna.app)
 
 
+@pytest.mark.slow
 async def test_the_cursor_stays_at_a_folder_that_a_filter_hides() -> None:
     async with driving(scenarios.normal(), at="vault") as donna:
         tree = donna.vault.note_tree
@@ -580,6 +588,7 @@ async def test_a_note_is_not_taken_for_an_earlier_one_of_its_path() -> None:
         assert donna.vault.note_tree.selected is None
 
 
+@pytest.mark.slow
 async def test_a_cursor_that_was_moved_meanwhile_stays_when_a_note_is_renamed() -> None:
     backend = scenarios.normal()
     async with driving(backend, note=GARDEN) as donna:
@@ -591,6 +600,7 @@ async def test_a_cursor_that_was_moved_meanwhile_stays_when_a_note_is_renamed() 
         assert donna.vault.note_tree.selected.path == PRIYA
 
 
+@pytest.mark.slow
 async def test_an_undo_from_the_search_leaves_cursor_and_filter_of_the_vault_alone() -> None:
     backend = scenarios.normal()
     async with driving(backend, at="vault") as donna:
@@ -627,6 +637,7 @@ def test_the_note_shown_after_a_change_is_the_selected_one_or_what_the_change_is
     assert _new_place(outcome, selected) == shown
 
 
+@pytest.mark.slow
 async def test_an_event_does_not_lose_the_note_that_is_being_opened() -> None:
     backend = scenarios.normal()
     async with driving(backend, at="vault") as donna:
@@ -663,6 +674,7 @@ async def test_a_vault_of_empty_folders_lists_them() -> None:
         assert donna.vault.note_tree.has_focus
 
 
+@pytest.mark.slow
 async def test_no_note_is_shown_beside_a_filter_that_matches_none() -> None:
     async with driving(scenarios.normal(), note=DECISIONS) as donna:
         assert "800 ms" in donna.screen_text()
@@ -695,6 +707,7 @@ async def test_vault_views_report_a_missing_repository(method: str, key: str) ->
         )
 
 
+@pytest.mark.slow
 async def test_a_vault_without_a_repository_names_the_key_that_creates_one() -> None:
     backend = scenarios.normal()
     for method in ("undoable", "blame"):
@@ -722,6 +735,7 @@ async def test_without_git_no_note_is_called_unchanged() -> None:
         assert "no changes since the last commit" not in donna.screen_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "key"), [("read_note", "v"), ("history", "h"), ("blame", "b"), ("links", "L")])
 async def test_a_part_that_could_not_be_read_is_read_again_when_the_vault_is_back(method: str, key: str) -> None:
     backend = scenarios.normal()

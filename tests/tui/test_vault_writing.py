@@ -99,6 +99,7 @@ async def test_an_abandoned_edit_is_kept_and_can_be_continued(monkeypatch: pytes
         assert "unsaved edit" not in donna.screen_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_outside", [False, True])
 async def test_an_unsaved_edit_follows_its_note_that_is_renamed(
     is_outside: bool, monkeypatch: pytest.MonkeyPatch
@@ -309,6 +310,7 @@ async def test_what_a_text_field_cannot_hold_is_not_edited_on_the_screen() -> No
             assert donna.app.screen is donna.main
 
 
+@pytest.mark.slow
 async def test_a_note_that_is_not_utf_8_can_be_deleted_but_not_edited() -> None:
     backend = scenarios.normal()
     backend.vault.files["latin.md"] = b"caf\xe9\n"
@@ -319,6 +321,7 @@ async def test_a_note_that_is_not_utf_8_can_be_deleted_but_not_edited() -> None:
     assert "latin.md" not in backend.vault.files
 
 
+@pytest.mark.slow
 async def test_the_editor_begins_below_the_properties_and_jumps_to_the_ends() -> None:
     backend = scenarios.normal()
     backend.vault.files[PRIYA] = b"---\ntags: [a]\n---\n\nOne\nTwo\n"
@@ -339,6 +342,7 @@ async def text_field(donna: Driver) -> NoteField:
     return (await donna.window(EditScreen)).field
 
 
+@pytest.mark.slow
 async def test_what_is_pasted_into_the_text_field_is_inserted_once_and_without_hidden_characters() -> None:
     async with driving(scenarios.normal()) as donna:
         field = await text_field(donna)
@@ -350,6 +354,7 @@ async def test_what_is_pasted_into_the_text_field_is_inserted_once_and_without_h
         assert "Hidden characters were removed from the pasted text." in notices(donna.app)
 
 
+@pytest.mark.slow
 async def test_the_change_whose_diff_is_read_is_the_one_that_is_undone() -> None:
     backend = scenarios.normal()
     vault = backend.vault
@@ -365,6 +370,7 @@ async def test_the_change_whose_diff_is_read_is_the_one_that_is_undone() -> None
         assert backend.called("plan_undo_one") == [(first.operation,)]
 
 
+@pytest.mark.slow
 async def test_after_a_change_made_from_the_history_the_undo_key_is_about_that_change(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -401,6 +407,7 @@ async def test_an_undone_change_in_the_history_names_the_key_that_redoes_it() ->
         assert not backend.called("plan_undo_one")
 
 
+@pytest.mark.slow
 async def test_a_key_right_after_a_note_was_opened_is_for_that_note() -> None:
     backend = scenarios.normal()
     async with driving(backend, note=PRIYA) as donna:
@@ -414,6 +421,7 @@ async def test_a_key_right_after_a_note_was_opened_is_for_that_note() -> None:
         await back(donna)
 
 
+@pytest.mark.slow
 async def test_undo_and_redo_of_many_lines_hide_the_scroll_bar_again() -> None:
     async with driving(scenarios.normal()) as donna:
         field = await text_field(donna)
@@ -442,6 +450,7 @@ async def test_typed_zero_width_joiners_are_inserted() -> None:
         await donna.until(lambda: field.text == f"می\u200cخ{before}", "it is typed")
 
 
+@pytest.mark.slow
 async def test_keys_typed_ahead_reach_the_dialogs_that_open_meanwhile(edited: list[tuple[Path, int]]) -> None:
     backend = scenarios.normal()
     async with driving(backend, note=PRIYA) as donna:
@@ -514,6 +523,7 @@ async def test_a_refusal_that_no_other_name_resolves_names_its_note_and_is_tried
         assert DECISIONS.replace(".md", "2.md") in backend.vault.files
 
 
+@pytest.mark.slow
 async def test_a_note_is_moved_with_the_links_to_it() -> None:
     backend = scenarios.normal()
     backend.vault.files[DRAFT] += b"\nSee [[runbook]].\n"
@@ -707,6 +717,7 @@ async def test_a_write_that_waits_for_git_says_so() -> None:
         await donna.until(lambda: "Deleted" in notices(donna.app), "it says what happened")
 
 
+@pytest.mark.slow
 async def test_the_key_at_the_end_of_a_message_is_shown_in_the_smallest_terminal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -717,6 +728,7 @@ async def test_the_key_at_the_end_of_a_message_is_shown_in_the_smallest_terminal
         assert " ".join(message.replace("│", " ").split()).startswith("+10 −0 · z undo")
 
 
+@pytest.mark.slow
 async def test_a_message_covers_no_key_of_a_dialog() -> None:
     async with driving(scenarios.normal(), size=SMALL, note=DECISIONS) as donna:
         await plan(donna, "z")
@@ -730,6 +742,7 @@ async def test_a_message_covers_no_key_of_a_dialog() -> None:
         assert "it was, and nothing is lost." in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_the_footer_of_a_dialog_ends_with_a_whole_key(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     async with driving(backend, size=SMALL, note=DECISIONS) as donna:
@@ -811,6 +824,7 @@ async def test_an_undo_of_a_note_that_was_changed_since_restores_it_or_edits_bot
     )
 
 
+@pytest.mark.slow
 async def test_an_undo_of_several_notes_is_not_done_for_one_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     async with driving(backend, note=GARDEN) as donna:
@@ -843,6 +857,7 @@ async def test_a_conflict_can_be_left_for_later_or_dropped_with_two_keys(monkeyp
         assert "unsaved edit" not in donna.screen_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["D", "m"])
 async def test_a_note_edited_elsewhere_is_shown_as_it_is_now_before_the_next_attempt(key: str) -> None:
     backend = scenarios.normal()
@@ -858,6 +873,7 @@ async def test_a_note_edited_elsewhere_is_shown_as_it_is_now_before_the_next_att
     assert DECISIONS not in backend.vault.files
 
 
+@pytest.mark.slow
 async def test_after_a_deletion_the_next_note_of_the_folder_is_selected() -> None:
     async with driving(scenarios.normal(), note=DECISIONS) as donna:
         await confirm(donna, "D")
@@ -1090,6 +1106,7 @@ async def test_a_note_that_is_not_committed_opens_in_the_editor_all_the_same(edi
     assert kinds(backend) == []
 
 
+@pytest.mark.slow
 async def test_a_note_opens_in_the_editor_without_a_repository_too(edited: list[tuple[Path, int]]) -> None:
     backend = scenarios.normal()
     backend.vault.has_repository = False
