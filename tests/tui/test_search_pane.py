@@ -178,13 +178,14 @@ async def test_a_search_in_an_empty_vault_says_that_it_is_empty() -> None:
     async with driving(scenarios.empty()) as donna:
         await donna.search_for("zebra")
         assert "There are no notes here yet." in donna.screen_text()
-        assert "ctrl+k  create a note" in donna.screen_text()
+        assert "ctrl+k   create a note" in donna.screen_text()
         assert "Searched 0 notes" not in donna.screen_text()
 
 
 def test_a_search_while_the_folder_is_read_does_not_say_that_nothing_is_relevant() -> None:
     status = replace(scenarios.AT_REST, coverage=Coverage(), last_reconcile=None)
-    words = nothing_found(Question("zebra"), outcome(SearchRequest(text="zebra")), status)
+    answer = replace(outcome(SearchRequest(text="zebra")), searched_notes=0)
+    words = nothing_found(Question(text="zebra"), answer, status)
     assert words.title == "The notes are being read."
 
 
