@@ -58,7 +58,6 @@ $(VENV)/.locked: $(VENV)/bin/python $(LOCK)
 
 $(VENV)/.dev: $(VENV)/.locked $(VENV)/.local
 	@echo "Installing the tools for development …"
-	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true  # pip uses one core; little of what follows is imported
 	@$(PIP) install --no-compile $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) '$(TORCH)'
 	@$(PIP) install --no-compile --editable '.[sentence-transformers,calendars,mcp,webdav,dev]'
 	@touch $@

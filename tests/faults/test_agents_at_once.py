@@ -26,7 +26,7 @@ from tests.terminal import python_in_terminal
 OWN = {"peter": "kestrelpeter", "paula": "ospreypaula"}
 """A word that is in every note of one agent, and nowhere else."""
 
-SPANS = [6.0, pytest.param(300.0, marks=pytest.mark.stress)]
+SPANS = [4.0, pytest.param(300.0, marks=pytest.mark.stress)]
 TROUBLE = ("locked", "Traceback", "internal")
 
 

@@ -100,9 +100,11 @@ def test_operation_interrupted_at_any_system_call_is_recovered(
             break
 
 
-@pytest.mark.cases(3)
-@pytest.mark.parametrize("stride", [28, pytest.param(1, marks=pytest.mark.stress)])
-@pytest.mark.parametrize("step", [Step.PUT, Step.ADVANCED])
+@pytest.mark.cases(4)
+@pytest.mark.parametrize(
+    ("step", "stride"),
+    [(Step.ADVANCED, 14), *(pytest.param(step, 1, marks=pytest.mark.stress) for step in (Step.PUT, Step.ADVANCED))],
+)
 def test_interrupted_recovery_is_completed_by_the_next(
     tmp_path: Path, fork_server: ForkServer, name: str, step: Step, stride: int
 ) -> None:

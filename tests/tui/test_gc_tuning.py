@@ -51,7 +51,13 @@ def most_alive() -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("phase", [ModelPhase.READY, ModelPhase.MISSING, ModelPhase.FAILED])
+@pytest.mark.parametrize(
+    "phase",
+    [
+        ModelPhase.READY,
+        *(pytest.param(each, marks=pytest.mark.stress) for each in (ModelPhase.MISSING, ModelPhase.FAILED)),
+    ],
+)
 def test_drawn_lines_are_garbage_collected(phase: ModelPhase) -> None:
     GcTuning()(ModelStateChanged(phase=phase))
     youngest, waiting = COLLECT_AFTER[0], COLLECT_AFTER[1] * COLLECT_AFTER[2] * IN_SIGHT

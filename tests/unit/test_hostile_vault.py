@@ -58,7 +58,7 @@ def _chunks(note: VaultNote) -> list[Chunk]:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.stress  # tests/engine/test_hostile.py does this with the beginning and end of the longest notes
 def test_indexed_files_are_searchable_by_their_word(hostile: Hostile) -> None:
     wanted = [case for case in hostile.cases if case["expect"] in ("index", "lossy") and case["sentinel"]]
     lost = [case["path"] for case in wanted if case["path"] not in hostile.notes]
