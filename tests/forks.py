@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import gc
 import importlib
+import io
 import json
 import os
 import pkgutil
@@ -187,7 +188,8 @@ def _run(order: int, streams: tuple[int, ...]) -> NoReturn:
     time.tzset()
     if os.isatty(0):
         os.setsid()
-        sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+        assert isinstance(sys.stdout, io.TextIOWrapper)
+        sys.stdout.reconfigure(line_buffering=True)
     sys.path[0] = cwd
     sys.argv = [module, *arguments]
     status = 1
