@@ -15,7 +15,7 @@ from donna_tui.drafts.text import frontmatter_block, numbered
 from donna_tui.memory.facts import WHOLE_NOTE
 from donna_tui.text.markdown import headings
 from donna_tui.text.merge import merge_texts
-from donna_tui.text.plural import plural
+from donna_tui.text.plural import first_of, plural
 from donna_tui.types.drafts import DraftState
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.types.memory import Correction
@@ -296,8 +296,7 @@ def _changes(before: str, after: str) -> Iterator[tuple[str, str, str]]:
 def _stub_remarks(stubs: Sequence[Change]) -> list[str]:
     """Name the people for whom an empty page is created."""
     names = [change.path.removeprefix(f"{FOLDER}/").removesuffix(".md") for change in stubs]
-    more = f" and {len(names) - NAMED_STUBS} more" if len(names) > NAMED_STUBS else ""
-    return [f"Creates empty pages in {FOLDER}: {', '.join(names[:NAMED_STUBS])}{more}."] if names else []
+    return [f"Creates empty pages in {FOLDER}: {first_of(names, NAMED_STUBS)}."] if names else []
 
 
 def _body(text: str) -> str:
