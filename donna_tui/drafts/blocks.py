@@ -17,7 +17,7 @@ from donna_tui.drafts.text import words_only
 from donna_tui.memory.checkboxes import parse_task
 from donna_tui.search.ranking import stems_of
 from donna_tui.search.sections import DECISION_LABEL, DECISIONS_HEADING, TASK_LABEL, TASK_LINE, TASKS_HEADING
-from donna_tui.text.dates import MONTH, WEEKDAYS
+from donna_tui.text.dates import MONTH, WEEKDAY, WEEKDAYS
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import CELL_END, CUE, DELIMITER_ROW, EMBEDDED_IMAGE, VOICE, Section, split_sections
 from donna_tui.text.prose import HIDDEN, hidden, prose, without_comments
@@ -112,10 +112,7 @@ _ANYBODY = rf"(?:{_NAME}|{_SOME}|me\b|myself\b|ich\b)"
 _NAMES = rf"(?-i:{_ANYBODY}(?:(?:,? (?:and|und|et|y)|[,;/&+]| [/&+])\s?{_ANYBODY})*[.,;]?[ \t]*)"
 """A list of names or of numbers of people. A verb phrase has words in lower case."""
 
-_DAY = (
-    r"(?:(?:on|at|am|the|next|in) )*(?:\d|tb[ad]\b|(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|mittwoch\b"
-    rf"|(?:mon|diens|donners|frei|sams|sonn)tag\b|(?:{MONTH})\.? \d)"
-)
+_DAY = rf"(?:(?:on|at|am|the|next|in) )*(?:\d|tb[ad]\b|(?:{WEEKDAY})\b|(?:{MONTH})\.? \d)"
 _ON_A_DAY = (
     rf" (?:(?:is|ist|will be) )?(?=(?:on|at|am|the|next) ){_DAY}"
     rf"(?:[\W\d]|(?:{MONTH}|{'|'.join(WEEKDAYS)}|st|nd|rd|th|of|at|am|pm|um|uhr)\b)*$"
@@ -450,7 +447,8 @@ class _Parser:
 
     def _depth(self, line: int) -> int:
         """Return the number of quotations that a line (0-based) begins with."""
-        return marks[0].count(">") if (marks := _QUOTE.match(self._marked, self._lines[line])) else 0
+        marks = _QUOTE.match(self._marked, self._lines[line])
+        return marks[0].count(">") if marks else 0
 
     def _has_text(self, line: int, depth: int) -> bool:
         """Check whether a quotation has text from a line (0-based) on."""

@@ -30,7 +30,7 @@ from donna_tui.drafts.passages import IndexedNote
 from donna_tui.drafts.series import day_in, day_of
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.search.ranking import stems_of
-from donna_tui.text.dates import MONTH, MONTHS, month_number
+from donna_tui.text.dates import MONTH, MONTHS, WEEKDAY, month_number
 from donna_tui.text.markdown import split_sections
 from donna_tui.types.drafts import Evidence
 from donna_tui.types.search import MemorySource
@@ -109,10 +109,9 @@ _STALE = re.compile(
 )
 """Words for days that mean another day at the next meeting."""
 
-_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch"
 DEADLINE = (
     r"\b(?:by|until|before|bis)(?: (?:the|this|next|zum|nächsten?|kommenden))?"
-    rf" (?:{_WEEKDAY}|to(?:morrow|night)|noon|e\.?o\.?[dw]\b|then\b|end of|ende|morgen|heute|week|month|woche|monat|kw"
+    rf" (?:{WEEKDAY}|to(?:morrow|night)|noon|e\.?o\.?[dw]\b|then\b|end of|ende|morgen|heute|week|month|woche|monat|kw"
     rf"|(?:{MONTH})\b|\d{{1,2}}(?:st|nd|rd|th)\b|\d{{1,2}}\.\d|\d{{1,2}}\.? (?:{MONTH})\b"
     r"|\d{1,2}(?::\d\d| ?[ap]\.?m\b| uhr\b)|\d{4}-\d\d)"
 )
@@ -127,14 +126,12 @@ _DUE = re.compile(
     r"\b(?:deadline|due (?:on|by|date)|by (?:mon|tues|wednes|thurs|fri|satur|sun)day|by (?:the )?end of)\b",
     re.IGNORECASE,
 )
-_DAY_OF_MONTH = (
-    rf"\b(?:\d{{1,2}}(?:st|nd|rd|th|\.)? (?:{MONTH})\b|(?:{MONTH})\.? \d{{1,2}}(?:st|nd|rd|th)?\b"
-    r"|(?:am|ab|vom|zum) \d{1,2}\.\d{1,2}\.)"
-)
+_DAY_OF_MONTH = rf"\d{{1,2}}(?:st|nd|rd|th|\.)? (?:{MONTH})\b|(?:{MONTH})\.? \d{{1,2}}(?:st|nd|rd|th)?\b"
 _FROM_NOW = r"(?:from now on|ab (?:jetzt|sofort))"
 _PLAN = re.compile(
     rf"(?:{ACTOR}(?: (?:and|&) {ACTOR})?(?: will| (?:is|are) going to)|I(?:['’]ll| will))\b(?! (?:be|not)\b)"
-    rf"|(?!\d|(?:{_WEEKDAY}|{MONTH}|next|nächste\w*)\b)(?!.*\buntil\b)\w.*(?:{DEADLINE}|{_DAY_OF_MONTH})"
+    rf"|(?!\d|(?:{WEEKDAY}|{MONTH}|next|nächste\w*)\b)(?!.*\buntil\b)\w.*"
+    rf"(?:{DEADLINE}|\b(?:{_DAY_OF_MONTH}|(?:am|ab|vom|zum) \d{{1,2}}\.\d{{1,2}}\.))"
     rf"|(?:.* )?{_FROM_NOW}\b",
     re.IGNORECASE,
 )
@@ -194,8 +191,7 @@ _REPLACES = re.compile(
     re.IGNORECASE,
 )
 _DATE = re.compile(
-    rf"\b(?:\d{{1,2}}(?:st|nd|rd|th|\.)? (?:{MONTH})\b"
-    rf"|(?:{MONTH})\.? \d{{1,2}}(?:st|nd|rd|th)?\b|\d{{4}}-\d\d-\d\d"
+    rf"\b(?:{_DAY_OF_MONTH}|\d{{4}}-\d\d-\d\d"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:next|this) (?:week|month|year|quarter)|tomorrow|today|q[1-4]"
     rf"|(?:{'|'.join(MONTHS)})\b|\d{{1,2}}:\d\d|the \d{{1,2}}(?:st|nd|rd|th))\b",
     re.IGNORECASE,
@@ -329,11 +325,13 @@ def _in_context(blocks: Sequence[Block], listed: set[int], notes: Collection[int
             continue
         low = _beginning(blocks, number, notes) if _POINTS_BACK.match(blocks[number].text) else number
         low, end = (low if low >= end else number), number + 1
-        while end in notes and (
-            _is_one(blocks[low : end + 1], LONGEST_BLOCK) and _POINTS_BACK.match(blocks[end].text)
-            if end in listed
-            else _is_plan(blocks[number]) and _is_one(blocks[low : end + 1], LONG, apart=0)
-        ):
+        is_plan = _is_plan(blocks[number])
+        while end in notes:
+            longer = blocks[low : end + 1]
+            if end in listed and not (_is_one(longer, LONGEST_BLOCK) and _POINTS_BACK.match(blocks[end].text)):
+                break
+            if end not in listed and not (is_plan and _is_one(longer, LONG, apart=0)):
+                break
             end += 1
         part = blocks[low:end]
         joined[number] = replace(

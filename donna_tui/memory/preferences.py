@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from donna_tui.text.dates import GERMAN_WEEKDAYS, WEEKDAYS
+from donna_tui.text.dates import WEEKDAY
 from donna_tui.text.sentences import sentences_by_line
 from donna_tui.text.words import STOP_WORDS
 
@@ -49,8 +49,6 @@ _HATE = r"(?:hate|dislike|detest|can['’]?t stand|cannot stand|(?:do not|don['�
 _VERB = rf"(?!{_PAST}|(?:\w+ing|\w*[^\Ws]s|gonna|mind|again|an?|the|in|on|at|by|up|too)\b)\w+"
 """A word that may be an imperative, unlike one in “Always happy”."""
 
-_WEEKDAY = "|".join((*WEEKDAYS, *GERMAN_WEEKDAYS))
-
 _LIKED = re.compile(
     rf"\bI {_ADVERB}(?:prefer\b(?! (?:not|that|it)\b)"
     rf"|{_HATE}(?! (?:being|not|that|when|how|it|to|you|him|them)\b))"
@@ -69,7 +67,7 @@ _LIKED = re.compile(
 
 _WISHED = re.compile(
     # How to speak with the person.
-    rf"{_BEGINS}{_NAMED}(?!(?:{_WEEKDAY})\b)(?-i:(?:Dr\. |Prof\. )?[A-ZÀ-Þ][a-zß-ÿ'’-]+(?: [A-ZÀ-Þ]\w+)?)\s*(?![\w\s])"
+    rf"{_BEGINS}{_NAMED}(?!(?:{WEEKDAY})\b)(?-i:(?:Dr\. |Prof\. )?[A-ZÀ-Þ][a-zß-ÿ'’-]+(?: [A-ZÀ-Þ]\w+)?)\s*(?![\w\s])"
     rf"|{_BEGINS}{_ANSWER}(?:[- ](?:to|with|me|moi|mir|uns|sie|{_ALWAYS}|only|nur|bitte|please))*"
     r" (?:(?:in|auf) (?-i:[A-ZÀ-Þ])|en \w|in (?:\w+ )?sentences)\w*\b(?! (?:to|an|à)\b)"
     rf"|{_BEGINS}(?:keep|make) (?:(?:all|your) )*{_REPLIES}"
@@ -128,7 +126,7 @@ _DEFINITE = re.compile(
 )
 """Words of a request that is about one thing: “Please check the link”, not “Please use emojis”."""
 
-_DAY = re.compile(rf"\b(?:{_WEEKDAY}|morgen)\b", re.IGNORECASE)
+_DAY = re.compile(rf"\b(?:{WEEKDAY}|morgen)\b", re.IGNORECASE)
 _USE = re.compile(
     r"\b(?:I(?:['’]d| would) (?:prefer|rather)|use|keep|verwenden?|benutzen?|nutzen?|utilise[rz]?|usa)\b", re.IGNORECASE
 )

@@ -19,6 +19,9 @@ _ABBREVIATED = ("sept", *(f"{name[:3]}(?:{name[3:]})?" for name in dict.fromkeys
 MONTH = "|".join(_ABBREVIATED)
 """The English and German names of the months and their abbreviations, as a pattern to be followed by a boundary."""
 
+WEEKDAY = "|".join((*WEEKDAYS, *GERMAN_WEEKDAYS))
+"""The English and German names of the days of the week, as a pattern to be followed by a boundary."""
+
 
 def month_number(name: str) -> int:
     """Return the number of a month by its English or German name or abbreviation, in any case."""
