@@ -73,6 +73,21 @@ def start_on_terminal(
     return _server(_of_the_start(env), with_screens=True).start([module, *arguments], cwd, env, [terminal] * 3)
 
 
+def start_with_pipes(
+    module: str, arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str]
+) -> subprocess.Popen[bytes] | Run:
+    """Start a module with pipes as its streams."""
+    if sys.platform == "darwin":
+        command, pipe = [sys.executable, "-m", module, *arguments], subprocess.PIPE
+        return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=env, cwd=cwd)
+    (stdin, given), (out, stdout), (err, stderr) = (os.pipe() for _ in range(3))
+    run = _server(_of_the_start(env)).start([module, *arguments], cwd, env, [stdin, stdout, stderr])
+    for each in (stdin, stdout, stderr):
+        os.close(each)
+    run.stdin, run.stdout, run.stderr = os.fdopen(given, "wb"), os.fdopen(out, "rb"), os.fdopen(err, "rb")
+    return run
+
+
 def _of_the_start(env: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted((name, value) for name, value in env.items() if name.startswith(OF_THE_START)))
 
@@ -84,6 +99,9 @@ class Run:
         self._answers = answers
         self.pid = int(answers.readline())
         self.returncode: int | None = None
+        self.stdin: IO[bytes] | None = None
+        self.stdout: IO[bytes] | None = None
+        self.stderr: IO[bytes] | None = None
 
     def poll(self) -> int | None:
         return self._ended_within(0)

@@ -23,6 +23,9 @@ from donna_tui.engine.vault_service import announce
 from donna_tui.vault.open import indexed_client, open_writer
 from donna_tui.vault.write.writer import VaultWriter
 from tests.engine.helpers import Sandbox, open_engine, quick_config
+from tests.forks import Run, start_with_pipes
+
+Server = subprocess.Popen[bytes] | Run
 
 REPOSITORY = Path(__file__).parents[2]
 CANARY = "zanzibarosprey"
@@ -135,14 +138,10 @@ async def over_stdio(
 
 
 @contextlib.contextmanager
-def started(sandbox: Sandbox, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+def started(sandbox: Sandbox, *options: str) -> Iterator[Server]:
     """Start the server in a separate process, with pipes that a test uses directly."""
-    parameters = command(sandbox, *options)
-    process = subprocess.Popen(
-        [parameters.command, *parameters.args],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env=parameters.env, cwd=REPOSITORY,
-    )  # fmt: skip
+    module, *arguments = command(sandbox, *options).args[1:]
+    process = start_with_pipes(module, arguments, cwd=REPOSITORY, env=environment(sandbox))
     try:
         yield process
     finally:

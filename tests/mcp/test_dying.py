@@ -12,12 +12,12 @@ import pytest
 
 from tests.engine.helpers import Sandbox
 from tests.git_vaults import tree_of
-from tests.mcp.serving import started
+from tests.mcp.serving import Server, started
 
 ENDS_WITHIN = 60
 
 
-def hello(process: subprocess.Popen[bytes]) -> None:
+def hello(process: Server) -> None:
     """Perform the handshake by hand."""
     params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "By Hand", "version": "1"}}
     send(process, {"id": 0, "method": "initialize", "params": params})
@@ -26,13 +26,13 @@ def hello(process: subprocess.Popen[bytes]) -> None:
     send(process, {"method": "notifications/initialized"})
 
 
-def send(process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
+def send(process: Server, message: dict[str, Any]) -> None:
     assert process.stdin
     process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
     process.stdin.flush()
 
 
-def writes(process: subprocess.Popen[bytes], count: int) -> None:
+def writes(process: Server, count: int) -> None:
     for number in range(count):
         arguments = {"path": f"Inbox/w{number}.md", "content": f"note {number}\n" * 2_000}
         send(
@@ -79,8 +79,9 @@ def test_a_server_that_is_ended_finishes_what_it_writes(sandbox: Sandbox) -> Non
         writes(process, 30)
         time.sleep(0.1)
         process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=ENDS_WITHIN)
-        assert b"Traceback" not in errors
+        process.wait(ENDS_WITHIN)
+        assert process.stderr
+        assert b"Traceback" not in process.stderr.read()
         check_whole(sandbox)
 
 

@@ -7,9 +7,9 @@ import contextlib
 import json
 import os
 import re
+import signal
 import socket
 import stat
-import subprocess
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,7 @@ from donna_tui.agents.tools.context import QUOTA_SECONDS, Quota
 from donna_tui.types.errors import DonnaError
 from tests.engine.helpers import Sandbox
 from tests.mcp.every_tool import through_every_tool
-from tests.mcp.serving import payload_of, started
+from tests.mcp.serving import Server, payload_of, started
 
 CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 
@@ -37,7 +37,7 @@ class Serving:
 
     port: int
     token: str
-    process: subprocess.Popen[bytes]
+    process: Server
 
     @property
     def url(self) -> str:
@@ -51,7 +51,7 @@ def serving(sandbox: Sandbox) -> Iterator[Serving]:
         yield _ready(sandbox, process)
 
 
-def _ready(sandbox: Sandbox, process: subprocess.Popen[bytes]) -> Serving:
+def _ready(sandbox: Sandbox, process: Server) -> Serving:
     assert process.stderr
     told = process.stderr.readline().decode() + process.stderr.readline().decode()
     found = re.search(r"http://127\.0\.0\.1:(\d+)/mcp\n +the token is in (.+)\n", told)
@@ -201,14 +201,15 @@ def test_only_this_machine_reaches_it_its_port_is_taken_and_stdout_stays_empty(
     assert [each for each in listening if each.endswith(f":{port}")] == [f"0100007F:{port}"]
     assert port not in Path("/proc/net/tcp6").read_text()
     with started(sandbox, "--http", "--port", str(serving.port)) as process:
-        _, errors = process.communicate(timeout=60)
-        assert process.returncode == 5
+        assert process.wait(60) == 5
+        assert process.stderr
+        errors = process.stderr.read()
         message = (
             f"donna: port {serving.port} is not available\n       choose another with --port; 0 picks a free one\n"
         )
         assert errors.decode() == message
         assert b"Traceback" not in errors
-    serving.process.terminate()
+    serving.process.send_signal(signal.SIGTERM)
     assert serving.process.stdout
     assert serving.process.stdout.read() == b""
     assert serving.process.wait(60) == 0
@@ -299,7 +300,7 @@ async def test_silent_and_unauthenticated_connections_do_not_lock_out_clients(
         async with client_of(serving) as client:
             assert payload_of(await client.call_tool("memory_search", {"query": "kestrel", "mode": "keyword"}))["count"]
     assert sum(1 for _ in Path(f"/proc/{serving.process.pid}/fd").iterdir()) < 200
-    serving.process.terminate()
+    serving.process.send_signal(signal.SIGTERM)
     assert serving.process.stderr
     assert len(serving.process.stderr.read()) < 2_000
 
