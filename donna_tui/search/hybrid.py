@@ -10,9 +10,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import PurePosixPath
+from urllib.parse import unquote
 
 from donna_tui.index.database import Database
-from donna_tui.index.documents import ChunkPosition, has_link, number_of_notes, places_of
+from donna_tui.index.documents import ChunkPosition, has_link, link_key, number_of_notes, places_of
 from donna_tui.index.vectors import VectorIndex, cosines_to, stored_vectors, unpacked
 from donna_tui.search.legs import KeywordLeg, Legs, Question, both_legs, candidates_for
 from donna_tui.search.names import Named, misspelt_by, named_by_prefix
@@ -41,6 +42,7 @@ from donna_tui.search.ranking import (
 )
 from donna_tui.search.sections import DECISIONS, section_of
 from donna_tui.search.snippets import LazySnippet, parsed
+from donna_tui.text.words import STOP_WORDS
 from donna_tui.types.search import Hit, MemorySource, Mode, SearchOutcome, SearchRequest
 
 HIGHEST_SCORE = 1.0
@@ -167,6 +169,7 @@ def judge(passages: PassageCache, question: Question, settings: Settings, legs: 
         ranked = boosted(ranked, boosts)
         hits = _later_decisions_first(passages, question.query, list(filter(is_relevant, ranked)), listed)
         hits = originals_first(passages, _asked_year_first(passages, content.years, hits), content.stems)
+        hits = _successors_first(passages, content, hits)
         others = [one for one in ranked if not is_relevant(one)]
     if empty:
         hits = _with_text_first(hits, empty)
@@ -338,7 +341,8 @@ def _listing_section(passages: PassageCache, question: Question, ids: Sequence[i
 
 
 def _asks_only_for_section(query: Query) -> bool:
-    return bool(query.terms) and len(asking_words(query)) == len(query.terms)
+    asking = asking_words(query)
+    return bool(asking) and {term for term in query.terms if term.lower() not in STOP_WORDS} <= set(asking)
 
 
 def _by_section(
@@ -407,6 +411,31 @@ def _asked_year_first(passages: PassageCache, years: Collection[str], ranked: li
         return one.id in asked and other.id not in asked and _in_one_series(rows[one.id].path, rows[other.id].path)
 
     return moved_up(ranked, precedes) if asked else ranked
+
+
+_SUCCESSOR = re.compile(
+    r"\b(?:(?:superseded|replaced|obsoleted)[ _-]by|(?:ersetzt|abgelöst) durch|remplacée? par|(?:reempla|susti)\w+ por)"
+    r"[\s:*_\"\\]{0,6}\[(?:\[([^\]|#]{1,200})|[^\]]{0,200}\]\(([^)#]{1,300})\))",
+    re.IGNORECASE,
+)
+"""A statement that a note was replaced, with the link to its successor, in the text or the properties of a note."""
+
+
+def _successors_first(passages: PassageCache, content: QueryContent, ranked: list[Ranked]) -> list[Ranked]:
+    """Move each note above one that it replaces according to the latter, as “Status: superseded by [[ADR 11]]” says,
+    unless the question has words of the older one's name that the successor lacks, such as “ADR 7”.
+    """
+    rows = passages.rows([one.id for one in ranked[:QUOTES_CHECKED]])
+    notes = {each: row for each, row in rows.items() if row.source_type == MemorySource.VAULT}
+    found = {each: _SUCCESSOR.findall(f"{row.content}\n{row.metadata}") for each, row in notes.items()}
+    named = {each: {link_key(unquote(wiki or web)) for wiki, web in links} for each, links in found.items() if links}
+
+    def replaces(one: Ranked, older: Ranked) -> bool:
+        if one.id not in notes or link_key(notes[one.id].path) not in named.get(older.id, ()):
+            return False
+        return content.held_by(notes[older.id].about) <= content.held_by(notes[one.id].whole)
+
+    return moved_up(ranked, replaces) if named else ranked
 
 
 _NO_LETTERS = re.compile(r"[\W\d_]+")

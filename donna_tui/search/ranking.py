@@ -438,10 +438,15 @@ def originals_first(passages: PassageCache, hits: Sequence[Ranked], stems: Colle
 
 
 def moved_up(ranked: Sequence[Ranked], precedes: Callable[[Ranked, Ranked], bool]) -> list[Ranked]:
-    """Move each of the first passages to just above the first one that it precedes."""
-    top = list(ranked[:QUOTES_CHECKED])
+    """Move each of the first passages to just above the first one that it precedes, once, since two may precede each
+    other.
+    """
+    top, moved = list(ranked[:QUOTES_CHECKED]), set[int]()
     for place in range(len(top)):
-        while found := next((one for one in top[place + 1 :] if precedes(one, top[place])), None):
+        while found := next(
+            (one for one in top[place + 1 :] if one.id not in moved and precedes(one, top[place])), None
+        ):
+            moved.add(found.id)
             top.remove(found)
             top.insert(place, found.scored(top[place].rank_score))
     return [*top, *ranked[QUOTES_CHECKED:]]
