@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from donna_tui.config.document import Layer, Origin, SettingsFile, invalid
-from donna_tui.platform.paths import is_full, private_folder
+from donna_tui.platform.paths import is_full, private_folder, replace_durably
 from donna_tui.types.errors import ConfigError, DonnaError, Reason
 
 MAX_BYTES = 64 * 1024
@@ -97,23 +95,9 @@ def add_item(file: Path, key: str, item: Mapping[str, Any]) -> None:
         text = file.read_text(encoding="utf-8") if file.exists() else ""
         new_text = with_item(text, key, item, Origin("user", str(file)))
         private_folder(file.parent)
-        _replace(Path(os.path.realpath(file)), new_text)
+        replace_durably(Path(os.path.realpath(file)), new_text)
     except OSError as error:
         reason = Reason.DISK_FULL if is_full(error) else Reason.IO_ERROR
         raise DonnaError(reason, f"{file} cannot be written ({error.strerror})") from error
     except UnicodeDecodeError as error:
         raise invalid(Origin("user", str(file)), "the file is not UTF-8 text") from error
-
-
-def _replace(file: Path, text: str) -> None:
-    descriptor, name = tempfile.mkstemp(prefix=".donna-", dir=file.parent)  # mode 0600
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(name).replace(file)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(name).unlink()
-        raise

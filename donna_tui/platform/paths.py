@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import os
 import re
 import stat
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,6 +106,22 @@ def fsync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def replace_durably(file: Path, text: str) -> None:
+    """Replace a file, atomically, by one that only its owner may read. Raises OSError; the old file then remains."""
+    descriptor, pending = tempfile.mkstemp(prefix=".donna-", dir=file.parent)  # mode 0600
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(descriptor)
+        Path(pending).replace(file)
+        fsync(file.parent)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(pending).unlink()
+        raise
 
 
 def modified_ns(file: Path) -> int:

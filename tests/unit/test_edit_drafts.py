@@ -11,7 +11,6 @@ import pytest
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.types.notes import Edit
 from donna_tui.vault.edit_drafts import EditDrafts, edited_text
-from donna_tui.vault.write import durable
 
 EDIT = Edit("Folder/Ünïcode ␛.md", "before\r\n", "0" * 64, "before\r\nand \x1b after\n")
 NEW = Edit("a.md", "", None, "new\n")
@@ -44,7 +43,7 @@ def test_a_full_disk_leaves_the_earlier_edit(tmp_path: Path, monkeypatch: pytest
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(durable.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(VaultWriteError) as caught:
         unsaved.store(Edit("a.md", "", None, "newer\n"))
     assert caught.value.reason is Reason.DISK_FULL

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import os
-from functools import partial
 from pathlib import Path
 
-from donna_tui.platform.paths import fsync, is_full, private_folder
+from donna_tui.platform.paths import fsync, is_full, private_folder, replace_durably
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
 
 _MODES = {errno.EACCES: "permission denied", errno.EPERM: "permission denied", errno.EROFS: "it is read-only"}
@@ -25,19 +23,10 @@ def refused_write(error: OSError, path: str, *, what: str = "the note") -> Vault
 
 def write_durably(path: Path, text: str) -> None:
     """Replace a file with a text, atomically. Raises VaultWriteError; the old file then remains."""
-    pending = path.with_suffix(".new")
     try:
         private_folder(path.parent)
-        opener = partial(os.open, mode=0o600)  # Path.open has none
-        with open(pending, "w", encoding="utf-8", opener=opener) as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        pending.replace(path)
-        fsync(path.parent)
+        replace_durably(path, text)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            pending.unlink()
         raise refused_write(error, "", what=f"the file {path.name}") from error
     except DonnaError as error:
         raise VaultWriteError(error.reason, error.message, hint=error.hint) from error
