@@ -308,7 +308,8 @@ RANKED = (
     ],
 )
 def test_link_index_resolves_targets(target: str, note: str, path: str | None) -> None:
-    assert LinkIndex(RANKED).resolve(target, note) == path
+    hit = LinkIndex(RANKED).find(target, note)
+    assert (hit.path if hit else None) == path
 
 
 @pytest.mark.parametrize(

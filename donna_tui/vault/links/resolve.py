@@ -47,11 +47,6 @@ class LinkIndex:
             self._moved = moves, LinkIndex({*self._folded, *moves.values()} - moves.keys())
         return self._moved[1]
 
-    def resolve(self, target: str, note: str) -> str | None:
-        """Return the path that a wikilink in `note` resolves to, or None; `target` excludes heading and alias."""
-        hit = self.find(target, note)
-        return hit.path if hit else None
-
     def lookup(self, target: str, note: str, *, is_wiki: bool) -> ResolvedLink | None:
         return self.find(target, note) if is_wiki else self.find_url(target, note)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from urllib.parse import quote
 
@@ -141,7 +141,8 @@ class _Rewriter:
     def _leads(self, target: str, wanted: str, is_wiki: bool) -> bool:
         """Return whether a target resolves to the wanted note by the rules of both the web and Obsidian."""
         hit = self._after.lookup(target, self._there, is_wiki=is_wiki)
-        return bool(hit and hit.path == wanted and hit.sure) and self._after.resolve(target, self._there) == wanted
+        as_wikilink = self._after.find(target, self._there)
+        return bool(hit and as_wikilink and hit.sure and hit.path == as_wikilink.path == wanted)
 
     def _spellings(self, target: str, found: ResolvedLink, wanted: str, is_wiki: bool) -> Iterator[str]:
         """Yield the possible spellings of `wanted`, those in the style of `target` first."""
@@ -231,18 +232,22 @@ _NO_NOTE = (Reason.PATH_ESCAPE, Reason.NOT_REGULAR)
 """The note was replaced by a symbolic link or a device meanwhile, so there is nothing to read."""
 
 
-@dataclass(frozen=True, slots=True)
-class LinksMoved:
-    """The new bytes of each note that moves, by its old path, the changes in others, and remarks on unchanged links."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkChanges:
+    """The changes to links that a move or a deletion causes in other notes, and remarks on links that are kept.
 
-    own: Mapping[str, bytes]
+    `own` are the new bytes of each note that moves, by its old path. `broken` counts the links that a deletion breaks.
+    `unread` are the notes and folders that could not be read, and whose links are unchanged.
+    """
+
     changes: tuple[Change, ...] = ()
     remarks: tuple[str, ...] = ()
+    own: Mapping[str, bytes] = field(default_factory=dict)
+    broken: int = 0
     unread: tuple[str, ...] = ()
-    """The notes and folders that could not be read, and whose links are unchanged."""
 
 
-def move_links(plan_context: PlanContext, moves: Mapping[str, str], before: Mapping[str, bytes]) -> LinksMoved:
+def move_links(plan_context: PlanContext, moves: Mapping[str, str], before: Mapping[str, bytes]) -> LinkChanges:
     """Make every link to the notes of `moves` (old path → new) follow them. Raises VaultWriteError."""
     first = next(iter(moves))
     notes, unreadable = plan_context.notes(first)
@@ -267,7 +272,7 @@ def move_links(plan_context: PlanContext, moves: Mapping[str, str], before: Mapp
     name = "the old name" if len(moves) == 1 else "the old names"
     not_utf8 = f"that {'is' if len(opaque) == 1 else 'are'} not UTF-8"
     broken = f"{plural(dangling, 'link')} cannot contain the new name, and will be broken"
-    return LinksMoved(
+    return LinkChanges(
         own=own,
         changes=tuple(change for change in found_in if change.path not in left),
         remarks=(
@@ -280,16 +285,7 @@ def move_links(plan_context: PlanContext, moves: Mapping[str, str], before: Mapp
     )
 
 
-@dataclass(frozen=True, slots=True)
-class LinksBroken:
-    """The number of links that a deletion breaks, the changes that unlink them, and remarks on links that are kept."""
-
-    count: int = 0
-    changes: tuple[Change, ...] = ()
-    remarks: tuple[str, ...] = ()
-
-
-def break_links(plan_context: PlanContext, deleted: Collection[str], *, unlinks: bool) -> LinksBroken:
+def break_links(plan_context: PlanContext, deleted: Collection[str], *, unlinks: bool) -> LinkChanges:
     """Plan which links a deletion breaks or, with `unlinks`, replaces by their text. Raises VaultWriteError."""
     first = next(iter(deleted))
     notes, unreadable = plan_context.notes(first)
@@ -305,12 +301,13 @@ def break_links(plan_context: PlanContext, deleted: Collection[str], *, unlinks:
     count = sum(other.count + other.dangling for other in linked)
     if not unlinks:
         broken = f"{plural(count, 'link')} in {plural(len(linked), 'note')} will be broken"
-        return LinksBroken(count, remarks=(*((broken,) if count else ()), *unread))
+        return LinkChanges(broken=count, remarks=(*((broken,) if count else ()), *unread))
     found = [other.change for other in linked if other.change is not None]
     left = plan_context.refused(found)
     stay = sum(other.dangling + (other.count if other.path in left else 0) for other in linked)
     remarks = (f"{plural(stay, 'link')} cannot be unlinked, and will be broken",) if stay else ()
-    return LinksBroken(count, tuple(change for change in found if change.path not in left), (*remarks, *unread))
+    changes = tuple(change for change in found if change.path not in left)
+    return LinkChanges(changes=changes, remarks=(*remarks, *unread))
 
 
 @dataclass(frozen=True, slots=True)

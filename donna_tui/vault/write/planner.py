@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from donna_tui.text.plural import first_of
 from donna_tui.types.errors import Reason, VaultWriteError
-from donna_tui.vault.links.rewrite import SHOWN_IN_REMARKS, LinksBroken, LinksMoved, break_links, move_links
+from donna_tui.vault.links.rewrite import SHOWN_IN_REMARKS, LinkChanges, break_links, move_links
 from donna_tui.vault.note.merge import merge_frontmatter
 from donna_tui.vault.write.changes import Change, OperationKind, Plan, Precondition, any_version, in_line_ends_of
 from donna_tui.vault.write.files import changed_meanwhile
@@ -62,13 +62,13 @@ class Planner:
         self._plan_context.recover()
         before = self._plan_context.existing(path, expected)
         change = self._checked(path, before, None)
-        broken = break_links(self._plan_context, {path}, unlinks=unlinks) if links or unlinks else LinksBroken()
+        broken = break_links(self._plan_context, {path}, unlinks=unlinks) if links or unlinks else LinkChanges()
         return Plan(
             kind=OperationKind.DELETE,
             subject=f"Delete {path}",
             changes=(change, *broken.changes),
             remarks=broken.remarks,
-            broken_links=0 if unlinks else broken.count,
+            broken_links=broken.broken,
         )
 
     def move(self, src: str, dst: str, *, expected: Precondition, links: bool = True) -> Plan:
@@ -92,7 +92,7 @@ class Planner:
             subject=f"Delete {first_of(paths, 1)}",
             changes=(*changes, *broken.changes),
             remarks=(*_counted(notes, "deleted"), *_staying(stays), *broken.remarks),
-            broken_links=0 if unlinks else broken.count,
+            broken_links=broken.broken,
             emptied=_emptied(folders, notes),
         )
 
@@ -174,7 +174,7 @@ class Planner:
             self._rules.check_path(new)
             if new not in moves:
                 self._plan_context.check_new(new, besides=old, vacated=vacated)
-        moved = move_links(self._plan_context, moves, before) if links else LinksMoved(before)
+        moved = move_links(self._plan_context, moves, before) if links else LinkChanges(own=before)
         removal = [self._checked(old, data, None) for old, data in before.items()]
         creation = [self._checked(moves[old], None, moved.own[old], like=old) for old in before]
         folds = {old.casefold() for old in moves}
