@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Collection
 from typing import NamedTuple
 
@@ -84,8 +83,8 @@ class MeetingEndPoller:
         dispatch: Dispatch,
         hub: EventHub,
         config: MeetingNoteConfig,
-        clock: Callable[[], float] = time.time,
-        refreshed: Callable[[], Awaitable[None]] | None = None,
+        clock: Callable[[], float],
+        refreshed: Callable[[], Awaitable[None]],
     ) -> None:
         self._following, self._refreshed = following, refreshed
         self._db_thread, self._dispatch, self._hub, self._config, self._clock = db_thread, dispatch, hub, config, clock
@@ -110,8 +109,7 @@ class MeetingEndPoller:
         """Update the mirror, and dispatch the meetings that became due since the last poll. Raises DonnaError."""
         async with self._one_at_a_time:
             await self._following.refresh()
-            if self._refreshed is not None:
-                await self._refreshed()
+            await self._refreshed()
             for row in await self._db_thread.run(lambda db: calendar_rows(db.database)):
                 await self._poll_calendar(row)
 

@@ -6,7 +6,6 @@ import datetime
 import hashlib
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterator
-from dataclasses import dataclass
 
 from donna_tui.engine.open_tasks import OVERDUE_DAYS, still_open, words_of
 from donna_tui.index.database import Database
@@ -31,13 +30,8 @@ LONGEST_QUESTION = 50
 _QUESTION = re.compile(r"(?:how|what|when|where|which|who|why)\b", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 
-
-@dataclass(frozen=True, slots=True)
-class ExampleQuestion:
-    """A question made from a heading, and the note that should answer it."""
-
-    question: str
-    path: str
+ExampleQuestion = tuple[str, str]
+"""A question made from a heading, and the path of the note that should answer it."""
 
 
 def latest_on_disk(client: VaultClient, limit: int) -> tuple[NameMatch, ...]:
@@ -70,10 +64,10 @@ async def answered_question(
     candidates: tuple[ExampleQuestion, ...], search: Callable[[SearchRequest], Awaitable[SearchOutcome]]
 ) -> str:
     """Return the first candidate whose best hit is in its own note; empty if there is none. Raises DatabaseError."""
-    for candidate in candidates:
-        outcome = await search(SearchRequest(text=candidate.question, k=1, mode="keyword"))
-        if outcome.hits and outcome.hits[0].path == candidate.path:
-            return candidate.question
+    for question, path in candidates:
+        outcome = await search(SearchRequest(text=question, k=1, mode="keyword"))
+        if outcome.hits and outcome.hits[0].path == path:
+            return question
     return ""
 
 
@@ -113,7 +107,7 @@ def _candidate(heading: str, title: str, path: str) -> tuple[int, ExampleQuestio
         score, question = (2 if words >= 3 else 1), f"what about {_lower_first(heading)} in {title}"
     is_data = _DIGIT.search(heading) or any(mark in question for mark in "{}|:\"'`[]*<>")
     fits = 2 <= words <= 8 and len(question) <= LONGEST_QUESTION
-    return (score if fits and not is_data else 0), ExampleQuestion(question, path)
+    return (score if fits and not is_data else 0), (question, path)
 
 
 def _lower_first(text: str) -> str:

@@ -82,9 +82,12 @@ class PollerHarness:
         """Return a poller as after a restart."""
         self.following = Following(self.thread, self.sources, self.hub, lambda: self.now)
         self.poller = MeetingEndPoller(
-            self.thread, self.following, self.dispatch, self.hub, self.config, lambda: self.now
+            self.thread, self.following, self.dispatch, self.hub, self.config, lambda: self.now, self.refreshed
         )
         return self.poller
+
+    async def refreshed(self) -> None:
+        """Do nothing after the calendars were read."""
 
     async def dispatch(self, ended: Meeting) -> None:
         self.handed.append(ended.event_id)

@@ -110,11 +110,10 @@ HARD_WRAPPED = 60
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The rows of a table as cells. `rule` is the row of dashes below its head."""
+    """The rows of a table as cells; row 1 is the row of dashes below its head."""
 
     rows: tuple[tuple[Content, ...], ...]
     widths: tuple[int, ...]
-    rule: int = 1
 
 
 @dataclass(frozen=True, slots=True)

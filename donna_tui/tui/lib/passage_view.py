@@ -239,7 +239,7 @@ def _table_row(table: Table, row: int, width: int) -> Iterator[Content]:
     if not widths:
         yield from (line for cell in table.rows[row] for line in cell.wrap(width))
         return
-    if row == table.rule:
+    if row == 1:  # the row of dashes
         yield Content.styled("─┼─".join("─" * column for column in widths), "dim")
         return
     columns = [cell.wrap(each) for cell, each in zip(table.rows[row], widths, strict=False)]
