@@ -20,13 +20,13 @@ from donna_tui.text.merge import has_conflict_markers
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.events import EventHub
 from donna_tui.types.memory_events import VaultWritten
-from donna_tui.types.notes import BlameLine, Destination, NoteLinks, NoteRow, NoteState, NoteText
+from donna_tui.types.notes import Destination, NoteLinks, NoteRow, NoteState, NoteText
 from donna_tui.vault.client import ScannedFile
 from donna_tui.vault.edit_drafts import EditDrafts, edited_text
 from donna_tui.vault.note.read import DRAFT_KEY
 from donna_tui.vault.obsidian import DailyNote, daily_note
 from donna_tui.vault.open import open_writer, vault_client
-from donna_tui.vault.write.changes import Change, Outcome, Plan, Revision, etag_of, has_etag
+from donna_tui.vault.write.changes import Change, Outcome, Plan, etag_of, has_etag
 from donna_tui.vault.write.file_names import EVERYWHERE
 from donna_tui.vault.write.writer import LOCAL_ACTOR, OnWritten, VaultWriter
 
@@ -113,17 +113,6 @@ class VaultService:
     async def links(self, path: str) -> NoteLinks:
         return await self._thread.aside(self._writer.links.links, path)
 
-    async def history(self, path: str = "", limit: int = 200) -> tuple[Revision, ...]:
-        """List commits that changed a note, or anything in the vault, newest first."""
-        return tuple(await self._run(self._writer.history.revisions, path, limit=limit))
-
-    async def revision_changes(self, commit: str) -> tuple[Change, ...]:
-        return tuple(await self._run(self._writer.history.changes, commit))
-
-    async def blame(self, path: str, first_line: int, last_line: int) -> tuple[BlameLine, ...]:
-        """Return the commit of each line (1-based, inclusive). Lines that are not in git yet have no commit."""
-        return tuple(await self._run(self._writer.history.blame, path, first_line, last_line))
-
     async def plan_write(self, path: str, text: str, etag: str | None) -> Plan:
         """Plan the write of a note. Without an etag it must not exist yet."""
         return await self._run(self._writer.planner.write, path, text, expected=has_etag(etag), replace=True)
@@ -135,6 +124,9 @@ class VaultService:
     async def plan_move(self, src: str, dst: str, etag: str) -> Plan:
         return await self._run(self._writer.planner.move, src, dst, expected=has_etag(etag))
 
+    history = _on_thread(lambda own: own._writer.history.revisions)
+    revision_changes = _on_thread(lambda own: own._writer.history.changes)
+    blame = _on_thread(lambda own: own._writer.history.blame)
     outside_change = _on_thread(lambda own: own._writer.history.outside_change)
     whereabouts = _on_thread(lambda own: own._writer.history.whereabouts)
     plan_delete_all = _on_thread(lambda own: own._writer.planner.delete_all)

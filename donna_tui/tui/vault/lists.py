@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -28,7 +28,7 @@ class BlameList(ItemList[BlameLine]):
 
     _newest = 0.0
 
-    def show(self, lines: tuple[BlameLine, ...]) -> None:
+    def show(self, lines: Sequence[BlameLine]) -> None:
         self._newest = max((line.at for line in lines), default=0.0)
         self.set_items(lines)
 

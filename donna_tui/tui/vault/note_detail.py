@@ -442,7 +442,7 @@ class NoteDetail(Container):
         section, note = self.text.section, self.note
         first, last = (section.start_line, section.end_line) if section is not None else (1, 1)
         empty = "There are no lines here." if note is not None else "Select a note to see who wrote its lines."
-        lines: tuple[BlameLine, ...] = ()
+        lines: Sequence[BlameLine] = ()
         with self._explaining(self.blame, empty):
             lines = await backend.notes.blame(note.path, first, last) if note is not None else ()
         self.blame.show(lines)

@@ -204,9 +204,7 @@ def _effects(kind: OperationKind, chosen: Sequence[Operation]) -> Iterator[BlobC
             yield from operation.changes
             continue
         for change in reversed(operation.changes):
-            yield BlobChange(
-                path=change.path, before=change.after, after=change.before, mode=change.mode, owner=change.owner
-            )
+            yield replace(change, before=change.after, after=change.before)
 
 
 def _net(effects: Iterator[BlobChange]) -> list[BlobChange]:
