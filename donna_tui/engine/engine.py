@@ -255,16 +255,20 @@ class Engine:
         """Subscribe to every event; the listener runs on the thread that posts it. Return how to unsubscribe."""
         return self.hub.subscribe(listener)
 
-    async def search_fresh(self, request: SearchRequest, deadline_seconds: float | None = None) -> SearchOutcome:
-        """Update the index within the deadline, then search; the outcome may be stale. Raises DatabaseError."""
+    async def freshen(self, deadline_seconds: float | None = None) -> str:
+        """Update the index within the deadline; return why it is stale, or nothing. Raises DatabaseError."""
         async with self._waking:
             if self._asleep and not self.context.not_indexed:
                 await self.start()
         if self.context.not_indexed:
-            return await self.search(request)
+            return ""
         if not self._watch:
             await self._model.prepared()
-        stale = await self._freshness.stale(deadline_seconds)
+        return await self._freshness.stale(deadline_seconds)
+
+    async def search_fresh(self, request: SearchRequest, deadline_seconds: float | None = None) -> SearchOutcome:
+        """Update the index within the deadline, then search; the outcome may be stale. Raises DatabaseError."""
+        stale = await self.freshen(deadline_seconds)
         outcome = await self.search(request)
         note = "; ".join(remark for remark in (stale, outcome.note) if remark)
         return replace(outcome, stale=bool(stale), note=note)

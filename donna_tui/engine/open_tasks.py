@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 
 from donna_tui.index.database import Database
@@ -20,18 +21,17 @@ OVERDUE_DAYS = 90
 def still_open(
     database: Database, tasks: Sequence[TaskRow], today: datetime.date, me: Collection[str] = ()
 ) -> list[TaskRow]:
-    """Return the open ones of some tasks without those that another one of them has as done, and one with a deadline
-    that was copied from one dated note to another only once. `me` are the user's names, which are ignored in the words
-    of a task.
+    """Return the open ones of some tasks without those that another one of them has as done, and one that was copied
+    from one dated note to another with its deadline, or to one of the same series, only once. `me` are the user's
+    names, which are ignored in the words of a task.
     """
     wanted = [task for task in tasks if task.is_open]
     words = {task.id: words_of(task, me) for task in tasks}
-    closed = {words[task.id] for task in tasks if not task.is_open or task.due}
-    shared = {words[task.id] for task in wanted} & closed
-    alike = [task for task in tasks if words[task.id] in shared]
-    if len(alike) == len(shared):
+    count, unfinished = Counter(words.values()), {words[task.id] for task in wanted}
+    alike = [task for task in tasks if count[words[task.id]] > 1 and words[task.id] in unfinished]
+    if not alike:
         return wanted
-    from donna_tui.drafts.skills.cadence import Span, done_in_another_note  # imports the drafts, seldom needed
+    from donna_tui.drafts.skills.cadence import Span, done_in_another_note, series_of  # imports the drafts
 
     days = dict.fromkeys((task.note for task in alike), "")
     dated = database.rows(
@@ -44,9 +44,9 @@ def still_open(
     done = done_in_another_note(alike, days, span, me)
     found: dict[object, TaskRow] = {}
     for task in wanted:
-        is_copied = task.due and days.get(task.note)
         if task.id not in done:
-            found.setdefault((task.title.casefold(), task.parent, task.due) if is_copied else task.id, task)
+            place = (task.due or series_of(task.note)) if days.get(task.note) else task.id
+            found.setdefault((task.title.casefold(), task.parent, place), task)
     return list(found.values())
 
 

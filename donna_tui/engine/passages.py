@@ -15,6 +15,7 @@ from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import split_sections
 from donna_tui.types.search import ME
 from donna_tui.vault.client import VaultClient, VaultNote
+from donna_tui.vault.note.read import iso_date
 
 LONGEST_PASSAGE = 16_000
 """Maximum number of characters shown; a longer note is cut around its marked lines, at headings if possible."""
@@ -114,16 +115,22 @@ def read_remembered(database: Database, source_id: str) -> RememberedPassage | N
 
 
 def _turns_around(database: Database, source_id: str, turns: list[int]) -> list[tuple[int, str]]:
-    """Return some turns and those around them, each with its speaker. `;` is the character after `:`."""
+    """Return some turns and those around them, each with its speaker, the first one of a day with that day."""
     session, (first, last) = source_id.rpartition(":")[0], turns
     rows = database.rows(
-        "SELECT c.start_line, c.heading_path, c.content FROM memory_documents d"
+        "SELECT c.start_line, d.dated_at, c.heading_path, c.content FROM memory_documents d"
         " JOIN memory_chunks c ON c.document_id = d.id WHERE d.user_id = ? AND d.source_type = 'chat'"
         " AND d.source_id >= ? AND d.source_id < ? AND json_extract(d.metadata_json, '$.session_id') = ?"
         " AND c.start_line BETWEEN ? AND ? ORDER BY c.start_line, c.chunk_index",
-        (ME, f"{session}:", f"{session};", session, first - TURNS_AROUND, last + TURNS_AROUND),
+        (ME, f"{session}:", f"{session};", session, first - TURNS_AROUND, last + TURNS_AROUND),  # `;` is after `:`
     )
-    return [(line, f"{' '.join(json.loads(heading))}: {content}") for line, heading, content in rows]
+    found: list[tuple[int, str]] = []
+    before = ""
+    for line, at, heading, content in rows:
+        day = iso_date(at)
+        found.append((line, f"{f'{day} ' if day != before else ''}{' '.join(json.loads(heading))}: {content}"))
+        before = day
+    return found
 
 
 def _passage(

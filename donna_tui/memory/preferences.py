@@ -104,7 +104,7 @@ _REPORTED = re.compile(
 _IF, _WOULD = re.compile(r"\bif\b", re.IGNORECASE), re.compile(r"['’]d\b|\bwould\b", re.IGNORECASE)
 _ONCE = re.compile(
     r"\b(?:this|these(?! days)|once|(?<!from )today|tonight|tomorrow|for now|just now|right now|diese[mnrs]?|diesmal"
-    r"|(?<!ab )heute|ce|cet|cette|aujourd['’]hui|est[aeo]|hoy"
+    r"|(?<!ab )heute|ce|ça|cet|cette|aujourd['’]hui|est[aeo]|hoy"
     r"|the (?:\w+ )?ones?|the (?:first|second|third|last|latter|former)(?! (?!for\b|in\b|and\b|but\b)\w))\b",
     re.IGNORECASE,
 )
@@ -113,8 +113,9 @@ _ONCE = re.compile(
 _REQUEST = re.compile(
     r"(?!(?:(?:please|bitte),? )?(?:do not |don['’]t |n['’])?"
     r"(?:remember|forget|note|remind|vergiss|merke?|notiere?|erinner\w*|oublie)\b)"
-    r"(?:please,? |bitte,? \w|(?!ja\b|nein\b)\w+ (?:mir |mich |uns )?(?-i:bitte),? \w"
-    rf"|(?:.+ )?s['’]il (?:te|vous) pla[iî]t(?:,? \w|\W*$)|I(?:['’]d| would) {_ADVERB}(?:prefer|rather) (?!not\b)\w)",
+    r"(?:please,? |(?:use|keep) (?!(?:the|in|of|cases?)\b)\w|bitte,? \w"
+    r"|(?!ja\b|nein\b)\w+ (?:mir |mich |uns )?(?-i:bitte),? \w|(?:.+ )?s['’]il (?:te|vous) pla[iî]t(?:,? \w|\W*$)"
+    rf"|I(?:['’]d| would) {_ADVERB}(?:prefer|rather) (?!not\b)\w)",
     re.IGNORECASE,
 )
 """Match how a text begins that asks for something."""
@@ -132,9 +133,9 @@ _USE = re.compile(
 )
 """Words of a request that says how to do things: “Please use the metric system”."""
 
-_NEGATION = r"\b(?:never|do not|don['’]t|no|nie|niemals|nicht(?: mehr)?|keine?n?)\b"
+_NEGATION = r"\b(?:never|do not|don['’]t|no|stop|avoid|nie|niemals|nicht(?: mehr)?|keine?n?)\b"
 _NEGATED = re.compile(_NEGATION, re.IGNORECASE)
-_ASKED = re.compile(rf"{_PLEASE}|\b(?:always|immer|toujours|siempre)\b|{_FROM_NOW}|{_NEGATION}", re.IGNORECASE)
+_ASKED = re.compile(rf"{_PLEASE}|{_ALWAYS}|{_FROM_NOW}|{_NEGATION}|\bus(?:e|ing)\b", re.IGNORECASE)
 """Words of a request that do not say what it is about."""
 
 _LANGUAGE = re.compile(
@@ -147,13 +148,11 @@ _MANNER = re.compile(rf"(?!.*(?i:{_NEGATION}))(.*\b(?:in|auf)) [A-ZÀ-Þ]\w+\W*"
 """A request that ends with a language, or another way of which only one is possible."""
 
 _LABELLED = re.compile(r"^\s*([^\W\d_][\w ’'/-]{1,40}):\s+\S")
-_HABIT = re.compile(
-    r":\s+I (?:\w+ly |much )?(?:always|never|hate|dislike|detest|can['’]?t stand|cannot stand)\b", re.IGNORECASE
-)
+_HABIT = re.compile(rf":\s+I {_ADVERB}(?:always\b|never\b|{_HATE})", re.IGNORECASE)
 _FAVOURITE = re.compile(
     r"\b(?:my|(?:owner|user)['’]s) ((?:\w+ )?favou?rite (?:\w+ ){0,3}?\w+) (?:is|are|was|remains?)\b", re.IGNORECASE
 )
-_CALL_ME = re.compile(rf"{_BEGINS}{_NAMED}", re.IGNORECASE)
+_CALL_ME = re.compile(rf"{_BEGINS}{_NAMED}(?-i:[A-ZÀ-Þ])", re.IGNORECASE)
 _PREFERS = re.compile(
     r"\bprefers? (?P<what>[\w'’ -]{1,80}?)"
     r"(?: (?:now|nowadays|these days|instead|to|over|than|in|with|for|when|at|on)\b|[.,;!]|$)",

@@ -99,7 +99,7 @@ async def test_a_hit_that_is_not_a_note_can_be_read_with_its_context(sandbox: Sa
         lines = turns.text.split("\n")
         assert lines[turns.mark_start - 1].startswith("assistant: Kestrels fly into the wind")
         assert (turns.mark_start, turns.mark_end) == (3, 3)
-        assert lines[0].startswith("user: I want to learn")
+        assert lines[0].startswith("2024-04-02 user: I want to learn")
         (task,) = await running.engine.memory.tasks()
         note = await running.engine.passage(task.id.removeprefix("task:"), 1, 1)
         assert (note.path, note.mark_start) == ("todo.md", 3)

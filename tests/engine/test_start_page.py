@@ -65,11 +65,14 @@ async def test_no_list_of_open_tasks_has_one_that_another_note_has_as_done(sandb
 async def test_a_task_that_was_copied_between_dated_notes_is_listed_once(sandbox: Sandbox) -> None:
     for path in (f"Daily/{due(-2)}.md", f"Daily/{due(-1)}.md", "House.md", "Shed.md"):
         sandbox.write(path, f"- [ ] Change the filter 📅 {due(5)}\n- [ ] Sweep\n    - [ ] Pay 📅 {due(6)}\n")
+    sandbox.write("Beds/2026-01-02.md", "- [ ] Sweep\n")
     async with open_engine(sandbox, watch=False, semantic=False, clock=clock) as running:
         await running.engine.sync()
         listed = [(each.title, each.note) for each in await running.engine.memory.tasks() if each.due == due(5)]
         notes = [f"Daily/{due(-2)}.md", "House.md", "Shed.md"]
         assert sorted(listed) == [("Change the filter", note) for note in notes]
+        undated = [each.note for each in await running.engine.memory.tasks() if each.title == "Sweep"]
+        assert sorted(undated) == ["Beds/2026-01-02.md", *notes], "a note of another series may mean another task"
 
 
 async def test_recent_notes_are_listed_before_they_are_indexed(sandbox: Sandbox) -> None:

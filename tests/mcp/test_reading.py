@@ -55,6 +55,16 @@ async def test_an_answer_from_an_outdated_index_is_marked_stale(
     assert (found["stale"], found["indexed"]) == (True, True)
     assert LATE in found["note"]
     assert found["count"]
+    assert LATE in (await harness.fine("recall", query="kestrel"))["note"]
+
+
+async def test_what_was_just_written_is_recalled_and_listed(harness: ToolHarness) -> None:
+    harness.sandbox.write("Pipes.md", "# Pipes\n\nThe ptarmigan valve leaks.\n\n- [ ] Call the plumber 📅 2020-01-01\n")
+    assert "plumber" in str((await harness.fine("task_list"))["tasks"])
+    harness.sandbox.write("Taps.md", "# Taps\n\nThe capercaillie tap drips. [[gateway]]\n")
+    assert "Taps.md" in (await harness.fine("vault_links", path="Projects/gateway.md"))["linkedFrom"]
+    harness.sandbox.write("Sinks.md", "# Sinks\n\nThe dotterel sink is blocked.\n")
+    assert "dotterel" in str((await harness.fine("recall", query="dotterel sink"))["memories"])
 
 
 async def test_lines_are_those_of_the_file_and_end_with_it(harness: ToolHarness) -> None:

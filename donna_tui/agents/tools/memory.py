@@ -115,6 +115,7 @@ async def task_list(context: ToolContext, args: schemas.TaskListArgs) -> schemas
 
 
 async def _tasks(context: ToolContext, *, done: bool = False) -> list[TaskRow]:
+    await context.engine.freshen()
     rows = await context.engine.memory.tasks(everything=True)
     seen = await context.visible({row.note for row in rows})
     found = [row for row in rows if row.note in seen and (context.access.sensitive or not row.sensitive)]
@@ -156,6 +157,7 @@ def _day(text: str) -> datetime.date:
 
 
 async def recall(context: ToolContext, args: schemas.RecallArgs) -> schemas.RecallOutput:
+    stale = await context.engine.freshen()
     result = await context.engine.memory.recall(
         encodable(args.query),
         top_k=args.top_k,
@@ -170,7 +172,7 @@ async def recall(context: ToolContext, args: schemas.RecallArgs) -> schemas.Reca
         count=len(memories),
         total_tokens=max(0, result.total_tokens - dropped),
         token_budget=result.token_budget,
-        note=result.note,
+        note="; ".join(filter(None, (stale, result.note))),
         prompt=assemble(memories) if args.as_block else "",
     )
 

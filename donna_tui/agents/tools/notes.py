@@ -94,6 +94,7 @@ async def vault_list(context: ToolContext, args: schemas.ListArgs) -> schemas.Li
 async def vault_links(context: ToolContext, args: schemas.LinkArgs) -> schemas.LinkOutput:
     path = args.path
     note = await asyncio.to_thread(context.access.read, path)
+    await context.engine.freshen()
     known: Known = await context.read(public_notes)
     candidates: list[str] = await context.read(lambda database: _naming(database, path))
     links, back = await asyncio.to_thread(_linked, context.access, note, known, candidates)
