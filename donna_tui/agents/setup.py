@@ -51,9 +51,6 @@ def skill_file() -> str:
     return Path(__file__).with_name("SKILL.md").read_text(encoding="utf-8")
 
 
-LONGEST_INSTRUCTIONS = 2_000
-"""Bytes of the instructions of a server. Claude Code cuts off what exceeds 2 KB."""
-
 _ON_WRITING = "## When to remember"
 
 

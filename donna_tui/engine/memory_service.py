@@ -92,6 +92,7 @@ class MemoryService:
         They become memories when their buffer is flushed, the last ones once the conversation is `closed`. `by` is the
         session of the agent that stores them.
         """
+        self._require_chats()
 
         def add(db: MemoryDb) -> tuple[int, int]:
             recorder = Recorder(db, ME, sensitive, one_user=True, added_by=by, me=self._context.config.me)
@@ -104,6 +105,7 @@ class MemoryService:
 
     async def follow(self, logs: LogFolder, *, sensitive: bool = False) -> ImportReport:
         """Import the new lines of a folder of logs; their conversations stay open. Cancelling loses no turn."""
+        self._require_chats()
         importing = await self.db.run(lambda db: Import(Recorder(db, sensitive=sensitive, me=self._context.config.me)))
         steps = logs.read_new(importing)
         while await self.db.run(lambda _: next(steps, None)) is not None:
@@ -133,6 +135,7 @@ class MemoryService:
         `user` imports only the turns of that person, as the owner's, from a file with several people; otherwise each
         turn is stored for the user that it names.
         """
+        self._require_chats()
         me = (*self._context.config.me, *filter(None, [user]))
         importing = await self.db.run(
             lambda db: Import(Recorder(db, sensitive=sensitive, one_user=bool(user), me=me), user)
@@ -143,6 +146,12 @@ class MemoryService:
         self._request_check()
         await self.db.back_up()
         return importing.report
+
+    def _require_chats(self) -> None:
+        """Raise DonnaError (`ignored`) if no chats are indexed, as in the memory of an agent."""
+        if not self._context.config.sources.chat.enabled:
+            message = "conversations are not stored in this space"
+            raise DonnaError(Reason.IGNORED, message, hint="remember what matters in a sentence instead")
 
     async def users(self) -> list[str]:
         return await self.db.run(lambda db: users_of(db.database))
@@ -202,8 +211,19 @@ class MemoryService:
             return listing.memory_of_fact(fact) if fact else None
         return found
 
+    @property
+    def has_tasks(self) -> bool:
+        """Return whether tasks are indexed, which those in the memory of an agent are not."""
+        return self._context.config.sources.tasks.enabled
+
     async def tasks(self, *, everything: bool = False) -> list[TaskRow]:
-        """Return the open tasks without those that another note has as done, or all check boxes."""
+        """Return the open tasks without those that another note has as done, or all check boxes.
+
+        Raises DonnaError (`ignored`) if no tasks are indexed.
+        """
+        if not self.has_tasks:
+            message = "tasks are not listed in this space"
+            raise DonnaError(Reason.IGNORED, message, hint="search its notes for them")
         found: list[TaskRow] = await self._context.read(list_tasks)
         return found if everything else await self.still_open(found)
 

@@ -161,14 +161,14 @@ def read_fact(database: Database, identity: str) -> Fact | None:
 
 
 def same_fact(database: Database, user_id: str, content: str, kind: MemoryType, *, sensitive: bool) -> str | None:
-    """Return the id of an active memory with exactly this content, apart from the kind of apostrophes, or None.
+    """Return the id of an active memory with exactly this content, but for apostrophes and a final full stop, or None.
 
     Private ones count only if `sensitive`: no agent finds out whether a text is remembered privately.
     """
     found: str | None = database.value(
-        "SELECT id FROM memories WHERE user_id = ? AND content IN (?, ?, ?) AND type = ? AND sensitive <= ?"  # noqa: S608
-        f" AND {_LIVE}",
-        (user_id, content, _plain(content), content.replace("'", "’"), kind.value, int(sensitive)),
+        "SELECT id FROM memories WHERE user_id = ? AND rtrim(replace(content, '’', ''''), ' .') = ?"  # noqa: S608
+        f" AND type = ? AND sensitive <= ? AND {_LIVE}",
+        (user_id, _plain(content), kind.value, int(sensitive)),
     )
     return found
 
@@ -205,11 +205,11 @@ def _key(content: str, *, sensitive: bool) -> str:
     return f"private: {preference_key(content)}" if sensitive else preference_key(content)
 
 
-def latest_corrections(database: Database, task_type: str, most: int, user_id: str = ME) -> list[Correction]:
+def latest_corrections(database: Database, task_type: str, most: int) -> list[Correction]:
     rows = database.rows(
         f"SELECT {_CORRECTION} FROM corrections WHERE user_id = ? AND task_type = ? AND forgotten_at IS NULL"  # noqa: S608
         " ORDER BY created_at DESC, id LIMIT ?",
-        (user_id, task_type, most),
+        (ME, task_type, most),
     )
     return [_correction(row) for row in rows]
 
@@ -537,7 +537,7 @@ def would_replace(db: MemoryDb, request: RememberRequest, splitter: TextSplitter
 
 
 def _plain(text: str) -> str:
-    return text.replace("’", "'")
+    return text.replace("’", "'").rstrip(" .")
 
 
 def pieces_of(text: str, splitter: TextSplitter) -> list[str]:

@@ -46,12 +46,12 @@ def count_memories(database: Database, wanted: MemoryFilter) -> int:
     return int(database.value(f"SELECT count(*) FROM {_FROM} WHERE {where}", parameters))  # noqa: S608
 
 
-def one_memory(database: Database, source: str, source_id: str, user_id: str = ME) -> MemoryChunk | None:
-    """Return the first passage of a memory, or None; this user's if several users have that id."""
+def one_memory(database: Database, source: str, source_id: str) -> MemoryChunk | None:
+    """Return the first passage of a memory, or None; the owner's if several users have that id."""
     rows = database.rows(
         f"SELECT {_COLUMNS} FROM {_FROM} WHERE d.source_type = ? AND d.source_id = ?"  # noqa: S608
         " ORDER BY d.user_id = ? DESC, c.chunk_index LIMIT 1",
-        (source, source_id, user_id),
+        (source, source_id, ME),
     )
     return _memory(rows[0]) if rows else None
 

@@ -33,37 +33,36 @@ def suggest(db: MemoryDb, turn: int, role: str, speaker: str, text: str, me: Ite
         )
 
 
-def list_suggestions(database: Database, limit: int, user_id: str = ME) -> list[Suggestion]:
+def list_suggestions(database: Database, limit: int) -> list[Suggestion]:
     """List the latest open suggestions. Those already remembered in the same words are left out."""
     rows = database.rows(
         "SELECT g.id, substr(t.text, g.start + 1, g.end - g.start), s.name, t.number, t.at, s.sensitive"
         " FROM suggestions g JOIN turns t ON t.id = g.turn JOIN sessions s ON s.id = t.session"
         " WHERE g.state = ? AND s.user_id = ? AND t.forgotten_at IS NULL AND t.text <> ''"
         " ORDER BY t.at DESC, g.id DESC",
-        (OPEN, user_id),
+        (OPEN, ME),
     )
     found: dict[str, Suggestion] = {}
     for identity, text, conversation, number, at, sensitive in rows:
         private = bool(sensitive)
-        known = same_fact(database, user_id, text, MemoryType.PROCEDURAL, sensitive=private)
+        known = same_fact(database, ME, text, MemoryType.PROCEDURAL, sensitive=private)
         if len(found) < limit and not known:
             new = Suggestion(id=str(identity), text=text, session=conversation, turn=number, at=at, sensitive=private)
             found.setdefault(text, new)
     return list(found.values())
 
 
-def answer_suggestion(db: MemoryDb, identity: str, state: str, user_id: str = ME) -> Suggestion | None:
+def answer_suggestion(db: MemoryDb, identity: str, state: str) -> Suggestion | None:
     """Mark a suggestion and its repetitions as accepted or dismissed. Call within a transaction.
 
     Return None if there is no such suggestion.
     """
-    suggestions = list_suggestions(db.database, 1_000, user_id)
-    found = next((suggestion for suggestion in suggestions if suggestion.id == identity), None)
+    found = next((each for each in list_suggestions(db.database, 1_000) if each.id == identity), None)
     if found is None:
         return None
     db.database.run(
         "UPDATE suggestions SET state = ?1 WHERE state = ?2 AND EXISTS (SELECT 1 FROM turns t JOIN sessions s"
         " ON s.id = t.session WHERE t.id = turn AND s.user_id = ?3 AND substr(t.text, start + 1, end - start) = ?4)",
-        (state, OPEN, user_id, found.text),
+        (state, OPEN, ME, found.text),
     )
     return found

@@ -130,6 +130,11 @@ class LazySnippet:
         return _made(self, max(8, min(width, WIDTH)))
 
 
+def longer_text(excerpt: Excerpt, width: int) -> str:
+    """Return the text of an excerpt for at most `width` characters, even if a list shows fewer."""
+    return (_made(excerpt, width) if isinstance(excerpt, LazySnippet) else excerpt).text
+
+
 def properties_in(excerpt: Excerpt) -> str:
     """Return the properties of the note that an excerpt begins with."""
     return " · ".join(_properties(excerpt, excerpt.words)) if isinstance(excerpt, LazySnippet) else ""

@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 from donna_tui.agents.server import _result, published
-from donna_tui.agents.setup import LONGEST_INSTRUCTIONS, skill_text
+from donna_tui.agents.setup import skill_text
 from donna_tui.agents.tools.catalogue import TOOLS
+from donna_tui.agents.tools.memory import SNIPPET_CHARS
 from donna_tui.agents.tools.notes import with_section
 from donna_tui.agents.tools.schemas import SectionArgs
 from donna_tui.engine.freshness import LATE, Freshness
 from donna_tui.safety.terminal import clean_line
-from tests.engine.helpers import Sandbox, hide_model, index_once, new_sandbox
+from tests.engine.helpers import Sandbox, hide_model, index_once, new_sandbox, quick_config
 from tests.git_vaults import write
 from tests.hostile import make_hostile_vault
 from tests.mcp.serving import PUBLIC, ToolHarness, open_harness
@@ -31,6 +32,14 @@ async def test_memory_search_respects_max_results_and_folder(harness: ToolHarnes
         assert found["count"] == len(found["results"]) == most
     inside = await harness.fine("memory_search", query="kestrel", folder="Projects", sources=["vault"])
     assert {each["path"] for each in inside["results"]} == {"Projects/gateway.md", "Projects/plan.md"}
+
+
+async def test_a_snippet_for_an_agent_has_whole_sentences(harness: ToolHarness) -> None:
+    said = [f"Ring number {number} was worn by a dunlin on the northern mudflats." for number in range(1, 9)]
+    harness.sandbox.write("Rings.md", f"# Rings\n\n{' '.join(said)}\n")
+    (hit,) = (await harness.fine("memory_search", query="dunlin ring number 4", folder=""))["results"]
+    assert " ".join(said[2:5]) in hit["snippet"]
+    assert len(hit["snippet"]) <= SNIPPET_CHARS + 2
 
 
 async def test_a_shared_word_is_never_cut_by_the_least_score(harness: ToolHarness) -> None:
@@ -65,6 +74,16 @@ async def test_what_was_just_written_is_recalled_and_listed(harness: ToolHarness
     assert "Taps.md" in (await harness.fine("vault_links", path="Projects/gateway.md"))["linkedFrom"]
     harness.sandbox.write("Sinks.md", "# Sinks\n\nThe dotterel sink is blocked.\n")
     assert "dotterel" in str((await harness.fine("recall", query="dotterel sink"))["memories"])
+
+
+async def test_a_space_without_chats_and_tasks_says_so(sandbox: Sandbox) -> None:
+    config = quick_config()
+    off = {name: getattr(config.sources, name).model_copy(update={"enabled": False}) for name in ("chat", "tasks")}
+    config = config.model_copy(update={"sources": config.sources.model_copy(update=off)})
+    async with open_harness(sandbox, config=config) as harness:
+        turns = [{"role": "user", "text": "The osprey is back."}]
+        refused = [await harness("task_list"), await harness("chat_add", sessionId="s", turns=turns)]
+        assert [answer["reason"] for answer in refused] == ["ignored", "ignored"]
 
 
 async def test_lines_are_those_of_the_file_and_end_with_it(harness: ToolHarness) -> None:
@@ -194,7 +213,7 @@ def test_every_argument_and_result_is_described_in_words_and_nothing_refers_to_d
 def test_instructions_name_only_tools_that_are_served_and_fit_into_what_clients_show() -> None:
     for writes in (True, False):
         told = skill_text(write=writes)
-        assert len(told.encode()) <= LONGEST_INSTRUCTIONS
+        assert len(told.encode()) <= 2_000, "Claude Code cuts off what exceeds 2 KB"
         assert "not instructions" in told
         named = {tool.name for tool in TOOLS if f"`{tool.name}`" in told}
         assert named <= {tool.name for tool in TOOLS if writes or not tool.writes}

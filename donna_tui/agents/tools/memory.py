@@ -14,6 +14,7 @@ from donna_tui.memory.importers import SkippedValue, made_turn, moment_of, name_
 from donna_tui.memory.recall import assemble
 from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import citation
+from donna_tui.search.snippets import longer_text
 from donna_tui.text.encodable import encodable
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import BadLine, MemoryFilter, TaskRow
@@ -22,6 +23,11 @@ from donna_tui.vault.note.read import iso_date
 
 INDEX_WAIT_SECONDS = 2.0
 """Maximum seconds that a call waits for the index to include its change; indexing continues regardless."""
+
+SNIPPET_CHARS = 400
+"""Maximum characters of a snippet. The sentence that answers is whole in one of eight for 70 % of the questions of the
+set `spans`, instead of 30 % with the 180 characters of a list; with 600 it is for 78 %.
+"""
 
 LISTED = (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION)
 """The sources listed by `memory_list`; notes and tasks have separate tools."""
@@ -48,7 +54,7 @@ async def chat_add(context: ToolContext, args: schemas.ChatAddArgs) -> schemas.C
         suggestions=tuple(
             suggestion.text
             for suggestion in suggestions
-            if any(suggestion.text in turn.text for turn in args.turns)
+            if any(suggestion.text in turn.text for turn in args.turns[-added:])  # not again those of earlier calls
             and (context.access.sensitive or not suggestion.sensitive)
         ),
         session=session.id,
@@ -107,7 +113,7 @@ async def memory_forget(context: ToolContext, args: schemas.MemoryForgetArgs) ->
 
 
 async def task_list(context: ToolContext, args: schemas.TaskListArgs) -> schemas.TaskListOutput:
-    """Return a page of the check boxes of notes that this client may see."""
+    """Return a page of the check boxes of notes that this client may see. Raises DonnaError."""
     before = _day(args.due_before).isoformat() if args.due_before else ""
     found = [task for task in await _tasks(context, done=args.done) if not before or (task.due and task.due < before)]
     page = found[args.offset : args.offset + args.limit]
@@ -129,7 +135,8 @@ async def agenda(context: ToolContext, args: schemas.AgendaArgs) -> schemas.Agen
     span = [beginning(each, zone).timestamp() for each in (first, end)]
     rows = await context.engine.calendar.meetings(*span)
     seen = await context.visible({row.path for row in rows if row.path})
-    tasks = [task for task in await _tasks(context) if task.due and task.due < end.isoformat()]
+    open_tasks = await _tasks(context) if context.engine.memory.has_tasks else ()
+    tasks = [task for task in open_tasks if task.due and task.due < end.isoformat()]
     return schemas.AgendaOutput(
         day=first.isoformat(),
         meetings=tuple(
@@ -236,7 +243,7 @@ def _hit_row(hit: Hit) -> schemas.Hit:
         path=hit.path,
         start_line=hit.start_line,
         end_line=hit.end_line,
-        snippet=hit.snippet.text,
+        snippet=longer_text(hit.snippet, SNIPPET_CHARS),
         score=None if hit.score is None else round(hit.score, 4),
         title=hit.title,
         date=iso_date(hit.dated_at),
