@@ -71,6 +71,8 @@ def _read(session: Session, path: str) -> VaultNote:
         if error.reason is Reason.ROOT_MISSING:
             raise
         message, hint = error.message, error.hint
+        if error.reason is Reason.NOT_MARKDOWN:
+            hint = f"{hint}; `donna mcp --call memory_get` reads messages and memories"
         if error.reason is Reason.MISSING:
             with contextlib.suppress(DonnaError):
                 history = open_writer(session.config, session.space).history

@@ -135,9 +135,8 @@ def forget(
             "donna: another program is reading the index: the text may remain in its log for a while; see donna doctor"
         )
     done = "restored" if undo else "erased" if for_good else "forgotten"
-    message = (
-        f"{identity}: {done}" if changed else f"{identity}: {'it is not forgotten' if undo else f'already {done}'}"
-    )
+    unchanged = "it is not forgotten" if undo else f"already {done}"
+    message = f"{identity}: {done if changed else unchanged}"
     emit({"id": identity, "changed": changed, "for_good": for_good}, [message], as_json=as_json)
     if changed and not (undo or for_good):
         print_message("donna: donna forget --undo restores it")

@@ -451,11 +451,11 @@ def _plain_turn(value: Mapping[str, Any], line: int) -> ImportedItem:
 
 
 _OF_THE_PROGRAM = re.compile(
-    r"\s*(?:<(?:local-command|bash)-std(?:out|err)>|\[Request interrupted by user"
+    r"\s*(?:<(?:(?:local-command|bash)-std(?:out|err)|system-reminder|ide_\w+)>|\[Request interrupted by user"
     r"|<command-(name|message)>[^<]*</command-\1>(?!.*<command-args>\s*(?!</command-args>)\S))",
     re.DOTALL,
 )
-"""Match what Claude Code logs in the name of the user: output, interruptions, and slash commands without words."""
+"""Match what Claude Code logs in the user's name: output, reminders, the open file, interruptions, bare commands."""
 
 
 def _claude_code(value: Mapping[str, Any], line: int) -> ImportedItem:

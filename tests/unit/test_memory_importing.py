@@ -355,7 +355,14 @@ def test_claude_code_session_log_is_imported(db: MemoryDb, tmp_path: Path) -> No
         code_line("u7", "user", "<command-name>/clear</command-name>\n<command-args></command-args>"),
         code_line("u8", "user", "<local-command-stdout>Set model to x</local-command-stdout>"),
         code_line("u9", "user", [{"type": "text", "text": "[Request interrupted by user for tool use]"}]),
-        code_line("u10", "user", "<command-name> is the tag to parse"),
+        code_line(
+            "u10",
+            "user",
+            [
+                {"type": "text", "text": "<ide_opened_file>The user opened gateway.py.</ide_opened_file>"},
+                {"type": "text", "text": "<command-name> is the tag to parse"},
+            ],
+        ),
         code_line("u11", "user", "<command-name>/fix</command-name><command-args><b> is bold</command-args>"),
         {"type": "system", "sessionId": "abc", "content": "compacted"},
     ]
