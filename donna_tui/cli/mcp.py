@@ -57,12 +57,8 @@ class ServerOptions:
     def arguments(self) -> list[str]:
         """Return these options as words of a command line."""
         quota = ["--quota", str(self.quota)] if self.write and self.quota != WRITES else []
-        granted = (
-            ("--write", self.write),
-            ("--allow-sensitive", self.allow_sensitive),
-            ("--allow-code", self.allow_code),
-        )
-        return [*(flag for flag, given in granted if given), *quota]
+        granted = {"--write": self.write, "--allow-sensitive": self.allow_sensitive, "--allow-code": self.allow_code}
+        return [*(flag for flag, given in granted.items() if given), *quota]
 
 
 @app.command("mcp")

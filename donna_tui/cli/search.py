@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -114,7 +114,7 @@ def search(
     if batch:
         queries = list(read_batch(batch))
         run(_answer_all(session, queries, request))
-        if any(isinstance(query, BadQuestion) for query in queries):
+        if any(isinstance(query, dict) for query in queries):
             raise SystemExit(ExitCode.USAGE)
         return
     _require_question(request)
@@ -203,24 +203,13 @@ def _lines(outcome: SearchOutcome) -> Iterator[str]:
     yield from grouped_lines(near, near=True)
 
 
-@dataclass(frozen=True, slots=True)
-class BadQuestion:
-    number: int
-    id: str | int | None
-
-    @property
-    def row(self) -> dict[str, Any]:
-        message = f"line {self.number} of the questions is not an object with id and query"
-        return {"id": self.id, "line": self.number, "error": {"reason": Reason.USAGE, "message": message}}
-
-
-async def _answer_all(session: Session, queries: list[BatchQuery | BadQuestion], request: SearchRequest) -> None:
-    """Answer each query of a batch with one line, in the same order; an invalid one with an error."""
+async def _answer_all(session: Session, queries: list[BatchQuery | dict[str, Any]], request: SearchRequest) -> None:
+    """Answer each query of a batch with one line, in the same order; an invalid one with its error."""
     async with engine_for(session, "donna search", semantic=request.mode != "keyword") as engine:
         await update_index(engine)
         for query in queries:
-            if isinstance(query, BadQuestion):
-                emit_lines([json_text(query.row)])
+            if isinstance(query, dict):
+                emit_lines([json_text(query)])
                 continue
             filters = replace(request.filters, exclude=query.exclude, within=query.within)
             outcome = await engine.search(replace(request, text=query.query, filters=filters))
@@ -230,8 +219,11 @@ async def _answer_all(session: Session, queries: list[BatchQuery | BadQuestion],
             emit_lines([json_text(row)])
 
 
-def read_batch(source: str) -> Iterator[BatchQuery | BadQuestion]:
-    """Read the questions of a file, or of stdin for `-`. Raises DonnaError if it cannot be read."""
+def read_batch(source: str) -> Iterator[BatchQuery | dict[str, Any]]:
+    """Read the questions of a file, or of stdin for `-`; an invalid line is returned as the row that reports it.
+
+    Raises DonnaError if the file cannot be read.
+    """
     try:
         text = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
     except OSError as error:
@@ -242,7 +234,8 @@ def read_batch(source: str) -> Iterator[BatchQuery | BadQuestion]:
             try:
                 yield BatchQuery.model_validate_json(line)
             except ValueError:
-                yield BadQuestion(number, _id_of(line))
+                message = f"line {number} of the questions is not an object with id and query"
+                yield {"id": _id_of(line), "line": number, "error": {"reason": Reason.USAGE, "message": message}}
 
 
 def _id_of(line: bytes) -> str | int | None:
