@@ -133,7 +133,7 @@ _USE = re.compile(
 )
 """Words of a request that says how to do things: “Please use the metric system”."""
 
-_NEGATION = r"\b(?:never|do not|don['’]t|no|stop|avoid|nie|niemals|nicht(?: mehr)?|keine?n?)\b"
+_NEGATION = r"\b(?:never|do not|don['’]t|no|stop|avoid|nie|niemals|jamais|nunca|nicht(?: mehr)?|keine?n?)\b"
 _NEGATED = re.compile(_NEGATION, re.IGNORECASE)
 _ASKED = re.compile(rf"{_PLEASE}|{_ALWAYS}|{_FROM_NOW}|{_NEGATION}|\bus(?:e|ing)\b", re.IGNORECASE)
 """Words of a request that do not say what it is about."""
