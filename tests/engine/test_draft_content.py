@@ -1198,6 +1198,7 @@ async def test_a_profile_has_a_title_with_the_surname_of_the_only_attendee_of_th
             "- Frau Sommer prüft das Buch. Sie ist zufrieden.",
             "- Ida Sommer fehlt.",
         ]
+        assert "stub" not in here.text(result.path)
 
 
 async def test_a_profile_has_no_line_of_mere_links(tmp_path: Path) -> None:

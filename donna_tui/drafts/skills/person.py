@@ -208,7 +208,8 @@ async def _gather(gatherer: Gatherer, name: str, day: datetime.date) -> Context:
     for read, block in [*others.values()][: max(0, limits.task - len(tasks))]:
         lines += [{**line, "due": ""} for line in material.quote(read, [block])]
     data = {"name": inline(name), "facts": facts[: limits.vault], "tasks": lines}
-    front = {"type": "person", "name": name, **({"stub": None} if page else {}), "week": iso_week(day)}
+    stub = {"stub": None} if page and "stub" in page.frontmatter.data else {}  # the approval removes it from the page
+    front = {"type": "person", "name": name, **stub, "week": iso_week(day)}
     material.corrections = material.corrections[: limits.corrections]
     return material.context(PersonProfileAnswer, name, data, front)
 
