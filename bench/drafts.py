@@ -59,12 +59,17 @@ _BEGINS = re.compile(
 )
 _NAIVE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]*_]*\s+")
 _INITIAL = re.compile(r"(?:\b[A-Z]|\be\.g|\bi\.e|\bProf|\bDr|\bMr|\bMrs)\.$")
+TYPED_LINE = "\n"
+"""Stands before an unindented line that does not begin in lower case, which Obsidian shows as a line of its own."""
+
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 
 
 @dataclass(slots=True)
 class Source:
-    """The expected content of a note: the list items and sentences that may be quoted, its decisions and open boxes."""
+    """The expected content of a note: the list items, their lines and sentences that may be quoted, its decisions and
+    open boxes.
+    """
 
     units: set[str] = field(default_factory=set)
     decisions: list[str] = field(default_factory=list)
@@ -136,7 +141,7 @@ def source_of(text: str) -> Source:
         elif not line.strip():
             close()
         elif block:
-            block += f" {line.strip()}"
+            block += f"{' ' if line[0].isspace() or line[0].islower() else TYPED_LINE}{line.strip()}"
         else:
             block, box, is_item = line.strip(), "", False
     close()
@@ -151,6 +156,8 @@ def _body(text: str) -> list[str]:
 
 
 def _add(source: Source, block: str, box: str, *, is_decision: bool, is_item: bool) -> None:
+    lines = block.split(TYPED_LINE)
+    block = " ".join(lines)
     source.units.add(words(block))
     if box:
         if box in "xX-":
@@ -158,16 +165,23 @@ def _add(source: Source, block: str, box: str, *, is_decision: bool, is_item: bo
         else:
             source.boxes.append(words(block))
         return
-    pieces = _NAIVE_END.split(block)
+    for start in range(len(lines)):
+        for end in range(start + 1, min(len(lines), start + 6) + 1):
+            _add_sentences(source, " ".join(lines[start:end]))
+    _add_sentences(source, block)
+    has_code = "`" in block or "::" in block
+    is_decision = is_decision or bool(_REPORTED.search(block) and not _NOT_YET.search(block))
+    if (_DECISION.match(block) or (is_decision and is_item)) and not has_code and words(block) and len(block) < 480:
+        source.decisions.append(words(block))
+
+
+def _add_sentences(source: Source, text: str) -> None:
+    pieces = _NAIVE_END.split(text)
     for start in range(len(pieces)):
         for end in range(start + 1, min(len(pieces), start + 6) + 1):
             is_cut = end < len(pieces) and _INITIAL.search(pieces[end - 1])
             if not is_cut and not (start and _INITIAL.search(pieces[start - 1])):
                 source.units.add(words(" ".join(pieces[start:end])))
-    has_code = "`" in block or "::" in block
-    is_decision = is_decision or bool(_REPORTED.search(block) and not _NOT_YET.search(block))
-    if (_DECISION.match(block) or (is_decision and is_item)) and not has_code and words(block) and len(block) < 480:
-        source.decisions.append(words(block))
 
 
 def drafted(text: str) -> Drafted:
@@ -468,7 +482,7 @@ def measure(*, held_out: bool = False, small: bool = False, keep: Path | None = 
         report.add_share("right last note", score.lasts, 0.97)
         report.add_share("decisions of that note quoted whole", score.decisions, 0.9)
         report.add_share("open boxes carried over, or not if long past", score.carried, 0.95)
-        report.add("quoted lines that are not a whole bullet or sentence", len(score.cut), "", 0)
+        report.add("quoted lines that are not a whole bullet, line or sentence", len(score.cut), "", 0)
         report.add("quoted lines from outside the series", len(score.foreign), "", 0)
         report.add("check boxes that were not check boxes in the source", len(score.no_boxes), "", 0)
         report.add("lines per draft", score.lines / max(1, drafts), "")

@@ -28,9 +28,6 @@ LONGEST_BLOCK = 480
 
 LONGEST_NOTE, MAX_BLOCKS, LONGEST_LABEL = 1_000_000, 5_000, 60
 
-MIN_LETTERS = 0.6
-"""Minimum share of letters and spaces in a note that is quoted: addresses, figures and markup have fewer."""
-
 
 class Role(StrEnum):
     DECISIONS = "decisions"
@@ -122,7 +119,7 @@ _ON_A_DAY = (
 _BY_SOMEBODY = r"(?:\W{0,3}| ?\([^()]{1,40}\))"
 """What may be between a label and its colon, as in “Decision (Kim): …”."""
 
-_LABEL_PATTERNS = (
+LABEL_PATTERNS = (
     *(
         (role, re.compile(rf"^\W*(?:\d\d?:\d\d\W+)?(?:{words}){_BY_SOMEBODY}:\W*\w", re.IGNORECASE))
         for role, words in _LABELS
@@ -134,7 +131,7 @@ _LABEL_PATTERNS = (
             rf"^\W*(?:(?:(?:attendees|participants|present|apologies|absent|with|teilnehm(?:er(?:innen)?|ende)|anwesende?|mit"
             r"|présents|excusés|asistentes|protokoll)"
             rf"\W{{0,3}}:\W*(?:none\b\W*|{_NAMES}))+$"
-            rf"|(?:next meeting|nächster termin)(?!.*\?)(?:\W{{0,3}}:\W*{_DAY}|{_ON_A_DAY}))",
+            rf"|(?:(?:date of (?:the )?)?next meeting|nächster termin)(?!.*\?)(?:\W{{0,3}}:\W*{_DAY}|{_ON_A_DAY}))",
             re.IGNORECASE,
         ),
     ),
@@ -191,19 +188,6 @@ _DROPPED = re.compile(
 )
 """Struck-through text with a remark on it: `~~Book a band~~ Done by Bo`."""
 
-_DIAL_IN = re.compile(
-    r"^(?:join\b.{0,40}:|join (?:zoom|the|by|on|with|via|from)|dial[- ]?in|dial by|click\b.{0,90}\bcalendar"
-    r"|add to\b.{0,30}\bcalendar|meeting id\b|passcode\b|one tap mobile|find your local number|phone conference id"
-    r"|unsubscribe\b)|zoom\.us|meet\.google\.com|teams\.microsoft\.com|webex\.com|\bdownload teams\b",
-    re.IGNORECASE,
-)
-_BOILERPLATE = re.compile(
-    r"^(?:recording\b|github issue\b|minutes google doc|where\b\W{0,4}:|when\b\W{0,4}:|location\b\W{0,4}:"
-    r"|extracted from\b|watch the (?:meeting|video|recording)|\W*calendar\W*:|(?:video )?recording of\b)"
-    r"|\bgoogle calendar\b|\bcalled (?:the meeting )?to order\b"
-    r"|\b(?:(?:opened|closed|adjourned) the meeting|meeting (?:was )?(?:opened|closed|adjourned))(?= at\b|\W*$)",
-    re.IGNORECASE,
-)
 SPEAKER = re.compile(r"^[A-ZÀ-Þ][\w.'’-]*(?: [A-ZÀ-Þ][\w.'’-]*){0,2}(?::| [-–]) +")
 """The name of a speaker at the beginning of a line."""
 
@@ -228,6 +212,12 @@ _SINGULAR = re.compile(r"\b(?:I|[Mm]y|[Ii]ch|[Mm]eine?[nmrs]?)\b")
 SHORT_LINE = 60
 """Characters of a line from which its end may only be where a paragraph was wrapped."""
 
+_ENDS = re.compile(r"\w{5}[.!?]$")
+"""The end of a sentence, not of an abbreviation."""
+
+LONGEST_MARKER = 8
+"""Characters by which the text of an item may be indented, so that its first line is shorter than the others."""
+
 _CONTINUED = frozenset(
     "a an and as at but by for from in into of on or than that the to with am auf bei das dem den der die ein eine"
     " einen für im in mit oder und von vom zu zum zur".split()
@@ -242,43 +232,9 @@ _TITLE = re.compile(
 _INTRODUCES = re.compile(r"(?::|\b(?:the following|as follows|folgendes))$", re.IGNORECASE)
 """The end of a sentence that only introduces the next ones."""
 
-_BREAK = re.compile(r"\n[ \t]*(?=[^\sa-zß-ÿ])")
+_BREAK = re.compile(r"\n[ \t]*(?=[^\sa-zß-ÿ(])(?!\[[^\[\]\n]{0,80}\]\()")
 
-_NOTHING = re.compile(
-    r"^(?:none|nothing|n/?a|tbd|tba|todo|skip(?:ped)?|same|done|yes|no|ok|okay|nobody|keine?|nichts|niemand"
-    r"|agreed|sure|fine(?: (?:with|by) me)?|got it|will do|ok(?:ay)?,? thanks|einverstanden|passt|genau"
-    r"|presenter|slides?|notes?)\W*$"
-    r"|^(?:none|nothing|n/?a|tbd|tba|skip(?:ped)?|same|done|ok|okay)"
-    r" (?:for|until|till|this|next|last|today|now|yet|so far|here|new|to (?:add|discuss|report|share|see)|at|from|as"
-    r"|left|else|really|much|specific|in the (?:public|private|meeting))\b[^,;:]{0,60}$"
-    r"|^(?:skip(?:ped)? (?:not?|so|since|because|due)|(?:no discussion\W+)?(?:we )?ran out of time)\b[^;:]{0,60}$"
-    r"|^(?:keine (?:neuigkeiten|neuen themen|updates)|nichts (?:neues|besonderes))\b[^,;:]{0,60}$"
-    r"|^(?:(?:see|same)\b[^,;:]{0,30}|discussed) (?:above|below|earlier)\W*$"
-    r"|^presenter\b[^,;:]{0,60}$|^(?:see|slides) \S+$|^slides? (?:\(see|by|from|here|can be found)\b[^,;:]{0,60}$"
-    r"|^no (?:new |specific |other |major |board |staff |team |project )?"
-    r"(?:announcements?|updates?|news|agenda|discussion|items?|changes?|time)"
-    r"(?: (?:this|for|from|to|at|since|today|on|in)\b[^,;:]{0,60})?\W*$"
-    r"|(?:^|^\w+, )not? (?:discussed|enough time)\b|\b(?:no updates?(?: this week)?|nothing new)\W*$|\byes ?/ ?no\W*$",
-    re.IGNORECASE,
-)
-_DECIDE = (
-    r"decisions?|decided?|agreements?|agreed?|conclusions?|concluded?|resolutions?|resolved?|commitments?|committed"
-    r"|promised?|promises|action items?|actions|questions?|entscheidung(?:en)?|entschieden|beschl(?:uss|üsse|ossen)"
-    r"|vereinbar(?:t|ung|ungen)|versprochen|zugesagt|aufgaben|fragen"
-)
-_NO_POINT = re.compile(
-    r"^(?!.*\b(?:agreed|decided|resolved|promised|committed) (?:not )?(?:to|that)\b)"
-    r"(?=.*\b(?:no|not|none|nothing|nobody|never|\w+n['’]t|keine?[nmrs]?|nichts?|niemand)\b)"
-    rf"(?=.*\b(?:{_DECIDE})\b)(?:\W*\b(?:{_DECIDE}|no|not|one|none|nothing|nobody|never|\w+n['’]t|there|anything|anyone"
-    r"|anybody|I|we|it|was|were|is|are|has|have|had|been|did|do|made|taken|reached|make|take|any|others?|else|more"
-    r"|further|new|open|formal|specific|additional|and|or|at|in|on|to|the|this|that|meeting|call|session|today|yet|so"
-    r"|far|now|week|time|keine?[nmrs]?|nichts?|niemand|es|gab|gibt|wir|hat|haben|wurden?|worden|ist|sind|sonst|noch"
-    r"|weiter|mehr|(?:weitere|neue|andere|offene)[nrs]?|getroffen|gefasst|heute|bisher|und|der|dieser|sitzung)\b)+\W*$",
-    re.IGNORECASE,
-)
-"""A statement that nothing was decided, promised or asked, without a subject."""
-
-_IS_DONE = re.compile(
+IS_DONE = re.compile(
     r"^\W*(?:[✅☑✔]|(?:done|erledigt)\s*[:–—-](?!\s*(?:when|if|once|wenn|sobald)\b))"
     r"|(?:\s[–—-]+|[(\[;])\s*(?:(?:all|already|is|schon) )?(?:done|completed|finished|erledigt|fertig|fait|hecho)"
     rf"(?: (?:on|am|le|el))?(?:[\d\W]|\b(?:{MONTH})\b)*$|[✅☑✔][\d\W]*$",
@@ -286,40 +242,8 @@ _IS_DONE = re.compile(
 )
 """An action item with a remark that it is done: “Kim: order it – done”, but not “Kim to say when it is done”."""
 
-_CODE = re.compile(
-    r"^(?:SELECT\b.+\bFROM\b|INSERT INTO\b|UPDATE \w+ SET\b|DELETE FROM\b|CREATE (?:TABLE|INDEX)\b|ALTER TABLE\b"
-    r"|(?:sudo|git|curl|docker|kubectl|npm|pip|ssh|cd|psql) (?:-|[\w.-]*[/=@]|(?:add|apply|build|checkout|clone|commit"
-    r"|create|delete|describe|diff|exec|fetch|get|install|log|logs|merge|pull|push|rebase|rollout|run|scale|start|status|test)\b)"
-    r"|\$ |>>> |#!|//|/\*|[\w.]+\(.*\)[;{]?$"
-    r"|(?:const|let|var|def|fn|func|class|import|return|public|private) \w+.*(?:[=({;]|:\s*$))"
-    r"|\b[Ss][Ee][Ll][Ee][Cc][Tt] \w+\s*\(|::|\)\s*=>|=>\s*[({\[]|\w=>|\S->\S|\(\)|[{};]\s*$|[<>]{2}"
-    r"|\b0x[0-9A-Fa-f]{4,}\b|==|&&|\|\|"
-    r"|^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^\[?\d\d:\d\d:\d\d\b|^(?:\W*)(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|TRACE)\b\W"
-    r"|\bTraceback\b|\b\w+Error:",
-    re.MULTILINE,
-)
-_ADDRESS = re.compile(r"\S+[./]\S+")
-_LOG_LEVEL = re.compile(r"(?:^|\s)(?:DEBUG|INFO|WARN|ERROR|FATAL|TRACE)(?:\s|:)")
-
-_GREETING = re.compile(
-    r"(?:hey|hi|hello|bye|goodbye|thanks|thank you|danke|vielen dank|hallo|congrat\w*|wow|whoa|woohoo|yay|phew|oh"
-    r"|ja|yeah|yes|yep|yup|nope|sorry|cool|glad|absolutely|totally|I (?:\w+ )?agree|I(?:['’]m| am) so (?:happy|sorry)"
-    r"|good (?:morning|afternoon|evening|night)|guten (?:morgen|tag|abend)"
-    r"|(?:good|great|nice|lovely) to (?:see|hear|meet)|take care|see you|talk to you|you(?:['’]re| are) welcome)\b",
-    re.IGNORECASE,
-)
-"""The beginning of a greeting, of thanks or of mere approval."""
-
 _ANSWER = re.compile(r"(?:yes|yeah|yep|yup|ja|nein)[,.:;!]|no(?:pe)?[,:;!]", re.IGNORECASE)
 """The beginning of an answer, which says nothing without the question before it."""
-
-_COURTESY = re.compile(
-    r"\b(?:thanks|thank you|danke|dank) (?:to|an)(?: (?:(?:and|und) )?(?-i:[A-ZÀ-Þ])[\w'’-]*)+"
-    rf"|{_GREETING.pattern}|\b(?:agree|right|true|glad|happy|good|great|nice|cool|sweet|awesome|amazing|sounds?|looks?"
-    r"|sorry|see|hear|soon|later|lot|much|all|everyone|everybody|zusammen)\b|[,\s]+(?-i:[A-ZÀ-Þ])[\w'’-]*(?=[,.!?]|$)",
-    re.IGNORECASE,
-)
-"""Words of courtesy, and the name of somebody who is addressed or thanked."""
 
 
 def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Block]:
@@ -480,12 +404,9 @@ class _Parser:
             last = self.blocks[-1] if self.blocks else None
             if last and self._label and not last.is_bullet and last.text.rstrip(":") == self._label:
                 self.blocks.pop()
-            box = _BOX.match(self._text, low)
-            index = self._item(low, high, section, role if box else here, parent)  # a label hides no task
-            said = self._text[box.end() if box else low : high]
-            is_gone = "~~" in said and not bare(said.replace(HIDDEN, ""))
-            below = Role.SKIPPED if is_gone else named or here  # what is below struck-through text no longer holds
-            self._items.append((indent, index if index >= 0 else parent, below))
+            box = role if _BOX.match(self._text, low) else None  # a label hides no task
+            index, below = self._lines_of_item(before, low, high, section, box or here, named or here, parent)
+            self._items.append((indent, index, below))
         elif _quotable_section(here) and not (
             self._text.startswith(("<", "[!", "[^", "!["), low) or (self._own and _OWN_WHEN.match(self._text[low:high]))
         ):
@@ -521,9 +442,9 @@ class _Parser:
         self._row = line, head, role, column
 
     def _label_in(self, low: int, high: int) -> str:
-        """Return the words of a label without a role at the end of a paragraph, such as “Stop:”; empty if none."""
+        """Return the words of a label without a role, such as “Stop:” or “Ana”, at the end of a paragraph, if any."""
         raw = self._text[low:high].replace(HIDDEN, "").rstrip().rpartition("\n")[2].strip()
-        is_label = len(raw) <= LONGEST_LABEL and _LABEL.fullmatch(raw) and not heading_role(raw)
+        is_label = len(raw) <= LONGEST_LABEL and _LABEL.fullmatch(raw) and not is_generic(raw.rstrip(":"))
         return bare(raw).rstrip(":") if is_label else ""
 
     def _below_label(self, below: str, low: int, section: Section, named: Role, here: Role) -> None:
@@ -537,6 +458,26 @@ class _Parser:
         is_prose = named is not Role.ACTIONS and below.replace(HIDDEN, "").rstrip().endswith((".", "!", "?"))
         for statement in (_WHOLE if is_prose else _STATEMENT).finditer(below):
             self._sentences(statement[0], low + statement.start(), section, named, -1)
+
+    def _lines_of_item(
+        self, marker: str, low: int, high: int, section: Section, role: Role, below: Role, parent: int
+    ) -> tuple[int, Role]:
+        """Add a list item, and below it the lines that were typed under it without an indent. Return the index of its
+        block, or else of its parent, and the role of what is below it.
+        """
+        text = self._text[low:high].replace(HIDDEN, " ")
+        (_, end), *lines = _statements_in(text, len(marker) - len(marker.lstrip()))
+        if len(lines) == 1 and _TITLE.match(text):  # the text below it is one with it
+            end, lines = high - low, []
+        index = self._item(low, low + end, section, role, parent)
+        box = _BOX.match(self._text, low)
+        said = self._text[box.end() if box else low : low + end]
+        if "~~" in said and not bare(said.replace(HIDDEN, "")):
+            below = Role.SKIPPED  # what is below struck-through text no longer holds
+        index = index if index >= 0 else parent
+        for start, end in lines:
+            self._item(low + start, low + end, section, below, index)
+        return index, below
 
     def _item(self, low: int, high: int, section: Section, role: Role, parent: int) -> int:
         """Add the block of a list item; return its index, or -1 if it is not quotable."""
@@ -619,7 +560,7 @@ class _Parser:
             role=next(
                 (
                     named
-                    for named, label in _LABEL_PATTERNS
+                    for named, label in LABEL_PATTERNS
                     if (role in (Role.NOTES, Role.QUESTIONS) or named is not Role.SKIPPED) and label.match(words)
                 ),
                 role,
@@ -632,26 +573,40 @@ class _Parser:
         )
 
 
-def _sentences_in(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the sentences of a paragraph. One ends with a line that is too short to be wrapped, as Obsidian shows it,
-    unless the line ends with “to” or the like, or the next one begins in lower case.
+def _statements_in(text: str, indent: int = LONGEST_BLOCK) -> Iterator[tuple[int, int]]:
+    """Yield the statements of a paragraph. One ends with a line that was not wrapped, as Obsidian shows it: a short
+    line, one that had room for the next word, as a longer one shows, or one before “Ana: …” or with the end of a
+    sentence. The next line must not begin in lower case or be indented further than `indent`, nor may the line end with
+    “to” or the like.
     """
     low = line = 0
+    longest = max(map(len, text.split("\n")))
     for found in _BREAK.finditer(text):
         before = text[line : found.start()].rstrip()
         line = found.end()
         last = before.rpartition(" ")[2].lower()
-        if len(before) < SHORT_LINE and not last.endswith(",") and last not in _CONTINUED:
-            yield from ((low + start, low + end) for start, end in sentence_spans(text[low : found.start()]))
-            low = found.end()
-    yield from ((low + start, low + end) for start, end in sentence_spans(text[low:]))
+        word = text[line : line + SHORT_LINE].split(maxsplit=1)[0]
+        has_room = len(before) < SHORT_LINE or len(before) + len(word) + LONGEST_MARKER < longest
+        is_whole = has_room or _TURN.match(text, line) or (_ENDS.search(before) and not SOMEBODY.match(word))
+        if is_whole and not last.endswith(",") and last not in _CONTINUED and len(found[0]) <= indent + 1:
+            yield low, found.start()
+            low = line
+    yield low, len(text)
+
+
+def _sentences_in(text: str) -> Iterator[tuple[int, int]]:
+    for low, high in _statements_in(text):
+        yield from ((low + start, low + end) for start, end in sentence_spans(text[low:high]))
 
 
 def _with_context(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Join each answer (“No, too late.”) to its question, and each “She starts in May.” to the sentence before it."""
+    """Join each answer (“No, too late.”) and what else follows a question in its line to that question, and each “She
+    starts in May.” to the sentence before it.
+    """
     low = high = 0
     for start, end in spans:
-        is_answer = text.endswith("?", low, high) and _ANSWER.match(text, start)
+        is_remark = "\n" not in text[high:start] and not text.endswith("?", start, end) and end - low <= LONGEST_BLOCK
+        is_answer = text.endswith("?", low, high) and (is_remark or _ANSWER.match(text, start))
         leans = high and SOMEBODY.match(text, start) and not _SPOKE_AT.match(text, low, high)
         if not (is_answer or (leans and end - low <= LONGEST_BLOCK)):
             if high:
@@ -672,37 +627,6 @@ def bare(raw: str) -> str:
         return ""
     said = _FIELD.sub(lambda field: f"({field[1] or field[3]} {field[2] or field[4]})", _LEFT_OUT.sub("", raw))
     return _SPEAKS_AT.sub(r"\1", words_only(said, 4 * LONGEST_BLOCK))
-
-
-def is_quotable(block: Block) -> bool:
-    """Check whether a block has content: not code, a log line, boilerplate of invitations, or “nothing new”.
-
-    A decision or an action item may have many digits, and begin as the description of an invitation does.
-    """
-    text = block.text
-    is_point = block.role in (Role.DECISIONS, Role.ACTIONS)
-    is_whole = is_point and not any(label.match(text) for _, label in _LABEL_PATTERNS)
-    said = text if is_whole else SPEAKER.sub("", text)  # “Redis: no” can be a decision, “Ana: no” is no note
-    if _NOTHING.search(said) or any(pattern.search(text) for pattern in (_CODE, _LOG_LEVEL, _DIAL_IN)):
-        return False
-    if not block.topic and block.parent < 0 and _NO_POINT.search(said):
-        return False
-    if block.role is Role.SKIPPED or _ADDRESS.fullmatch(text) or len(text) > LONGEST_BLOCK or not stems_of(text):
-        return False
-    if not any(map(str.isalnum, SPEAKER.sub("", text))):
-        return False
-    if is_point:
-        return block.role is Role.DECISIONS or block.box != "" or not _IS_DONE.search(text)
-    letters = sum(char.isalpha() or char.isspace() for char in text)
-    if letters < MIN_LETTERS * len(text) or _BOILERPLATE.search(text):
-        return False
-    return block.parent >= 0 or not is_greeting(text, 0)  # below a question, “Yes, on Friday” is its answer
-
-
-def is_greeting(text: str, most: int = 1) -> bool:
-    """Check whether a line greets, thanks or approves, and has at most `most` other words with content."""
-    said = SPEAKER.sub("", text)
-    return bool(_GREETING.match(said)) and len(stems_of(_COURTESY.sub(" ", said))) <= most
 
 
 def _title(sections: Sequence[Section]) -> str:
@@ -753,7 +677,7 @@ def _closes(role: Role, name: str, cell: str) -> bool:
     """Return whether a cell, below its name in the head, says that a task is done or a question is answered."""
     if role is Role.QUESTIONS:
         return bool(cell and _OF_ANSWERS.fullmatch(name))
-    has_mark = cell.lower() == "[x]" or bool(_IS_DONE.search(f" – {cell}"))
+    has_mark = cell.lower() == "[x]" or bool(IS_DONE.search(f" – {cell}"))
     return role is Role.ACTIONS and (has_mark or bool(_OF_STATUS.fullmatch(name) and _CLOSED.fullmatch(cell)))
 
 
@@ -795,4 +719,4 @@ _GENERIC = re.compile(
 )
 """Headings that say nothing about what is below them."""
 
-_LABEL = re.compile(r"(?:\*\*|__)[^\n]+(?:\*\*|__):?|[^\n.!?]+:")
+_LABEL = re.compile(rf"(?:\*\*|__)[^\n]+(?:\*\*|__):?|[^\n.!?]+:|{_PERSON}")

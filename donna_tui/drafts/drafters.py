@@ -19,12 +19,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from donna_tui.config.routes import Alias
+from donna_tui.drafts.promises import PLAN, is_promise
 from donna_tui.drafts.renderer import ENDING, VaultTemplateRenderer
 from donna_tui.drafts.text import words_only
 from donna_tui.memory.checkboxes import parse_task
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.payload import Payload, Segment
 from donna_tui.search.ranking import stems_of
+from donna_tui.search.sections import TASK_LABEL, TASK_LINE
 from donna_tui.text.sentences import sentence_spans
 from donna_tui.types.drafts import Evidence
 from donna_tui.types.search import MemorySource
@@ -112,17 +114,7 @@ _ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[(.)\]\s+)?")
 _HEADING = re.compile(r"^\s*(?:#{1,6}\s|\||>|```|~~~|---|===|%%|\$\$)")
 _LEADING = re.compile(r"^[\s*_\-–—:;,.#>|]+")
 
-_NAME = r"@?[A-ZÀ-Þ][\w.'’-]*(?: [A-ZÀ-Þ][\w.'’-]*)?"
-_SOMEBODY_WILL = re.compile(
-    rf"^(?:{_NAME}|I|we|they)(?:'ll| will| to| agreed to| promised? to| volunteer(?:s|ed) to| (?:is|are|am) going to"
-    r"| should| needs? to| ha(?:s|ve) to| must)\s+(?!be\b|not\b|have\b|add\b)\w+",
-)
-_NOBODY = re.compile(r"^(?:It|This|That|There|These|Those|What|Which|Who|If|When|As|The|A|An|Everything|Nothing)\b")
-_TO_DO = re.compile(
-    r"\b(?:to[- ]do|action items?|next steps?|follow up (?:on|with)|take care of|deadline|"
-    r"by (?:mon|tues|wednes|thurs|fri|satur|sun)day|by (?:tomorrow|next week|the end of))\b|^(?:TODO|AI|ACTION)\b",
-    re.IGNORECASE,
-)
+_TASK = re.compile(rf"^\W*(?:{TASK_LABEL})\W{{0,3}}:|{TASK_LINE}", re.IGNORECASE)
 SOMEBODY = re.compile(r"(?:[Hh]e|[Ss]he|[Tt]hey|[Hh]is|[Hh]er|[Tt]heir|[Ee]r|[Ss]ie|[Ss]eine?|[Ii]hre?)\b")
 """The pronoun with which a sentence begins that is about somebody whom the one before it names."""
 
@@ -152,8 +144,7 @@ class Sentence:
             return self.box == " "
         if self.text.rstrip("\"'”’)").endswith("?") or _OPEN.search(self.text):
             return False
-        someone = _SOMEBODY_WILL.match(self.text) and not _NOBODY.match(self.text)
-        return bool(someone or _TO_DO.search(self.text))
+        return bool(PLAN.match(self.text) or _TASK.match(self.text)) or is_promise(self.text)
 
 
 def is_self_contained(text: str) -> bool:

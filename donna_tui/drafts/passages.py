@@ -70,6 +70,7 @@ class IndexedNote:
     """A note as the index has it. `heading` is the one below which all of its passages are, if there is one.
 
     Of a running note, with a section for each meeting, `section` is the day of one of them; it is also the note's date.
+    Of a daily note, it is the heading of the section about a meeting, as is `title`.
     """
 
     path: str
@@ -78,7 +79,7 @@ class IndexedNote:
     front: dict[str, Any]
     sensitive: bool
     heading: str = ""
-    section: datetime.date | None = None
+    section: datetime.date | str | None = None
 
 
 _FIELDS = " OR ".join(f"content GLOB '*{field}*'" for field in ("{{date", "{{time", "{{title", "<% tp.", "<%[*] "))

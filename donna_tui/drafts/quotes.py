@@ -23,14 +23,15 @@ from donna_tui.drafts.blocks import (
     blocks_of,
     heading_role,
     is_generic,
-    is_quotable,
 )
 from donna_tui.drafts.drafters import MIN_WORDS, is_self_contained
 from donna_tui.drafts.passages import IndexedNote
+from donna_tui.drafts.promises import DAY_OF_MONTH, FROM_NOW, PLAN
+from donna_tui.drafts.quotable import is_quotable
 from donna_tui.drafts.series import day_in, day_of
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.search.ranking import stems_of
-from donna_tui.text.dates import MONTH, MONTHS, WEEKDAY, month_number
+from donna_tui.text.dates import MONTH, MONTHS, month_number
 from donna_tui.text.markdown import split_sections
 from donna_tui.types.drafts import Evidence
 from donna_tui.types.search import MemorySource
@@ -109,43 +110,26 @@ _STALE = re.compile(
 )
 """Words for days that mean another day at the next meeting."""
 
-DEADLINE = (
-    r"\b(?:by|until|before|bis)(?: (?:the|this|next|zum|nächsten?|kommenden))?"
-    rf" (?:{WEEKDAY}|to(?:morrow|night)|noon|e\.?o\.?[dw]\b|then\b|end of|ende|morgen|heute|week|month|woche|monat|kw"
-    rf"|(?:{MONTH})\b|\d{{1,2}}(?:st|nd|rd|th)\b|\d{{1,2}}\.\d|\d{{1,2}}\.? (?:{MONTH})\b"
-    r"|\d{1,2}(?::\d\d| ?[ap]\.?m\b| uhr\b)|\d{4}-\d\d)"
-)
-ACTOR = (
-    r"\b(?!(?:It|This|That|There|What|Who|Which|The|We|You|All|Every\w+|No\w*|Some\w+|Any\w+|Let|Please|Reply|Talk"
-    r"|Speak|Write|Go|Return|Respond|Listen|Move|Report|Send|Back|Due|Next|Subject|Ask|Want|Need|Plan|Try)\b)"
-    r"(?-i:[A-ZÀ-Þ])[\w'’-]+"
-)
-"""A name, or at least a word in upper case that is none of those that begin other sentences."""
-
 _DUE = re.compile(
     r"\b(?:deadline|due (?:on|by|date)|by (?:mon|tues|wednes|thurs|fri|satur|sun)day|by (?:the )?end of)\b",
     re.IGNORECASE,
 )
-_DAY_OF_MONTH = rf"\d{{1,2}}(?:st|nd|rd|th|\.)? (?:{MONTH})\b|(?:{MONTH})\.? \d{{1,2}}(?:st|nd|rd|th)?\b"
-_FROM_NOW = r"(?:from now on|ab (?:jetzt|sofort))"
-_PLAN = re.compile(
-    rf"(?:{ACTOR}(?: (?:and|&) {ACTOR})?(?: will| (?:is|are) going to)|I(?:['’]ll| will))\b(?! (?:be|not)\b)"
-    rf"|(?!\d|(?:{WEEKDAY}|{MONTH}|next|nächste\w*)\b)(?!.*\buntil\b)\w.*"
-    rf"(?:{DEADLINE}|\b(?:{_DAY_OF_MONTH}|(?:am|ab|vom|zum) \d{{1,2}}\.\d{{1,2}}\.))"
-    rf"|(?:.* )?{_FROM_NOW}\b",
-    re.IGNORECASE,
-)
-"""A sentence that says what somebody will do or what holds from now on, or names a day."""
-
 _POINTS_BACK = re.compile(
-    rf"(?!.*\?)(?:{_FROM_NOW}\W+)?(?:[\w'’-]+[^\w'’-]+){{1,4}}?"
+    rf"(?!.*\?)(?:{FROM_NOW}\W+)?(?:[\w'’-]+[^\w'’-]+){{1,4}}?"
     r"(?:it|them|him|her|ihn|ihm|ihnen|davon|dafür|damit|dagegen|daran|darüber)\b"
     r"|(?:We|It|Wir|Es)\b.{1,60}\b(?:that|dass) (?:he|she|they|er|sie)\b",
     re.IGNORECASE,
 )
 """A sentence with a pronoun for what the sentence before it is about."""
+_CHOSEN = (
+    r"\bwe(?:['’](?:re|ll)| are| will)? (?:go|going) (?:ahead )?with\b"
+    r"|(?:^|[:.] )(?!(?:so|and|but|i|what|whatever|how|who|where|when|which|if|that|here|there|now)\b)"
+    r"(?:[\w'’-]+ ){1,3}?(?<!\bas )(?<!\bwhat )(?<!\bhow )(?<!\bthan )it is(?=[.,;!]|$)"
+)
+"""A choice: “we go with the blue one”, “the blue one it is”."""
+
 _STRICT_OUTCOME = re.compile(
-    rf"\b(?:{_DECIDED}|(?:haben?|hat|wurden?)\b[^.,;:]{{0,60}} (?:{_DECIDED_GERMAN}))\b", re.IGNORECASE
+    rf"\b(?:{_DECIDED}|(?:haben?|hat|wurden?)\b[^.,;:]{{0,60}} (?:{_DECIDED_GERMAN}))\b|{_CHOSEN}", re.IGNORECASE
 )
 _OPENS = re.compile(
     r"(?::|\b(?:next steps?|consensus|decision|conclusion|agreed|objections|options|vote)(?: is| are| was)?)\W*$",
@@ -191,7 +175,7 @@ _REPLACES = re.compile(
     re.IGNORECASE,
 )
 _DATE = re.compile(
-    rf"\b(?:{_DAY_OF_MONTH}|\d{{4}}-\d\d-\d\d"
+    rf"\b(?:{DAY_OF_MONTH}|\d{{4}}-\d\d-\d\d"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:next|this) (?:week|month|year|quarter)|tomorrow|today|q[1-4]"
     rf"|(?:{'|'.join(MONTHS)})\b|\d{{1,2}}:\d\d|the \d{{1,2}}(?:st|nd|rd|th))\b",
     re.IGNORECASE,
@@ -259,12 +243,13 @@ class Read:
 _BLANKED = re.compile(r"[^\r\n]")
 
 
-def _only_section(text: str, start: int, day: datetime.date) -> str:
-    """Replace what is outside the section with a day in its heading, and this heading, by spaces."""
+def _only_section(text: str, start: int, wanted: datetime.date | str) -> str:
+    """Replace what is outside the section with a heading, or a day in its heading, and this heading by spaces."""
     kept, at = [text[:start]], start
     for section in split_sections(text, start):
-        if day in map(day_of, section.heading_path):
-            low = section.body_start if day_of(section.heading_path[-1]) == day else section.start
+        is_wanted = [wanted in (heading, day_of(heading)) for heading in section.heading_path]
+        if any(is_wanted):
+            low = section.body_start if is_wanted[-1] else section.start
             kept += [_BLANKED.sub(" ", text[at:low]), text[low : section.end]]
             at = section.end
     return "".join((*kept, _BLANKED.sub(" ", text[at:])))
@@ -315,8 +300,8 @@ def points_of(blocks: Sequence[Block], agenda: Sequence[str] = (), *, is_daily: 
 
 def _in_context(blocks: Sequence[Block], listed: set[int], notes: Collection[int]) -> Sequence[Block]:
     """Return the blocks with each listed sentence joined to the notes of its paragraph that belong to it: those before
-    it that say what its pronoun stands for, and what follows a decision or a plan. Sentences that became part of
-    another are removed from `listed`.
+    it that say what its pronoun stands for, what follows a decision or a plan, and the question or answer of somebody
+    else. Sentences that became part of another are removed from `listed`.
     """
     joined, end = list(blocks), 0
     for number in [each for each in sorted(listed) if not blocks[each].is_bullet]:
@@ -324,7 +309,11 @@ def _in_context(blocks: Sequence[Block], listed: set[int], notes: Collection[int
             listed.remove(number)
             continue
         low = _beginning(blocks, number, notes) if _POINTS_BACK.match(blocks[number].text) else number
+        if number - 1 in notes and _is_answered(blocks, number - 1):
+            low = number - 1
         low, end = (low if low >= end else number), number + 1
+        if end in notes and _is_answered(blocks, number):
+            end += 1
         is_plan = _is_plan(blocks[number])
         while end in notes:
             longer = blocks[low : end + 1]
@@ -354,6 +343,14 @@ def _beginning(blocks: Sequence[Block], number: int, notes: Collection[int]) -> 
         if low not in notes or not _is_one(blocks[low : number + 1], LONGEST_BLOCK):
             return -1
     return low
+
+
+def _is_answered(blocks: Sequence[Block], number: int) -> bool:
+    """Check whether a statement is a question, and what somebody else says in the next line its answer."""
+    asks, says = blocks[number : number + 2]
+    is_said = bool(SPEAKER.match(says.text)) and not (asks.is_bullet or says.is_bullet or says.text.endswith("?"))
+    is_next = says.start_line <= asks.end_line + 1 and len(asks.text + says.text) <= LONG
+    return is_said and is_next and asks.text.endswith("?")
 
 
 def _is_one(part: Sequence[Block], most: int, apart: int = 1) -> bool:
@@ -519,7 +516,8 @@ def _chosen_notes(
         number
         for number in sentences
         if is_self_contained(_as_written(blocks[number].text) if is_dictated else blocks[number].text)
-        and len(stems_of(blocks[number].text)) >= (MIN_WORDS_OF_DAY if is_daily else MIN_WORDS)
+        and len(stems_of(blocks[number].text))
+        >= (MIN_WORDS_OF_DAY if is_daily or _is_plan(blocks[number]) else MIN_WORDS)
     ]
     if len(prose) > MAX_PROSE and len(prose) > len(bullets) and not is_daily:
         listed = bullets if _topics_of(blocks, 1) else [*bullets, *prose]
@@ -530,16 +528,18 @@ def _chosen_notes(
             each for each in bullets if _is_meaningful(blocks, each, is_parent=each in parents, is_daily=is_daily)
         ]
         known = frozenset(candidates)
+        alone = _without_bullets(blocks, bullets, prose)
         chosen += [
             each
             for each in prose
             if is_daily
             or blocks[each].in_callout
+            or each in alone
             or _is_decided(blocks[each])
             or (_is_plan(blocks[each]) and _beginning(blocks, each, known) >= 0)
         ]
     else:
-        chosen, most = prose, min(most, MAX_SENTENCES)
+        chosen, most = prose, min(most, MAX_NOTES_BESIDE_DECISIONS)
     worth: dict[int, int] = {}
     topics: dict[tuple[int, tuple[str, ...]], list[int]] = {}
     for number in chosen:
@@ -563,6 +563,15 @@ def _chosen_notes(
     return sorted(chosen_lines)
 
 
+def _without_bullets(blocks: Sequence[Block], bullets: Iterable[int], prose: Iterable[int]) -> list[int]:
+    """Return the statements of sections without bullets, beside those with bullets; none if they are many, as in a
+    document that was discussed.
+    """
+    listed = {blocks[each].heading_path for each in bullets}
+    found = [each for each in prose if blocks[each].heading_path not in listed and not blocks[each].text.endswith("?")]
+    return found if len(found) <= MAX_NOTES_BESIDE_DECISIONS else []
+
+
 def _as_written(text: str) -> str:
     """Return a dictated sentence as one that is written: without “okay so” at its beginning, which is in upper case."""
     said = _FILLER.sub("", text)
@@ -572,20 +581,29 @@ def _as_written(text: str) -> str:
 def _worth(block: Block, agenda: Sequence[frozenset[str]]) -> int:
     """Score a line: outcomes, deadlines and agenda items higher, long statements lower."""
     is_on_agenda = _place(block, agenda) < len(agenda)
-    says = 0 if block.text.endswith("?") or _DONE.match(block.text) else OUTCOME * bool(_OUTCOME.search(block.text))
-    outcome = DECIDED * _is_decided(block) + says + bool(_DUE.search(block.text))
+    said = _answer(block)
+    is_outcome = _OUTCOME.search(said) or PLAN.match(SPEAKER.sub("", said))
+    says = 0 if said.endswith("?") or _DONE.match(said) else OUTCOME * bool(is_outcome)
+    is_open = "? " in block.text and not block.is_bullet
+    outcome = DECIDED * _is_decided(block) + says + bool(_DUE.search(block.text)) + is_open
     return max(0, outcome + is_on_agenda - (len(block.text) > LONG))
 
 
 def _is_plan(block: Block) -> bool:
     """Check whether a sentence beside bullets is worth quoting: it reports a decision or a plan, or names a day."""
     is_sentence = block.text.rstrip('"”’)').endswith((".", "!"))
-    return bool(is_sentence and _PLAN.match(block.text) and not _STALE.search(block.text)) or _is_decided(block)
+    is_plan = PLAN.match(SPEAKER.sub("", block.text))
+    return bool(is_sentence and is_plan and not _STALE.search(block.text)) or _is_decided(block)
 
 
 def _is_decided(block: Block) -> bool:
     """Check whether a statement reports an agreement, and not a possible one."""
-    return bool(_STRICT_OUTCOME.search(block.text)) and not _MAYBE.search(block.text)
+    return bool(_STRICT_OUTCOME.search(_answer(block))) and not _MAYBE.search(_answer(block))
+
+
+def _answer(block: Block) -> str:
+    """Return what is said after the last question of a statement."""
+    return block.text.rpartition("? ")[2]
 
 
 def _is_meaningful(blocks: Sequence[Block], number: int, *, is_parent: bool, is_daily: bool) -> bool:

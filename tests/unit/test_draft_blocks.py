@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.drafts.blocks import Block, Role, bare, blocks_of, is_quotable
+from donna_tui.drafts.blocks import Block, Role, bare, blocks_of
 from donna_tui.drafts.passages import IndexedNote
+from donna_tui.drafts.quotable import is_quotable
 from donna_tui.drafts.quotes import Points, Read, open_boxes, outcome_of, points_of, was_cancelled
 from donna_tui.text.sentences import sentence_spans
 
@@ -144,6 +145,7 @@ def test_a_sentence_that_answers_a_question_is_quoted_with_it() -> None:
     assert texts(quoted(text).notes) == [
         "Ana showed the weekly digest.",
         "Is it a condition in study 2? No, too late; mention it.",
+        "Who pays? Nobody knows yet.",
     ]
 
 
@@ -689,6 +691,67 @@ def test_of_prose_beside_bullets_a_plan_is_quoted_with_its_context(left_out: str
 )
 def test_a_title_above_the_text_of_a_bullet_ends_with_a_colon(bullet: str, text: str) -> None:
     assert texts(blocks_of(f"## Notes\n- {bullet}\n")) == [text]
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        ("Compost\nJan phones the farm\nBo pays", [(-1, "Compost"), (0, "Jan phones the farm"), (0, "Bo pays")]),
+        ("Compost\n  Jan phones\n  Bo pays", [(-1, "Compost Jan phones Bo pays")]),
+        ("Compost from\nJan\nand Bo\n(the good one)", [(-1, "Compost from Jan and Bo (the good one)")]),
+        (
+            f"The {'long ' * 12}talk\nBo pays for the hall and for the chairs and for the tables in the hall and the bar",
+            [
+                (-1, f"The {'long ' * 12}talk"),
+                (0, "Bo pays for the hall and for the chairs and for the tables in the hall and the bar"),
+            ],
+        ),
+        (
+            f"The {'long ' * 12}talk with Mr\nBo about the hall",
+            [(-1, f"The {'long ' * 12}talk with Mr Bo about the hall")],
+        ),
+    ],
+)
+def test_a_line_that_was_typed_below_a_bullet_is_a_statement_below_it(
+    item: str, expected: list[tuple[int, str]]
+) -> None:
+    blocks = blocks_of(f"## Notes\n- {item}\n")
+    assert [(block.parent, block.text) for block in blocks] == expected
+
+
+def test_what_was_typed_below_an_item_has_its_own_role() -> None:
+    points = quoted("5. Any other business\nACTION: Kim to write to the board\nDate of next meeting: 4 May\nBo left\n")
+    assert texts(points.actions) == ["Any other business", "ACTION: Kim to write to the board"]
+    assert texts(points.notes) == ["Any other business", "Bo left"]
+
+
+@pytest.mark.parametrize(
+    ("part", "is_quoted"),
+    [
+        ("Joan chose the blue costume because the red one smells.", True),
+        ("Card reader from the school office or from Sue? Kim decides.", True),
+        ("Are there any topics for the next working session?", False),
+        ("The parser reads tables of any width. " * 9, False),
+    ],
+)
+def test_of_a_section_without_bullets_its_few_statements_are_quoted(part: str, is_quoted: bool) -> None:
+    points = quoted(f"## Stalls\n- The queue was slow again\n- Costs went up\n\n## Santa\n{part}\n")
+    assert (part in texts(points.notes)) is is_quoted
+    assert len(points.notes) == 2 + is_quoted
+
+
+@pytest.mark.parametrize(
+    ("choice", "is_outcome"),
+    [
+        ("Orbital it is, because it's short", True),
+        ("Booking: we go with Calendesk", True),
+        ("Cold as it is, the hall is full", False),
+        ("What a day it is", False),
+        ("Have we agreed on the hall? Nobody knows", False),
+    ],
+)
+def test_a_choice_is_an_outcome(choice: str, is_outcome: bool) -> None:
+    assert bool(outcome_of(blocks_of(f"- {choice}\n- The talk was long\n"))) is is_outcome
 
 
 def test_a_day_that_means_another_one_at_the_next_meeting_is_not_quoted() -> None:

@@ -77,6 +77,8 @@ def test_an_open_box_comes_first() -> None:
         "We were in the office until the evening came.",
         "Somebody asked whether Ana will write the plan?",
         "Ana will write the plan, but it is still unclear to everybody.",
+        "Remember to rest and take care of yourself during the holidays.",
+        "Maybe Kim needs to look at the old cache again sometime.",
     ],
 )
 def test_extract_ignores_sentences_that_are_not_promises(text: str) -> None:

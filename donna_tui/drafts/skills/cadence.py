@@ -16,11 +16,13 @@ from typing import Any
 
 from donna_tui.calendar.poller import why_no_draft
 from donna_tui.config.calendars import Notes
-from donna_tui.drafts.blocks import Block, Role, bare, is_generic, is_quotable
+from donna_tui.drafts.blocks import Block, Role, bare, is_generic
 from donna_tui.drafts.drafters import Answer, AnswerRequest, Corrected, correcting
 from donna_tui.drafts.page import Context
 from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, paths_of_keys
-from donna_tui.drafts.quotes import ACTOR, DEADLINE, LONG_PAST, outcome_of, points_of, says_cancelled, was_cancelled
+from donna_tui.drafts.promises import is_promise
+from donna_tui.drafts.quotable import is_quotable
+from donna_tui.drafts.quotes import LONG_PAST, outcome_of, points_of, says_cancelled, was_cancelled
 from donna_tui.drafts.quotes import Read as ReadNote
 from donna_tui.drafts.series import (
     Gatherer,
@@ -58,40 +60,6 @@ _WEEKDAYS = frozenset(
 
 _WEEK = re.compile(r"^\d{4}-?W\d\d\b", re.IGNORECASE)
 """The name of the note of a week."""
-
-_GIVES = "(?:send|give|get back|call|write|e-?mail|forward|share|deliver|bring|return|introduce|pay)"
-_PROMISE = re.compile(
-    r"\b(?P<said>promised|I promise|versprochen|verspreche|versprach|zugesagt|sagt(?:e)?\b[^.;:]{0,60} zu\b)|\bI owe\b"
-    r"|\b(?:told|assured|said to) \w+(?: \w+)? (?:that )?(?:I|we)(?:['’](?:d|ll)| would| will)\b"
-    rf"|\bI(?:['’]ll| will) {_GIVES}\b"
-    rf"|\bI(?:['’](?:ll|d)| will| would) (?!not\b|never\b|be\b)\w+\b.* {DEADLINE}"
-    rf"|(?:[,;:] |\band )(?:s?he|they)(?:['’]ll| will) {_GIVES}\b.* {DEADLINE}"
-    rf"|{ACTOR} will {_GIVES}\b.* (?:by|until|before) "
-    rf"|{ACTOR} (?:agreed|offered|volunteered) to\b"
-    rf"|{ACTOR} (?:will (?!not\b|never\b|be\b)\w+|{_GIVES}s)\b.* {DEADLINE}"
-    rf"|(?:^|[:.] )\W*{ACTOR}(?: [A-ZÀ-Þ][\w'’-]+)? to (?!be\b)\w+ .*{DEADLINE}"
-    r"|\bich (?:schicke|sende|gebe|bringe|liefere|zahle|rufe|melde)\b(?:.*\bbis\b| (?:dir|euch|ihm|ihr|ihnen)\b)"
-    rf"|\bich \w+e\b.* {DEADLINE}|\bich übernehme\b"
-    r"|\bich werde\b.*\b(?:schicken|senden|geben|bringen|liefern|zahlen|anrufen|zurückgeben)\b"
-    r"|\bich (?:melde|kümmere) mich\b"
-    rf"|{ACTOR} (?:schickt|sendet|gibt|bringt|liefert|zahlt|prüft|klärt|erstellt|schreibt|macht|besorgt|übernimmt)"
-    rf"\b.* {DEADLINE}",
-    re.IGNORECASE,
-)
-"""A promise by or to the writer; one by somebody else must have a deadline, or say that it is a promise."""
-
-_NEGATION = re.compile(
-    r"n['’]t\b|\b(?:not|never|nobody|no one|nothing|nicht|nichts|nie|niemand|kein\w*)\b", re.IGNORECASE
-)
-_TO_OTHERS = re.compile(r"\bthe promised\b|(?<!\bI )(?<!\bwe )\b(?:was|were) promised\b", re.IGNORECASE)
-"""A promise to others."""
-
-_HEARSAY = re.compile(
-    r"\b(?:hears?|heard(?! (?:back|from)\b)|rumou?r|they say|apparently|allegedly|supposedly|gehört(?=,)|angeblich)\b"
-    r"(?:(?!\b(?:I|ich)\b)[^.!?;:])*$",
-    re.IGNORECASE,
-)
-"""A promise of somebody else of which the writer only heard."""
 
 _NOT_QUOTED = ("person", "weekly_review", "commitments")
 """Types of notes that are not quoted, since Donna's own reports are not news."""
@@ -237,22 +205,13 @@ def promised_in(reads: Iterable[ReadNote], material: Material, held: Collection[
     for read in reads:
         if read.note.path in held or _has_minutes(read.note, material.gatherer.me):
             said = (block for block in read.blocks if not block.box and is_quotable(block))
-            promised = [replace(each, depth=0) for each in said if each.role is Role.ACTIONS or is_promise(each.text)]
+            promised = [
+                replace(each, depth=0)
+                for each in said
+                if each.role is Role.ACTIONS or is_promise(each.text, material.gatherer.me)
+            ]
             lines += material.quote(read, promised, PROMISES_A_NOTE)
     return lines
-
-
-def is_promise(text: str) -> bool:
-    """Check whether a line has a promise. “Nothing is promised” and “I heard Bo promised it” have none, “I promised
-    that nobody pays” has.
-    """
-    found = _PROMISE.search(text)
-    if found is None or text.endswith("?") or _TO_OTHERS.search(text) or _HEARSAY.search(text, 0, found.end()):
-        return False
-    clause = max(text.rfind(mark, 0, found.start()) for mark in ",;:.") + 1
-    before_comma = text[found.start() :].partition(",")[0]
-    end = found.end("said") if found["said"] else found.start() + len(before_comma)
-    return not (_NEGATION.search(text, clause, end) or _NEGATION.fullmatch(text[end:].strip(" .!")))
 
 
 def _has_minutes(note: IndexedNote, me: Collection[str]) -> bool:

@@ -10,18 +10,29 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from donna_tui.config.models import PersonProfileConfig
-from donna_tui.drafts.blocks import SPEAKER, Block, Role, bare, blocks_of, is_greeting, is_quotable
+from donna_tui.drafts.blocks import SPEAKER, Block, Role, bare, blocks_of
 from donna_tui.drafts.drafters import SOMEBODY, PersonProfileAnswer
 from donna_tui.drafts.page import Context, DraftJob
 from donna_tui.drafts.passages import IndexedNote, approved_notes
 from donna_tui.drafts.people import FOLDER, page_names, page_of, pages_by_name, text_of_page, untitled
+from donna_tui.drafts.promises import is_promise
+from donna_tui.drafts.quotable import is_greeting, is_quotable
 from donna_tui.drafts.quotes import LINKS, LONG_PAST, Read, was_cancelled
-from donna_tui.drafts.series import WITH, Gatherer, day_in, day_of, is_meeting_note, people_in, people_of, person_key
+from donna_tui.drafts.series import (
+    WITH,
+    Gatherer,
+    day_in,
+    day_of,
+    is_meeting_note,
+    people_in,
+    people_of,
+    person_key,
+    title_key,
+)
 from donna_tui.drafts.skills.cadence import (
     Material,
     Span,
     done_elsewhere,
-    is_promise,
     known_tasks,
     read_notes,
     series_of,
@@ -37,7 +48,6 @@ from donna_tui.text.sentences import sentence_spans
 from donna_tui.text.words import ONE_ON_ONE, STOP_WORDS
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import TaskRow
-from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.note.read import is_by_donna
 
@@ -219,6 +229,11 @@ def _is_action(block: Block) -> bool:
     return not block.box and (block.role is Role.ACTIONS or is_promise(block.text))
 
 
+def _is_about_me(block: Block) -> bool:
+    """Check whether a sentence says something about the user, and promises nothing."""
+    return bool(re.match(r"(?:I|Ich)\b", block.text)) and not (block.is_bullet or _is_action(block))
+
+
 def _series_key(path: str) -> object:
     """Return what the notes of a series have in common; a daily note is no series."""
     folder, title = series_of(path)
@@ -372,21 +387,24 @@ def _words(*names: str, after: str = "") -> re.Pattern[str]:
 
 async def _notes_about(gatherer: Gatherer, name: str, names: _Named, day: datetime.date) -> list[Read]:
     """Return the notes that name the person, latest first, without those with a date after a day: those that link to
-    the page or list the person as an attendee, and what a search for the name finds.
+    the page, list the person as an attendee or contain the name.
     """
-    limits = gatherer.config.skills.person_profile.context_limits
-    hits = {hit.path for hit in await gatherer.hits(name, MemorySource.VAULT, 2 * limits.vault)}
+    naming = (
+        "SELECT DISTINCT d.source_id FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
+        " WHERE d.source_type = 'vault' AND instr(c.heading_path || ' ' || c.content, ?)"
+    )
     linking = (
         "SELECT DISTINCT d.source_id FROM links l JOIN memory_documents d ON d.id = l.document_id"
         " WHERE l.target = ? AND d.source_type = 'vault'"
     )
 
     def found(index: Database) -> list[IndexedNote]:
-        linked = set(index.column(linking, (link_key(name),)))
+        word = name.split()[0] if names.first else name
+        linked = {*index.column(linking, (link_key(name),)), *index.column(naming, (word,))}
         known = approved_notes(index, gatherer.templates)
         notes = [note for note in known if note.path != page_of(name)]
         notes = [note for note in notes if (day_in(note.path, note.front) or day) <= day]
-        return [note for note in notes if note.path in hits | linked or names.keys & people_of(note.front)]
+        return [note for note in notes if note.path in linked or names.keys & people_of(note.front)]
 
     ordered = sorted(await gatherer.read(found), key=_written_at, reverse=True)[:MAX_NOTES]
     return [read for read in await read_notes(gatherer, ordered) if names.are_in(read.text)]
@@ -404,14 +422,16 @@ def _about(blocks: Sequence[Block], names: _Named) -> list[Block]:
     for number, block in enumerate(blocks):
         continues = by_others and not (block.is_bullet or SPEAKER.match(block.text)) and block.start_line <= last + 1
         by_others, last = continues or names.is_said_by_others(block), block.end_line
-        heading = words_only(block.heading_path[-1]) if block.heading_path else ""
+        titled = [heading for heading in block.heading_path if title_key(heading)]  # not just a day
+        heading = words_only(titled[-1]) if titled else ""
         is_with = WITH.search(heading) and not ONE_ON_ONE.search(heading) and not _is_action(block)
+        is_labelled = names.are_all_of(block.topic.rpartition(": ")[2])
         is_named = names.are_in(heading) and not (is_with or names.others.search(heading))
-        is_below = block.parent in found or is_named
+        is_below = block.parent in found or is_labelled or (is_named and not _is_about_me(block))
         above = found.get(block.parent)
         is_answer = above is not None and above.text.endswith("?")
         is_about = names.are_in(block.text) or (is_below and not by_others)
-        is_clear = names.are_all_of(blocks[block.parent].text if block.parent >= 0 else heading)
+        is_clear = is_labelled or names.are_all_of(blocks[block.parent].text if block.parent >= 0 else heading)
         if (
             is_about
             and is_quotable(block)

@@ -8,10 +8,10 @@ import re
 from collections.abc import Collection
 from pathlib import PurePosixPath
 
-from donna_tui.drafts.blocks import is_quotable
 from donna_tui.drafts.drafters import CommitmentsAnswer, DailyReflectionAnswer, WeeklyReviewAnswer
 from donna_tui.drafts.page import Context, DraftJob
 from donna_tui.drafts.passages import IndexedNote, approved_notes
+from donna_tui.drafts.quotable import is_quotable
 from donna_tui.drafts.series import Gatherer, allowed
 from donna_tui.drafts.skills.cadence import (
     Material,
