@@ -24,7 +24,7 @@ from donna_tui.drafts.text import words_only
 from donna_tui.index.database import Database
 from donna_tui.index.names import NameKind
 from donna_tui.search.ranking import stems_of
-from donna_tui.text.dates import MONTH, WEEKDAYS
+from donna_tui.text.dates import MONTH, WEEKDAY, WEEKDAYS
 from donna_tui.text.words import ONE_ON_ONE
 from donna_tui.types.drafts import Meeting
 from donna_tui.types.search import ME, Filters, Hit, MemorySource, SearchOutcome, SearchRequest
@@ -105,6 +105,8 @@ _PERIOD = re.compile(
     re.IGNORECASE,
 )
 """A year, quarter, month, week or sprint in the name of a folder."""
+
+_WEEKDAYS = frozenset(WEEKDAY.casefold().split("|"))
 
 _ANY_TEAM = frozenset({"inbox", "archive", "archiv"})
 """Names of folders with the notes of several teams."""
@@ -210,7 +212,7 @@ def earlier_notes(index: Database, invited: Invited, templates: Collection[str] 
         match = match_of(note, invited)
         if match is not None:
             found[match].append(Earlier(note, day, match))
-    best = [*found[Match.SERIES], *found[Match.TITLE]] or found[Match.PEOPLE]
+    best = [*found[Match.SERIES], *found[Match.TITLE]] or _in_daily_notes(index, notes, invited) or found[Match.PEOPLE]
     best.sort(key=lambda each: (each.day, str(each.note.front.get("event_start", "")), each.note.path), reverse=True)
     best = _of_one_team(best, invited.key) if invited.key <= _EVERY_TEAM else best
     if best and not _may_be_quoted(best[0], invited):
@@ -220,18 +222,39 @@ def earlier_notes(index: Database, invited: Invited, templates: Collection[str] 
 
 def with_sections(index: Database, notes: Iterable[IndexedNote]) -> Iterator[IndexedNote]:
     """Yield notes; in place of a running note of meetings, its sections with a day in their heading."""
-    headings = (
-        "SELECT n.name FROM note_names n JOIN memory_documents d ON d.id = n.document_id"
-        " WHERE d.source_type = 'vault' AND d.source_id = ? AND n.kind = ?"
-    )
     for note in notes:
         days = set[datetime.date]()
         if _may_be_running(note):
-            days = {day for name in index.column(headings, (note.path, int(NameKind.HEADING))) if (day := day_of(name))}
+            days = {day for name in _headings(index, note) if (day := day_of(name))}
         for day in sorted(days):
             yield replace(note, front={**note.front, "date": day.isoformat()}, section=day)
         if not days:
             yield note
+
+
+def _headings(index: Database, note: IndexedNote) -> list[str]:
+    sql = (
+        "SELECT n.name FROM note_names n JOIN memory_documents d ON d.id = n.document_id"
+        " WHERE d.source_type = 'vault' AND d.source_id = ? AND n.kind = ?"
+    )
+    return index.column(sql, (note.path, int(NameKind.HEADING)))
+
+
+def _in_daily_notes(index: Database, notes: Iterable[IndexedNote], invited: Invited) -> list[Earlier]:
+    """Return the sections of daily notes with the title of a meeting as their heading. A title that every team has is
+    that of the meeting if the calendar has one on this day.
+    """
+    found = []
+    of_calendar = {event.day for event in invited.calendar}
+    for note in notes:
+        day, words = day_of(note.path), title_key(PurePosixPath(note.path).stem)
+        is_certain = day in of_calendar or not invited.key <= _EVERY_TEAM
+        if day and is_certain and words <= _WEEKDAYS and _is_before(note, day, invited.meeting):
+            for name in _headings(index, note):
+                section = replace(note, title=name, heading=name, section=name)
+                if name != note.heading and title_key(name, invited.me) == invited.key and match_of(section, invited):
+                    found.append(Earlier(section, day))
+    return found
 
 
 def _may_be_running(note: IndexedNote) -> bool:

@@ -221,6 +221,24 @@ async def test_a_meeting_that_was_cancelled_is_not_the_last_time(tmp_path: Path)
         assert section(here.text(row.path), "Last time")[0].endswith(", 10 January 2024")
 
 
+async def test_without_a_note_of_its_own_a_meeting_quotes_its_section_of_a_daily_note(tmp_path: Path) -> None:
+    text = (
+        "## Stripe quarterly\n\nKim sends the contract by Friday.\n\n- [ ] Read it\n\n## Rest\n\n- Slept badly\n\n"
+        "## Sprint planning\n\n- Plan my week\n\n## Roof repair\n\n- See the note\n"
+    )
+    notes = {"Daily/2024-01-16.md": text, "Meetings/2024-01-03 Roof repair.md": "- The slate is heavy\n"}
+    async with draft_engine(tmp_path, notes=notes) as here:
+        drafts = []
+        for title in ("Stripe quarterly", "Sprint planning", "Roof repair"):
+            row = await here.write(meeting(title, event=title))
+            assert row.path.startswith("Meetings/2024-01-17")
+            drafts.append(here.text(row.path))
+        assert section(drafts[0], "Last time")[1:] == ["Notes:", "- Kim sends the contract by Friday."]
+        assert section(drafts[0], "Still open from last time") == ["- Read it ([[Daily/2024-01-16|2024-01-16]])"]
+        assert "## Last time" not in drafts[1]  # that of any team, or a plan of one's own
+        assert section(drafts[2], "Last time")[1:] == ["Notes:", "- The slate is heavy"]
+
+
 async def test_a_project_note_is_background(tmp_path: Path) -> None:
     offsite = (
         "# Offsite\n\nThe hut above Bergen is ours from 18 to 20 May.\n\n## Decisions\n\n- Everybody goes by train\n"
@@ -649,6 +667,7 @@ async def test_promises_in_the_notes_of_a_day_are_commitments(tmp_path: Path) ->
         "Besprechungen/2024-01-18 Tent.md": (
             "- I heard Ana is ill and I promised to call\n- Heard from Dana: she promised the tent\n"
             "- Das Zelt gehört Uwe und er hat es versprochen\n- Jo sends Dana the keys by Monday\n"
+            "- I said I'd answer by mid December\n- I'll review the plan tomorrow\n- Jo sends books\n"
         ),
         "Books/2024-01-17 Novel.md": "# Novel\n\n- She promised him the moon\n",
     }
@@ -672,6 +691,8 @@ async def test_promises_in_the_notes_of_a_day_are_commitments(tmp_path: Path) ->
             "- Heard from Dana: she promised the tent",
             "- Das Zelt gehört Uwe und er hat es versprochen",
             "- Jo sends Dana the keys by Monday",
+            "- I said I'd answer by mid December",
+            "- I'll review the plan tomorrow",
             "- Kim to fix the login by Friday",
             "- Kim agreed to host the dinner",
             "- I'll review it by 3 May, not by June",
@@ -1346,6 +1367,22 @@ async def test_a_heading_with_a_first_name_is_about_the_person_and_a_word_is_no_
         (will,) = await new(person="Will Turner")
         assert "sings" in here.text(will.path)
         assert "the offer" not in here.text(will.path)
+
+
+async def test_a_profile_reads_notes_with_the_first_name_and_what_is_below_it_by_day(tmp_path: Path) -> None:
+    notes = {
+        "People/Kim Solberg.md": "",
+        "1on1/Kim.md": f"# Kim\n\n## {recently()}\n\n- Wants to go to the data team\n\nI have no numbers yet.\n",
+        f"Standups/{recently()}.md": "**Kim**\n- on the tax ticket\n\n**Bo**\n- off on Wednesday\n",
+        "Projects/Import.md": "The team is small.\n\nKim leads this since May.\n",
+    }
+    async with draft_engine(tmp_path, notes=notes) as here:
+        (kim,) = await here.engine.drafts.write_new("person_profile", datetime.date.today(), person="Kim Solberg")
+        assert "Wants to go to the data team" in here.text(kim.path)
+        assert "Kim leads this since May" in here.text(kim.path)
+        assert "on the tax ticket" in here.text(kim.path)
+        assert "no numbers" not in here.text(kim.path)
+        assert "Wednesday" not in here.text(kim.path)
 
 
 async def test_a_profile_is_found_by_an_alias_and_has_what_is_said_of_it(tmp_path: Path) -> None:

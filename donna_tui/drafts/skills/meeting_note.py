@@ -94,7 +94,7 @@ async def note(gatherer: Gatherer, meeting: Meeting) -> DraftJob:
 
 def _target(config: MemoryConfig, meeting: Meeting, earlier: Sequence[Earlier]) -> str:
     """Return the path of the note, following the name and folder of the last one of its series."""
-    series = [previous for previous in earlier if previous.match is not Match.PEOPLE]
+    series = [each for each in earlier if each.match is not Match.PEOPLE and each.note.section is None]
     titled = (each for each in series if title_key(PurePosixPath(each.note.path).stem) == title_key(meeting.title))
     last = next(titled, next(iter(series), None))  # an occurrence may have been renamed
     path = path_after(last, meeting.day) if last else ""
