@@ -8,9 +8,9 @@ import hashlib
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import platformdirs
@@ -110,17 +110,17 @@ def fsync(path: Path) -> None:
 
 def replace_durably(file: Path, text: str) -> None:
     """Replace a file, atomically, by one that only its owner may read. Raises OSError; the old file then remains."""
-    descriptor, pending = tempfile.mkstemp(prefix=".donna-", dir=file.parent)  # mode 0600
+    pending = file.with_name(f".{file.name}.new")  # always the same, so that only one can be left behind
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+        with open(pending, "w", encoding="utf-8", opener=partial(os.open, mode=0o600)) as stream:  # Path.open has none
             stream.write(text)
             stream.flush()
-            os.fsync(descriptor)
-        Path(pending).replace(file)
+            os.fsync(stream.fileno())
+        pending.replace(file)
         fsync(file.parent)
     except BaseException:
         with contextlib.suppress(OSError):
-            Path(pending).unlink()
+            pending.unlink()
         raise
 
 
