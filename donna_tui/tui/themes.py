@@ -13,6 +13,8 @@ from typing import Any
 from textual.color import Color
 from textual.theme import Theme
 
+from donna_tui.platform.paths import replace_durably
+
 _COLOURS = {
     "accent": ("#63c5b0", "#0b6b5d"),
     "warning": ("#dfb15b", "#8a5a00"),
@@ -128,6 +130,4 @@ class ThemeMemory:
 
     def save(self, theme: str) -> None:
         """Save the theme for later sessions. Raises OSError."""
-        pending = self._file.with_suffix(".new")
-        pending.write_text(json.dumps({"theme": theme, "instead_of": self._configured}), encoding="utf-8")
-        pending.replace(self._file)
+        replace_durably(self._file, json.dumps({"theme": theme, "instead_of": self._configured}))
