@@ -77,8 +77,7 @@ def diff(
 def _changes(writer: VaultWriter, what: str) -> Sequence[Change]:
     if not what:
         writer.repo.location()  # raises without a repository
-        paths = sorted({*writer.history.outside(), *writer.history.deleted()})
-        found = (writer.history.outside_change(path) for path in paths)
+        found = map(writer.history.outside_change, sorted(writer.history.outside()))
         return [change for change in found if change]
     if what.lower().endswith(NOTE_ENDINGS):
         change = writer.history.outside_change(what)

@@ -96,7 +96,9 @@ class VaultService:
             self._context.hub.report(trouble)
 
     async def vault_rows(self) -> tuple[NoteRow, ...]:
-        """List every file of the vault that is a note or looks like one, with its states."""
+        """List every file of the vault that is a note or looks like one, with its states, and the notes that are still
+        in git.
+        """
         known = await self._context.read(lambda database: _known_notes(database, self._client.sensitive_key))
         return await self._run(self._rows, known)
 
@@ -164,7 +166,9 @@ class VaultService:
         outside = self._outside()
         judged = (self._judged(entry) for entry in sorted(entries, key=lambda entry: entry.path))
         marked = frozenset(path for path, is_known in outside.items() if is_known and self._has_markers(path))
-        return tuple(_row(entry, known, outside, marked) for entry in judged)
+        gone = sorted(outside.keys() - {entry.path for entry in entries})
+        deleted = (NoteRow(path=path, states=frozenset({NoteState.DELETED})) for path in gone)
+        return (*(_row(entry, known, outside, marked) for entry in judged), *deleted)
 
     def _has_markers(self, path: str) -> bool:
         note = self._client.try_read(path)

@@ -11,6 +11,8 @@ class NoteState(StrEnum):
 
     OUTSIDE = "outside"
     """On disk but not in git: something other than Donna edited it."""
+    DELETED = "deleted"
+    """In git but not on disk: something other than Donna deleted or moved it."""
     DRAFT = "draft"
     LOCAL_ONLY = "local_only"
     SENSITIVE = "sensitive"

@@ -140,6 +140,24 @@ def test_edits_outside_of_several_notes_are_one_step(sandbox: Sandbox) -> None:
     assert not (sandbox.vault / "Inbox/new.md").exists()
 
 
+def test_what_was_deleted_and_renamed_outside_is_committed_and_undone(sandbox: Sandbox) -> None:
+    writer, two = sandbox.writer(), "Projects/two.md"
+    before = {path: (sandbox.vault / path).read_bytes() for path in (NOTE, two)}
+    (sandbox.vault / NOTE).rename(sandbox.vault / "Inbox/renamed.md")
+    (sandbox.vault / two).unlink()
+    assert writer.history.outside() == {NOTE: True, two: True, "Inbox/renamed.md": False}
+    moved = writer.plan_outside(["Inbox/renamed.md"])
+    assert moved.subject == f"Move {NOTE} to Inbox/renamed.md"
+    writer.apply(moved)
+    writer.apply(writer.plan_outside([two]))
+    assert sandbox.git("status", "--porcelain") == b""
+    assert b"two.md" not in sandbox.git("ls-tree", "-r", "--name-only", "HEAD")
+    assert writer.history.outside() == {}
+    writer.undo_last(2)
+    assert {path: (sandbox.vault / path).read_bytes() for path in before} == before
+    assert not (sandbox.vault / "Inbox/renamed.md").exists()
+
+
 def test_a_new_note_with_an_old_date_is_among_the_edits_outside(sandbox: Sandbox) -> None:
     sandbox.put("Inbox/unpacked.md", b"new\n")
     os.utime(sandbox.vault / "Inbox/unpacked.md", (1_000_000_000, 1_000_000_000))

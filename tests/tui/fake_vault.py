@@ -61,15 +61,19 @@ class FakeVault:
         return cls(files=dict(files), recorded=dict(files), at=at)
 
     def rows(self) -> tuple[NoteRow, ...]:
-        return tuple(
-            NoteRow(
-                path=path,
-                states=self.states_of(path),
-                detail=self.details.get(path, ""),
-                size=len(data),
-                mtime_ns=int(self.at * 1e9),
-            )
-            for path, data in self.files.items()
+        gone = self.recorded.keys() - self.files.keys() if self.has_repository else ()
+        return (
+            *(
+                NoteRow(
+                    path=path,
+                    states=self.states_of(path),
+                    detail=self.details.get(path, ""),
+                    size=len(data),
+                    mtime_ns=int(self.at * 1e9),
+                )
+                for path, data in self.files.items()
+            ),
+            *(NoteRow(path=path, states=frozenset({NoteState.DELETED})) for path in sorted(gone)),
         )
 
     @property
@@ -288,7 +292,7 @@ class FakeVault:
         commit = self.commit(plan.changes, author="Donna", subject=plan.subject, operation=operation)
         for change in plan.changes:
             if change.after is None:
-                del self.files[change.path]
+                self.files.pop(change.path, None)
             else:
                 self.files[change.path] = change.after
         self._move_stacks(plan, replace(operation, commit=commit))

@@ -9,7 +9,7 @@ from donna_tui.tui.vault.plan_dialog import FolderPrompt, PathPrompt
 from donna_tui.types.errors import Reason, VaultWriteError
 from tests.tui import scenarios
 from tests.tui.driving import Driver, driving, notices
-from tests.tui.vault_scenarios import RUNBOOK, back, confirm
+from tests.tui.vault_scenarios import RUNBOOK, back, confirm, plan
 
 FOLDER = RUNBOOK.rpartition("/")[0]
 
@@ -125,6 +125,21 @@ async def test_deletion_applies_to_all_selected_notes() -> None:
         await confirm(donna, "D")
         assert first not in backend.vault.files
         assert second not in backend.vault.files
+
+
+@pytest.mark.slow
+async def test_a_note_that_was_deleted_outside_is_committed_with_its_folder_once_confirmed() -> None:
+    backend = scenarios.normal()
+    del backend.vault.files[RUNBOOK]
+    async with driving(backend) as donna:
+        await on(donna, FOLDER)
+        await donna.until(lambda: "1 note edited outside" in donna.screen_text(), "the folder says so")
+        assert not donna.vault.note_tree.contains(RUNBOOK)
+        await plan(donna, "C")
+        assert f"Deleted or moved outside: {RUNBOOK}" in donna.screen_text()
+        await back(donna, "enter")
+        assert RUNBOOK not in backend.vault.recorded
+        await donna.until(lambda: "edited outside" not in donna.screen_text(), "nothing is left to commit")
 
 
 @pytest.mark.slow

@@ -48,8 +48,8 @@ _ACTIONS = (
     Action("vault.edit-copy", "E", "edit a copy", needs="note no_write no_editor",
         help="Edit a copy in your editor; the diff is shown before anything is written."),
     Action("vault.commit", "C", "commit", needs="outside_edit", footer=True,
-        help="Commit what was edited outside, in the note or in the folder, so that undo can restore what was there "
-            "before; without a git repository, create one."),
+        help="Commit what was edited, renamed or deleted outside: in the note, the folder, the selection or, from the "
+            "history of the vault, everywhere; undo restores what was there. Without a git repository, create one."),
     Action("vault.edit-here", "i", "edit here", needs="note no_write no_write_here",
         help="Edit the note on this screen; the diff is shown before anything is written."),
     Action("vault.new", "n", "new", "Create a note, empty or from a template.", needs="running", footer=True),

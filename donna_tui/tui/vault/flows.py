@@ -97,9 +97,14 @@ class VaultFlows(PlanFlow):
 
     @retried("committed")
     async def _adopted(self, make: Callable[[], Awaitable[Plan]], as_it_was: str) -> Outcome | None:
-        """Commit the version on disk. The user has just saved it, so no diff is shown."""
+        """Commit the version on disk, without showing the diff of what the user has just saved: of a single note."""
         try:
             plan = await make()
+            gone = [each.path for each in plan.changes if each.after is None]
+            if gone or len(plan.changes) > 1:
+                is_move = plan.kind is OperationKind.MOVE
+                summary = tuple(f"Deleted or moved outside: {path}" for path in gone if not is_move)
+                return await self._offer(Proposal(plan, title=f"Commit: {plan.subject}", does="commit", summary=summary))
             if plan.changes:
                 return await self._carry_out(plan)
             self._report(as_it_was)

@@ -107,7 +107,7 @@ class VaultPane(PartsPane):
             no_write=wording.why_no_write(note, own_editor),
             no_write_here=wording.why_not_here(note, own_editor),
             no_move=wording.why_no_move(note, own_editor),
-            outside_edit=self._lacks_repository or bool(wording.outside_paths(row, self.note_tree.notes)),
+            outside_edit=self._lacks_repository or bool(self._outside),
             no_undo=self._no_undo,
             no_redo=self._no_redo,
             unsaved_edit=self.has_unsaved_edit(row),
@@ -430,11 +430,18 @@ class VaultPane(PartsPane):
             self._change(partial(self.flows.edit, path, file, line))
 
     def action_vault_commit(self) -> None:
-        paths = wording.outside_paths(self.note_tree.selected, self.note_tree.notes)
         if self._lacks_repository:
             self._change(self.flows.begin_history)
-        elif paths:
-            self._change(partial(self.flows.commit, paths))
+        else:
+            self._change(partial(self.flows.commit, self._outside))
+
+    @property
+    def _outside(self) -> tuple[str, ...]:
+        """Return the notes that a commit is about: of the selection, or in the history of the vault, of the vault."""
+        row, detail = self.note_tree.selected, self.detail
+        if self._is_at("note") and detail.tab == "history" and detail.whole_vault:
+            return self.note_tree.outside([""])
+        return self.note_tree.outside(self.note_tree.marked or ([row.path] if row is not None else []))
 
     def _edit_text(self, *, here: bool) -> None:
         if self.note is not None:

@@ -33,6 +33,7 @@ STATES = {
     NoteState.CONFLICT: StateLabel("conflict copy", "conflict", "warning"),
     NoteState.MARKERS: StateLabel("conflict markers in its text", "conflict", "warning"),
     NoteState.OUTSIDE: StateLabel("edited outside", "edited", "warning"),
+    NoteState.DELETED: StateLabel("deleted outside", "deleted", "warning"),
     NoteState.DRAFT: StateLabel("drafted by Donna", "draft", "accent"),
     NoteState.NOT_INDEXED: StateLabel("not in the index", "left out"),
     NoteState.SENSITIVE: StateLabel("sensitive", "sensitive"),
@@ -41,6 +42,7 @@ STATES = {
 }
 """The states in order of importance; a row has room for one."""
 
+_OUTSIDE = {NoteState.OUTSIDE, NoteState.DELETED}
 _LEFT_OUT = (NoteState.NOT_INDEXED, NoteState.CONFLICT)
 
 OPEN_AT_FIRST = 60
@@ -51,7 +53,9 @@ _IN_NAME = 5.0
 
 @dataclass(frozen=True, slots=True)
 class TreeRow:
-    """A folder or a note. `notes` and `edited` are the counts within a folder; `path` is raw."""
+    """A folder or a note. `notes` and `edited` are the counts within a folder, the latter with notes that are gone;
+    `path` is raw.
+    """
 
     path: str
     name: str
@@ -67,15 +71,23 @@ class TreeRow:
 
 
 def tree_rows(
-    notes: Iterable[NoteRow], folded: Collection[str], query: str = "", empty: Iterable[str] = ()
+    notes: Iterable[NoteRow],
+    folded: Collection[str],
+    query: str = "",
+    empty: Iterable[str] = (),
+    gone: Iterable[NoteRow] = (),
 ) -> list[TreeRow]:
-    """Return the visible rows, with `empty` folders. A query opens every folder and filters the notes and these."""
+    """Return the visible rows, with `empty` folders. A query opens every folder and filters the notes and these.
+
+    Notes that are `gone` have no row, and are counted as edited.
+    """
     words = query.split()
     folded = () if words else folded
     found = [note for note in notes if not words or rank_of(note, words) is not None]
     shown = [path for path in empty if not words or rank_of(NoteRow(path=path), words) is not None]
     counts = Counter(folder for note in found for folder in ancestors_of(note.path))
-    edited = Counter(folder for note in found if NoteState.OUTSIDE in note.states for folder in ancestors_of(note.path))
+    changed = chain((note for note in found if NoteState.OUTSIDE in note.states), gone)
+    edited = Counter(folder for note in changed for folder in ancestors_of(note.path))
 
     def is_visible(path: str) -> bool:
         return not any(above in folded for above in ancestors_of(path))
@@ -176,6 +188,9 @@ class NoteTree(ItemList[TreeRow]):
         """The current filter."""
         self._is_new = True
         self._empty: tuple[str, ...] = ()
+        self._gone: tuple[NoteRow, ...] = ()
+        """The notes that were deleted outside and have no unsaved edit."""
+        self._outside: tuple[str, ...] = ()
         self._marked: set[str] = set()
         self._lost: set[str] = set()
         """Selected rows that are missing: a rename is reported only after its note is listed at the new path."""
@@ -204,6 +219,14 @@ class NoteTree(ItemList[TreeRow]):
         left_out = sum(not note.states.isdisjoint(_LEFT_OUT) for note in self.notes)
         return plural(len(self.notes) - left_out, "note") + (f" · {count(left_out)} left out" if left_out else "")
 
+    def outside(self, places: Iterable[str]) -> tuple[str, ...]:
+        """Return the notes that were edited or deleted outside, of these notes and folders; all if one is empty.
+
+        Conflict copies are excluded; they are resolved, not committed.
+        """
+        wanted = set(places)
+        return tuple(path for path in self._outside if not wanted.isdisjoint((path, "", *ancestors_of(path))))
+
     def mark(self) -> None:
         """Add the row under the cursor to the selection, or remove it, and go on to the next row."""
         row = self.selected
@@ -219,8 +242,12 @@ class NoteTree(ItemList[TreeRow]):
         self.refresh()
         return had
 
-    def show(self, notes: tuple[NoteRow, ...], empty: tuple[str, ...] = ()) -> None:
-        self.notes = notes
+    def show(self, rows: tuple[NoteRow, ...], empty: tuple[str, ...] = ()) -> None:
+        self._gone = tuple(row for row in rows if row.states == {NoteState.DELETED})
+        self.notes = notes = tuple(row for row in rows if row.states != {NoteState.DELETED})
+        self._outside = tuple(
+            row.path for row in rows if row.states & _OUTSIDE and NoteState.CONFLICT not in row.states
+        )
         self._empty = empty
         folders = set(self.folders)
         there = {*(note.path for note in notes), *folders}
@@ -337,7 +364,7 @@ class NoteTree(ItemList[TreeRow]):
         is_back = missing in self._renamed or (not self.has_cursor and self.contains(missing))
         aim = select or (missing if is_back and here == instead else here)
         path = self._path_now(aim)
-        before, self.items = self.items, tree_rows(self.notes, self._folded, self.query_text, self._empty)
+        before, self.items = self.items, tree_rows(self.notes, self._folded, self.query_text, self._empty, self._gone)
         places = {row.path: place for place, row in enumerate(self.items)}
         is_there = path in places or self.contains(path) or path in self.folders
         is_lost = bool(path) and not is_there and not self._is_written(path)

@@ -92,8 +92,10 @@ def done_words(plan: Plan) -> str:
     if decided := decision_words(plan.subject):
         return decided.partition(" ")[0].capitalize()
     done = KIND_WORDS[plan.kind].done
+    if plan.on_disk and plan.kind not in (OperationKind.UNDO, OperationKind.REDO):
+        return "Committed"
     if plan.kind is OperationKind.WRITE:
-        return "Committed" if plan.on_disk else "Created" if _is_new(plan) else done
+        return "Created" if _is_new(plan) else done
     if plan.kind not in (OperationKind.MOVE, OperationKind.DELETE):
         return done
     deleted = sum(change.after is None for change in plan.changes)
@@ -238,18 +240,6 @@ def _why_no_field(text: str) -> str:
         line = next(place for place, each in enumerate(bare.split("\n"), start=1) if clean_line(each) != each)
         return f"Line {line} contains control characters or invisible ones."
     return ""
-
-
-def outside_paths(row: TreeRow | None, notes: Iterable[NoteRow]) -> tuple[str, ...]:
-    """Return the notes of a row that were edited outside Donna: the note itself, or those in the folder. Conflict
-    copies are excluded; they are resolved, not committed.
-    """
-    if row is None or (row.is_folder and not row.edited):
-        return ()
-    inside = (row.note,) if row.note is not None else (note for note in notes if note.path.startswith(f"{row.path}/"))
-    return tuple(
-        note.path for note in inside if NoteState.OUTSIDE in note.states and NoteState.CONFLICT not in note.states
-    )
 
 
 def outside_remark(row: TreeRow | None) -> tuple[str, ...]:

@@ -7,7 +7,8 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -95,29 +96,37 @@ class History:
         return None if is_same else Change(path=path, before=before, after=after)
 
     def outside(self) -> dict[str, bool]:
-        """Return the notes that differ from the last commit, and whether it has them; none of nested repositories."""
-        entries = [entry for entry in self._client.scan() if entry.reason is None]
+        """Return the notes that differ from the last commit or are missing, and whether it has them; none of nested
+        repositories, and no missing ones outside a sparse checkout.
+        """
+        entries = list(self._client.scan())
         location = self._repo.find()
         if location is None:
             return {}
-        notes = {entry.path: entry.stat.mtime_ns if entry.stat else 0 for entry in entries}
+        notes = {each.path: each.stat.mtime_ns if each.stat else 0 for each in entries if each.reason is None}
+        left_out = {each.path for each in entries if each.reason is not None}
         tip = self._repo.tip()
         if tip.commit is None:
             return dict.fromkeys(self._not_nested(notes.keys()), False)
         known = self._repo.all_blob_ids(tip.commit, location)
         staged = self._names("diff-index", "--cached", tip.commit, "--")
-        changed = (self._touched(location, notes) | staged) & notes.keys() & known.keys()
-        suspects = changed | self._not_nested(notes.keys() - known.keys())
+        changed = ((self._touched(location, notes) | staged) & known.keys()) - left_out
+        suspects = {*filter(self._client.is_note, changed), *self._not_nested(notes.keys() - known.keys())}
         return {path: path in known for path in suspects if self._differs(path, known, location)}
 
-    def deleted(self) -> set[str]:
-        """Return the notes of the last commit that are missing on disk, except those outside a sparse checkout."""
-        tip = self._repo.tip() if self._repo.find() else None
-        if tip is None or tip.commit is None:
-            return set()
-        listed = self._repo.command.run("ls-files", "-z", "--deleted").output.split(b"\0")
-        staged = self._names("diff-index", "--cached", "--diff-filter=D", tip.commit, "--")
-        return {path for path in {*map(os.fsdecode, listed), *staged} if self._client.is_note(path)}
+    def missing_with(self, texts: Collection[bytes]) -> set[str]:
+        """Return the notes of the last commit with one of these texts that are missing on disk."""
+        location, tip = self._repo.location(), self._repo.tip()
+        ids = {blob_id(form, location.object_format) for data in texts for form in possible_forms(data)}
+        known = self._repo.all_blob_ids(tip.commit, location) if ids and tip.commit else {}
+        alike = (path for path, blob in known.items() if blob in ids and self._client.is_note(path))
+        missing = [path for path in alike if self._is_missing(path)]
+        return set(missing).difference(self._repo.left_out(location, missing))
+
+    def _is_missing(self, path: str) -> bool:
+        with suppress(DonnaError):
+            return self._files.read(path) is None
+        return False
 
     def _not_nested(self, paths: Set[str]) -> set[str]:
         by_folder = {path.rpartition("/")[0]: path for path in paths}
@@ -204,7 +213,7 @@ class History:
         except DonnaError:
             return False
         if data is None:
-            return False
+            return path in known
         return known.get(path) not in {blob_id(form, location.object_format) for form in possible_forms(data)}
 
 

@@ -256,26 +256,35 @@ class VaultWriter:
         return self._plan_edits([(version.path, before, now)])
 
     def plan_outside(self, paths: Sequence[str]) -> Plan:
-        """Plan a commit of outside edits: the difference between the last commit and the disk for these notes."""
-        edited = []
-        for change in map(self.history.outside_change, paths):
-            if change is not None and change.after is not None:
-                before = None if change.before is None else in_line_ends_of(change.after, change.before)
-                edited.append((change.path, before, change.after))
-        return self._plan_edits(edited)
+        """Plan a commit of outside edits: the difference between the last commit and the disk for these notes.
 
-    def _plan_edits(self, edits: Sequence[tuple[str, bytes | None, bytes]]) -> Plan:
+        A missing note that has the text of a new one is committed with it: it was renamed.
+        """
+        found = [*filter(None, map(self.history.outside_change, paths))]
+        created = [change.after for change in found if change.before is None and change.after]
+        renamed = self.history.missing_with(created) - set(paths)
+        found += filter(None, map(self.history.outside_change, sorted(renamed)))
+        edits: list[tuple[str, bytes | None, bytes | None]] = []
+        for change in found:
+            before, after = change.sides
+            if before is not None and after is not None:
+                before = in_line_ends_of(after, before)
+            edits.append((change.path, before, after))
+        return self._plan_edits(edits)
+
+    def _plan_edits(self, edits: Sequence[tuple[str, bytes | None, bytes | None]]) -> Plan:
+        mode = self._plan_context.mode
         changes = [
-            Change(path=path, before=before, after=after, mode=self._plan_context.mode(path, after))
+            Change(
+                path=path, before=before, after=after, mode=self.repo.mode(path) if after is None else mode(path, after)
+            )
             for path, before, after in edits
             if before != after
         ]
-        name = changes[0].path if changes else ""
-        others = f" and {plural(len(changes) - 1, 'other note')}" if len(changes) > 1 else ""
         marked = [change.path for change in changes if has_conflict_markers(change.after or b"")]
         remarks = (f"conflict markers are still in {marked[0]}",) if marked else ()
-        subject = f"Edit {name}{others}"
-        return Plan(kind=OperationKind.WRITE, subject=subject, changes=tuple(changes), remarks=remarks, on_disk=True)
+        kind, subject = _kind_and_subject(changes)
+        return Plan(kind=kind, subject=subject, changes=tuple(changes), remarks=remarks, on_disk=True)
 
     def _existing(self, path: str) -> bytes:
         data = self._plan_context.read(path)
@@ -394,3 +403,17 @@ class VaultWriter:
     def _apply(self, plan: Plan, message: str | None, actor: str = LOCAL_ACTOR) -> str:
         named = dataclasses.replace(plan, subject=message) if message else plan
         return self.apply(named, actor=actor).commit
+
+
+def _kind_and_subject(changes: Sequence[Change]) -> tuple[OperationKind, str]:
+    """Return what an outside change was: a deletion, a move, or else an edit."""
+    gone = [change for change in changes if change.after is None]
+    new = [change for change in changes if change.before is None]
+    others = f" and {plural(len(changes) - 1, 'other note')}" if len(changes) > 1 else ""
+    name = changes[0].path if changes else ""
+    if gone and len(gone) == len(changes):
+        return OperationKind.DELETE, f"Delete {name}{others}"
+    is_move = len(gone) + len(new) == len(changes) and {each.before for each in gone} == {each.after for each in new}
+    if not is_move or not changes:
+        return OperationKind.WRITE, f"Edit {name}{others}"
+    return OperationKind.MOVE, f"Move {gone[0].path} to {new[0].path}" if len(gone) == 1 else f"Move {len(gone)} notes"
