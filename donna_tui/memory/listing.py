@@ -9,6 +9,7 @@ from typing import Any
 
 from donna_tui.index.database import Database
 from donna_tui.memory.facts import Fact
+from donna_tui.memory.tasks import TASK_ORDER
 from donna_tui.search.snippets import properties_in
 from donna_tui.types.memory import (
     NOVELTY_SHARE,
@@ -31,11 +32,11 @@ _IMPORTANCE = f"({NOVELTY_SHARE} * s.novelty + {SALIENCE_SHARE} * s.salience)"
 
 
 def list_memories(database: Database, wanted: MemoryFilter, limit: int, skip: int) -> tuple[MemoryChunk, ...]:
-    """List the memories of an index, the latest first; a longer one is listed passage by passage."""
+    """List the memories of an index, the latest first, or in the order of tasks; a longer one passage by passage."""
     where, parameters = _conditions(wanted)
+    order = TASK_ORDER if wanted.by_deadline else "d.dated_at DESC, d.source_type, d.source_id"
     rows = database.rows(
-        f"SELECT {_COLUMNS} FROM {_FROM} WHERE {where}"  # noqa: S608
-        " ORDER BY d.dated_at DESC, d.source_type, d.source_id, c.chunk_index LIMIT ? OFFSET ?",
+        f"SELECT {_COLUMNS} FROM {_FROM} WHERE {where} ORDER BY {order}, c.chunk_index LIMIT ? OFFSET ?",  # noqa: S608
         [*parameters, limit, skip],
     )
     return tuple(_memory(row) for row in rows)

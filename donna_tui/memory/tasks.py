@@ -161,20 +161,22 @@ class TaskSource:
             self._hub.post(MemoryIngestFailed(source_type=KIND, reason=type(error).__name__, item=path))
 
 
-LATEST = "9999-12-31"
+TASK_ORDER = (
+    f"d.note_type <> '{MemoryType.WORKING}', coalesce(d.metadata_json ->> '$.due', '9999-12-31'),"
+    " CASE d.metadata_json ->> '$.priority'"
+    " WHEN 'highest' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 WHEN 'low' THEN 4 WHEN 'lowest' THEN 5 ELSE 3 END,"
+    " d.metadata_json ->> '$.note', d.metadata_json ->> '$.lines[0]'"
+)
+"""The order of tasks in SQL, for a document `d`: open ones first, then the earliest deadline, then the most urgent."""
 
 
 def list_tasks(database: Database) -> list[TaskRow]:
-    """List all tasks, open or not: the earliest deadline first, then the most urgent."""
+    """List all tasks, open ones first."""
     rows = database.rows(
-        "SELECT source_id, metadata_json, sensitive FROM memory_documents"
-        " WHERE source_type = 'task' AND user_id = 'me' ORDER BY source_id"
+        "SELECT d.source_id, d.metadata_json, d.sensitive FROM memory_documents d"  # noqa: S608
+        f" WHERE d.source_type = 'task' AND d.user_id = 'me' ORDER BY {TASK_ORDER}"
     )
-    tasks = [_row(*row) for row in rows]
-    urgency = {name: place for place, name in enumerate(("highest", "high", "medium", "", "low", "lowest"))}
-    return sorted(
-        tasks, key=lambda task: (task.due or LATEST, urgency.get(task.priority, urgency[""]), task.note, task.line)
-    )
+    return [_row(*row) for row in rows]
 
 
 def _row(source_id: str, metadata: str, sensitive: int) -> TaskRow:

@@ -101,6 +101,8 @@ class MemoryFilter:
     most_importance: float | None = None
     user_id: str = ME
     sensitive: bool | None = None
+    by_deadline: bool = False
+    """Whether to list open tasks with the earliest deadline first, instead of the latest memories."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

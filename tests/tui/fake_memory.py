@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
@@ -19,7 +20,7 @@ from donna_tui.types.memory import (
     SessionChange,
     Suggestion,
 )
-from donna_tui.types.search import ME
+from donna_tui.types.search import ME, MemorySource
 
 Enter = Callable[..., Awaitable[None]]
 
@@ -58,7 +59,9 @@ class FakeMemory:
 
     async def remember(self, text: str) -> tuple[MemoryChunk, ...]:
         await self._enter("remember", text, key=text)
-        return ()
+        made = replace(self.everything[-1], id="memory:made", source=MemorySource.MEMORY, content=text, at=time.time())
+        self.everything.append(made)
+        return (made,)
 
     async def would_replace(self, text: str) -> list[tuple[SimpleNamespace, str]]:
         await self._enter("would_replace", text, key=text)

@@ -217,6 +217,7 @@ async def test_nothing_is_read_before_the_screen_is_shown() -> None:
 async def test_a_sentence_is_remembered_with_a_key() -> None:
     backend = scenarios.normal()
     async with driving(backend, size=LARGE, at="memory") as donna:
+        await donna.press("G")
         await donna.window(LinePrompt, "n")
         await donna.press("enter")
         assert "Type something first." in donna.screen_text()
@@ -225,6 +226,8 @@ async def test_a_sentence_is_remembered_with_a_key() -> None:
         await donna.until(lambda: backend.called("remember"), "it is remembered")
         assert backend.called("remember") == [("The gateway is called cassius",)]
         await donna.until(lambda: "Remembered." in notices(donna.app), "it says so")
+        made = "memory:made"
+        await donna.until(lambda: donna.memory.selected and donna.memory.selected.id == made, "the cursor is at it")
         await donna.press("z")
         await donna.until(lambda: "select what you stored and forget it" in notices(donna.app), "it says how")
         assert backend.called("plan_undo") == []

@@ -323,12 +323,18 @@ async def test_an_edit_outside_is_shown_as_the_users_own() -> None:
 
 
 @pytest.mark.slow
-async def test_undo_in_the_history_of_a_change_made_without_donna_undoes_nothing_else() -> None:
-    async with driving(scenarios.normal(), note=GARDEN) as donna:
+@pytest.mark.parametrize(
+    ("note", "advice"),
+    [(GARDEN, "not in the history yet. C commits it."), (RUNBOOK, "not made with Donna. In a terminal, git revert ")],
+)
+async def test_undo_in_the_history_of_a_change_made_without_donna_undoes_nothing_else(note: str, advice: str) -> None:
+    backend = scenarios.normal()
+    backend.vault.undo_stack.clear()
+    async with driving(backend, note=note) as donna:
         await donna.press("h")
         await donna.until(lambda: donna.vault.detail.history.items, "the history is read")
         await donna.press("g", "z")
-        await donna.until(lambda: "not made with Donna" in notices(donna.app), "it says so")
+        await donna.until(lambda: advice in notices(donna.app), "it says so")
         await donna.rest()
         assert not isinstance(donna.app.screen, PlanScreen)
 

@@ -621,7 +621,7 @@ async def test_with_nothing_to_undo_the_key_says_so(has_repository: bool) -> Non
         backend.fail("undoable", VaultWriteError(Reason.NO_REPOSITORY, ""))
     async with driving(backend, note=GARDEN) as donna:
         await donna.press("z")
-        assert "There is nothing to undo here." in notices(donna.app)
+        assert "There is nothing to undo. z undoes changes made with Donna." in notices(donna.app)
 
 
 @pytest.mark.slow

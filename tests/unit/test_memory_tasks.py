@@ -244,6 +244,15 @@ def test_a_task_is_listed_among_the_memories_with_its_deadline(sandbox: Sandbox)
     assert {each.content.partition("\n")[0]: each.due for each in tasks} == {"One": "2026-01-04", "Two": ""}
 
 
+def test_open_tasks_are_listed_first_by_deadline_then_by_urgency(sandbox: Sandbox) -> None:
+    follow(sandbox, "a.md", "- [x] Done 📅 2025-01-01\n- [ ] Some day\n- [ ] Urgent ⏫\n- [ ] Late 📅 2026-02-02\n")
+    follow(sandbox, "b.md", "- [ ] Overdue 📅 2026-01-04\n")
+    wanted = MemoryFilter(sources=(MemorySource.TASK,), by_deadline=True)
+    listed = [each.content.partition("\n")[0] for each in list_memories(sandbox.store.database, wanted, 9, 0)]
+    assert listed == ["Overdue", "Late", "Urgent", "Some day", "Done"]
+    assert [task.title for task in list_tasks(sandbox.store.database)] == listed
+
+
 def test_the_excerpt_of_a_task_is_its_check_box(sandbox: Sandbox) -> None:
     follow(sandbox, "a.md", "- [x] Pay 📅 2026-01-04\n  by transfer\n- [ ] Ask\n  status: open\n")
     question = ask(SearchRequest(text="in:task", mode="keyword"))

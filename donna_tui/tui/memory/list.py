@@ -145,6 +145,8 @@ class MemoryList(RowList):
         self._pages: dict[int, Sequence[MemoryChunk]] = {}
         self._retained: dict[int, MemoryChunk] = {}
         self._newest = 0.0
+        self.next_memory = ""
+        """A memory that was just made, to select once it is listed."""
 
     @property
     def line_count(self) -> int:
@@ -174,13 +176,18 @@ class MemoryList(RowList):
         return found[row] if found is not None and 0 <= row < len(found) else None
 
     def show(self, total: int, pages: Mapping[int, Sequence[MemoryChunk]], retained: Mapping[int, MemoryChunk]) -> None:
-        """List so many memories, of which these pages are loaded. The cursor stays on its memory if possible."""
+        """List so many memories, of which these pages are loaded. The cursor stays on its memory if possible, unless
+        there is one to select.
+        """
         before = self.selected
         self._retained = {min(index, total + place): retained[index] for place, index in enumerate(sorted(retained))}
         self._total = total + len(self._retained)
         self._pages = dict(pages)
         self._newest = max((memory.at for memories in pages.values() for memory in memories), default=0.0)
-        self.rows_changed(self._row_like(before))
+        made = next(iter(self.places_of(self.next_memory)), None)
+        if made is not None:
+            self.next_memory = ""
+        self.rows_changed(self._row_like(before) if made is None else made)
 
     def fill(self, page: int, memories: Sequence[MemoryChunk]) -> None:
         """Insert a loaded page, and evict the oldest page that is not visible."""
@@ -218,9 +225,14 @@ class MemoryList(RowList):
         return index - sum(retained < index for retained in self._retained)
 
     def _row_like(self, memory: MemoryChunk | None) -> int:
-        """Return the row of the same memory, even if its text changed, as a task's may; else the selected row."""
-        rows = list(self.places_of(memory.id).items()) if memory is not None else []
-        wanted = (memory.start_line, memory.content) if memory is not None else (0, "")
+        """Return the row of the same memory, even if its text changed, as a task's may; else the selected row.
+
+        A task that was done in the meantime is no longer among the open ones, and the cursor stays there.
+        """
+        if memory is None:
+            return self.selected_index
+        rows = [(index, each) for index, each in self.places_of(memory.id).items() if is_open(each) is is_open(memory)]
+        wanted = memory.start_line, memory.content
         same = (index for index, each in rows if (each.start_line, each.content) == wanted)
         return next(same, rows[0][0] if rows else self.selected_index)
 

@@ -286,7 +286,9 @@ class MemoryPane(PartsPane):
                 refusal = Refusal("Replace it?", what, "")
                 if not await self.app.push_screen_wait(RefusalScreen(refusal, does="replace it")):
                     return
-            await self.backend.memory.remember(text)
+            made = await self.backend.memory.remember(text)
+            self.rows.next_memory = next((each.id for each in made), "")
+            self.rows.select(0)  # the newest ones are read
             self._last_change = "stored"
             self.notify("Remembered.", timeout=3)
             self.reload_soon()

@@ -52,6 +52,7 @@ class ListFilter:
             sources=(self.source,) if self.source else DEFAULT_SOURCES,
             after=now - _AGES[self.age] * _DAY if self.age else None,
             text=self.text.strip(),
+            by_deadline=self.source is MemorySource.TASK,
         )
 
     def next_source(self) -> ListFilter:
@@ -97,7 +98,7 @@ NO_QUESTION = NoticeText(
 
 def list_head(list_filter: ListFilter, total: int) -> str:
     if list_filter == ListFilter().only_tasks():
-        return f"{plural(total, 'task')}, newest first"
+        return f"{plural(total, 'task')}, earliest deadline first"
     shown = plural(total, "memory", "memories")
     return f"{shown} · {list_filter}" if list_filter.is_active else f"{shown}, newest first"
 

@@ -104,7 +104,9 @@ class VaultFlows(PlanFlow):
             if gone or len(plan.changes) > 1:
                 is_move = plan.kind is OperationKind.MOVE
                 summary = tuple(f"Deleted or moved outside: {path}" for path in gone if not is_move)
-                return await self._offer(Proposal(plan, title=f"Commit: {plan.subject}", does="commit", summary=summary))
+                return await self._offer(
+                    Proposal(plan, title=f"Commit: {plan.subject}", does="commit", summary=summary)
+                )
             if plan.changes:
                 return await self._carry_out(plan)
             self._report(as_it_was)

@@ -108,7 +108,7 @@ class VaultPane(PartsPane):
             no_write_here=wording.why_not_here(note, own_editor),
             no_move=wording.why_no_move(note, own_editor),
             outside_edit=self._lacks_repository or bool(self._outside),
-            no_undo=self._no_undo,
+            no_undo="" if self.detail.has_selected_change else self._no_undo,
             no_redo=self._no_redo,
             unsaved_edit=self.has_unsaved_edit(row),
             conflict=row is not None and row.note is not None and NoteState.CONFLICT in row.note.states,
@@ -507,7 +507,7 @@ class VaultPane(PartsPane):
         if operation is not None:
             self._undo_one(operation)
         elif self.detail.has_selected_change:
-            self.notify("This change was not made with Donna: only git can revert it.", timeout=6)
+            self.notify(wording.why_not_undone(self.detail.history.selected), timeout=8)
         else:
             self._change(partial(self.flows.step_back, OperationKind.UNDO))
 

@@ -17,6 +17,7 @@ from textual.widget import Widget
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.inputs import Notice, NoticeText, error_notice
+from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import CursorView
 from donna_tui.types.errors import DonnaError, Reason
 
@@ -104,7 +105,8 @@ class PartsPane(Horizontal):
 
     async def _read_steps(self, backend: Backend) -> None:
         """Read why there is nothing to undo and to redo; empty if there is something, or if that is unknown."""
-        nothing = ("There is nothing to undo here.", "There is nothing to redo.")
+        own = f"There is nothing to undo. {shown_key('vault.undo')} undoes changes made with Donna."
+        nothing = (own, "There is nothing to redo.")
         try:
             undoable, redoable = await backend.notes.undoable(), await backend.notes.redoable()
         except DonnaError as error:
