@@ -126,6 +126,22 @@ async def test_an_unsaved_edit_follows_its_note_that_is_renamed(
     assert PRIYA not in files
 
 
+async def test_an_edit_of_a_note_that_was_moved_meanwhile_is_written_where_the_note_is_now() -> None:
+    backend, moved = scenarios.normal(), "Ideas/Moved.md"
+    files = backend.vault.files
+    async with driving(backend, note=PRIYA) as donna:
+        await donna.window(EditScreen, "i")
+        await donna.type("Typed. ")
+        files[moved] = files.pop(PRIYA)
+        await plan(donna, "ctrl+s")
+        assert f"Write {moved}" in donna.screen_text()
+        assert f"The note was moved to {moved} while you edited it." in donna.screen_text()
+        await back(donna, "enter")
+    assert b"Typed. " in files[moved]
+    assert PRIYA not in files
+    assert backend.vault.edits == {}
+
+
 @pytest.mark.slow
 async def test_an_edit_is_dropped_only_with_a_second_key(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
+from codecs import BOM_UTF8
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime
 from functools import partial
@@ -446,6 +448,8 @@ class VaultFlows(PlanFlow):
                 retry = await self._resolve_refused(edit, error)
                 if retry is None:
                     return None
+                if retry.path != edit.path and retry.etag == edit.etag:
+                    remarks = (*remarks, f"The note was moved to {retry.path} while you edited it")
                 edit = retry
                 continue
             if outcome is not None or answer is Answer.DISCARD:
@@ -457,6 +461,9 @@ class VaultFlows(PlanFlow):
         if error.reason not in (Reason.CONFLICT, Reason.MISSING) or edit.etag is None:
             return edit if await self._refused(error) else None
         theirs = await self._now(edit.path)
+        if theirs is None and (moved := await self._moved(edit)):
+            await self.follow(edit.path, moved)
+            return replace(edit, path=moved)
         merge = merge_texts(edit.base, edit.text, theirs.text if theirs is not None else "")
         screen = ConflictScreen(edit, theirs.text if theirs is not None else None, merge)
         choice = await self._prompt(screen)
@@ -467,6 +474,17 @@ class VaultFlows(PlanFlow):
         if retry is not None:
             await self._store(retry)
         return retry
+
+    async def _moved(self, edit: Edit) -> str:
+        """Return the path of a note that has the version from before an edit; empty if there is none."""
+        size = len(edit.base.encode("utf-8", "surrogatepass"))
+        with suppress(DonnaError):
+            for row in await self._backend.notes.vault_rows():
+                if row.size - size in (0, len(BOM_UTF8)) and row.path not in self.edits.paths:
+                    note = await self._now(row.path)
+                    if note is not None and note.etag == edit.etag:
+                        return row.path
+        return ""
 
     async def _apply_choice(
         self, choice: ConflictChoice, edit: Edit, theirs: NoteText | None, merged: str
