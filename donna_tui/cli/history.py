@@ -77,8 +77,7 @@ def diff(
 def _changes(writer: VaultWriter, what: str) -> Sequence[Change]:
     if not what:
         writer.repo.location()  # raises without a repository
-        found = map(writer.history.outside_change, sorted(writer.history.outside()))
-        return [change for change in found if change]
+        return writer.history.outside_changes(sorted(writer.history.outside()))
     if what.lower().endswith(NOTE_ENDINGS):
         change = writer.history.outside_change(what)
         if change is None and not writer.history.revisions(what, limit=1):

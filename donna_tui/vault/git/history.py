@@ -86,14 +86,24 @@ class History:
 
     def outside_change(self, path: str) -> Change | None:
         """Return the difference between the committed and the on-disk version of a note, or None if they are equal."""
-        self._check(path)
+        return next(iter(self.outside_changes([path])), None)
+
+    def outside_changes(self, paths: Sequence[str]) -> list[Change]:
+        """Return the differences between the committed and the on-disk versions of those notes that have any."""
+        for path in paths:
+            self._check(path)
         location, tip = self._repo.location(), self._repo.tip()
-        blob = self._repo.blob_id(tip.commit, location.full(path)) if tip.commit else None
-        before = self._repo.blobs([blob])[0] if blob else None
-        after = self._files.read(path)
-        # git may normalise the line endings and the `$Id$` on disk
-        is_same = before is after if before is None or after is None else before in possible_forms(after)
-        return None if is_same else Change(path=path, before=before, after=after)
+        known = self._repo.stored(tip.commit, [location.full(path) for path in paths]) if tip.commit and paths else {}
+        images = self._repo.images(blob for _, blob in known.values())
+        found = []
+        for path in paths:
+            mode, blob = known.get(location.full(path), (REGULAR_FILE, None))
+            before, after = images.get(blob), self._files.read(path)
+            # git may normalise the line endings and the `$Id$` on disk
+            is_same = before is after if before is None or after is None else before in possible_forms(after)
+            if not is_same:
+                found.append(Change(path=path, before=before, after=after, mode=mode))
+        return found
 
     def outside(self) -> dict[str, bool]:
         """Return the notes that differ from the last commit or are missing, and whether it has them; none of nested

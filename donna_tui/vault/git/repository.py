@@ -265,6 +265,12 @@ class GitRepo:
         output = self.command.run("ls-tree", "-z", "--full-tree", commit, "--", path).output
         return dict(each_entry(output)).get(path)
 
+    def stored(self, commit: str, paths: Sequence[str]) -> dict[str, tuple[int, str]]:
+        """Return the modes and the blobs of those of these files of the repository that a commit has."""
+        output = self.command.run("ls-tree", "-z", "--full-tree", commit, "--", *paths).output
+        modes = {os.fsdecode(entry.partition(b"\t")[2]): int(entry[:6], 8) for entry in output.split(b"\0") if entry}
+        return {path: (modes[path], blob) for path, blob in each_entry(output)}
+
     def knows_modes(self) -> bool:
         """Return whether the file system supports the executable bit. If not, all files may look executable."""
         return self.find() is None or self.settings().get("core.filemode", "true").lower() not in _NO

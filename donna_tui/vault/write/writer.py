@@ -253,38 +253,32 @@ class VaultWriter:
         if committed != version.committed and committed is not None:
             before = self.repo.blobs([committed])[0]
             before = None if before is None else in_line_ends_of(now, before)
-        return self._plan_edits([(version.path, before, now)])
+        mode = self._plan_context.mode(version.path, now)
+        return self._plan_on_disk([Change(path=version.path, before=before, after=now, mode=mode)])
 
     def plan_outside(self, paths: Sequence[str]) -> Plan:
         """Plan a commit of outside edits: the difference between the last commit and the disk for these notes.
 
         A missing note that has the text of a new one is committed with it: it was renamed.
         """
-        found = [*filter(None, map(self.history.outside_change, paths))]
+        found = self.history.outside_changes(paths)
         created = [change.after for change in found if change.before is None and change.after]
         renamed = self.history.missing_with(created) - set(paths)
-        found += filter(None, map(self.history.outside_change, sorted(renamed)))
-        edits: list[tuple[str, bytes | None, bytes | None]] = []
-        for change in found:
+        changes = []
+        for change in (*found, *self.history.outside_changes(sorted(renamed))):
             before, after = change.sides
             if before is not None and after is not None:
                 before = in_line_ends_of(after, before)
-            edits.append((change.path, before, after))
-        return self._plan_edits(edits)
+            mode = change.mode if after is None else self._plan_context.mode(change.path, after)
+            changes.append(Change(path=change.path, before=before, after=after, mode=mode))
+        return self._plan_on_disk(changes)
 
-    def _plan_edits(self, edits: Sequence[tuple[str, bytes | None, bytes | None]]) -> Plan:
-        mode = self._plan_context.mode
-        changes = [
-            Change(
-                path=path, before=before, after=after, mode=self.repo.mode(path) if after is None else mode(path, after)
-            )
-            for path, before, after in edits
-            if before != after
-        ]
+    def _plan_on_disk(self, changes: Sequence[Change]) -> Plan:
+        changes = tuple(change for change in changes if change.before != change.after)
         marked = [change.path for change in changes if has_conflict_markers(change.after or b"")]
         remarks = (f"conflict markers are still in {marked[0]}",) if marked else ()
         kind, subject = _kind_and_subject(changes)
-        return Plan(kind=kind, subject=subject, changes=tuple(changes), remarks=remarks, on_disk=True)
+        return Plan(kind=kind, subject=subject, changes=changes, remarks=remarks, on_disk=True)
 
     def _existing(self, path: str) -> bytes:
         data = self._plan_context.read(path)
