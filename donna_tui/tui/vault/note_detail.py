@@ -30,6 +30,7 @@ from donna_tui.tui.lib.diff import DiffView
 from donna_tui.tui.lib.error_messages import Refusal, refusal_of
 from donna_tui.tui.lib.humanize import count, moment
 from donna_tui.tui.lib.inputs import SectionTabs, show_label
+from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.links import FollowLink
 from donna_tui.tui.lib.passage_view import PassageView
@@ -402,7 +403,9 @@ class NoteDetail(Container):
             refusal = self._failed(error)
             said = why_special(row, None)
             is_gone = error.reason is Reason.MISSING and self._has_unsaved_edit
-            words = (gone_with_edit(),) if is_gone else (refusal.what, refusal.step)
+            is_copy = error.reason is Reason.CONFLICT_COPY
+            step = f"{shown_key('vault.resolve')} compares it with its note." if is_copy else refusal.step
+            words = (gone_with_edit(),) if is_gone else (refusal.what, step)
             self.text.show_note("\n\n".join(each for each in words if each != said))
         else:
             self._note, self.text.path = note, note.path
