@@ -90,6 +90,7 @@ def test_a_filter_looks_at_every_word_and_opens_folders() -> None:
     notes = [*rows("a/one two.md", "a/one.md"), NoteRow(path="b.md", states=frozenset({NoteState.DRAFT}))]
     assert [row.name for row in tree_rows(notes, {"a"}, "TWO one")] == ["a", "one two.md"]
     assert [row.name for row in tree_rows(notes, (), "drafted")] == ["b.md"]
+    assert not tree_rows(rows("Editing and formatting/Embed.md"), (), "edited")
     assert [row.name for row in tree_rows(notes, (), "sea", ["Z/Seaside", "Y"])] == ["Z", "Seaside"]
 
 

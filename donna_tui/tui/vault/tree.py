@@ -42,6 +42,7 @@ STATES = {
 }
 """The states in order of importance; a row has room for one."""
 
+_STATE_NAMES = {label.short for label in STATES.values()}
 _OUTSIDE = {NoteState.OUTSIDE, NoteState.DELETED}
 _LEFT_OUT = (NoteState.NOT_INDEXED, NoteState.CONFLICT)
 
@@ -128,7 +129,7 @@ def rank_of(note: NoteRow, words: Sequence[str]) -> float | None:
     """Score a note against all of these words; return None if it does not match.
 
     A word is a substring of the path or of a state, or a subsequence of the path. Scattered letters count only if most
-    of them begin a word or follow each other.
+    of them begin a word or follow each other, and they are not the name of a state, such as “edited”.
     """
     name = PurePosixPath(note.path).stem
     rank = 0.0
@@ -147,7 +148,8 @@ def _ranks(word: str, text: str, bonus: float) -> Iterator[float]:
     places = match.places
     runs = sum(after == before + 1 for before, after in pairwise(places))
     starts = sum(place == 0 or not text[place - 1].isalnum() for place in places)
-    if runs == len(places) - 1 or runs + starts > len(places) / 2:
+    is_state = word.casefold() in _STATE_NAMES
+    if runs == len(places) - 1 or (runs + starts > len(places) / 2 and not is_state):
         yield match.score + bonus
 
 
