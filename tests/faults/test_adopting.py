@@ -149,7 +149,11 @@ def test_what_was_deleted_and_renamed_outside_is_committed_and_undone(sandbox: S
     moved = writer.plan_outside(["Inbox/renamed.md"])
     assert moved.subject == f"Move {NOTE} to Inbox/renamed.md"
     writer.apply(moved)
-    writer.apply(writer.plan_outside([two]))
+    sandbox.put("Inbox/secret.md", b"---\ndonna_sensitive: true\n---\nx\n")
+    deleted = writer.plan_outside([two, "Inbox/secret.md"])
+    assert (deleted.paths, deleted.remarks) == ((two,), ("not committed: Inbox/secret.md",))
+    writer.apply(deleted)
+    (sandbox.vault / "Inbox/secret.md").unlink()
     assert sandbox.git("status", "--porcelain") == b""
     assert b"two.md" not in sandbox.git("ls-tree", "-r", "--name-only", "HEAD")
     assert writer.history.outside() == {}

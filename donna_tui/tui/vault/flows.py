@@ -99,11 +99,11 @@ class VaultFlows(PlanFlow):
 
     @retried("committed")
     async def _adopted(self, make: Callable[[], Awaitable[Plan]], as_it_was: str) -> Outcome | None:
-        """Commit the version on disk, without showing the diff of what the user has just saved: of a single note."""
+        """Commit the version on disk. The diff is not shown if the user has just saved one note, without a remark."""
         try:
             plan = await make()
             gone = [each.path for each in plan.changes if each.after is None]
-            if gone or len(plan.changes) > 1:
+            if gone or plan.remarks or len(plan.changes) > 1:
                 is_move = plan.kind is OperationKind.MOVE
                 summary = tuple(f"Deleted or moved outside: {path}" for path in gone if not is_move)
                 return await self._offer(

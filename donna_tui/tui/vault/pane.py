@@ -99,14 +99,15 @@ class VaultPane(PartsPane):
         row, note = self.note_tree.selected, self.note
         own_editor = shown_key("vault.edit")
         is_folder = row is not None and row.is_folder
+        unread = sentence(row.note.detail) if note is None and row is not None and row.note is not None else ""
         return replace(
             base,
             row=row is not None,
             note=row is not None and not is_folder,
             several=self.vault_flows is not None and (bool(self.note_tree.marked) or is_folder),
-            no_write=wording.why_no_write(note, own_editor),
-            no_write_here=wording.why_not_here(note, own_editor),
-            no_move=wording.why_no_move(note, own_editor),
+            no_write=unread or wording.why_no_write(note, own_editor),
+            no_write_here=unread or wording.why_not_here(note, own_editor),
+            no_move=unread or wording.why_no_move(note, own_editor),
             outside_edit=self._lacks_repository or bool(self._outside),
             no_undo="" if self.detail.has_selected_change else self._no_undo,
             no_redo=self._no_redo,

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.text.merge import has_conflict_markers
-from donna_tui.text.plural import plural
+from donna_tui.text.plural import first_of, plural
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.conflict_resolution import ConflictResolver
@@ -259,7 +259,8 @@ class VaultWriter:
     def plan_outside(self, paths: Sequence[str]) -> Plan:
         """Plan a commit of outside edits: the difference between the last commit and the disk for these notes.
 
-        A missing note that has the text of a new one is committed with it: it was renamed.
+        A missing note that has the text of a new one is committed with it: it was renamed. Of several notes, those that
+        cannot be committed are left out, and a remark names them.
         """
         found = self.history.outside_changes(paths)
         created = [change.after for change in found if change.before is None and change.after]
@@ -271,12 +272,14 @@ class VaultWriter:
                 before = in_line_ends_of(after, before)
             mode = change.mode if after is None else self._plan_context.mode(change.path, after)
             changes.append(Change(path=change.path, before=before, after=after, mode=mode))
-        return self._plan_on_disk(changes)
+        possible = self.planner.possible(changes) or changes
+        left_out = [change.path for change in changes if change not in possible]
+        return self._plan_on_disk(possible, (f"not committed: {first_of(left_out, 3)}",) if left_out else ())
 
-    def _plan_on_disk(self, changes: Sequence[Change]) -> Plan:
+    def _plan_on_disk(self, changes: Sequence[Change], remarks: tuple[str, ...] = ()) -> Plan:
         changes = tuple(change for change in changes if change.before != change.after)
         marked = [change.path for change in changes if has_conflict_markers(change.after or b"")]
-        remarks = (f"conflict markers are still in {marked[0]}",) if marked else ()
+        remarks += (f"conflict markers are still in {marked[0]}",) if marked else ()
         kind, subject = _kind_and_subject(changes)
         return Plan(kind=kind, subject=subject, changes=changes, remarks=remarks, on_disk=True)
 
