@@ -166,7 +166,7 @@ class VaultService:
         outside = self._outside()
         judged = (self._judged(entry) for entry in sorted(entries, key=lambda entry: entry.path))
         marked = frozenset(path for path, is_known in outside.items() if is_known and self._has_markers(path))
-        gone = sorted(outside.keys() - {entry.path for entry in entries})
+        gone = sorted({path for path, is_known in outside.items() if is_known} - {entry.path for entry in entries})
         deleted = (NoteRow(path=path, states=frozenset({NoteState.DELETED})) for path in gone)
         return (*(_row(entry, known, outside, marked) for entry in judged), *deleted)
 

@@ -130,6 +130,9 @@ async def test_an_edit_of_a_note_that_was_moved_meanwhile_is_written_where_the_n
     backend, moved = scenarios.normal(), "Ideas/Moved.md"
     files = backend.vault.files
     async with driving(backend, note=PRIYA) as donna:
+        files["Ideas/Copy.md"] = files[PRIYA]
+        await donna.press("r")
+        await donna.rest()
         await donna.window(EditScreen, "i")
         await donna.type("Typed. ")
         files[moved] = files.pop(PRIYA)

@@ -65,6 +65,8 @@ class VaultFlows(PlanFlow):
         super().__init__(pane, backend)
         self._programs = programs
         self.edits = UnsavedEdits(backend)
+        self._known: frozenset[str] | None = None
+        """The notes that there were when an edit began, if that is known."""
         self._edits_without_history = False
         """True once the user has declined to create a repository before an edit."""
 
@@ -138,9 +140,20 @@ class VaultFlows(PlanFlow):
                     return None, ""
 
     async def edit_text(
-        self, note: NoteText, line: int, remarks: tuple[str, ...] = (), *, here: bool, as_it_was: str = UNCHANGED
+        self,
+        note: NoteText,
+        line: int,
+        remarks: tuple[str, ...] = (),
+        *,
+        here: bool,
+        as_it_was: str = UNCHANGED,
+        known: frozenset[str] | None = None,
     ) -> Outcome | None:
-        """Edit a copy of a note, on this screen (`here`) or in the editor, and write it after showing its diff."""
+        """Edit a copy of a note, on this screen (`here`) or in the editor, and write it after showing its diff.
+
+        The note can have been moved meanwhile to any path but the `known` ones.
+        """
+        self._known = known
         edit = self.edits.of(note.path) or Edit(note.path, note.text, note.etag, note.text)
         text = await self._edited(edit, line, here=here)
         if text is None:
@@ -476,11 +489,14 @@ class VaultFlows(PlanFlow):
         return retry
 
     async def _moved(self, edit: Edit) -> str:
-        """Return the path of a note that has the version from before an edit; empty if there is none."""
+        """Return the path of a note that appeared with the version from before an edit; empty if there is none."""
+        if self._known is None:
+            return ""
         size = len(edit.base.encode("utf-8", "surrogatepass"))
         with suppress(DonnaError):
             for row in await self._backend.notes.vault_rows():
-                if row.size - size in (0, len(BOM_UTF8)) and row.path not in self.edits.paths:
+                is_new = row.path not in self._known and row.path not in self.edits.paths
+                if is_new and row.size - size in (0, len(BOM_UTF8)):
                     note = await self._now(row.path)
                     if note is not None and note.etag == edit.etag:
                         return row.path

@@ -108,7 +108,7 @@ class VaultPane(PartsPane):
             no_write=unread or wording.why_no_write(note, own_editor),
             no_write_here=unread or wording.why_not_here(note, own_editor),
             no_move=unread or wording.why_no_move(note, own_editor),
-            outside_edit=self._lacks_repository or bool(self._outside),
+            outside_edit=self._lacks_repository or self.note_tree.has_outside(self._committed),
             no_undo="" if self.detail.has_selected_change else self._no_undo,
             no_redo=self._no_redo,
             unsaved_edit=self.has_unsaved_edit(row),
@@ -434,20 +434,21 @@ class VaultPane(PartsPane):
         if self._lacks_repository:
             self._change(self.flows.begin_history)
         else:
-            self._change(partial(self.flows.commit, self._outside))
+            self._change(partial(self.flows.commit, self.note_tree.outside(self._committed)))
 
     @property
-    def _outside(self) -> tuple[str, ...]:
-        """Return the notes that a commit is about: of the selection, or in the history of the vault, of the vault."""
+    def _committed(self) -> tuple[str, ...]:
+        """Return the notes and folders that a commit is about; an empty path for all, from the history of the vault."""
         row, detail = self.note_tree.selected, self.detail
         if self._is_at("note") and detail.tab == "history" and detail.whole_vault:
-            return self.note_tree.outside([""])
-        return self.note_tree.outside(self.note_tree.marked or ([row.path] if row is not None else []))
+            return ("",)
+        return self.note_tree.marked or ((row.path,) if row is not None else ())
 
     def _edit_text(self, *, here: bool) -> None:
         if self.note is not None:
-            flow = self.flows.edit_text
-            self._change(partial(flow, self.note, self.detail.text.line, self._remarks, here=here))
+            known = wording.names_of(self.note_tree.notes)
+            flow = partial(self.flows.edit_text, here=here, known=known)
+            self._change(partial(flow, self.note, self.detail.text.line, self._remarks))
 
     action_vault_edit_copy = partialmethod(_edit_text, here=False)
     action_vault_edit_here = partialmethod(_edit_text, here=True)

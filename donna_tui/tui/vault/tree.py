@@ -193,6 +193,7 @@ class NoteTree(ItemList[TreeRow]):
         self._gone: tuple[NoteRow, ...] = ()
         """The notes that were deleted outside and have no unsaved edit."""
         self._outside: tuple[str, ...] = ()
+        self._outside_at: set[str] = set()
         self._marked: set[str] = set()
         self._lost: set[str] = set()
         """Selected rows that are missing: a rename is reported only after its note is listed at the new path."""
@@ -221,6 +222,10 @@ class NoteTree(ItemList[TreeRow]):
         left_out = sum(not note.states.isdisjoint(_LEFT_OUT) for note in self.notes)
         return plural(len(self.notes) - left_out, "note") + (f" · {count(left_out)} left out" if left_out else "")
 
+    def has_outside(self, places: Iterable[str]) -> bool:
+        """Return whether `outside` returns any notes."""
+        return not self._outside_at.isdisjoint(places)
+
     def outside(self, places: Iterable[str]) -> tuple[str, ...]:
         """Return the notes that were edited or deleted outside, of these notes and folders; all if one is empty.
 
@@ -247,9 +252,9 @@ class NoteTree(ItemList[TreeRow]):
     def show(self, rows: tuple[NoteRow, ...], empty: tuple[str, ...] = ()) -> None:
         self._gone = tuple(row for row in rows if row.states == {NoteState.DELETED})
         self.notes = notes = tuple(row for row in rows if row.states != {NoteState.DELETED})
-        self._outside = tuple(
-            row.path for row in rows if row.states & _OUTSIDE and NoteState.CONFLICT not in row.states
-        )
+        outside = (row for row in rows if row.states & _OUTSIDE and NoteState.CONFLICT not in row.states)
+        self._outside = tuple(row.path for row in outside)
+        self._outside_at = {place for path in self._outside for place in (path, "", *ancestors_of(path))}
         self._empty = empty
         folders = set(self.folders)
         there = {*(note.path for note in notes), *folders}
