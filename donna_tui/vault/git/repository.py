@@ -16,6 +16,9 @@ from donna_tui.vault.write.changes import REGULAR_FILE
 
 OWN_REFS = "refs/donna"
 
+MAX_NAMED = 100
+"""Maximum number of files that are named in the arguments of git, instead of asking for all."""
+
 PATIENCE_SECONDS = 5.0
 """Seconds to wait for a lock that another program holds on the repository."""
 
@@ -266,8 +269,9 @@ class GitRepo:
         return dict(each_entry(output)).get(path)
 
     def stored(self, commit: str, paths: Sequence[str]) -> dict[str, tuple[int, str]]:
-        """Return the modes and the blobs of those of these files of the repository that a commit has."""
-        output = self.command.run("ls-tree", "-z", "--full-tree", commit, "--", *paths).output
+        """Return the modes and the blobs of those of these files of the repository that a commit has, or of all."""
+        few = paths if len(paths) <= MAX_NAMED else ()
+        output = self.command.run("ls-tree", "-r", "-z", "--full-tree", commit, "--", *few).output
         modes = {os.fsdecode(entry.partition(b"\t")[2]): int(entry[:6], 8) for entry in output.split(b"\0") if entry}
         return {path: (modes[path], blob) for path, blob in each_entry(output)}
 
