@@ -126,6 +126,7 @@ async def test_an_unsaved_edit_follows_its_note_that_is_renamed(
     assert PRIYA not in files
 
 
+@pytest.mark.slow
 async def test_an_edit_of_a_note_that_was_moved_meanwhile_is_written_where_the_note_is_now() -> None:
     backend, moved = scenarios.normal(), "Ideas/Moved.md"
     files = backend.vault.files
