@@ -295,8 +295,8 @@ _GERMAN_ELSEWHERE = frozenset(
 """Its stop words that may mean something in English, as “die”, “war” and “MIT” do."""
 
 ASKING_WORDS = frozenset(
-    "describe described discuss discussed discussion explain explained mention mentioned said say says summarise"
-    " summarize summary talk talked tell think thought told".split()
+    "describe described discuss discussed discussion explain explained many mention mentioned much said say says"
+    " summarise summarize summary talk talked tell think thought told".split()
 )
 """Words that express the request rather than its subject; like stop words they count only if there are no others."""
 

@@ -100,10 +100,10 @@ PUNCTUATION = "?!.,;:"
 """The punctuation that is written onto a word of a question."""
 
 STOP_WORDS = frozenset(
-    "a about am an and any are as at be been being but by can could did do does doing done for from had has have"
-    " having he her hers him his how i if in into is it its just many me much my of on or our ours she should so some"
-    " such than that the their them then there these they this those to too us was we were what when where which while"
-    " who whom whose why will with would you your yours".split()
+    "a about am an and any are as at be been being but by can could did do does doing done for from had has have having"
+    " he her hers him his how i if in into is it its just me my of on or our ours she should so some such than that the"
+    " their them then there these they this those to too us was we were what when where which while who whom whose why"
+    " will with would you your yours".split()
 )
 """Stop words of English."""
 

@@ -229,6 +229,7 @@ def test_a_minus_is_an_operator_only_in_front_of_a_word() -> None:
 def test_question_words_are_not_search_terms() -> None:
     assert parse_query("summarize the discussion about redis").terms == ("redis",)
     assert parse_query("summarize discussion").terms == ("summarize", "discussion")
+    assert parse_query("how much is octavia").terms == ("octavia",)
 
 
 @pytest.mark.parametrize(
