@@ -413,12 +413,16 @@ def _asked_year_first(passages: PassageCache, years: Collection[str], ranked: li
     return moved_up(ranked, precedes) if asked else ranked
 
 
-_SUCCESSOR = re.compile(
+_LINK = re.compile(r"\[(?:\[([^\]|#]{1,200})|[^\]]{0,200}\]\(([^)#]{1,300})\))")
+_REPLACED_BY = re.compile(
     r"\b(?:(?:superseded|replaced|obsoleted)[ _-]by|(?:ersetzt|abgelöst) durch|remplacée? par|(?:reempla|susti)\w+ por)"
-    r"[\s:*_\"\\]{0,6}\[(?:\[([^\]|#]{1,200})|[^\]]{0,200}\]\(([^)#]{1,300})\))",
+    r"[\s:*_\"\\]{0,6}\Z",
     re.IGNORECASE,
 )
-"""A statement that a note was replaced, with the link to its successor, in the text or the properties of a note."""
+"""The words before a link to the successor of a note, in its text or its properties."""
+
+LONGEST_STATEMENT = 30
+"""Characters before a link that are searched for these words."""
 
 
 def _successors_first(passages: PassageCache, content: QueryContent, ranked: list[Ranked]) -> list[Ranked]:
@@ -427,8 +431,7 @@ def _successors_first(passages: PassageCache, content: QueryContent, ranked: lis
     """
     rows = passages.rows([one.id for one in ranked[:QUOTES_CHECKED]])
     notes = {each: row for each, row in rows.items() if row.source_type == MemorySource.VAULT}
-    found = {each: _SUCCESSOR.findall(f"{row.content}\n{row.metadata}") for each, row in notes.items()}
-    named = {each: {link_key(unquote(wiki or web)) for wiki, web in links} for each, links in found.items() if links}
+    named = {each: keys for each, row in notes.items() if (keys := _successors(f"{row.content}\n{row.metadata}"))}
 
     def replaces(one: Ranked, older: Ranked) -> bool:
         if one.id not in notes or link_key(notes[one.id].path) not in named.get(older.id, ()):
@@ -436,6 +439,17 @@ def _successors_first(passages: PassageCache, content: QueryContent, ranked: lis
         return content.held_by(notes[older.id].about) <= content.held_by(notes[one.id].whole)
 
     return moved_up(ranked, replaces) if named else ranked
+
+
+def _successors(text: str) -> set[str]:
+    """Return the keys of the notes by which a note was replaced according to its text. Links are found first: to look
+    for the words in all text takes ten times as long.
+    """
+    return {
+        link_key(unquote(link[1] or link[2]))
+        for link in _LINK.finditer(text)
+        if _REPLACED_BY.search(text, max(0, link.start() - LONGEST_STATEMENT), link.start())
+    }
 
 
 _NO_LETTERS = re.compile(r"[\W\d_]+")
