@@ -24,7 +24,7 @@ from donna_tui.drafts.text import words_only
 from donna_tui.index.database import Database
 from donna_tui.index.names import NameKind
 from donna_tui.search.ranking import stems_of
-from donna_tui.text.dates import MONTH, WEEKDAY, WEEKDAYS
+from donna_tui.text.dates import MONTH, WEEKDAYS
 from donna_tui.text.words import ONE_ON_ONE
 from donna_tui.types.drafts import Meeting
 from donna_tui.types.search import ME, Filters, Hit, MemorySource, SearchOutcome, SearchRequest
@@ -106,7 +106,12 @@ _PERIOD = re.compile(
 )
 """A year, quarter, month, week or sprint in the name of a folder."""
 
-_WEEKDAYS = frozenset(WEEKDAY.casefold().split("|"))
+DAY_NAMES = frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag freitag samstag"
+    " sonnabend sonntag lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes miércoles jueves viernes"
+    " sábado domingo".split()
+)
+"""Words that the name of a daily note may contain besides the day."""
 
 _ANY_TEAM = frozenset({"inbox", "archive", "archiv"})
 """Names of folders with the notes of several teams."""
@@ -249,7 +254,7 @@ def _in_daily_notes(index: Database, notes: Iterable[IndexedNote], invited: Invi
     for note in notes:
         day, words = day_of(note.path), title_key(PurePosixPath(note.path).stem)
         is_certain = day in of_calendar or not invited.key <= _EVERY_TEAM
-        if day and is_certain and words <= _WEEKDAYS and _is_before(note, day, invited.meeting):
+        if day and is_certain and words <= DAY_NAMES and _is_before(note, day, invited.meeting):
             for name in _headings(index, note):
                 section = replace(note, title=name, heading=name, section=name)
                 if name != note.heading and title_key(name, invited.me) == invited.key and match_of(section, invited):

@@ -25,6 +25,7 @@ from donna_tui.drafts.quotable import is_quotable
 from donna_tui.drafts.quotes import LONG_PAST, outcome_of, points_of, says_cancelled, was_cancelled
 from donna_tui.drafts.quotes import Read as ReadNote
 from donna_tui.drafts.series import (
+    DAY_NAMES,
     Gatherer,
     allowed,
     day_in,
@@ -50,13 +51,6 @@ MAX_NOTES = 60
 
 DECISIONS_A_MEETING, PROMISES_A_NOTE, LINES_A_DAY = 6, 8, 8
 LONGEST_TOPIC = 80
-
-_WEEKDAYS = frozenset(
-    "monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag freitag samstag"
-    " sonnabend sonntag lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes miércoles jueves viernes"
-    " sábado domingo".split()
-)
-"""Words that the name of a daily note may contain besides the day."""
 
 _WEEK = re.compile(r"^\d{4}-?W\d\d\b", re.IGNORECASE)
 """The name of the note of a week."""
@@ -225,7 +219,7 @@ def _is_daily(note: IndexedNote, me: Collection[str]) -> bool:
     return (
         rest not in ("w", "kw", "cw")
         and day_in(stem, {}) is not None
-        and (len(rest) <= 3 or any(day.startswith(rest) for day in _WEEKDAYS))
+        and (len(rest) <= 3 or any(day.startswith(rest) for day in DAY_NAMES))
         and note.front.get("type") not in _NOT_QUOTED
         and not is_meeting_note(note, me)
     )
@@ -410,7 +404,7 @@ def done_in_another_note(
     def is_of_series(task: TaskRow, other: TaskRow) -> bool:
         both = {series[each.note] for each in (task, other) if each.note in series}
         is_renamed = len({folder for folder, _ in both}) == 1 and any(
-            title_key(folder.name) - _WEEKDAYS == title for folder, title in both
+            title_key(folder.name) - DAY_NAMES == title for folder, title in both
         )
         return task.note in series and other.note in series and (len(both) == 1 or is_renamed)
 
@@ -449,13 +443,13 @@ def task_key(title: str, me: Collection[str] = ()) -> str:
 
 def _is_named_by_day(path: str) -> bool:
     letters = "".join(filter(str.isalpha, PurePosixPath(path).stem)).casefold()
-    return not letters or letters in _WEEKDAYS
+    return not letters or letters in DAY_NAMES
 
 
 def series_of(path: str) -> tuple[PurePosixPath, frozenset[str]]:
     """Return what the notes of a series have in common: their folder, and the words of their names without dates."""
     place = PurePosixPath(path)
-    return place.parent, title_key(place.stem) - _WEEKDAYS
+    return place.parent, title_key(place.stem) - DAY_NAMES
 
 
 @dataclass(frozen=True, slots=True)
