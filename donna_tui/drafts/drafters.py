@@ -26,7 +26,7 @@ from donna_tui.memory.checkboxes import parse_task
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.payload import Payload, Segment
 from donna_tui.search.ranking import stems_of
-from donna_tui.search.sections import TASK_LABEL, TASK_LINE
+from donna_tui.search.sections import TASKS
 from donna_tui.text.sentences import sentence_spans
 from donna_tui.types.drafts import Evidence
 from donna_tui.types.search import MemorySource
@@ -114,7 +114,6 @@ _ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[(.)\]\s+)?")
 _HEADING = re.compile(r"^\s*(?:#{1,6}\s|\||>|```|~~~|---|===|%%|\$\$)")
 _LEADING = re.compile(r"^[\s*_\-–—:;,.#>|]+")
 
-_TASK = re.compile(rf"^\W*(?:{TASK_LABEL})\W{{0,3}}:|{TASK_LINE}", re.IGNORECASE)
 SOMEBODY = re.compile(r"(?:[Hh]e|[Ss]he|[Tt]hey|[Hh]is|[Hh]er|[Tt]heir|[Ee]r|[Ss]ie|[Ss]eine?|[Ii]hre?)\b")
 """The pronoun with which a sentence begins that is about somebody whom the one before it names."""
 
@@ -144,7 +143,7 @@ class Sentence:
             return self.box == " "
         if self.text.rstrip("\"'”’)").endswith("?") or _OPEN.search(self.text):
             return False
-        return bool(PLAN.match(self.text) or _TASK.match(self.text)) or is_promise(self.text)
+        return bool(PLAN.match(self.text) or TASKS.line.match(self.text)) or is_promise(self.text)
 
 
 def is_self_contained(text: str) -> bool:
