@@ -118,11 +118,14 @@ async def _import(session: Session, paths: Sequence[Path], user: str, *, sensiti
 
 
 def _total(reports: Sequence[ImportReport]) -> ImportReport:
-    numbers = ("sessions", "turns", "known", "left_out", "malformed")
     return ImportReport(
         format=", ".join(dict.fromkeys(report.format for report in reports)) or "unknown",
         bad=tuple(bad for report in reports for bad in report.bad),
-        **{name: sum(getattr(report, name) for report in reports) for name in numbers},
+        sessions=sum(report.sessions for report in reports),
+        turns=sum(report.turns for report in reports),
+        known=sum(report.known for report in reports),
+        left_out=sum(report.left_out for report in reports),
+        malformed=sum(report.malformed for report in reports),
     )
 
 

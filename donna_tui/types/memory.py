@@ -102,7 +102,7 @@ class MemoryFilter:
     user_id: str = ME
     sensitive: bool | None = None
     by_deadline: bool = False
-    """Whether to list open tasks with the earliest deadline first, instead of the latest memories."""
+    """List open tasks first and sort by deadline, instead of by time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
