@@ -53,6 +53,14 @@ def file_states(database: Database, prefix: str = "") -> dict[str, FileState]:
     return {row[0]: FileState(*row) for row in rows}
 
 
+def without_state(database: Database) -> list[str]:
+    """Return the indexed notes that have no file state, since a crash prevented it from being written."""
+    return database.column(
+        "SELECT source_id FROM memory_documents WHERE user_id = 'me' AND source_type = 'vault'"
+        " EXCEPT SELECT path FROM file_states"
+    )
+
+
 def file_state(database: Database, path: str) -> FileState | None:
     rows = database.rows(f"SELECT {COLUMNS} FROM file_states WHERE path = ?", (path,))  # noqa: S608
     return FileState(*rows[0]) if rows else None

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from donna_tui.index.database import Database
-from donna_tui.index.files import FileState, file_states, known_paths
+from donna_tui.index.files import FileState, file_states, known_paths, without_state
 from donna_tui.ingest.pending_deletions import suspicious
 from donna_tui.types.errors import Reason, VaultReadError
 from donna_tui.vault.client import ScannedFile, VaultClient
@@ -47,7 +47,7 @@ def compare(client: VaultClient, database: Database, prefix: str = "", *, hash_a
         changed=tuple(path for path in notes if path in known and (hash_all or _changed(known[path], notes[path]))),
         missing=tuple(
             path
-            for path in known
+            for path in (*known, *(() if prefix else without_state(database)))
             if (entries[path].reason in SILENT if path in entries else not path.startswith(unreadable))
         ),
         skipped=tuple(

@@ -91,7 +91,10 @@ def document_of(note: VaultNote) -> Document:
 
 
 class VaultSource:
-    """Keep documents and file states consistent with the files. Every method is one short piece of work."""
+    """Keep documents and file states consistent with the files. Every method is one short piece of work.
+
+    The file state is written last: after a crash before it, the next comparison finds the file again.
+    """
 
     def __init__(
         self, client: VaultClient, store: MemoryStore, chunk: Callable[[Document], list[Chunk]], memory: MemoryIndexer
@@ -122,16 +125,16 @@ class VaultSource:
 
     def remove(self, path: str) -> NoteDeleted | None:
         was_listed = file_state(self._store.database, path) is not None  # perhaps as a file that is not indexed
+        self._memory.removed(path)
         known = self._store.delete(MemorySource.VAULT, path)
         forget_state(self._store.database, path)
-        self._memory.removed(path)
         return NoteDeleted(path=path) if known or was_listed else None
 
     def skip(self, entry: ScannedFile) -> NoteSkipped:
         """Record that a file is not indexed, and why; its document, if any, is removed."""
         reason = entry.reason or Reason.IGNORED
-        if self._store.delete(MemorySource.VAULT, entry.path):
-            self._memory.removed(entry.path)
+        self._memory.removed(entry.path)
+        self._store.delete(MemorySource.VAULT, entry.path)
         state = FileState(path=entry.path, state="skipped", reason=reason, message=entry.message)
         if stat := entry.stat:
             state = replace(state, size=stat.size, mtime_ns=stat.mtime_ns, ctime_ns=stat.ctime_ns, inode=stat.inode)
@@ -145,17 +148,17 @@ class VaultSource:
         moved_from = None if known else self._moved_from(note)
         if moved_from:
             self._store.rename(moved_from, document)
-            forget_state(self._store.database, moved_from)
-            save_state(self._store.database, state)
             self._memory.stored(note)  # before the removal, so that tasks in both keep their vectors
             self._memory.removed(moved_from)
+            forget_state(self._store.database, moved_from)
+            save_state(self._store.database, state)
             return NoteRenamed(path=note.path, old_path=moved_from)
         started = time.perf_counter()
         chunks = self._chunk(document)
         chunk_ms, started = _since(started), time.perf_counter()
         stored = self._store.upsert(document, chunks)
-        save_state(self._store.database, state)
         self._memory.stored(note)
+        save_state(self._store.database, state)
         stages = StageTimes(read=read_ms, chunk=chunk_ms, store=_since(started))
         found_after_ms = None
         if job.noticed_at is not None:  # the time of the save is the file's mtime, if that is plausible
