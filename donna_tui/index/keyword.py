@@ -245,6 +245,60 @@ def one_edit_away(database: Database, word: str, table: str) -> str:
     return next((edit for edit in edits if is_known(edit) and holds_whole_word(database, edit, table)), "")
 
 
+_GERMAN_ENDINGS = ("(?:e[mnrs]?|ern|in(?:nen)?|n|s)?", "(?:e?n|e?s?t|e|ten?|ung(?:en)?)?")
+"""The endings of nouns and adjectives, and of verbs with their nouns: a word has one or the other."""
+_IN_COMPOUNDS = "(?:e?n|e)?"
+"""The endings of a word that are not in its compounds, as that of “Miete” is not in “Mietvertrag”."""
+_PARTICIPLE = re.compile(r"ge(\w{4,}(?:t|en))")
+SHORTEST_GERMAN_STEM, SHORTEST_PART = 4, 3
+"""Letters of the stem of a German word, and of the second part of a compound."""
+MAX_FORMS = 8
+
+NEWEST, GERMAN_SHARE = 1_000, 0.02
+"""The number of new passages of which this share has the word “und” in a vault with German."""
+
+
+def holds_german(database: Database, table: str) -> bool:
+    """Return whether a keyword index has German in more than a few of its newest passages."""
+    last = last_chunk(database)
+    count = f"SELECT count(*) FROM {table} WHERE {table} MATCH 'und' AND rowid > ?"  # noqa: S608
+    return int(database.value(count, (last - NEWEST,)) or 0) > GERMAN_SHARE * min(last, NEWEST)
+
+
+def german_forms(database: Database, word: str, table: str) -> list[str]:
+    """Return the words of a keyword index that are a word without accents with another German ending: “mahnung” for
+    “mahnungen”.
+
+    A word that no passage contains may also be a participle, such as “gemahnt”, or else the first part of compounds.
+    """
+    if len(word) < SHORTEST_GERMAN_STEM:
+        return []
+    tokenize = database.connection.fts5_tokenizer("porter", TOKENIZER_OPTIONS)
+    own = tokenize(word.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False, include_colocated=False)
+    begun = f"SELECT term FROM {VOCABULARY[table]} WHERE term >= ? AND term < ? ORDER BY doc DESC"  # noqa: S608
+
+    def begun_by(base: str, endings: Sequence[str], after: str = "") -> list[str]:
+        stems = [_stems(base, ending) for ending in endings]
+        shortest = min((each[0] for each in stems), key=len)
+        patterns = (f"(?:{'|'.join(each)}){after or ending}" for each, ending in zip(stems, endings, strict=True))
+        pattern = re.compile("|".join(patterns))
+        found = database.column(begun, (shortest, f"{shortest}\U0010ffff"))
+        return [term for term in found if term not in own and pattern.fullmatch(term)]
+
+    forms = begun_by(word, _GERMAN_ENDINGS)
+    if not forms and len(word) > SHORTEST_GERMAN_STEM and not holds_word(database, word, table):
+        participle = _PARTICIPLE.fullmatch(word)
+        forms = begun_by(participle[1], _GERMAN_ENDINGS[1:]) if participle else []
+        forms = forms or begun_by(word, (_IN_COMPOUNDS,), rf"\w{{{SHORTEST_PART},}}")
+    return forms[:MAX_FORMS]
+
+
+def _stems(word: str, ending: str) -> list[str]:
+    """Return what may be the stem of a word with an ending, such as none."""
+    lengths = range(SHORTEST_GERMAN_STEM, len(word) + 1)
+    return [word[:length] for length in lengths if re.fullmatch(ending, word[length:])]
+
+
 MAX_READ = 50
 """Maximum number of passages that are read for the spelling of a word."""
 MAX_BEGUN = 1_000

@@ -11,6 +11,8 @@ from donna_tui.index.database import Database, RunParallel
 from donna_tui.index.documents import ChunkPosition, places_of
 from donna_tui.index.filters import ScoredChunk, fts_table_of, quoted
 from donna_tui.index.keyword import (
+    german_forms,
+    holds_german,
     holds_spelling,
     holds_whole_word,
     holds_word,
@@ -33,6 +35,7 @@ from donna_tui.text.words import (
     last_part,
     other_article,
     other_spellings,
+    plain,
     stem,
 )
 from donna_tui.types.search import Mode, SearchRequest
@@ -170,7 +173,12 @@ def _respelt(database: Database, query: Query) -> Query:
 
     words = tuple(spelling(_known_end(database, word, table), is_excluded=False) for word in query.words)
     without = tuple(spelling(word, is_excluded=True) for word in query.without)
-    return replace(query, words=words, without=without, spellings=tuple(added))
+    query = replace(query, words=words, without=without, spellings=tuple(added))
+    if not holds_german(database, table):
+        return query
+    terms = (term.strip(PUNCTUATION) for term in query.terms if term not in kept)
+    forms = ((word, form) for word in terms if word.isalpha() for form in german_forms(database, plain(word), table))
+    return replace(query, spellings=(*query.spellings, *forms))
 
 
 MAX_PARTS = 20

@@ -280,23 +280,25 @@ _OPENING = re.compile('-?"?')
 _BARE_KEYS = frozenset(f"{key}:" for key in KEYS)
 
 _GERMAN = frozenset(
-    "beim das dein deine deinem deinen deiner dem der diese diesem diesen dieser ein eine einem einen einer für gab"
-    " gemacht habe haben hatte hatten ich ihre ihrem ihren ihrer im ist kann kannst konnte konnten können mein meine"
-    " meinem meinen meiner mich sich sind sollte sollten und uns unser unsere unserem unseren unserer vom von wann"
-    " waren warum wegen welche welchem welchen welcher welches wem wen wer werden weshalb wie wieso wir wird wollte"
-    " wollten wurde wurden zum zur über".split()
+    "auch aufs beim bist darf das dein deine deinem deinen deiner dem der diese diesem diesen dieser dürfen ein"
+    " eine einem einen einer für fürs gab gemacht habe haben hatte hatten hattest ich ihre ihrem ihren ihrer im"
+    " ist kann kannst keine keinen konnte konnten können mein meine meinem meinen meiner mich musste mussten"
+    " möchte nur sehr sich sind sollte sollten und uns unser unsere unserem unseren unserer viel viele vielen vom"
+    " von wann waren warum wegen welche welchem welchen welcher welches wem wen wer werden weshalb wie wieso"
+    " wieviel wir wird wofür woher wohin wollte wollten womit worden worüber wurde wurden zum zur über".split()
 )
 """Stop words of German that are not words of English: a question with one of them is German."""
 
 _GERMAN_ELSEWHERE = frozenset(
-    "ab am auf aus bei bis dann dass den des die dies doch du durch er es gibt hat ihm ihn ihnen ihr man mir mit nach"
-    " ob oder sein seine sie um unter vor war will wo zu".split()
+    "ab am ans auf aus bei bin bis dann dass den des die dies doch du durch er es gibt hast hat ihm ihn ihnen"
+    " ihr ins man mir mit nach ob oder oft sein seine sie um unter vor war will wo zu".split()
 )
 """Its stop words that may mean something in English, as “die”, “war” and “MIT” do."""
 
 ASKING_WORDS = frozenset(
-    "describe described discuss discussed discussion explain explained many mention mentioned much said say says"
-    " summarise summarize summary talk talked tell think thought told".split()
+    "already bereits currently describe described discuss discussed discussion explain explained many mention"
+    " mentioned much muss musst müssen noch said say says schon soll sollen still summarise summarize summary"
+    " talk talked tell think thought told yet".split()
 )
 """Words that express the request rather than its subject; like stop words they count only if there are no others."""
 
@@ -314,16 +316,18 @@ def _is_weak(word: str, weak: frozenset[str]) -> bool:
     return word.lower().strip(PUNCTUATION) in weak or _NEGATED.search(word) is not None
 
 
+def without_stop_words(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the words that are not stop words, without joined endings."""
+    is_german = any(_is_weak(word, _GERMAN) for word in words)
+    stop_words = STOP_WORDS | _GERMAN | _GERMAN_ELSEWHERE if is_german else STOP_WORDS
+    return tuple(word for word in map(without_joined, words) if not _is_weak(word, stop_words))
+
+
 @lru_cache(maxsize=64)
 def _strong(words: tuple[str, ...]) -> tuple[str, ...]:
     """Return the words that carry meaning, without joined endings; all words if none does."""
-    bare = tuple(map(without_joined, words))
-    is_german = any(_is_weak(word, _GERMAN) for word in words)
-    stop_words = STOP_WORDS | _GERMAN | _GERMAN_ELSEWHERE if is_german else STOP_WORDS
-    for weak in (stop_words | ASKING_WORDS, stop_words):
-        if strong := tuple(word for word in bare if not _is_weak(word, weak)):
-            return strong
-    return bare
+    rest = without_stop_words(words) or tuple(map(without_joined, words))
+    return tuple(word for word in rest if not _is_weak(word, ASKING_WORDS)) or rest
 
 
 SENTENCE = 4

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from donna_tui.index.documents import date_words_of
 from donna_tui.platform.lazy import np
 from donna_tui.search.passages import PassageCache, PassageRow
-from donna_tui.search.query import Query, date_pattern, latest_of, without_dates, without_joined
+from donna_tui.search.query import Query, date_pattern, latest_of, without_dates, without_joined, without_stop_words
 from donna_tui.search.sections import section_of
 from donna_tui.text.words import (
     ONE_ON_ONE,
@@ -163,9 +163,9 @@ def query_content(query: Query) -> QueryContent:
 
 
 def asking_words(query: Query) -> list[str]:
-    """Return the terms of a query by which it asks for a section of minutes."""
+    """Return the words of a query by which it asks for a section of minutes, without stop words."""
     _, asking = section_of(query.text)
-    return [term for term in query.terms if term.lower().strip(PUNCTUATION) in asking]
+    return [word for word in without_stop_words(query.words) if word.lower().strip(PUNCTUATION) in asking]
 
 
 def clear_cosine(content: str, source: str, *, is_known: bool = True) -> float:

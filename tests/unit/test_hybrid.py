@@ -527,6 +527,28 @@ def test_umlauts_are_found_in_either_spelling(store: MemoryStore, text: str, fou
     assert [hit.snippet.marks for hit in outcome.hits] != [()]
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Mahnungen", "a"), ("wer wurde gemahnt?", "a"), ("gekündigt", "b"), ("Miete", "b"), ("Gerät", ""),
+        ("Haftpflicht", "c"), ("Messer", ""), ("Händler", "a"), ("Frist", "b"), ("Fristen", "b"), ("Monat", ""),
+    ],
+)  # fmt: skip
+def test_german_words_are_found_with_other_endings_and_in_compounds(store: MemoryStore, text: str, found: str) -> None:
+    add(store, "a", "Erste Mahnung und zweite Rate, von der Händlerin", leaning(0.1))
+    add(store, "b", "Mietvertrag, kündigen mit der Frist", leaning(0.1, axis=2))
+    add(store, "c", "Haftpflichtversicherung, Monatsrate und eine Messung", leaning(0.1, axis=3))
+    outcome = asked(store, text)
+    assert paths(outcome) == list(found)
+    assert all(hit.snippet.marks for hit in outcome.hits)
+
+
+def test_english_words_have_no_german_endings(store: MemoryStore) -> None:
+    add(store, "a", "the mast of the ship and the number", leaning(0.1))
+    assert paths(asked(store, "masten")) == []
+    assert paths(asked(store, "number")) == ["a"]
+
+
 def test_both_spellings_of_a_name_are_found_and_one_is_excluded_where_a_vault_has_both(store: MemoryStore) -> None:
     add(store, "Hans Müller.md", "Frau in der Logistik.", leaning(0.1))
     add(store, "b.md", "Petra Mueller zeichnet.", leaning(0.1, axis=2))
