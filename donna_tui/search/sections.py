@@ -101,13 +101,14 @@ TASKS = MinutesSection(
     asks=re.compile(
         rf"{_ALL}((?:{_OPEN})\s+(?:{_TASK})|action items?|next steps?|nächsten? schritte)(?:\W*\Z|\s+(?:{_ABOUT})\b)"
         rf"|{_ALL}((?:{_OPEN})\s+(?:{_OWN}|action items))(?:\s+[^\W\d]\w*){{1,3}}\W*\Z"
-        r"|\bwhat(?:['’]s| is| was) (still (?:open|to (?:be done|do)))\b"
+        r"|\bwhat(?:['’]s| is| was) ((?:still|left) (?:open|to (?:be done|do)))\b"
+        r"|\b(?:what|which)\b.{0,40}\b(?:do|does)\b.{0,40}\b(still (?:have|need) to(?: do)?)\b"
         rf"|\b(?:what|which|welche)\s+({_TODO})\s+(?:are|is|sind|were)(?:\s+(still|noch))?\s+(left|offen|{_OPEN})\b"
         rf"|\A\W*(?:\w+\s+){{0,2}}(?:\w+['’]s?|my|our|all|meine|unsere|alle)\s+((?:(?:{_OPEN})\s+)?(?:{_OWN}))\W*\Z"
         rf"|{_ALL}({_OWN})\s+(?:for|of|from|für|von)\b|\A\W*(?:\w+\s+){{1,3}}(action items?|next steps?)\W*\Z"
         r"|\bwhat\s+(?:(?:do|does|did)\b.{0,40}\b((?:have|need) to do)|(should|must)\b.{0,40}\b(do))"
         r"(?:\W*\Z|\s+(next)\W*\Z|\s+(?:this|next|today|tomorrow|before|by)\b)"
-        r"|\bwas\s+(muss|müssen|soll|sollen)\b.{0,40}\b(tun|erledigen)\W*\Z",
+        r"|\bwas\s+(muss|müssen|soll|sollen)\b.{0,40}\b(?:(tun|erledigen)\W*\Z|(noch)\b)",
         re.IGNORECASE,
     ),
     heading=re.compile(rf"[\W\d]*(?:{TASKS_HEADING})[\W\d]*", re.IGNORECASE),
