@@ -30,6 +30,7 @@ from donna_tui.search.ranking import TOP_CANDIDATES, QueryContent, asking_words,
 from donna_tui.text.words import (
     PUNCTUATION,
     STOP_WORDS,
+    irregular_forms,
     is_formatted_number,
     is_one_character,
     last_part,
@@ -174,11 +175,14 @@ def _respelt(database: Database, query: Query) -> Query:
     words = tuple(spelling(_known_end(database, word, table), is_excluded=False) for word in query.words)
     without = tuple(spelling(word, is_excluded=True) for word in query.without)
     query = replace(query, words=words, without=without, spellings=tuple(added))
-    if not holds_german(database, table):
-        return query
+    is_german = holds_german(database, table)
+
+    def forms_of(word: str) -> list[str]:
+        irregular = [form for form in irregular_forms(word) if holds_word(database, form, table)]
+        return irregular + (german_forms(database, plain(word), table) if is_german and word.isalpha() else [])
+
     terms = (term.strip(PUNCTUATION) for term in query.terms if term not in kept)
-    forms = ((word, form) for word in terms if word.isalpha() for form in german_forms(database, plain(word), table))
-    return replace(query, spellings=(*query.spellings, *forms))
+    return replace(query, spellings=(*query.spellings, *((word, form) for word in terms for form in forms_of(word))))
 
 
 MAX_PARTS = 20

@@ -548,6 +548,14 @@ def test_german_words_are_found_with_other_endings_and_in_compounds(store: Memor
     assert all(hit.snippet.marks for hit in outcome.hits)
 
 
+def test_english_words_are_found_in_irregular_forms(store: MemoryStore) -> None:
+    add(store, "a", "We bought a kettle and left.", leaning(0.1))
+    add(store, "b", "Buy tea.", leaning(0.1, axis=2))
+    assert sorted(paths(asked(store, "what did we buy"))) == ["a", "b"]
+    assert paths(asked(store, "leave")) == []
+    assert paths(asked(store, "-buy kettle")) == ["a"]
+
+
 def test_english_words_have_no_german_endings(store: MemoryStore) -> None:
     add(store, "a", "the mast of the ship and the number", leaning(0.1))
     assert paths(asked(store, "masten")) == []
