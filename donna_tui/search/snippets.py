@@ -159,7 +159,7 @@ def _made(snippet: LazySnippet, width: int) -> Snippet:
     if properties := properties_in(snippet):
         text = f"{properties} {text}" if text.startswith("•") else f"{properties} · {text}"
         found = words.found(text)
-    start = _best_start(text, found, words, width)
+    start = _best_start(text, _outside_headers(found, text, body), words, width)
     end = min(len(text), start + width)
     if end < len(text) and (space := text.rfind(" ", start, end + 1)) >= max(
         (high for _, high, _ in found if high <= end), default=start
@@ -171,6 +171,16 @@ def _made(snippet: LazySnippet, width: int) -> Snippet:
         (low - start + len(lead), high - start + len(lead)) for low, high, _ in found if low >= start and high <= end
     )
     return Snippet(f"{lead}{shown}{'…' if end < len(text) else ''}", marks)
+
+
+_TABLE_HEADER = re.compile(r"^[ \t>]*(\|[^\n]+)\n[ \t>]*\|[ \t:|-]+$", re.MULTILINE)
+
+
+def _outside_headers(found: Sequence[tuple[int, int, str]], text: str, body: str) -> Sequence[tuple[int, int, str]]:
+    """Return the matched words that are not in the first row of a table, which only names columns; all if none is."""
+    headers = [plain_text(match[1]) for match in _TABLE_HEADER.finditer(body)] if "|" in body else []
+    spans = [(text.find(header), len(header)) for header in headers]
+    return [each for each in found if not any(0 <= each[0] - start < length for start, length in spans)] or found
 
 
 def _properties(snippet: LazySnippet, words: WordsToMark) -> Iterator[str]:

@@ -188,7 +188,7 @@ def other_spellings(word: str) -> list[str]:
 
 
 _IRREGULAR = (
-    "break broke broken,bring brought,buy bought,catch caught,child children,choose chose chosen,draw drew drawn,"
+    "break broke broken,buy bought,catch caught,child children,choose chose chosen,draw drew drawn,"
     "drink drank drunk,drive drove driven,eat ate eaten,fall fell fallen,feel felt,fight fought,fly flew flown,"
     "foot feet,forget forgot forgotten,give gave given,grow grew grown,hang hung,hear heard,knife knives,lend lent,"
     "lose lost,man men,meet met,pay paid,person people,ride rode ridden,sell sold,send sent,shake shook shaken,"

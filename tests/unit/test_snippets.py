@@ -129,6 +129,13 @@ def test_a_long_text_is_cut_where_the_most_different_words_are() -> None:
     assert len(snippet.text) <= WIDTH + 2
 
 
+def test_a_long_table_is_cut_at_the_row_with_a_word_and_not_at_the_names_of_its_columns() -> None:
+    rows = "\n".join(f"| shop {number} | lamp | 2 years |" for number in range(20))
+    table = f"Receipts\n\n| shop | what | guarantee |\n|---|:-:|---|\n{rows}\n| mill | drill | 3 years |"
+    assert "mill · drill · 3 years" in make_snippet(table, ["drill", "guarantee"]).text
+    assert make_snippet(table, ["guarantee"]).text.startswith("Receipts shop · what · guarantee")
+
+
 def test_the_text_before_the_match_begins_at_a_word() -> None:
     snippet = make_snippet(f"{LONG} target", ["target"])
     assert snippet.text.removeprefix("…").split()[0] in LONG.split()
