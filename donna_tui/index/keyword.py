@@ -250,19 +250,19 @@ _GERMAN_ENDINGS = ("(?:e[mnrs]?|ern|in(?:nen)?|n|s)?", "(?:e?n|e?s?t|e|ten?|ung(
 _IN_COMPOUNDS = "(?:e?n|e)?"
 """The endings of a word that are not in its compounds, as that of “Miete” is not in “Mietvertrag”."""
 _PARTICIPLE = re.compile(r"ge(\w{4,}(?:t|en))")
-SHORTEST_GERMAN_STEM, SHORTEST_PART = 4, 3
-"""Letters of the stem of a German word, and of the second part of a compound."""
+SHORTEST_GERMAN_STEM, LONGEST_ENDING, SHORTEST_PART = 4, 5, 3
+"""Letters of the stem of a German word, of its ending, and of the second part of a compound."""
 MAX_FORMS = 8
 
-NEWEST, GERMAN_SHARE = 1_000, 0.02
-"""The number of new passages of which this share has the word “und” in a vault with German."""
+COUNTED, GERMAN_SHARE = 1_000, 0.1
+"""Maximum number of passages that are counted, and the least number of those with “und” for each one with “the”."""
 
 
 def holds_german(database: Database, table: str) -> bool:
-    """Return whether a keyword index has German in more than a few of its newest passages."""
-    last = last_chunk(database)
-    count = f"SELECT count(*) FROM {table} WHERE {table} MATCH 'und' AND rowid > ?"  # noqa: S608
-    return int(database.value(count, (last - NEWEST,)) or 0) > GERMAN_SHARE * min(last, NEWEST)
+    """Return whether more than a few passages of a keyword index are German."""
+    having = f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT {COUNTED})"  # noqa: S608
+    german, english = (int(database.value(having, (word,)) or 0) for word in ("und", "the"))
+    return german > GERMAN_SHARE * english
 
 
 def german_forms(database: Database, word: str, table: str) -> list[str]:
@@ -271,7 +271,7 @@ def german_forms(database: Database, word: str, table: str) -> list[str]:
 
     A word that no passage contains may also be a participle, such as “gemahnt”, or else the first part of compounds.
     """
-    if len(word) < SHORTEST_GERMAN_STEM:
+    if not SHORTEST_GERMAN_STEM <= len(word) <= LONGEST_STEM:
         return []
     tokenize = database.connection.fts5_tokenizer("porter", TOKENIZER_OPTIONS)
     own = tokenize(word.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False, include_colocated=False)
@@ -295,7 +295,7 @@ def german_forms(database: Database, word: str, table: str) -> list[str]:
 
 def _stems(word: str, ending: str) -> list[str]:
     """Return what may be the stem of a word with an ending, such as none."""
-    lengths = range(SHORTEST_GERMAN_STEM, len(word) + 1)
+    lengths = range(max(SHORTEST_GERMAN_STEM, len(word) - LONGEST_ENDING), len(word) + 1)
     return [word[:length] for length in lengths if re.fullmatch(ending, word[length:])]
 
 
