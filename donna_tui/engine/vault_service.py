@@ -163,12 +163,20 @@ class VaultService:
 
     def _rows(self, known: dict[str, frozenset[NoteState]]) -> tuple[NoteRow, ...]:
         entries = list(self._client.scan())
-        outside = self._outside()
+        outside = {
+            path: is_tracked
+            for path, is_tracked in self._outside().items()
+            if is_tracked or path in known or not self._is_private(path)
+        }
         judged = (self._judged(entry) for entry in sorted(entries, key=lambda entry: entry.path))
         marked = frozenset(path for path, is_known in outside.items() if is_known and self._has_markers(path))
         gone = sorted({path for path, is_known in outside.items() if is_known} - {entry.path for entry in entries})
         deleted = (NoteRow(path=path, states=frozenset({NoteState.DELETED})) for path in gone)
         return (*(_row(entry, known, outside, marked) for entry in judged), *deleted)
+
+    def _is_private(self, path: str) -> bool:
+        note = self._client.try_read(path)
+        return note is not None and note.sensitivity is not Sensitivity.PUBLIC
 
     def _has_markers(self, path: str) -> bool:
         note = self._client.try_read(path)

@@ -258,6 +258,19 @@ async def test_another_key_for_private_notes_counts_for_notes_that_were_indexed_
         assert not states["Plan.md"] & {NoteState.SENSITIVE, NoteState.LOCAL_ONLY}
 
 
+async def test_notes_that_are_never_committed_are_not_called_edited_outside(sandbox: Sandbox) -> None:
+    sandbox.write(".gitignore", "Ignored.md\n")
+    for path in ("Ignored.md", "Secret.md", "Templates/Secret.md", "Templates/Open.md", "New.md"):
+        sandbox.write(path, "---\ndonna: local-only\n---\nx\n" if "Secret" in path else "x\n")
+    await index_once(sandbox)
+    identity = ("-c", "user.name=Ana", "-c", "user.email=ana@example.org")
+    async with open_engine(sandbox, semantic=False) as running:
+        for first in (["init", "--quiet"], [*identity, "commit", "--quiet", "--allow-empty", "--message", "first"]):
+            subprocess.run(["git", *first], cwd=sandbox.root, check=True)
+            rows = await running.engine.notes.vault_rows()
+            assert {row.path for row in rows if NoteState.OUTSIDE in row.states} == {"New.md", "Templates/Open.md"}
+
+
 async def test_a_file_that_is_no_text_is_left_out_rather_than_waiting_for_the_index(sandbox: Sandbox) -> None:
     (sandbox.root / "Picture.md").write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00")
     await index_once(sandbox)

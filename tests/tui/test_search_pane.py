@@ -13,7 +13,7 @@ from donna_tui.tui.search import pane, preview
 from donna_tui.tui.search.dialogs import ScopePicker
 from donna_tui.tui.search.wording import PAGE, Question, nothing_found
 from donna_tui.types.errors import DatabaseError, Reason
-from donna_tui.types.events import ModelStateChanged, NoteIndexed, StageTimes
+from donna_tui.types.events import ModelStateChanged, NoteIndexed, ReconcileDone, StageTimes
 from donna_tui.types.search import FilterProblem, SearchOutcome, SearchRequest
 from donna_tui.types.status import Coverage, ModelPhase
 from tests.tui import scenarios
@@ -180,6 +180,17 @@ async def test_a_search_in_an_empty_vault_says_that_it_is_empty() -> None:
         assert "There are no notes here yet." in donna.screen_text()
         assert "ctrl+k   create a note" in donna.screen_text()
         assert "Searched 0 notes" not in donna.screen_text()
+
+
+async def test_a_search_that_began_before_an_empty_folder_was_read_says_in_the_end_that_it_is_empty() -> None:
+    backend = scenarios.empty()
+    read, backend.current = backend.current, replace(backend.current, last_reconcile=None)
+    async with driving(backend) as donna:
+        await donna.search_for("zebra")
+        assert "The notes are being read." in donna.screen_text()
+        backend.current = read
+        backend.post(ReconcileDone(why="start", seen=0, new=0, changed=0, deleted=0, skipped=0, latency_ms=1.0))
+        await donna.until(lambda: "There are no notes here yet." in donna.screen_text(), "it is empty")
 
 
 def test_a_search_while_the_folder_is_read_does_not_say_that_nothing_is_relevant() -> None:

@@ -135,10 +135,11 @@ def changes_answers(event: EngineEvent) -> bool:
         NoteEmbedded,
         NoteIndexed,
         NoteRenamed,
+        ReconcileDone,
     )
 
     return makes_semantic(event) or isinstance(
-        event, NoteIndexed | NoteEmbedded | NoteDeleted | NoteRenamed | IndexSwapped | ChangedElsewhere
+        event, NoteIndexed | NoteEmbedded | NoteDeleted | NoteRenamed | IndexSwapped | ChangedElsewhere | ReconcileDone
     )
 
 

@@ -107,7 +107,7 @@ class History:
 
     def outside(self) -> dict[str, bool]:
         """Return the notes that differ from the last commit or are missing, and whether it has them; none of nested
-        repositories, and no missing ones outside a sparse checkout.
+        repositories, none that git ignores, and no missing ones outside a sparse checkout.
         """
         entries = list(self._client.scan())
         location = self._repo.find()
@@ -116,12 +116,14 @@ class History:
         notes = {each.path: each.stat.mtime_ns if each.stat else 0 for each in entries if each.reason is None}
         left_out = {each.path for each in entries if each.reason is not None}
         tip = self._repo.tip()
+        known = self._repo.all_blob_ids(tip.commit, location) if tip.commit else {}
+        untracked = self._not_nested(notes.keys() - known.keys())
+        untracked.difference_update(self._repo.ignored(sorted(untracked)) if untracked else ())
         if tip.commit is None:
-            return dict.fromkeys(self._not_nested(notes.keys()), False)
-        known = self._repo.all_blob_ids(tip.commit, location)
+            return dict.fromkeys(untracked, False)
         staged = self._names("diff-index", "--cached", tip.commit, "--")
         changed = ((self._touched(location, notes) | staged) & known.keys()) - left_out
-        suspects = {*filter(self._client.is_note, changed), *self._not_nested(notes.keys() - known.keys())}
+        suspects = {*filter(self._client.is_note, changed), *untracked}
         return {path: path in known for path in suspects if self._differs(path, known, location)}
 
     def missing_with(self, texts: Collection[bytes]) -> set[str]:
