@@ -282,16 +282,19 @@ async def test_the_history_of_a_note_and_of_the_vault() -> None:
         assert len(sandbox.history.items) == 1
         assert "20 Nov 11:32 you" in donna.screen_text()
         await donna.press("h")
-        await donna.until(lambda: len(sandbox.history.items) == 5, "that of the vault is read")
+        await donna.until(lambda: len(sandbox.history.items) == 6, "that of the vault is read")
         text = donna.screen_text()
         assert "History of the vault" in text
+        assert f"now          you         edited outside: {GARDEN}" in text
         assert "claude      wrote People/Priya Raman.md" in text
         assert "Donna       created Meetings/2026-11-20-platform-review.md" in text
         assert "Noor        The runbook of the gateway" in text
         await donna.press("h")
         await donna.until(lambda: len(sandbox.history.items) == 1, "that of the note is back")
         await donna.press("h")
-        await donna.until(lambda: len(sandbox.history.items) == 5, "that of the vault is shown")
+        await donna.until(lambda: len(sandbox.history.items) == 6, "that of the vault is shown")
+        await donna.press("g")
+        await donna.until(lambda: diffed(donna) == [GARDEN], "what was edited outside is shown")
         await donna.press("escape", "h")
         await donna.until(lambda: len(sandbox.history.items) == 1, "from the tree, it is that of the note")
 

@@ -308,6 +308,13 @@ def test_a_move_of_notes_that_changes_no_line_says_so() -> None:
     assert counted(diff_changes(moves)).plain == "no lines changed · in 2 notes"
 
 
+def test_the_preview_of_an_undo_counts_the_notes_that_it_deletes() -> None:
+    changes = [Change(path="new.md", before=b"a\n", after=None), Change(path="old.md", before=b"b\n", after=b"")]
+    words = "2 lines removed · in 2 notes"
+    assert counted(diff_changes(changes)).plain == words
+    assert counted(diff_changes(changes), is_undone=True).plain == f"{words} · 1 note deleted"
+
+
 @pytest.mark.parametrize(
     ("typed", "path"),
     [

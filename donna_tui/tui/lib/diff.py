@@ -27,6 +27,7 @@ from donna_tui.tui.lib.humanize import count, plural
 from donna_tui.tui.lib.inputs import Item, KeyLine
 from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.lib.lines import LineView
+from donna_tui.vault.client import NOTE_ENDINGS
 from donna_tui.vault.note.diff import WHOLE, DiffLine, FileDiff, Hunk, LineKind, as_unified, diff_changes
 from donna_tui.vault.write.changes import Change
 
@@ -80,7 +81,8 @@ def file_title(diff: FileDiff) -> Content:
     name = Content.styled(clean_line(diff.path), "strong")
     if diff.old_path:
         name = Content.assemble((clean_line(diff.old_path), "muted"), (" → ", "quiet"), name)
-    fate = "" if diff.before_exists == diff.after_exists else ("  new note" if diff.after_exists else "  deleted")
+    made = "new note" if diff.path.lower().endswith(NOTE_ENDINGS) else "new file"
+    fate = "" if diff.before_exists == diff.after_exists else (f"  {made}" if diff.after_exists else "  deleted")
     removed = (f"  −{count(diff.removed)}", "removed-mark") if diff.removed else ""
     added = (f"  +{count(diff.added)}", "added-mark") if diff.added else ""
     same = ("  moved unchanged", "quiet") if diff.old_path and not (diff.added or diff.removed) else ""

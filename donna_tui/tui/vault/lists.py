@@ -14,7 +14,7 @@ from donna_tui.tui.lib.humanize import count, plural
 from donna_tui.tui.lib.lines import ItemList, row_of
 from donna_tui.tui.lib.links import LinkRef
 from donna_tui.tui.lib.markdown import inline
-from donna_tui.tui.vault.wording import KIND_WORDS, actor_name, author_of, day_of, done_by, what_of, when
+from donna_tui.tui.vault.wording import KIND_WORDS, actor_name, author_of, day_of, done_by, paths_words, what_of, when
 from donna_tui.types.notes import BlameLine, LinkLine, NoteLinks
 from donna_tui.vault.write.changes import Change, Operation, Revision
 
@@ -54,8 +54,12 @@ _WHEN = 13
 _WHO = 12
 
 
-class HistoryList(ItemList[Revision | Change]):
-    """A list of commits, and the change outside Donna that is not committed yet."""
+Entry = Revision | Change | tuple[str, ...]
+"""A commit; or what was changed outside and is not committed yet: the change of a note, or the notes of the vault."""
+
+
+class HistoryList(ItemList[Entry]):
+    """A list of commits, and what was changed outside Donna and is not committed yet."""
 
     _undone: frozenset[str] = frozenset()
     _operations: Mapping[str, Operation] = {}
@@ -78,10 +82,10 @@ class HistoryList(ItemList[Revision | Change]):
         known = self._operations.get(about[0])
         return f"{did}: {done_by(known)}" if known is not None else what_of(revision)
 
-    def key(self, item: Revision | Change) -> object:
+    def key(self, item: Entry) -> object:
         return item.commit if isinstance(item, Revision) else "outside"
 
-    def show(self, entries: tuple[Revision | Change, ...]) -> None:
+    def show(self, entries: tuple[Entry, ...]) -> None:
         """List these entries. The cursor stays on its commit if it is among them, unless there is one to select."""
         revisions = [entry for entry in entries if isinstance(entry, Revision)]
         self._undone = undone(revisions)
@@ -94,9 +98,9 @@ class HistoryList(ItemList[Revision | Change]):
 
     def row(self, index: int, width: int) -> Content:
         revision = self.items[index]
-        if isinstance(revision, Change):
-            words = ("now", "you", "edited outside, not in the history yet")
-            return _columns(*words, width=width, tone="warning")
+        if not isinstance(revision, Revision):
+            rest = ", not in the history yet" if isinstance(revision, Change) else f": {paths_words(revision)}"
+            return _columns("now", "you", f"edited outside{rest}", width=width, tone="warning")
         operation = revision.operation
         is_undone = operation is not None and self.is_undone(operation)
         tone = "quiet" if is_undone else "plain" if operation is not None else "muted"

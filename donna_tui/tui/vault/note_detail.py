@@ -215,6 +215,7 @@ def changed_lines(before: str, after: str) -> range:
 
 
 MAX_HISTORY = 200
+"""Maximum number of commits that are listed, and of notes edited outside that are shown."""
 
 ASKING = "Asking git what changed …"
 
@@ -251,6 +252,8 @@ class NoteDetail(Container):
     _has_failed = False
     no_history = ""
     """Why there is no history to read; empty if there is one."""
+    edited_outside: tuple[str, ...] = ()
+    """The notes of the vault that were edited, renamed or deleted outside."""
 
     def compose(self) -> ComposeResult:
         with Panel("Note", id="detail-middle"):
@@ -438,7 +441,8 @@ class NoteDetail(Container):
             revisions = await backend.notes.history(path, limit=MAX_HISTORY)
             outside = await backend.notes.outside_change(path) if path and self._is_outside else None
         self._outside = outside
-        self.history.show((*([outside] if outside is not None else []), *revisions))
+        first = outside if path else self.edited_outside
+        self.history.show((*([first] if first else []), *revisions))
 
     @work(group="blame", exclusive=True)
     async def _read_blame(self, backend: Backend) -> None:
@@ -487,6 +491,8 @@ class NoteDetail(Container):
         commit = line.commit if line is not None else ""
         if isinstance(entry, Revision):
             self._read_revision(entry.commit, f"{moment(entry.at)} · {author_of(entry)} · {self.history.what(entry)}")
+        elif isinstance(entry, tuple):
+            self._read_revision(entry, "You edited this outside; it is not in the history yet")
         elif commit and line is not None:
             self._read_revision(commit, f"{moment(line.at)} · {clean_line(line.author)}")
         elif self._outside is not None and (self.tab != "history" or entry is not None):
@@ -500,11 +506,16 @@ class NoteDetail(Container):
             self._draw((), "", empty=nothing if self._path or picks else "")
 
     @work(group="revision", exclusive=True)
-    async def _read_revision(self, commit: str, title: str) -> None:
+    async def _read_revision(self, commit: str | tuple[str, ...], title: str) -> None:
+        """Show the changes of a commit, or those of these notes since the last one."""
         if self._backend is None:
             return
+        notes = self._backend.notes
         try:
-            changes = await self._backend.notes.revision_changes(commit)
+            if isinstance(commit, tuple):
+                changes = (await notes.plan_outside(commit[:MAX_HISTORY])).changes
+            else:
+                changes = await notes.revision_changes(commit)
         except DonnaError as error:
             self._draw((), title, empty=self._failed(error).what)
             return

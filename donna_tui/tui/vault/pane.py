@@ -294,9 +294,9 @@ class VaultPane(PartsPane):
         self.follow()
         self._arrive()
         await self._read_steps(backend)
-        no_history = wording.no_history(self._steps_error)
-        if no_history != self.detail.no_history:
-            self.detail.no_history = no_history
+        history = wording.no_history(self._steps_error), self.note_tree.outside(("",))
+        if history != (self.detail.no_history, self.detail.edited_outside):
+            self.detail.no_history, self.detail.edited_outside = history
             self.detail.reload()
         self.post_message(ActionsChanged())
 

@@ -121,7 +121,9 @@ def counted(diffs: tuple[FileDiff, ...], *, is_undone: bool = False) -> Content:
     fewer = f"{plural(removed, 'line')} removed"
     parts = [*([(fewer, "$text-error")] if removed else []), *([(more, "$text-success")] if added else [])]
     where = [(f"in {plural(len(diffs), 'note')}", "$text-muted")] if len(diffs) > 1 else []
-    shown = (parts or [("no lines changed", "$text-muted")]) + where
+    gone = sum(diff.before_exists and not diff.after_exists for diff in diffs) if is_undone else 0
+    lost = [(f"{plural(gone, 'note')} deleted", "$text-error")] if gone else []
+    shown = (parts or [("no lines changed", "$text-muted")]) + where + lost
     return Content.styled(" · ", "$text-disabled").join(Content.styled(text, style) for text, style in shown)
 
 
