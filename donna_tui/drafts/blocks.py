@@ -433,7 +433,9 @@ class _Parser:
             role, column = _role_of_rows(head, here)
         elif role:
             said = cells[1:] if _ROW_NUMBER.fullmatch(cells[0]) else cells
-            words = [cell for cell in said if cell and cell != "[ ]"]
+            words = [cell for cell in said if cell not in ("", "[ ]")]
+            if role is not Role.DECISIONS:
+                words = [cell for cell in words if not _OPEN.fullmatch(cell)]
             is_filled = len(words) > 1 or said[:1] == words if column is None else any(cells[column : column + 1])
             is_closed = any(_closes(role, name, cell) for name, cell in zip(head, cells, strict=False))
             joined = " – ".join(words)
@@ -654,6 +656,9 @@ _OF_TASKS = re.compile(
 """A column that a table of action items has; one of shortcuts has a column “Action” too."""
 _OF_STATUS = re.compile(r"(?:status|state|done|erledigt|statut|état|fait|estado|hecho)\W*", re.IGNORECASE)
 _OF_ANSWERS = re.compile(r"(?:answer|antwort|réponse|respuesta)s?\W*", re.IGNORECASE)
+_OPEN = re.compile(r"open|to[- ]?do|not started|offen|ouverte?|à faire|abiert[ao]|pendiente", re.IGNORECASE)
+"""A cell that says of a task or a question no more than that it is in the list."""
+
 _CLOSED = re.compile(
     r"x|yes|ja|oui|sí|closed|completed?|cancell?ed|resolved|done\b.*|erledigt\b.*|abgeschlossen|abgesagt|terminée?"
     r"|annulée?|cerrado",

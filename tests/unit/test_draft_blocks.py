@@ -873,7 +873,8 @@ def test_the_rows_of_a_table_of_decisions_or_action_items_are_quoted() -> None:
     [
         (("Date | Decision", "1 May | Buy a van", " | Sell the boat"), ["1 May – Buy a van", "Sell the boat"]),
         (("No | Decision", "D1 | Buy a van", "2) | Sell the boat"), ["Buy a van", "Sell the boat"]),
-        (("Action | Owner | Status", "Buy tea | Kim | Complete", "Sell it | Bo | open"), ["Sell it – Bo – open"]),
+        (("Action | Owner | Status", "Buy tea | Kim | Complete", "Sell it | Bo | open"), ["Sell it – Bo"]),
+        (("Decision | Status", "Buy a van | open"), ["Buy a van – open"]),
         (("Done | Action | Owner", "[x] | Buy tea | Kim", "[ ] | Sell it | Bo"), ["Sell it – Bo"]),
         (("Question | Answer", "Is it approved? | Yes", "Who pays? | "), ["Who pays?"]),
         (("Shortcut | Action", "Ctrl+S | Save the file"), []),
