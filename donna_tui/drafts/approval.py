@@ -296,7 +296,8 @@ def _changes(before: str, after: str) -> Iterator[tuple[str, str, str]]:
 def _stub_remarks(stubs: Sequence[Change]) -> list[str]:
     """Name the people for whom an empty page is created."""
     names = [change.path.removeprefix(f"{FOLDER}/").removesuffix(".md") for change in stubs]
-    return [f"Creates empty pages in {FOLDER}: {first_of(names, NAMED_STUBS)}."] if names else []
+    pages = "empty pages" if len(names) > 1 else "an empty page"
+    return [f"Creates {pages} in {FOLDER}: {first_of(names, NAMED_STUBS)}."] if names else []
 
 
 def _body(text: str) -> str:

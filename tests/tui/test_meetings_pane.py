@@ -160,7 +160,7 @@ async def test_card_previews_the_note_of_the_selected_meeting() -> None:
         text = donna.screen_text()
         assert "Fri 20 Nov 2026, today, 14:15–15:00 · work" in text
         assert "Priya Raman, Tomas Lindqvist" in text
-        assert "▸ now · Now." in text
+        assert "▸ now · This is what its brief" in text
         assert "The hot set stays in the process." in text
         assert "would be saved to Meetings/2026-11-20-design-review.md · 1 source" in text
         assert "No note of the last meeting" in text

@@ -29,7 +29,7 @@ _DAYS_OF_WEEK = 7
 WITH_PREVIEW = (MeetingState.COMING, MeetingState.NOW, MeetingState.ENDED, MeetingState.DUE, MeetingState.FAILED)
 _STATE_TEXTS = {
     MeetingState.COMING: "Its brief is written shortly before it begins; this is what it would say now.",
-    MeetingState.NOW: "Now. This is what its brief would say.",
+    MeetingState.NOW: "This is what its brief would say.",
     MeetingState.ENDED: "Over, without a note. This is what the note would say.",
     MeetingState.DUE: "Over; its draft will be written soon. This is what it would say now.",
     MeetingState.DRAFTED: "Its draft is waiting in Review.",

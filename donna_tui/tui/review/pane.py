@@ -459,7 +459,8 @@ class ReviewPane(PartsPane):
         whole = draft.evidence if draft is not None else ()
         words = wording.evidence_head(len(own), len(whole)) if draft is not None else ""
         self.query_one("#evidence-head", Static).update(Content.styled(words, "$text-muted"))
-        self.passages.empty_text = "None are recorded on this device." if draft is not None else ""
+        none = "It quotes no note, or it was drafted on another device."
+        self.passages.empty_text = none if draft is not None else ""
         self.passages.set_items(own or whole)
 
     def show_passage(self) -> None:

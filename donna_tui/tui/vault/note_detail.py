@@ -37,7 +37,15 @@ from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.vault.lists import BlameList, HistoryList, LinkList
 from donna_tui.tui.vault.parts_pane import LOAD_DELAY, MAX_WAIT_SECONDS
 from donna_tui.tui.vault.tree import TreeRow
-from donna_tui.tui.vault.wording import AS_RECORDED, PICK_CHANGE, author_of, gone_with_edit, note_head, why_special
+from donna_tui.tui.vault.wording import (
+    AS_RECORDED,
+    FOLDER_AS_RECORDED,
+    PICK_CHANGE,
+    author_of,
+    gone_with_edit,
+    note_head,
+    why_special,
+)
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.notes import BlameLine, NoteLinks, NoteState, NoteText
 from donna_tui.vault.note.read import parse_frontmatter
@@ -218,6 +226,7 @@ MAX_HISTORY = 200
 """Maximum number of commits that are listed, and of notes edited outside that are shown."""
 
 ASKING = "Asking git what changed …"
+EDITED_OUTSIDE = "You edited this outside; it is not in the history yet"
 
 Tab = Literal["note", "history", "blame", "links"]
 TABS: tuple[Tab, ...] = ("note", "history", "blame", "links")
@@ -468,6 +477,12 @@ class NoteDetail(Container):
         row = self._row
         return row is not None and row.note is not None and NoteState.OUTSIDE in row.note.states
 
+    @property
+    def _outside_below(self) -> tuple[str, ...]:
+        """Return the notes edited outside in the selected folder."""
+        folder = self._row.path if self._row is not None and self._row.is_folder else None
+        return tuple(path for path in self.edited_outside if folder and path.startswith(f"{folder}/"))
+
     @contextmanager
     def _explaining(self, rows: RowList, empty: str) -> Iterator[None]:
         """Read what a list shows; an empty one shows `empty`, or why it could not be read."""
@@ -491,19 +506,19 @@ class NoteDetail(Container):
         commit = line.commit if line is not None else ""
         if isinstance(entry, Revision):
             self._read_revision(entry.commit, f"{moment(entry.at)} · {author_of(entry)} · {self.history.what(entry)}")
-        elif isinstance(entry, tuple):
-            self._read_revision(entry, "You edited this outside; it is not in the history yet")
+        elif below := entry if isinstance(entry, tuple) else self._outside_below if self.tab == "note" else ():
+            self._read_revision(below, EDITED_OUTSIDE)
         elif commit and line is not None:
             self._read_revision(commit, f"{moment(line.at)} · {clean_line(line.author)}")
         elif self._outside is not None and (self.tab != "history" or entry is not None):
             self.workers.cancel_group(self, "revision")
-            self._draw((self._outside,), "You edited this outside; it is not in the history yet")
+            self._draw((self._outside,), EDITED_OUTSIDE)
         else:
             self.workers.cancel_group(self, "revision")
             picks = self.tab in ("history", "blame")
             unknown = self._outside_unknown if self._is_outside and self.tab != "history" else ""
-            nothing = unknown or self.no_history or (PICK_CHANGE if picks else AS_RECORDED)
-            self._draw((), "", empty=nothing if self._path or picks else "")
+            recorded = AS_RECORDED if self._path else FOLDER_AS_RECORDED if self._row is not None else ""
+            self._draw((), "", empty=unknown or self.no_history or (PICK_CHANGE if picks else recorded))
 
     @work(group="revision", exclusive=True)
     async def _read_revision(self, commit: str | tuple[str, ...], title: str) -> None:

@@ -141,6 +141,7 @@ def day_of(at: float, newest: float) -> str:
 LOADING = NoticeText("Loading your notes …", is_loading=True)
 EMPTY = NoticeText("This vault has no notes yet.", "Create the first one.", actions=(("vault.new", "create a note"),))
 AS_RECORDED = "This note has no changes since the last commit."
+FOLDER_AS_RECORDED = "No note here has changes since the last commit."
 PICK_CHANGE = "Select a change in the history to see what it did."
 
 
