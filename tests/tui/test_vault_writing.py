@@ -1106,6 +1106,23 @@ async def test_what_an_editor_saves_in_the_note_itself_is_one_step_of_undo(monke
         assert "Undone · +1 −1 · Z redo" in notices(donna.app)
 
 
+@pytest.mark.slow
+async def test_a_note_that_was_moved_while_an_editor_had_it_open_is_reported_to_exist_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    backend, moved = scenarios.normal(), "Ideas/Moved.md"
+
+    def move_and_save(data: bytes) -> bytes:
+        backend.vault.files[moved] = data
+        return data.replace(b"800 ms", b"900 ms")
+
+    async with driving(backend, note=DECISIONS) as donna:
+        saving(monkeypatch, donna, backend, move_and_save)
+        await donna.press("e")
+        await donna.until(lambda: f"The note was moved to {moved}" in notices(donna.app), "it says where it is")
+        assert "Committed · +1 −1 · z undo" in notices(donna.app)
+
+
 async def test_what_an_editor_saved_is_not_said_to_be_unwritten(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     backend.fail("plan_since", VaultWriteError(Reason.GIT_BUSY, "a merge is in progress"))

@@ -70,12 +70,15 @@ class VaultFlows(PlanFlow):
         self._edits_without_history = False
         """True once the user has declined to create a repository before an edit."""
 
-    async def edit(self, path: str, file: Path, line: int, as_it_was: str = UNCHANGED) -> Outcome | None:
+    async def edit(
+        self, path: str, file: Path, line: int, as_it_was: str = UNCHANGED, *, known: frozenset[str] | None = None
+    ) -> Outcome | None:
         """Open the note itself in the user's editor, and commit the saved text; report `as_it_was` if it is the same.
 
         The current version is committed before the editor runs. A note that Donna may not commit is opened
-        nevertheless.
+        nevertheless. The note can have been moved meanwhile to any path but the `known` ones.
         """
+        self._known = known
         version, why = await self._before_editing(path)
         if version is None and not why:
             return None
@@ -88,7 +91,11 @@ class VaultFlows(PlanFlow):
             if stamp != await asyncio.to_thread(_stamp, file):
                 self._report(f"Saved, but not committed, so undo cannot restore what was there. {why}")
             return None
-        return await self._adopted(partial(self._backend.notes.plan_since, version), as_it_was)
+        outcome = await self._adopted(partial(self._backend.notes.plan_since, version), as_it_was)
+        if outcome is not None and (moved := await self._moved(len(version.data), etag_of(version.data))):
+            words = "while you edited it, and your editor saved it at its old path, so there are two notes now."
+            self._report(f"The note was moved to {clean_line(moved)} {words}")
+        return outcome
 
     async def commit(self, paths: tuple[str, ...]) -> Outcome | None:
         return await self._adopted(partial(self._backend.notes.plan_outside, paths), UNCHANGED)
@@ -474,7 +481,8 @@ class VaultFlows(PlanFlow):
         if error.reason not in (Reason.CONFLICT, Reason.MISSING) or edit.etag is None:
             return edit if await self._refused(error) else None
         theirs = await self._now(edit.path)
-        if theirs is None and (moved := await self._moved(edit)):
+        size = len(edit.base.encode("utf-8", "surrogatepass"))
+        if theirs is None and (moved := await self._moved(size, edit.etag)):
             await self.follow(edit.path, moved)
             return replace(edit, path=moved)
         merge = merge_texts(edit.base, edit.text, theirs.text if theirs is not None else "")
@@ -488,17 +496,16 @@ class VaultFlows(PlanFlow):
             await self._store(retry)
         return retry
 
-    async def _moved(self, edit: Edit) -> str:
+    async def _moved(self, size: int, etag: str) -> str:
         """Return the path of a note that appeared with the version from before an edit; empty if there is none."""
         if self._known is None:
             return ""
-        size = len(edit.base.encode("utf-8", "surrogatepass"))
         with suppress(DonnaError):
             for row in await self._backend.notes.vault_rows():
                 is_new = row.path not in self._known and row.path not in self.edits.paths
                 if is_new and row.size - size in (0, len(BOM_UTF8)):
                     note = await self._now(row.path)
-                    if note is not None and note.etag == edit.etag:
+                    if note is not None and note.etag == etag:
                         return row.path
         return ""
 

@@ -428,7 +428,8 @@ class VaultPane(PartsPane):
         """Open a note itself in the editor, at a line (1-based), and commit what was saved."""
         with showing_errors(self, lambda error: sentence(error.message)):
             file = self.backend.absolute_path(path)
-            self._change(partial(self.flows.edit, path, file, line))
+            known = wording.names_of(self.note_tree.notes)
+            self._change(partial(self.flows.edit, path, file, line, known=known))
 
     def action_vault_commit(self) -> None:
         if self._lacks_repository:
