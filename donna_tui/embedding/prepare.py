@@ -75,7 +75,7 @@ def install_model(
         if ready := prepared_model(cache):
             return ready
         if _usable_weights(models) is None:
-            on_phase(ModelPhase.PREPARING, "Downloading the embedding model")
+            on_phase(ModelPhase.PREPARING, "Downloading the model")
             download_weights(cache, sources, on_progress or _report_tenths(on_phase), cancel)
         return _export(cache, on_phase, cancel)
 
@@ -120,13 +120,13 @@ def _only_one(lock: Path, on_phase: OnPhase, cancel: Event) -> Iterator[None]:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
-                on_phase(ModelPhase.PREPARING, "Another Donna process is preparing the embedding model")
+                on_phase(ModelPhase.PREPARING, "Another Donna process is preparing the model")
                 _pause(cancel)
         yield
 
 
 def _export(cache: Path, on_phase: OnPhase, cancel: Event) -> ModelFiles:
-    on_phase(ModelPhase.PREPARING, "Preparing the embedding model for this machine, once")
+    on_phase(ModelPhase.PREPARING, "Preparing the model (only once)")
     folder = files.export_folder(cache)
     log = folder.with_name("export.log")
     try:

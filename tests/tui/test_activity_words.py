@@ -16,7 +16,7 @@ from donna_tui.tui.shell.bars import footer_actions, strip_content
 from donna_tui.types.errors import Reason
 from donna_tui.types.events import CHANGED, ProblemRaised, ReconcileDone, SearchDone
 from donna_tui.types.memory_events import VaultWritten
-from donna_tui.types.status import Coverage
+from donna_tui.types.status import Coverage, ModelPhase
 from tests.tui import scenarios
 from tests.tui.test_wording import told
 
@@ -67,6 +67,13 @@ def test_status_strip_shows_keyword_readiness_and_semantic_progress() -> None:
     embedding = replace(building, coverage=Coverage(notes=100, text=100, vectors=10))
     assert "keyword ready · semantic 10 %, " in strip_content(embedding, 200).plain
     assert "left" in strip_content(embedding, 200).plain
+
+
+def test_a_narrow_strip_says_that_the_model_is_being_prepared() -> None:
+    status = replace(
+        scenarios.AT_REST, model_phase=ModelPhase.PREPARING, model_detail="Preparing the model (only once)"
+    )
+    assert strip_content(status, 60).plain == "501 notes · keyword ready · preparing the model (only once)"
 
 
 @pytest.mark.parametrize("width", [60, 50])

@@ -78,7 +78,7 @@ def test_a_missing_export_is_made_once(machine: Machine) -> None:
     machine.behave("succeed")
     assert machine.prepare() == machine.prepare()
     assert machine.runs == 1
-    assert [phase for phase, _ in machine.phases] == [ModelPhase.PREPARING]
+    assert machine.phases == [(ModelPhase.PREPARING, "Preparing the model (only once)")]
 
 
 def test_a_damaged_export_is_made_again(machine: Machine) -> None:

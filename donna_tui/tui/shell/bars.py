@@ -17,6 +17,7 @@ from textual.widgets import Static
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.action import Action, ActionState, Pane
 from donna_tui.tui.lib.actions import ACTIONS, active_contexts, title_here
+from donna_tui.tui.lib.error_messages import lowered
 from donna_tui.tui.lib.humanize import count, estimate, milliseconds, percent, plural
 from donna_tui.tui.lib.inputs import bar, fitting, key_words
 from donna_tui.tui.lib.keymap import shown_key
@@ -234,7 +235,7 @@ def _semantic(status: Status) -> Content:
     cover = status.coverage
     keyword = "" if _is_building(cover) else f"keyword ready{_SEPARATOR}"
     if status.model_phase is ModelPhase.PREPARING and status.model_detail:
-        return Content(f"{keyword}{clean_line(status.model_detail)}")
+        return Content(f"{keyword}{lowered(clean_line(status.model_detail))}")
     if (phase := _LOADING.get(status.model_phase)) is not None:
         return Content(f"{keyword}{phase}")
     if (phase := _KEYWORD_ONLY.get(status.model_phase)) is not None:
