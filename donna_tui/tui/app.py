@@ -363,7 +363,9 @@ class DonnaApp(App[None], inherit_bindings=False):
             await self._shut_down()
 
     async def _shut_down(self, code: int = 0) -> None:
-        """Exit; `on_unmount` stops the engine."""
+        """Exit; `on_unmount` stops the engine. A signal while the app is ending changes nothing."""
+        if self._exit:
+            return
         if self._main is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(terminal.LONGEST_LEAVE_SECONDS if code else None):

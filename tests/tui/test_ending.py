@@ -115,6 +115,8 @@ def test_quitting_reports_that_it_waits_for_git(tmp_path: Path) -> None:
         os.write(terminal.descriptor, b"h")
         terminal.until(lambda lines: waiting.exists())
         terminal.press(b"\x11", until="Waiting for git to finish …")
+        terminal.process.send_signal(signal.SIGHUP)  # a signal while the app is ending changes nothing
+        terminal.rest(0.3)
         gate.rename(tmp_path / "open").write_text("\n", encoding="utf-8")
         assert ended(terminal) == 0
 
