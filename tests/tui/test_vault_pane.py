@@ -9,7 +9,8 @@ import pytest
 from textual.widgets import Static
 
 from donna_tui.tui.lib.dialogs import DetailScreen, RefusalScreen
-from donna_tui.tui.lib.messages import StepBack
+from donna_tui.tui.lib.edit_dialog import EditScreen
+from donna_tui.tui.lib.messages import OpenNote, StepBack
 from donna_tui.tui.vault.pane import _new_place
 from donna_tui.tui.vault.plan_dialog import PathPrompt, PlanScreen
 from donna_tui.tui.vault.wording import names_of
@@ -250,6 +251,25 @@ async def test_a_key_on_a_list_that_is_being_loaded_says_so() -> None:
         await donna.until(lambda: "Loading your notes" in notices(donna.app), "it says what it waits for")
         backend.gates.release("vault_rows")
         await donna.until(lambda: donna.vault.note_tree.notes, "the tree is shown")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["i", "h"])
+async def test_a_key_right_after_a_note_was_asked_for_is_about_that_note(key: str) -> None:
+    backend = scenarios.normal()
+    backend.gates.hold("vault_rows")
+    async with driving(backend) as donna:
+        donna.main.post_message(OpenNote(DECISIONS, 1))
+        await donna.until(lambda: donna.main.header.active == "vault", "the Vault is shown")
+        asyncio.get_running_loop().call_later(0.1, backend.gates.release, "vault_rows")
+        await donna.press(key)
+        if key == "i":
+            await donna.until(lambda: isinstance(donna.app.screen, EditScreen), "the note is edited")
+        else:
+            await donna.until(lambda: donna.vault.detail.history.items, "the history is read")
+            await donna.rest()
+            assert donna.vault.detail.tab == "history"
+            assert donna.vault.place == (DECISIONS, 1)
 
 
 @pytest.mark.slow

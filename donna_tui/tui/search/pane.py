@@ -38,7 +38,7 @@ from donna_tui.tui.search.bar import SearchBar
 from donna_tui.tui.search.preview import Preview
 from donna_tui.tui.search.results import ResultList, ResultRow
 from donna_tui.tui.search.start_page import RepeatSearch, StartPage, start_facts
-from donna_tui.tui.vault.parts_pane import MAX_WAIT_SECONDS
+from donna_tui.tui.vault.parts_pane import LOOK_SECONDS, MAX_WAIT_SECONDS
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.search import Hit, MemorySource, NameMatch, SearchOutcome
 from donna_tui.types.status import Status
@@ -47,8 +47,6 @@ TYPING_GAP = 0.05
 """Seconds between two searches while typing: shorter than most people's interval between two keys, so that most keys
 are answered at once, and a burst of keys causes few searches.
 """
-
-LOOK_SECONDS = 0.005
 
 REFRESH_SECONDS = 1.0
 """Seconds between two refreshes of the answer, or of the start page, that only changes of the index cause."""

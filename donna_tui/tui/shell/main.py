@@ -275,6 +275,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         being removed, are ignored.
         """
         action = ACTIONS[action_id]
+        if self.is_mounted and isinstance(self.pane, PartsPane) and action.context == self.pane.id:
+            await self.pane.wait_until_loaded()
         if self.is_mounted and isinstance(self.pane, (PartsPane, SearchPane)):
             await self.pane.update_needs(action.needs.split())
         if self._is_leaving or not self.is_mounted:

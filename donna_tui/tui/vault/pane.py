@@ -90,6 +90,13 @@ class VaultPane(PartsPane):
         self._load_unsaved_edits(self.vault_flows.edits)
         super().connect(backend)
 
+    async def wait_until_loaded(self) -> None:
+        """Wait for the note that was asked for too, which is shown with its text once it is read."""
+        await super().wait_until_loaded()
+        if self._pending_line is not None:
+            await self.detail.wait_until_read()
+            self._arrive()
+
     async def update_needs(self, needs: Collection[str]) -> None:
         if "no_write" in needs or "no_move" in needs:
             await self.detail.wait_until_read()

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Collection
 from contextlib import suppress
 from functools import partialmethod
+from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.containers import Horizontal
@@ -29,6 +30,8 @@ LOAD_DELAY = 0.03
 
 MAX_WAIT_SECONDS = 1.0
 """Seconds that a key waits for what its action needs to know."""
+
+LOOK_SECONDS = 0.005
 
 
 class PartsPane(Horizontal):
@@ -95,6 +98,12 @@ class PartsPane(Horizontal):
     def loading_words(self) -> str:
         """Return the notice that the list is still being loaded; empty once it is there."""
         return self.notice.words.title if self.has_class("-empty") and self.notice.words.is_loading else ""
+
+    async def wait_until_loaded(self) -> None:
+        """Wait a moment until the list is there, for a key that is pressed right after the screen is shown."""
+        until = monotonic() + MAX_WAIT_SECONDS
+        while self._backend is not None and self.loading_words and monotonic() < until:
+            await asyncio.sleep(LOOK_SECONDS)
 
     async def update_needs(self, needs: Collection[str]) -> None:
         """Update what an action needs, so that a key right after a change is not refused by the state before."""
