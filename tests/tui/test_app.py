@@ -327,6 +327,9 @@ async def test_jump_goes_to_a_result_by_its_label_and_any_other_key_leaves() -> 
         assert isinstance(donna.app.screen, JumpOverlay)
         await donna.press("escape")
         assert donna.app.screen is donna.main
+        await donna.window(JumpOverlay, "ctrl+g")
+        await donna.pilot.resize_terminal(80, 24)
+        await donna.until(lambda: donna.app.screen is donna.main, "no label is left at a place that moved")
 
 
 @pytest.mark.slow

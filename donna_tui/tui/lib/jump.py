@@ -44,7 +44,7 @@ def visible_targets(widgets: Iterable[Widget]) -> Iterator[JumpTarget]:
 
 
 class JumpOverlay(Modal[JumpTarget]):
-    """Show the labels over the screen; any other key, or a click, closes it."""
+    """Show the labels over the screen; any other key, a click or another size of the terminal closes it."""
 
     def __init__(self, targets: Iterable[JumpTarget]) -> None:
         super().__init__(classes="jump")
@@ -52,6 +52,7 @@ class JumpOverlay(Modal[JumpTarget]):
         self._targets = labelled(tuple(targets))
 
     def compose(self) -> ComposeResult:
+        self._fits = self.app.size
         for name, target in self._targets.items():
             label = Static(Content(f" {name} "), classes="jump-label", name=name)
             label.styles.offset = (target.x, target.y)
@@ -69,6 +70,10 @@ class JumpOverlay(Modal[JumpTarget]):
 
     def on_click(self, event: events.Click) -> None:
         self.dismiss(None)
+
+    def on_resize(self, event: events.Resize) -> None:
+        if event.size != self._fits:  # the targets are elsewhere now
+            self.dismiss(None)
 
 
 def jump(widget: Widget, targets: Sequence[JumpTarget], *, if_none: str) -> None:

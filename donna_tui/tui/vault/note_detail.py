@@ -526,6 +526,7 @@ class NoteDetail(Container):
         if self._backend is None:
             return
         notes = self._backend.notes
+        changes: Sequence[Change]
         try:
             if isinstance(commit, tuple):
                 changes = (await notes.plan_outside(commit[:MAX_HISTORY])).changes
