@@ -69,7 +69,7 @@ test: $(VENV)/.dev
 
 # All other tests except those of `make stress`. They wait longer than those of `make test`, so more of them run in parallel.
 test-slow: $(VENV)/.dev
-	@$(BIN)/pytest -n 4 --dist worksteal -m "slow and not stress"
+	@$(BIN)/pytest -n 5 --dist worksteal -m "slow and not stress"
 
 stress: $(VENV)/.dev
 	@$(BIN)/pytest -m stress --hypothesis-profile=search -o faulthandler_timeout=0
