@@ -187,22 +187,25 @@ def other_spellings(word: str) -> list[str]:
     return ["".join(each) for each in islice(product(*parts), 1, _MAX_SPELLINGS)]
 
 
-_IRREGULAR = (
-    "break broke broken,buy bought,catch caught,child children,choose chose chosen,draw drew drawn,"
-    "drink drank drunk,drive drove driven,eat ate eaten,fall fell fallen,feel felt,fight fought,fly flew flown,"
-    "foot feet,forget forgot forgotten,give gave given,grow grew grown,hang hung,hear heard,knife knives,lend lent,"
-    "lose lost,man men,meet met,pay paid,person people,ride rode ridden,sell sold,send sent,shake shook shaken,"
-    "shelf shelves,shoot shot,sing sang sung,sit sat,sleep slept,speak spoke spoken,spend spent,stand stood,"
-    "steal stole stolen,stick stuck,swim swam swum,teach taught,tear tore torn,throw threw thrown,tooth teeth,"
-    "understand understood,wake woke woken,wear wore worn,wife wives,win won,woman women"
+_IRREGULAR = tuple(
+    forms.split()
+    for forms in (
+        "break broke broken,buy bought,catch caught,child children,choose chose chosen,draw drew drawn,"
+        "drink drank drunk,drive drove driven,eat ate eaten,fall fell fallen,feel felt,fight fought,fly flew flown,"
+        "foot feet,forget forgot forgotten,give gave given,grow grew grown,hang hung,hear heard,knife knives,lend lent,"
+        "lose lost,man men,meet met,pay paid,person people,ride rode ridden,sell sold,send sent,shake shook shaken,"
+        "shelf shelves,shoot shot,sing sang sung,sit sat,sleep slept,speak spoke spoken,spend spent,stand stood,"
+        "steal stole stolen,stick stuck,swim swam swum,teach taught,tear tore torn,throw threw thrown,tooth teeth,"
+        "understand understood,wake woke woken,wear wore worn,wife wives,win won,woman women"
+    ).split(",")
 )
 """Without words that say little, such as “go”, or whose forms have another meaning, such as “left” and “built-in”."""
 
 
 def irregular_forms(word: str) -> list[str]:
     """Return the other forms of an English word that have another stem: “bought” for “buy”."""
-    groups = (forms.split() for forms in _IRREGULAR.split(","))
-    return [form for forms in groups if word.lower() in forms for form in forms if form != word.lower()]
+    lower = word.lower()
+    return [form for forms in _IRREGULAR if lower in forms for form in forms if form != lower]
 
 
 def is_formatted_number(word: str) -> bool:

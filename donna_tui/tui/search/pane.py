@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import replace
@@ -38,7 +37,7 @@ from donna_tui.tui.search.bar import SearchBar
 from donna_tui.tui.search.preview import Preview
 from donna_tui.tui.search.results import ResultList, ResultRow
 from donna_tui.tui.search.start_page import RepeatSearch, StartPage, start_facts
-from donna_tui.tui.vault.parts_pane import LOOK_SECONDS, MAX_WAIT_SECONDS
+from donna_tui.tui.vault.parts_pane import wait_while
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.search import Hit, MemorySource, NameMatch, SearchOutcome
 from donna_tui.types.status import Status
@@ -118,9 +117,7 @@ class SearchRunner:
     async def answer_typed(self) -> None:
         """Answer what was typed already, for a key that needs the results; wait for it a moment."""
         self._run_typed()
-        until = monotonic() + MAX_WAIT_SECONDS
-        while self._searching is not None and not self._searching.is_finished and monotonic() < until:
-            await asyncio.sleep(LOOK_SECONDS)
+        await wait_while(lambda: self._searching is not None and not self._searching.is_finished)
 
     def _run_typed(self) -> None:
         if self._is_scheduled:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import partialmethod
 from time import monotonic
@@ -31,7 +31,14 @@ LOAD_DELAY = 0.03
 MAX_WAIT_SECONDS = 1.0
 """Seconds that a key waits for what its action needs to know."""
 
-LOOK_SECONDS = 0.005
+_LOOK_SECONDS = 0.005
+
+
+async def wait_while(is_busy: Callable[[], object]) -> None:
+    """Wait until a condition is false, for at most `MAX_WAIT_SECONDS`."""
+    until = monotonic() + MAX_WAIT_SECONDS
+    while is_busy() and monotonic() < until:
+        await asyncio.sleep(_LOOK_SECONDS)
 
 
 class PartsPane(Horizontal):
@@ -101,9 +108,7 @@ class PartsPane(Horizontal):
 
     async def wait_until_loaded(self) -> None:
         """Wait a moment until the list is there, for a key that is pressed right after the screen is shown."""
-        until = monotonic() + MAX_WAIT_SECONDS
-        while self._backend is not None and self.loading_words and monotonic() < until:
-            await asyncio.sleep(LOOK_SECONDS)
+        await wait_while(lambda: self._backend is not None and self.loading_words)
 
     async def update_needs(self, needs: Collection[str]) -> None:
         """Update what an action needs, so that a key right after a change is not refused by the state before."""

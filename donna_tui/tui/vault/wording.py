@@ -17,7 +17,7 @@ from donna_tui.tui.lib.keymap import shown_key
 from donna_tui.tui.vault.tree import STATES, TreeRow, states_of
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.notes import NoteRow, NoteState, NoteText
-from donna_tui.vault.write.changes import Operation, OperationKind, Plan, Revision
+from donna_tui.vault.write.changes import Change, Operation, OperationKind, Plan, Revision
 
 _PEOPLE = {"": "Donna", "donna": "Donna", "user": "you", "me": "you", "you": "you"}
 _LONGEST_NAME = 60
@@ -168,7 +168,7 @@ def why_no_undo(operation: Operation, *, is_undone: bool, redo: str) -> str:
     return f"{what} {redo} redoes what was undone last." if redo else what
 
 
-def why_not_undone(selected: object) -> str:
+def why_not_undone(selected: Revision | Change | tuple[str, ...] | None) -> str:
     """Explain what to do with a change of the history that was not made with Donna."""
     if not isinstance(selected, Revision):
         return f"This edit was made outside and is not in the history yet. {shown_key('vault.commit')} commits it."
