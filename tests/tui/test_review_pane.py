@@ -25,6 +25,7 @@ from tests.tui import draft_scenarios, scenarios
 from tests.tui.draft_scenarios import DONE, FAILED, REVIEW, SYNC, SYNC_PATH, SYNC_TARGET, backend_in
 from tests.tui.driving import Driver, assert_clean, driving, marked_rows, notices, row_with
 from tests.tui.fake_backend import FakeBackend, new_passage
+from tests.tui.sample_vault import NOW
 
 SMALL, LARGE = (80, 24), (160, 48)
 
@@ -688,6 +689,23 @@ async def test_the_diff_of_a_narrow_screen_is_shown_from_every_part() -> None:
         await donna.press("escape", "d")
         await donna.rest()
         assert donna.review.diff.region, "the key shows the diff, which was hidden"
+
+
+async def test_the_first_rows_are_scrolled_before_their_scroll_bar_is_shown() -> None:
+    async with driving(backend_in("normal"), at="review") as donna:
+        rows, text, draft = donna.review.rows, donna.review.text, draft_scenarios.sync()
+        rows.show((), NOW)
+        await donna.rest()
+        text.show(None)
+        await donna.rest()
+        rows.show(tuple(draft_scenarios.row(f"d-{n}", f"Draft {n}") for n in range(40)), NOW, reveal="d-30")
+        text.show(replace(draft, text=draft.text + "- A line.\n" * 90))
+        assert not rows.show_vertical_scrollbar and not text.show_vertical_scrollbar
+        assert rows.scroll_offset.y <= 2 * 30 < rows.scroll_offset.y + rows.size.height
+        assert text.scroll_offset.y == text._first_body_row > 0
+        before = rows.scroll_offset.y, text.scroll_offset.y
+        await donna.until(lambda: rows.show_vertical_scrollbar and text.show_vertical_scrollbar, "the bars are shown")
+        assert (rows.vertical_scrollbar.position, text.vertical_scrollbar.position) == before
 
 
 @pytest.mark.slow

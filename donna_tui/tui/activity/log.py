@@ -299,11 +299,6 @@ class EventLog(ItemList[LogRow]):
             self.following = following
             self.post_message(self.Changed())
 
-    def watch_show_vertical_scrollbar(self, shown: bool) -> None:
-        """Set the position of a scroll bar that appears after the log was scrolled."""
-        if shown:
-            self.vertical_scrollbar.position = self.scroll_y
-
     def on_resize(self) -> None:
         self._rows_changed()
 

@@ -57,6 +57,11 @@ class ScrollKeys(ScrollView, can_focus=True, inherit_bindings=False):
     action_page_down = partialmethod(ScrollView.scroll_page_down, animate=False)
     action_page_up = partialmethod(ScrollView.scroll_page_up, animate=False)
 
+    def watch_show_vertical_scrollbar(self, shown: bool) -> None:
+        """Set the position of a scroll bar that appears after the view was scrolled."""
+        if shown:
+            self.vertical_scrollbar.position = self.scroll_y
+
 
 class LineView(ScrollKeys):
     """Base of views of lines. A subclass provides the lines."""
@@ -196,7 +201,8 @@ class CursorView(ScrollKeys):
 
     def _show_cursor(self) -> None:
         region = Region(0, self.selected_index * self.row_height, 1, self.row_height)
-        self.scroll_to_region(region, animate=False, immediate=True, x_axis=False)
+        # Forced, since after the first rows the scroll bar appears only in the next frame.
+        self.scroll_to_region(region, animate=False, immediate=True, x_axis=False, force=True)
 
 
 _GUTTER = 2

@@ -81,7 +81,6 @@ class DraftText(LineView):
             self._move_to(self.line_number)
         else:
             self._move_to_start()
-            self.call_after_refresh(self._stay_at_start)  # with the first draft, the view has no scroll bar until then
 
     def leave_out(self, left_out: frozenset[int]) -> None:
         self._left_out = left_out
@@ -200,7 +199,7 @@ class DraftText(LineView):
 
     def _move_to_start(self) -> None:
         """Move to where reading begins, with the text above it visible if possible."""
-        self.scroll_to(y=self._first_body_row, animate=False, immediate=True)
+        self.scroll_to(y=self._first_body_row, animate=False, immediate=True, force=True)
         self._move_to(self._begin)
 
     def _stay_at_start(self) -> None:
@@ -215,7 +214,7 @@ class DraftText(LineView):
         self.post_message(self.Moved())
 
     def _show_cursor(self) -> None:
-        self.scroll_to_region(self._region, animate=False, immediate=True, x_axis=False)
+        self.scroll_to_region(self._region, animate=False, immediate=True, x_axis=False, force=True)
 
     def _lay_out(self) -> None:
         width = max(2, min(self.scrollable_content_region.width - _GUTTER - _CITES - 1, WIDEST_TEXT))
