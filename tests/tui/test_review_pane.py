@@ -700,7 +700,8 @@ async def test_the_first_rows_are_scrolled_before_their_scroll_bar_is_shown() ->
         await donna.rest()
         rows.show(tuple(draft_scenarios.row(f"d-{n}", f"Draft {n}") for n in range(40)), NOW, reveal="d-30")
         text.show(replace(draft, text=draft.text + "- A line.\n" * 90))
-        assert not rows.show_vertical_scrollbar and not text.show_vertical_scrollbar
+        assert not rows.show_vertical_scrollbar
+        assert not text.show_vertical_scrollbar
         assert rows.scroll_offset.y <= 2 * 30 < rows.scroll_offset.y + rows.size.height
         assert text.scroll_offset.y == text._first_body_row > 0
         before = rows.scroll_offset.y, text.scroll_offset.y

@@ -231,10 +231,11 @@ async def test_action_on_a_hit_of_another_space_names_that_space(spaces: Spaces)
 async def test_keys_typed_while_an_editor_starts_on_a_hit_of_another_space_are_discarded(
     spaces: Spaces, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    closed = asyncio.Event()
+    started, closed = asyncio.Event(), asyncio.Event()
 
     async def edit(programs: ExternalPrograms, path: Path, line: int) -> None:
         programs.has_terminal = True
+        started.set()
         await closed.wait()
         programs.has_terminal = False
 
@@ -247,7 +248,8 @@ async def test_keys_typed_while_an_editor_starts_on_a_hit_of_another_space_are_d
         await donna.press("escape", "down")
         for key in ("e", "2"):
             spaces.app.post_message(Key(key, key))
-        await asyncio.sleep(0.2)
+        await donna.until(started.is_set, "the editor runs")
+        await donna.rest()
         closed.set()
         await donna.rest()
         assert donna.main.header.active == "search"
