@@ -84,6 +84,17 @@ def test_headings_have_levels() -> None:
     assert levels == ["h1", "h2", "h3", "heading"]
 
 
+def test_an_underlined_line_is_a_heading_and_its_underline_a_rule() -> None:
+    text = "---\na: b\n---\nTop\n===\ntext\n\n---\n\nTwo lines\nof one\n-\r\n- item\n===\n```\ncode\n---\n```"
+    drawn = [(block.line, block.content.plain, str(block.content.spans[0].style)) for block in markdown_blocks(text)
+             if block.content.spans]  # fmt: skip
+    rule = "─" * 12
+    assert drawn == [
+        (0, "a b", "dim"), (3, "Top", "h1"), (4, rule, "dim"), (7, rule, "dim"), (9, "Two lines", "h2"), (10, "of one", "h2"),
+        (11, rule, "dim"), (12, "• item", "mark"), (14, "╭─ ", "dim"), (15, "│ code", "dim"), (16, "│ ---", "dim"), (17, "╰─", "dim"),
+    ]  # fmt: skip
+
+
 def test_block_ids_are_not_shown() -> None:
     assert lines("A claim. ^cache-decision\n^alone\n- item ^x1\n2^10 stays ^ alone") == [
         "A claim. ",

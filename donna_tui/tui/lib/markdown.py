@@ -14,14 +14,15 @@ from itertools import takewhile
 from textual.content import Content, Span
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.text.lines import split_lines
-from donna_tui.text.markdown import BOXES, IMAGE_SIZE
+from donna_tui.text.lines import each_line, line_of
+from donna_tui.text.markdown import BOXES, IMAGE_SIZE, headings
 from donna_tui.tui.lib.links import LinkRef
 
 MAX_CHARACTERS = 65_536
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+")
+_UNDERLINE = re.compile(r"(?<!\n)\n {0,3}(?:=+|-+)[ \t]*\r?$", re.MULTILINE)
 _BULLET = re.compile(r"([ \t]*)([-*+])[ \t]+(?:\[([ xX/-])\][ \t]+)?")
 _NUMBER = re.compile(r"([ \t]*)(\d{1,9}[.)])[ \t]+")
 _QUOTE = re.compile(r" {0,3}>[ \t]?")
@@ -154,10 +155,13 @@ def markdown_blocks(text: str, *, join: bool = True) -> Iterator[Block]:
 
     With `join`, hard-wrapped lines of prose are joined, and properties at the beginning of the text are shown as chips.
     """
-    lines = [line.expandtabs(4) for line in split_lines(text[:MAX_CHARACTERS])]
+    text = text[:MAX_CHARACTERS]
+    spans = list(each_line(text))
+    lines = [text[start:end].expandtabs(4) for start, end, _ in spans]
     state = _State()
     block: Block | None = None
     number = _properties_end(lines) if join else 0
+    underlined = _underlined(text, [start for start, _, _ in spans[number:]], number)
     if number:
         yield Block(_chips(lines[1 : number - 1]), 0, 0, (0,) * number)
     while number < len(lines):
@@ -169,6 +173,11 @@ def markdown_blocks(text: str, *, join: bool = True) -> Iterator[Block]:
         if block is not None:
             yield block
             block = None
+        if number in underlined and not state.fence:
+            yield _underlined_heading(line, number, underlined[number])
+            number += 1
+            state.prose = state.callout = ""
+            continue
         if not state.fence and (rows := _table_rows(lines, number)):
             yield from _table(rows, number)
             number += len(rows)
@@ -304,9 +313,31 @@ def _continues(before: str, line: str) -> bool:
 _LEVELS = ("h1", "h2", "h3", "heading", "heading", "heading")
 
 
+def _underlined(text: str, starts: list[int], first: int) -> dict[int, int]:
+    """Return the level of each line of a heading with a line of `=` or `-` below it, and 0 for that line. The offsets
+    `starts` are those of the lines from the number `first` on.
+    """
+    levels: dict[int, int] = {}
+    if starts and _UNDERLINE.search(text, starts[0]):
+        for heading in headings(text, starts[0]):
+            start, end = (first + line_of(starts, at) - 1 for at in (heading.start, heading.body_start - 1))
+            if start < end:
+                levels |= dict.fromkeys(range(start, end), heading.level) | {end: 0}
+    return levels
+
+
+def _underlined_heading(line: str, number: int, level: int) -> Block:
+    if not level:
+        return Block(_RULE_LINE, 0, number)
+    return Block(inline(line.strip()).stylize(_LEVELS[level - 1]), 0, number)
+
+
+_RULE_LINE = Content.styled("─" * 12, "dim")
+
+
 def _content(line: str) -> tuple[Content, int]:
     if _RULE.match(line):
-        return Content.styled("─" * 12, "dim"), 0
+        return _RULE_LINE, 0
     if heading := _HEADING.match(line):
         content = inline(line[heading.end() :].rstrip().rstrip("#").rstrip())
         return content.stylize(_LEVELS[len(heading[1]) - 1]), 0
