@@ -47,7 +47,11 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark all but the first `n` cases of a test with the mark `cases(n)` as slow."""
+    """Mark all but the first `n` cases of a test with the mark `cases(n)` as slow.
+
+    Put the tests of the real model first: in a fresh clone the first of them exports the model for ten seconds, for which
+    all of them wait, while other processes run other tests.
+    """
     seen: Counter[str] = Counter()
     for item in items:
         mark = item.get_closest_marker("cases")
@@ -56,6 +60,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             seen[test] += 1
             if seen[test] > mark.args[0]:
                 item.add_marker("slow")
+    items.sort(key=lambda item: item.get_closest_marker("model") is None)
 
 
 def pytest_collection_finish() -> None:
