@@ -17,8 +17,8 @@ from donna_tui.drafts import renderer, sandbox
 from tests.engine.helpers import EVAL_VAULT, Sandbox, index_once, new_sandbox
 
 FOLDERS = ("Queries", "Editing", "Scripting")
-LONGEST_BYTES = 12_000
-"""Size of the largest notes that are copied: the eight larger ones have two thirds of the text."""
+LONGEST_BYTES = 9_000
+"""Size of the largest notes that are copied: the twelve larger ones have three quarters of the text."""
 
 
 @pytest.fixture(scope="package", autouse=True)

@@ -53,7 +53,7 @@ def save_plainly(sandbox: Sandbox, path: str, text: str) -> None:
 @pytest.mark.parametrize("save", [save_plainly, save_like_vim, save_atomically])
 async def test_a_saved_edit_is_found_by_keyword_and_by_meaning(vault: Sandbox, save: object) -> None:
     assert callable(save)
-    path = "Queries/Layout.md"
+    path = "Queries/Presets.md"
     async with open_engine(vault) as running:
         await running.wait_until_indexed()
         same = document_id(vault, path)
@@ -92,9 +92,9 @@ async def test_the_time_from_save_to_search_is_measured(vault: Sandbox, capsys: 
 async def test_renames_keep_the_document_and_cost_no_embedding(vault: Sandbox) -> None:
     async with open_engine(vault) as running:
         await running.wait_until_indexed()
-        kept = document_id(vault, "Queries/Layout.md")
-        (vault.root / "Queries/Layout.md").rename(vault.root / "Queries/Appearance.md")
-        await running.until_renamed("Queries/Layout.md", "Queries/Appearance.md")
+        kept = document_id(vault, "Queries/Presets.md")
+        (vault.root / "Queries/Presets.md").rename(vault.root / "Queries/Appearance.md")
+        await running.until_renamed("Queries/Presets.md", "Queries/Appearance.md")
         (vault.root / "Queries/Appearance.md").rename(vault.root / "Editing/Appearance.md")
         await running.until_renamed("Queries/Appearance.md", "Editing/Appearance.md")
         await eventually(lambda: vault.rows("SELECT 1 FROM memory_documents WHERE source_id = 'Editing/Appearance.md'"))
@@ -103,7 +103,7 @@ async def test_renames_keep_the_document_and_cost_no_embedding(vault: Sandbox) -
         assert not running.events_of(NoteDeleted)
         assert not running.events_of(NoteIndexed)
         hits = await running.found("hide elements of the layout", "semantic")
-        assert "Queries/Layout.md" not in hits
+        assert "Queries/Presets.md" not in hits
 
 
 async def test_a_renamed_folder_keeps_every_document_and_costs_no_embedding(vault: Sandbox) -> None:
@@ -121,11 +121,11 @@ async def test_a_renamed_folder_keeps_every_document_and_costs_no_embedding(vaul
 
 
 async def test_a_rename_while_donna_is_away_costs_no_embedding(vault: Sandbox) -> None:
-    kept = document_id(vault, "Queries/Layout.md")
-    (vault.root / "Queries/Layout.md").rename(vault.root / "Layout moved.md")
+    kept = document_id(vault, "Queries/Presets.md")
+    (vault.root / "Queries/Presets.md").rename(vault.root / "Presets moved.md")
     (vault.root / "Editing").rename(vault.root / "Changing")
     running = await index_once(vault)
-    assert document_id(vault, "Layout moved.md") == kept
+    assert document_id(vault, "Presets moved.md") == kept
     assert running.engine.status().embedded_this_run == 0
     assert not running.events_of(NoteDeleted)
 
@@ -259,10 +259,10 @@ async def test_an_edit_while_away_is_found_at_the_next_start(
 
 
 async def test_a_deletion_while_away_is_found_at_the_next_start(vault: Sandbox) -> None:
-    (vault.root / "Queries/Layout.md").unlink()
+    (vault.root / "Queries/Presets.md").unlink()
     running = await index_once(vault)
-    assert [event.path for event in running.events_of(NoteDeleted)] == ["Queries/Layout.md"]
-    assert not vault.rows("SELECT 1 FROM file_states WHERE path = 'Queries/Layout.md'")
+    assert [event.path for event in running.events_of(NoteDeleted)] == ["Queries/Presets.md"]
+    assert not vault.rows("SELECT 1 FROM file_states WHERE path = 'Queries/Presets.md'")
 
 
 @pytest.fixture
