@@ -102,7 +102,7 @@ async def test_renames_keep_the_document_and_cost_no_embedding(vault: Sandbox) -
         assert running.engine.status().embedded_this_run == 0
         assert not running.events_of(NoteDeleted)
         assert not running.events_of(NoteIndexed)
-        hits = await running.found("hide elements of the layout", "semantic")
+        hits = await running.found("a preset that contains instructions of a query", "semantic")
         assert "Queries/Presets.md" not in hits
 
 
