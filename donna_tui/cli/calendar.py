@@ -129,8 +129,8 @@ def _row(name: str, kind: str, place: str, known: CalendarRow | None) -> dict[st
 
 
 def _shown(row: dict[str, Any]) -> list[str]:
-    read = f"read {row['read']}" if row["read"] else "not read yet"
-    parts = [row["id"], row["kind"], plural(row["meetings"], "meeting"), row["place"], read]
+    count, read = (plural(row["meetings"], "meeting"), f"read {row['read']}") if row["read"] else ("", "not read yet")
+    parts = [row["id"], row["kind"], count, row["place"], read]
     problem = [f"    {row['problem']}"] if row["problem"] else []
     return [f"{'✗' if problem else '✓'} {'  '.join(filter(None, parts))}", *problem]
 
