@@ -130,6 +130,9 @@ def _judged(database: Database, vectors: VectorIndex, question: Question, settin
     ordered = [*judged.hits, *judged.others]
     best = next((one for one in ordered if one.id in ids), None)
     if best is None:
+        if question.mode == "keyword" and found.keyword_rank is None:
+            detail = "it shares no word with the question, and semantic search was not used"
+            return replace(found, cause=Cause.BELOW_THRESHOLD, detail=detail)
         considered = f"the best {candidates_for(k)} of each are considered"
         detail = f"other passages rank higher, by keyword and semantically; {considered}"
         return replace(found, cause=Cause.TOO_FAR, detail=detail)

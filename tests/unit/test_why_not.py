@@ -13,6 +13,7 @@ from donna_tui.ops.hits import why_not_fields, why_not_lines
 from donna_tui.search.hybrid import Settings
 from donna_tui.search.legs import Question, ask
 from donna_tui.search.why_not import Cause, WhyNot, why_not
+from donna_tui.tui.search.dialogs import facts_of
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import Mode, SearchRequest
 from tests.unit.index_parts import QUESTION, add, leaning, note, open_store
@@ -124,6 +125,13 @@ def test_a_note_that_others_push_out_of_the_candidates_keeps_its_ranks(store: Me
 def test_by_words_alone_there_is_no_cosine(store: MemoryStore) -> None:
     found = explained(store, "Projects/near.md", "kestrel", mode="keyword")
     assert (found.keyword_rank, found.vector_rank, found.cosine) == (2, None, None)
+
+
+def test_by_words_alone_a_note_without_a_shared_word_is_not_said_to_rank_lower(store: MemoryStore) -> None:
+    found = explained(store, "Meetings/far.md", "kestrel", mode="keyword")
+    first = "it shares no word with the question, and semantic search was not used"
+    assert (found.cause, found.detail) == (Cause.BELOW_THRESHOLD, first)
+    assert dict(facts_of(found, "kestrel"))[""] == f"I{first[1:]}."
 
 
 def test_it_is_reported_to_people_and_to_programs(store: MemoryStore) -> None:

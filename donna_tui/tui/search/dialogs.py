@@ -74,10 +74,11 @@ def facts_of(found: WhyNot, question: str) -> Facts:
 
 
 def _reason(found: WhyNot) -> str:
+    not_similar = "It shares no word with the question, and the two are not similar enough."
     reasons = {
         "it_is_a_hit": f"It is number {found.rank} of the passages found.",
         "not_among_the_candidates": "Other notes rank higher, both in keyword and in semantic search.",
-        "below_threshold": "It shares no word with the question, and the two are not similar enough.",
+        "below_threshold": not_similar if found.cosine is not None else "",
         "nothing_relevant": f"No note is close enough to the question. This one is near miss {found.rank}.",
         "behind_others": f"It would be number {found.rank}; the list ends before that.",
     }
