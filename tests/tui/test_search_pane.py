@@ -200,6 +200,15 @@ def test_a_search_while_the_folder_is_read_does_not_say_that_nothing_is_relevant
     assert words.title == "The notes are being read."
 
 
+def test_the_reason_of_a_limited_search_is_a_sentence_and_a_filter_is_shown_as_typed() -> None:
+    answer = outcome(SearchRequest(text="zebra"))
+    limited = replace(answer, note="keyword only: no embedding model is installed")
+    text = nothing_found(Question(text="zebra"), limited, scenarios.AT_REST).text
+    assert text.endswith(" folders. Keyword only: no embedding model is installed.")
+    typed = replace(answer, filter_problems=(FilterProblem("tag:foo", "no note has this tag"),))
+    assert " tag:foo: no note" in nothing_found(Question(text="zebra"), typed, scenarios.AT_REST).text
+
+
 async def test_nothing_relevant_says_what_was_searched_and_offers_near_misses() -> None:
     def answer(request: SearchRequest) -> SearchOutcome:
         near = (hit("close"),) if request.near_misses else ()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.lib.error_messages import sentence
 from donna_tui.tui.lib.humanize import count, milliseconds, plural
 from donna_tui.tui.lib.inputs import NoticeText, error_notice
 from donna_tui.tui.search.results import ResultRow
@@ -209,7 +210,8 @@ def nothing_found(question: Question, outcome: SearchOutcome, status: Status | N
     like, asked = question.like, _short(clean_line(question.text.strip()))
     subject = f"like {_short(clean_line(like.title))}" if like is not None else f"for “{asked}”"
     no_near = "There are no near misses." if question.near_misses else ""
-    limits = " ".join(filter(None, (searched, no_near, note_of(outcome))))
+    note = sentence(note_of(outcome)) if outcome.note else note_of(outcome)  # what was typed stays as it is
+    limits = " ".join(filter(None, (searched, no_near, note)))
     near = (("search.near", "show near misses"),) if not question.near_misses else ()
     return NoticeText(
         f"Nothing relevant {subject}.",
