@@ -227,7 +227,8 @@ class Pipeline:
                 self._comparing = False
 
     async def reconcile(self, why: str, prefix: str = "", *, accept: bool = False, reread: bool = False) -> bool:
-        """Compare vault and index below a folder and queue the differences. Return whether there is anything to read.
+        """Compare vault and index below a folder and queue the differences. Return whether a note is new or changed;
+        those that could not be read before do not count.
 
         `accept` deletes missing notes however many they are; `reread` reads every note again. Raises VaultReadError if
         the root is missing.
@@ -262,7 +263,7 @@ class Pipeline:
                 latency_ms=(time.perf_counter() - started) * 1000,
             )
         )
-        return bool(found.new or found.changed)
+        return bool(found.new) or len(found.changed) > found.retried
 
     # Processing
 

@@ -22,13 +22,16 @@ UNREADABLE = frozenset({Reason.UNREADABLE, Reason.IO_ERROR})
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The result of a comparison. Paths are vault-relative; `seen` counts the notes on disk."""
+    """The result of a comparison. Paths are vault-relative; `seen` counts the notes on disk, `retried` the changed ones
+    that could not be read before.
+    """
 
     new: tuple[str, ...]
     changed: tuple[str, ...]
     missing: tuple[str, ...]
     skipped: tuple[ScannedFile, ...]
     seen: int
+    retried: int = 0
 
 
 def compare(client: VaultClient, database: Database, prefix: str = "", *, hash_all: bool = False) -> Difference:
@@ -42,9 +45,10 @@ def compare(client: VaultClient, database: Database, prefix: str = "", *, hash_a
     notes = {path: entry for path, entry in entries.items() if entry.reason is None}
     unreadable = tuple(f"{path}/" for path, entry in entries.items() if entry.reason in UNREADABLE)
     skipped = (entry for entry in entries.values() if entry.reason and entry.reason not in SILENT)
+    changed = tuple(path for path in notes if path in known and (hash_all or _changed(known[path], notes[path])))
     return Difference(
         new=tuple(path for path in notes if path not in known),
-        changed=tuple(path for path in notes if path in known and (hash_all or _changed(known[path], notes[path]))),
+        changed=changed,
         missing=tuple(
             path
             for path in (*known, *(() if prefix else without_state(database)))
@@ -56,6 +60,7 @@ def compare(client: VaultClient, database: Database, prefix: str = "", *, hash_a
             if (state := known.get(entry.path)) is None or (state.state, state.reason) != ("skipped", entry.reason)
         ),
         seen=len(notes),
+        retried=sum(known[path].state != "indexed" for path in changed),
     )
 
 

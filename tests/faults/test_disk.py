@@ -89,18 +89,36 @@ async def test_a_folder_and_a_pipe_named_like_notes_are_passed_over(sandbox: San
     assert sandbox.rows("SELECT reason FROM file_states WHERE path = 'pipe.md'") == [(Reason.NOT_REGULAR,)]
 
 
-@pytest.mark.slow
-async def test_an_unreadable_note_is_named_and_tried_again(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source, "FIRST_RETRY_SECONDS", 0.2)
-    monkeypatch.setattr(maintainer, "ROUND_SECONDS", 0.2)
-    real, denied = os.open, {"locked.md"}
+def deny(monkeypatch: pytest.MonkeyPatch, names: set[str]) -> None:
+    """Deny opening files while their names are among `names`."""
+    real = os.open
 
     def guarded(path: str | bytes | int, *rest: object, **options: object) -> int:
-        if os.path.basename(str(path)) in denied:
+        if os.path.basename(str(path)) in names:
             raise PermissionError(13, "Permission denied", path)
         return real(path, *rest, **options)  # type: ignore[arg-type]  # passed on as they came
 
     monkeypatch.setattr(os, "open", guarded)
+
+
+async def test_an_unreadable_note_leads_to_no_further_comparisons(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each comparison led to another one, without end."""
+    deny(monkeypatch, {"locked.md"})
+    sandbox.write("locked.md", "# Locked")
+    async with open_engine(sandbox, watch=False) as running:
+        await running.engine.sync()
+        await eventually(lambda: running.events_of(NoteFailed), "it is tried")
+        assert not await running.engine.context.maintainer.indexes.active.reconcile("again")
+
+
+@pytest.mark.slow
+async def test_an_unreadable_note_is_named_and_tried_again(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "FIRST_RETRY_SECONDS", 0.2)
+    monkeypatch.setattr(maintainer, "ROUND_SECONDS", 0.2)
+    denied = {"locked.md"}
+    deny(monkeypatch, denied)
     sandbox.write("locked.md", "# Locked\n\nkakapo\n")
     sandbox.write("good.md", "# Good\n\nokapi\n")
     async with open_engine(sandbox) as running:
