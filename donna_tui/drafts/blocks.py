@@ -17,7 +17,7 @@ from donna_tui.drafts.text import words_only
 from donna_tui.memory.checkboxes import parse_task
 from donna_tui.search.ranking import stems_of
 from donna_tui.search.sections import DECISION_LABEL, DECISIONS_HEADING, TASK_LABEL, TASK_LINE, TASKS_HEADING
-from donna_tui.text.dates import MONTH, WEEKDAY, WEEKDAYS
+from donna_tui.text.dates import MONTH, SHORT_WEEKDAY, WEEKDAY, WEEKDAYS
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import CELL_END, CUE, DELIMITER_ROW, EMBEDDED_IMAGE, VOICE, Section, split_sections
 from donna_tui.text.prose import HIDDEN, hidden, prose, without_comments
@@ -109,7 +109,7 @@ _ANYBODY = rf"(?:{_NAME}|{_SOME}|me\b|myself\b|ich\b)"
 _NAMES = rf"(?-i:{_ANYBODY}(?:(?:,? (?:and|und|et|y)|[,;/&+]| [/&+])\s?{_ANYBODY})*[.,;]?[ \t]*)"
 """A list of names or of numbers of people. A verb phrase has words in lower case."""
 
-_DAY = rf"(?:(?:on|at|am|the|next|in) )*(?:\d|tb[ad]\b|(?:{WEEKDAY})\b|(?:{MONTH})\.? \d)"
+_DAY = rf"(?:(?:on|at|am|the|next|in) )*(?:\d|tb[ad]\b|(?:{WEEKDAY}|{SHORT_WEEKDAY})\b|(?:{MONTH})\.? \d)"
 _ON_A_DAY = (
     rf" (?:(?:is|ist|will be) )?(?=(?:on|at|am|the|next) ){_DAY}"
     rf"(?:[\W\d]|(?:{MONTH}|{'|'.join(WEEKDAYS)}|st|nd|rd|th|of|at|am|pm|um|uhr)\b)*$"
@@ -128,10 +128,10 @@ LABEL_PATTERNS = (
     (
         Role.SKIPPED,
         re.compile(
-            rf"^\W*(?:(?:(?:attendees|participants|present|apologies|absent|with|teilnehm(?:er(?:innen)?|ende)|anwesende?|mit"
+            rf"^\W*(?:(?:(?:attendees|participants|pres(?:ent)?|apol(?:ogie)?s|absent|with|teilnehm(?:er(?:innen)?|ende)|anwesende?|mit"
             r"|présents|excusés|asistentes|protokoll)"
             rf"\W{{0,3}}:\W*(?:none\b\W*|{_NAMES}))+$"
-            rf"|(?:(?:date of (?:the )?)?next meeting|nächster termin)(?!.*\?)(?:\W{{0,3}}:\W*{_DAY}|{_ON_A_DAY}))",
+            rf"|(?:(?:date of (?:the )?)?next (?:meeting|mtg)|date next|nächste[rs]? (?:termin|meeting|treffen))(?!.*\?)(?:\W{{0,3}}:\W*{_DAY}|{_ON_A_DAY}))",
             re.IGNORECASE,
         ),
     ),
@@ -144,6 +144,7 @@ LABEL_PATTERNS = (
         ),
     ),
 )
+_IS_LABEL = re.compile("|".join(words for _, words in _LABELS), re.IGNORECASE)
 _DECIDES = re.compile(
     r"^(?!.*\?\W*$)\W*(?:\d\d?:\d\d\W+)?(?:(?:(?:and |so |then )?(?:we|it was|it has been|all|everyone|everybody"
     r"|the (?:team|group|board|committee)) (?:(?:have|has|had|all|also|then|finally|unanimously) )*)?"
@@ -218,9 +219,10 @@ _ENDS = re.compile(r"\w{5}[.!?]$")
 LONGEST_MARKER = 8
 """Characters by which the text of an item may be indented, so that its first line is shorter than the others."""
 
-_CONTINUED = frozenset(
-    "a an and as at but by for from in into of on or than that the to with am auf bei das dem den der die ein eine"
-    " einen für im in mit oder und von vom zu zum zur".split()
+_ARTICLES = frozenset("a an the das dem den der die ein eine einen".split())
+_CONTINUED = _ARTICLES | frozenset(
+    "and as at but by for from in into of on or than that to with am auf bei für im in mit oder und von vom zu zum"
+    " zur".split()
 )
 """Last words of a line that the next one continues."""
 
@@ -232,7 +234,10 @@ _TITLE = re.compile(
 _INTRODUCES = re.compile(r"(?::|\b(?:the following|as follows|folgendes))$", re.IGNORECASE)
 """The end of a sentence that only introduces the next ones."""
 
-_BREAK = re.compile(r"\n[ \t]*(?=[^\sa-zß-ÿ(])(?!\[[^\[\]\n]{0,80}\]\()")
+_CONTINUES = _CONTINUED - _ARTICLES | frozenset("because which who so if weil dass wenn damit".split())
+"""First words of a line in lower case that continues the one above."""
+
+_BREAK = re.compile(r"\n[ \t]*(?=[^\s(])(?!\[[^\[\]\n]{0,80}\]\()")
 
 IS_DONE = re.compile(
     r"^\W*(?:[✅☑✔]|(?:done|erledigt)\s*[:–—-](?!\s*(?:when|if|once|wenn|sobald)\b))"
@@ -318,6 +323,7 @@ class _Parser:
         self._quotes: list[_Quote] = []
         self._last_line = 0
         self._lines = line_starts(text)
+        self._longest_line = max(map(len, text.split("\n")))
         self._has_speaker_lines = len(_SPOKE_AT.findall(text)) >= MIN_SPEAKER_LINES
         self._is_transcript = is_transcript or self._has_speaker_lines
         self._items: list[tuple[int, int, Role]] = []
@@ -447,6 +453,7 @@ class _Parser:
         """Return the words of a label without a role, such as “Stop:” or “Ana”, at the end of a paragraph, if any."""
         raw = self._text[low:high].replace(HIDDEN, "").rstrip().rpartition("\n")[2].strip()
         is_label = len(raw) <= LONGEST_LABEL and _LABEL.fullmatch(raw) and not is_generic(raw.rstrip(":"))
+        is_label = is_label and not _INITIALS.fullmatch(raw)
         return bare(raw).rstrip(":") if is_label else ""
 
     def _below_label(self, below: str, low: int, section: Section, named: Role, here: Role) -> None:
@@ -468,7 +475,7 @@ class _Parser:
         block, or else of its parent, and the role of what is below it.
         """
         text = self._text[low:high].replace(HIDDEN, " ")
-        (_, end), *lines = _statements_in(text, len(marker) - len(marker.lstrip()))
+        (_, end), *lines = _statements_in(text, len(marker) - len(marker.lstrip()), self._longest_line)
         if len(lines) == 1 and _TITLE.match(text):  # the text below it is one with it
             end, lines = high - low, []
         index = self._item(low, low + end, section, role, parent)
@@ -540,7 +547,7 @@ class _Parser:
             named = SPEAKER.match(words)
             if named and named[0].rstrip().endswith(":"):
                 label = named[0].rstrip(" :")
-                speaker = "" if heading_role(label) or is_generic(label) else label
+                speaker = "" if heading_role(label) or is_generic(label) or _IS_LABEL.fullmatch(label) else label
                 low_of_turn, first_of_turn = start, len(self.blocks)
             elif speaker and self._is_transcript and _FIRST_PERSON.search(words):
                 words = f"{speaker}: {words}"
@@ -575,25 +582,39 @@ class _Parser:
         )
 
 
-def _statements_in(text: str, indent: int = LONGEST_BLOCK) -> Iterator[tuple[int, int]]:
+def _statements_in(text: str, indent: int = LONGEST_BLOCK, width: int = 0) -> Iterator[tuple[int, int]]:
     """Yield the statements of a paragraph. One ends with a line that was not wrapped, as Obsidian shows it: a short
-    line, one that had room for the next word, as a longer one shows, or one before “Ana: …” or with the end of a
-    sentence. The next line must not begin in lower case or be indented further than `indent`, nor may the line end with
+    line, one that had room for the next word, as a longer one shows, one of a paragraph with mostly such lines, or one
+    before “Ana: …” or with the end of a sentence. The next line must not be indented further than `indent` or begin in
+    lower case, unless the line is also short for a note with lines of `width` characters; nor may the line end with
     “to” or the like.
     """
     low = line = 0
-    longest = max(map(len, text.split("\n")))
+    lines = text.split("\n")
+    longest = max(map(len, lines))
+    wrapped = sum(map(_may_be_wrapped, lines, lines[1:], [longest] * len(lines)))
+    is_typed = len(lines) > 3 and 3 * wrapped < len(lines)
     for found in _BREAK.finditer(text):
         before = text[line : found.start()].rstrip()
-        line = found.end()
+        word = text[found.end() : found.end() + SHORT_LINE].split(maxsplit=1)[0]
         last = before.rpartition(" ")[2].lower()
-        word = text[line : line + SHORT_LINE].split(maxsplit=1)[0]
-        has_room = len(before) < SHORT_LINE or len(before) + len(word) + LONGEST_MARKER < longest
-        is_whole = has_room or _TURN.match(text, line) or (_ENDS.search(before) and not SOMEBODY.match(word))
+        if word[0].islower():
+            is_short = len(before) < SHORT_LINE and len(before) + len(word) + LONGEST_MARKER < width
+            is_whole = is_short and word.lower() not in _CONTINUES
+        else:
+            is_whole = is_typed or not _may_be_wrapped(before, word, longest)
+            is_whole |= bool(_TURN.match(text, found.end()) or (_ENDS.search(before) and not SOMEBODY.match(word)))
+            line = found.end()
         if is_whole and not last.endswith(",") and last not in _CONTINUED and len(found[0]) <= indent + 1:
             yield low, found.start()
-            low = line
+            low = line = found.end()
     yield low, len(text)
+
+
+def _may_be_wrapped(line: str, below: str, longest: int) -> bool:
+    """Check whether a line is long enough to end where a paragraph with lines of this length was wrapped."""
+    word = below.split(maxsplit=1)[0] if below.split() else ""
+    return len(line) >= SHORT_LINE and (word[:1].islower() or len(line) + len(word) + LONGEST_MARKER >= longest)
 
 
 def _sentences_in(text: str) -> Iterator[tuple[int, int]]:
@@ -723,5 +744,8 @@ _GENERIC = re.compile(
     re.IGNORECASE,
 )
 """Headings that say nothing about what is below them."""
+
+_INITIALS = re.compile(r"[A-ZÀ-Þ]{2,3}(?:,? (?:and |und |& )?[A-ZÀ-Þ]{2,3}){2,}")
+"""Who was there, in initials."""
 
 _LABEL = re.compile(rf"(?:\*\*|__)[^\n]+(?:\*\*|__):?|[^\n.!?]+:|{_PERSON}")

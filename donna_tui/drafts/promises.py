@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from donna_tui.text.dates import MONTH, WEEKDAY
+from donna_tui.text.dates import MONTH, SHORT_WEEKDAY, WEEKDAY
 
 DEADLINE = (
     r"\b(?:by|until|before|bis)(?: (?:the|this|next|zum|nächsten?|kommenden))?"
-    rf" (?:{WEEKDAY}|to(?:morrow|night)|noon|e\.?o\.?[dw]\b|then\b|(?:end|start|beginning|middle) of"
+    rf" (?:(?:{WEEKDAY}|{SHORT_WEEKDAY})\b|to(?:morrow|night)|noon|e\.?o\.?[dw]\b|then\b|(?:end|start|beginning|middle) of"
     rf"|(?:mid|early|late)\b|ende|mitte|anfang|morgen|heute|week|month|woche|monat|kw"
     rf"|(?:{MONTH})\b|\d{{1,2}}(?:st|nd|rd|th)\b|\d{{1,2}}\.\d|\d{{1,2}}\.? (?:{MONTH})\b"
     r"|\d{1,2}(?::\d\d| ?[ap]\.?m\b| uhr\b)|\d{4}-\d\d)"
 )
-ON_DAY = rf"(?:{DEADLINE}|\b(?:tomorrow|(?:next|this) week|morgen|(?:nächste|diese) woche|(?:on|am) (?:{WEEKDAY}))\b)"
+ON_DAY = rf"(?:{DEADLINE}|\b(?:tomorrow|(?:next|this) week|morgen|(?:nächste|diese) woche|(?:on|am) (?:{WEEKDAY}|{SHORT_WEEKDAY}))\b)"
 """A day by or on which something is to be done."""
 
 ACTOR = (
@@ -38,6 +38,8 @@ PLAN = re.compile(
 _GIVES = "(?:send|give|get back|call|write|e-?mail|forward|share|deliver|bring|return|introduce|pay)"
 _PROMISE = re.compile(
     r"\b(?P<said>promised|I promise|versprochen|verspreche|versprach|zugesagt|sagt(?:e)?\b[^.;:]{0,60} zu\b)|\bI owe\b"
+    rf"|{ACTOR} owes (?:me|us)\b|(?:^|\bI )said (?:that )?I(?:['’](?:d|ll)| would| will) (?!not\b|never\b|be\b|like\b|have\b)\w"
+    rf"|^(?:me|ich)(?: ?=|:| [–—-]) (?!I\b|ich\b).*{DEADLINE}"
     r"|\b(?:told|assured|said to) \w+(?: \w+)? (?:that )?(?:I|we)(?:['’](?:d|ll)| would| will)\b"
     rf"|\bI(?:['’]ll| will) {_GIVES}\b|^I {_GIVES}s\b"
     rf"|\bI(?:['’]ll| will) (?!not\b|never\b|be\b)\w+\b.* {ON_DAY}"

@@ -31,7 +31,7 @@ from donna_tui.drafts.quotable import is_quotable
 from donna_tui.drafts.series import day_in, day_of
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.search.ranking import stems_of
-from donna_tui.text.dates import MONTH, MONTHS, month_number
+from donna_tui.text.dates import MONTH, MONTHS, SHORT_WEEKDAY, WEEKDAY, month_number
 from donna_tui.text.markdown import split_sections
 from donna_tui.types.drafts import Evidence
 from donna_tui.types.search import MemorySource
@@ -74,7 +74,7 @@ _OUTCOME = re.compile(
     rf"\b(?i:{_DECIDED}|(?:we|all) agree|(?<!the )decision|the decision (?:is|was)|concluded?"
     r"|(?<!being )(?:landed|merged|closed|shipped|released)"
     r"|postponed|cancelled|deferred|moved to|moves to|deadline|next steps?|volunteered|action item|blocked"
-    r"|plan(?:s|s? is)? to|by (?:mon|tues|wednes|thurs|fri)day)\b"
+    rf"|plan(?:s|s? is)? to|by (?:{WEEKDAY}|{SHORT_WEEKDAY}))\b"
     rf"|^\W*(?:{_NO_ACTOR}[A-ZÀ-Þ][\w.'’-]*(?:,? (?:and )?{_NO_ACTOR}[A-ZÀ-Þ][\w.'’-]*){{0,3}}[:,]? (?:-+ |– )?)?"
     r"(?i:will|to(?! (?:clarify|be clear|add on)\b)|still needs? to|(?:is|are) going to)\b"
 )
@@ -105,13 +105,13 @@ _DONE = re.compile(
 
 _STALE = re.compile(
     r"\b(?:today|tonight|tomorrow|yesterday|this (?:morning|afternoon|evening|meeting))\b"
-    r"|\bthis (?:mon|tues|wednes|thurs|fri|satur|sun)day\b",
+    rf"|\b(?:this|diese[nrs]?) (?:{WEEKDAY}|{SHORT_WEEKDAY})\b",
     re.IGNORECASE,
 )
 """Words for days that mean another day at the next meeting."""
 
 _DUE = re.compile(
-    r"\b(?:deadline|due (?:on|by|date)|by (?:mon|tues|wednes|thurs|fri|satur|sun)day|by (?:the )?end of)\b",
+    rf"\b(?:deadline|due (?:on|by|date)|by (?:{WEEKDAY}|{SHORT_WEEKDAY})|by (?:the )?end of)\b",
     re.IGNORECASE,
 )
 _POINTS_BACK = re.compile(

@@ -22,6 +22,9 @@ MONTH = "|".join(_ABBREVIATED)
 WEEKDAY = "|".join((*WEEKDAYS, *GERMAN_WEEKDAYS))
 """The English and German names of the days of the week, as a pattern to be followed by a boundary."""
 
+SHORT_WEEKDAY = "mon|tues?|weds?|thu(?:rs?)?|fri|(?-i:S(?:at|un)|Mo|Di|Mi|Do|Fr|Sa|So)"
+"""Their abbreviations, many of which are words: to be used only after “by”, “bis”, “this” or the like."""
+
 
 def month_number(name: str) -> int:
     """Return the number of a month by its English or German name or abbreviation, in any case."""
