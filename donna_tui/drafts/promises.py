@@ -73,10 +73,20 @@ _HEARSAY = re.compile(
 """A promise of somebody else of which the writer only heard."""
 
 
-def is_promise(text: str, me: Iterable[str] = ()) -> bool:
-    """Check whether a line has a promise; `me` are the names of the user. “Nothing is promised” and “I heard Bo
-    promised it” have none, “I promised that nobody pays” has.
+def initials_of(names: Iterable[str]) -> frozenset[str]:
+    """Return the initials of full names, such as “JP”, and names that are as short as these."""
+    words = (name.split() for name in names if "@" not in name)
+    found = ("".join(word[0] for word in each) if len(each) > 1 else "".join(each) for each in words)
+    return frozenset(each.upper() for each in found if each.isalpha() and 1 < len(each) < 4)
+
+
+def is_promise(text: str, me: Iterable[str] = (), initials: Iterable[str] = ()) -> bool:
+    """Check whether a line has a promise; `me` are the names of the user, `initials` those of people: “JP to ring Bo”.
+
+    “Nothing is promised” and “I heard Bo promised it” have none, “I promised that nobody pays” has.
     """
+    if listed := "|".join(map(re.escape, initials)):
+        text = re.sub(rf"(^\W*|[:.;] )(?:{listed}) (?=to (?!be\b)[a-zß-ÿ])", r"\1I promised ", text)
     names = "|".join(re.escape(each) for name in me for each in (name, name.partition(" ")[0]) if each)
     text = re.sub(rf"^(?:{names}) (?=will\b|{_GIVES}s\b)", "I ", text) if names else text
     found = _PROMISE.search(text)

@@ -19,6 +19,8 @@ _DIAL_IN = re.compile(
 _BOILERPLATE = re.compile(
     r"^(?:recording\b|github issue\b|minutes google doc|where\b\W{0,4}:|when\b\W{0,4}:|location\b\W{0,4}:"
     r"|extracted from\b|watch the (?:meeting|video|recording)|\W*calendar\W*:|(?:video )?recording of\b)"
+    r"|^\W*(?:\d{1,2} )?(?:the )?(?:last )?minutes (?:(?:of|from) [\w ]{1,40} )?(?:(?:were|was) )?(?:agreed|approved|accepted"
+    r"|signed)(?: by [\w ]{1,30}| as [\w ]{1,30})?\W*$"
     r"|\bgoogle calendar\b|\bcalled (?:the meeting )?to order\b"
     r"|\b(?:(?:opened|closed|adjourned) the meeting|meeting (?:was )?(?:opened|closed|adjourned))(?= at\b|\W*$)",
     re.IGNORECASE,
@@ -70,6 +72,7 @@ _CODE = re.compile(
     r"|\bTraceback\b|\b\w+Error:",
     re.MULTILINE,
 )
+_DAY = re.compile(r"(?<![\d.])(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}(?:[./](?:\d{4}|\d\d)?)?)(?![\d.])")
 _ADDRESS = re.compile(r"\S+[./]\S+")
 _LOG_LEVEL = re.compile(r"(?:^|\s)(?:DEBUG|INFO|WARN|ERROR|FATAL|TRACE)(?:\s|:)")
 
@@ -110,8 +113,9 @@ def is_quotable(block: Block) -> bool:
         return False
     if is_point:
         return block.role is Role.DECISIONS or block.box != "" or not IS_DONE.search(text)
-    letters = sum(char.isalpha() or char.isspace() for char in text)
-    if letters < MIN_LETTERS * len(text) or _BOILERPLATE.search(text):
+    said = _DAY.sub("", text)
+    letters = sum(char.isalpha() or char.isspace() for char in said)
+    if letters < MIN_LETTERS * len(said) or _BOILERPLATE.search(text):
         return False
     return block.parent >= 0 or not is_greeting(text, 0)  # below a question, “Yes, on Friday” is its answer
 

@@ -39,7 +39,7 @@ from donna_tui.vault.client import VaultClient
 from donna_tui.vault.note.read import is_by_donna
 
 MAX_DECISIONS, MAX_ACTIONS, MAX_QUESTIONS, MAX_TOPICS = 25, 12, 8, 12
-MAX_NOTES, MAX_NOTES_BESIDE_DECISIONS, MAX_SENTENCES = 12, 8, 5
+MAX_NOTES, MAX_NOTES_BESIDE_DECISIONS, MAX_SENTENCES = 15, 8, 5
 FEW = 3
 """Number of lines below which the topics of a note are listed as well."""
 
@@ -512,12 +512,13 @@ def _chosen_notes(
     sentences = [number for number in candidates if not blocks[number].is_bullet]
     begin_small = sum(blocks[number].text[:1].islower() for number in sentences)
     is_dictated = not bullets and 2 * begin_small > len(sentences)
+    is_list = not bullets and 2 * sum(_is_line(blocks[number]) for number in sentences) > len(sentences)
     prose = [
         number
         for number in sentences
         if is_self_contained(_as_written(blocks[number].text) if is_dictated else blocks[number].text)
         and len(stems_of(blocks[number].text))
-        >= (MIN_WORDS_OF_DAY if is_daily or _is_plan(blocks[number]) else MIN_WORDS)
+        >= (MIN_WORDS_OF_DAY if is_daily or is_list or _is_plan(blocks[number]) else MIN_WORDS)
     ]
     if len(prose) > MAX_PROSE and len(prose) > len(bullets) and not is_daily:
         listed = bullets if _topics_of(blocks, 1) else [*bullets, *prose]
@@ -539,7 +540,7 @@ def _chosen_notes(
             or (_is_plan(blocks[each]) and _beginning(blocks, each, known) >= 0)
         ]
     else:
-        chosen, most = prose, min(most, MAX_NOTES_BESIDE_DECISIONS)
+        chosen, most = prose, most if is_list else min(most, MAX_NOTES_BESIDE_DECISIONS)
     worth: dict[int, int] = {}
     topics: dict[tuple[int, tuple[str, ...]], list[int]] = {}
     for number in chosen:
@@ -555,12 +556,8 @@ def _chosen_notes(
         if root >= 0 and worth[best[0]] >= OUTCOME + DECIDED:
             best = [each for each in best if worth[each] >= OUTCOME]
         ranks.update({number: (place - worth[number], number) for place, number in enumerate(best)})
-    chosen_lines: set[int] = set()
-    for number in sorted(ranks, key=ranks.__getitem__):
-        line = {number, *_above(blocks, number)}
-        if len(chosen_lines | line) <= most:
-            chosen_lines |= line
-    return sorted(chosen_lines)
+    best = sorted(ranks, key=ranks.__getitem__)[:most]
+    return sorted({each for number in best for each in (number, *_above(blocks, number))})
 
 
 def _without_bullets(blocks: Sequence[Block], bullets: Iterable[int], prose: Iterable[int]) -> list[int]:
@@ -570,6 +567,11 @@ def _without_bullets(blocks: Sequence[Block], bullets: Iterable[int], prose: Ite
     listed = {blocks[each].heading_path for each in bullets}
     found = [each for each in prose if blocks[each].heading_path not in listed and not blocks[each].text.endswith("?")]
     return found if len(found) <= MAX_NOTES_BESIDE_DECISIONS else []
+
+
+def _is_line(block: Block) -> bool:
+    """Check whether a statement is a line without a full stop, such as those that are typed in place of bullets."""
+    return not block.text.endswith((".", "!", "?", ":")) and len(block.text) < LONG
 
 
 def _as_written(text: str) -> str:

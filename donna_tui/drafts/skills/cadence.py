@@ -20,7 +20,8 @@ from donna_tui.drafts.blocks import Block, Role, bare, is_generic
 from donna_tui.drafts.drafters import Answer, AnswerRequest, Corrected, correcting
 from donna_tui.drafts.page import Context
 from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, paths_of_keys
-from donna_tui.drafts.promises import is_promise
+from donna_tui.drafts.people import pages_by_name
+from donna_tui.drafts.promises import initials_of, is_promise
 from donna_tui.drafts.quotable import is_quotable
 from donna_tui.drafts.quotes import LONG_PAST, outcome_of, points_of, says_cancelled, was_cancelled
 from donna_tui.drafts.quotes import Read as ReadNote
@@ -29,8 +30,10 @@ from donna_tui.drafts.series import (
     Gatherer,
     allowed,
     day_in,
+    day_of,
     is_meeting_note,
     notes_by_meeting,
+    people_of,
     title_key,
     with_sections,
 )
@@ -196,13 +199,16 @@ def promised_in(reads: Iterable[ReadNote], material: Material, held: Collection[
     span, and in the notes of meetings `held`.
     """
     lines: list[dict[str, str]] = []
+    me = material.gatherer.me
+    people = {*me, *pages_by_name(material.gatherer.client)}
     for read in reads:
-        if read.note.path in held or _has_minutes(read.note, material.gatherer.me):
+        if read.note.path in held or _has_minutes(read.note, me):
+            initials = initials_of({*people, *people_of(read.note.front)})
             said = (block for block in read.blocks if not block.box and is_quotable(block))
             promised = [
                 replace(each, depth=0)
                 for each in said
-                if each.role is Role.ACTIONS or is_promise(each.text, material.gatherer.me)
+                if each.role is Role.ACTIONS or is_promise(each.text, me, initials)
             ]
             lines += material.quote(read, promised, PROMISES_A_NOTE)
     return lines
@@ -500,9 +506,15 @@ async def meetings_held(gatherer: Gatherer, span: Span, reads: Sequence[ReadNote
     found += [
         Held(_title_of(read.note), day_in(read.note.path, read.note.front), read.note.path, read)
         for read in unplanned
-        if is_meeting_note(read.note, gatherer.me)
+        if is_meeting_note(read.note, gatherer.me) or _says_who_came(read, gatherer.me)
     ]
     return [each for each in found if not (each.read and was_cancelled(each.read))]
+
+
+def _says_who_came(read: ReadNote, me: Collection[str]) -> bool:
+    """Check whether a note with a day in its name has a line such as “Present: Ana, Bo”."""
+    has_day = day_of(PurePosixPath(read.note.path).name) is not None
+    return has_day and not _is_daily(read.note, me) and any(block.role is Role.SKIPPED for block in read.blocks)
 
 
 def _title_of(note: IndexedNote) -> str:

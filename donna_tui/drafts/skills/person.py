@@ -289,7 +289,7 @@ class _Named:
     """Match the full names of a person, and the first name if it is unique and not part of another full name.
 
     `others` matches the full and first names of the other people; `initials` are the letters of the person's `name`.
-    `keys` are the person's names and aliases as lists of attendees have them.
+    `names` are the person's names and aliases, `keys` the same as lists of attendees have them.
     """
 
     full: re.Pattern[str]
@@ -297,6 +297,7 @@ class _Named:
     others: re.Pattern[str]
     initials: frozenset[str]
     name: str
+    names: tuple[str, ...]
     keys: frozenset[str]
 
     @classmethod
@@ -314,6 +315,7 @@ class _Named:
             re.compile(rf"(?<!\w)(?![a-z])(?i:{listed or '(?!)'})(?!\w|\s+\d)"),  # neither “will” nor “May 2026”
             frozenset(word[0].upper() for word in name.split()),
             name,
+            tuple(names),
             frozenset(map(person_key, names)),
         )
 
@@ -399,8 +401,9 @@ async def _notes_about(gatherer: Gatherer, name: str, names: _Named, day: dateti
     )
 
     def found(index: Database) -> list[IndexedNote]:
-        word = name.split()[0] if names.first else name
-        linked = {*index.column(linking, (link_key(name),)), *index.column(naming, (word,))}
+        words = {*names.names, name.split()[0] if names.first else name}
+        linked = {path for word in words for path in index.column(naming, (word,))}
+        linked.update(index.column(linking, (link_key(name),)))
         known = approved_notes(index, gatherer.templates)
         notes = [note for note in known if note.path != page_of(name)]
         notes = [note for note in notes if (day_in(note.path, note.front) or day) <= day]
