@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import pairwise
 
 from donna_tui.drafts.drafters import MIN_WORDS, SOMEBODY
 from donna_tui.drafts.text import words_only
@@ -329,6 +330,8 @@ class _Parser:
         self._items: list[tuple[int, int, Role]] = []
         self._named: Role | None = None
         self._label = ""
+        self._next_label: tuple[Role | None, str] | None = None
+        """The name of a section or label below the last item, to which the next items belong."""
         self._row: tuple[int, list[str], Role | None, int | None] = 0, [], None, None
         """The line of the last row of a table, the cells of its head, the role of its rows, and the column that names
         that; None if the heading of the section does.
@@ -336,7 +339,7 @@ class _Parser:
 
     def leave_list(self) -> None:
         self._items = []
-        self._named, self._label = None, ""
+        self._named, self._label, self._next_label = None, "", None
 
     def leave_section(self) -> None:
         self.leave_list()
@@ -406,6 +409,10 @@ class _Parser:
         end = high if marked or first_line < 0 else first_line
         named = heading_role(self._text[low:end]) if here is Role.NOTES and end - low < LONGEST_LABEL else None
         named = None if named is Role.AGENDA else named
+        if self._next_label is not None:
+            self._named, self._label = self._next_label
+            self._next_label = None
+            here = self._named or role
         if marked:
             last = self.blocks[-1] if self.blocks else None
             if last and self._label and not last.is_bullet and last.text.rstrip(":") == self._label:
@@ -452,9 +459,9 @@ class _Parser:
     def _label_in(self, low: int, high: int) -> str:
         """Return the words of a label without a role, such as “Stop:” or “Ana”, at the end of a paragraph, if any."""
         raw = self._text[low:high].replace(HIDDEN, "").rstrip().rpartition("\n")[2].strip()
-        is_label = len(raw) <= LONGEST_LABEL and _LABEL.fullmatch(raw) and not is_generic(raw.rstrip(":"))
-        is_label = is_label and not _INITIALS.fullmatch(raw)
-        return bare(raw).rstrip(":") if is_label else ""
+        is_above = _SHORT_LABEL.fullmatch(raw) and _ITEM_BELOW.match(self._text, high)
+        is_label = len(raw) <= LONGEST_LABEL and (_LABEL.fullmatch(raw) or is_above) and not is_generic(raw.rstrip(":"))
+        return bare(raw).rstrip(":") if is_label and not _INITIALS.fullmatch(raw) else ""
 
     def _below_label(self, below: str, low: int, section: Section, named: Role, here: Role) -> None:
         """Add the lines below the first line of a paragraph, which is the name of a section."""
@@ -484,6 +491,14 @@ class _Parser:
         if "~~" in said and not bare(said.replace(HIDDEN, "")):
             below = Role.SKIPPED  # what is below struck-through text no longer holds
         index = index if index >= 0 else parent
+        if lines and parent < 0 and _ITEM_BELOW.match(self._text, high):
+            start, end = lines[-1]
+            last = self._text[low + start : high].strip()
+            label = self._label_in(low + start, high)
+            named = heading_role(last) if len(last) < LONGEST_LABEL else None
+            if named or (label and (self._label or last.endswith(":"))):
+                self._next_label = named, label
+                lines.pop()
         for start, end in lines:
             self._item(low + start, low + end, section, below, index)
         return index, below
@@ -592,7 +607,7 @@ def _statements_in(text: str, indent: int = LONGEST_BLOCK, width: int = 0) -> It
     low = line = 0
     lines = text.split("\n")
     longest = max(map(len, lines))
-    wrapped = sum(map(_may_be_wrapped, lines, lines[1:], [longest] * len(lines)))
+    wrapped = sum(not _ENDS.search(line) and _may_be_wrapped(line, below, longest) for line, below in pairwise(lines))
     is_typed = len(lines) > 3 and 3 * wrapped < len(lines)
     for found in _BREAK.finditer(text):
         before = text[line : found.start()].rstrip()
@@ -747,5 +762,9 @@ _GENERIC = re.compile(
 
 _INITIALS = re.compile(r"[A-ZÀ-Þ]{2,3}(?:,? (?:and |und |& )?[A-ZÀ-Þ]{2,3}){2,}")
 """Who was there, in initials."""
+
+_SHORT_LABEL = re.compile(r"[^\W\d_][\w'’&/-]*(?: [\w'’&/-]+){0,3}")
+_ITEM_BELOW = re.compile(r"\r?\n(?:[-*+]|\d{1,9}[.)])[ \t]")
+"""A few words directly above a list are its label, too."""
 
 _LABEL = re.compile(rf"(?:\*\*|__)[^\n]+(?:\*\*|__):?|[^\n.!?]+:|{_PERSON}")

@@ -36,6 +36,12 @@ PLAN = re.compile(
 """A sentence that says what somebody will do or what holds from now on, or names a day."""
 
 _GIVES = "(?:send|give|get back|call|write|e-?mail|forward|share|deliver|bring|return|introduce|pay)"
+_STATES = (
+    "ist|war|hat|wird|bleibt|läuft|gilt|dauert|geht|hält|reicht|steht|liegt|sitzt|fehlt|wartet|wohnt|schläft|arbeitet"
+    "|kommt|kostet|braucht|darf|kann|muss|soll|will"
+)
+"""German verbs after which “bis” means “until”, or that promise nothing."""
+
 _PROMISE = re.compile(
     r"\b(?P<said>promised|I promise|versprochen|verspreche|versprach|zugesagt|sagt(?:e)?\b[^.;:]{0,60} zu\b)|\bI owe\b"
     rf"|{ACTOR} owes (?:me|us)\b|(?:^|\bI )said (?:that )?I(?:['’](?:d|ll)| would| will) (?!not\b|never\b|be\b|like\b|have\b)\w"
@@ -54,7 +60,7 @@ _PROMISE = re.compile(
     r"|\bich werde\b.*\b(?:schicken|senden|geben|bringen|liefern|zahlen|anrufen|zurückgeben)\b"
     r"|\bich (?:melde|kümmere) mich\b"
     rf"|{ACTOR} (?:schickt|sendet|gibt|bringt|liefert|zahlt|prüft|klärt|erstellt|schreibt|macht|besorgt|übernimmt)"
-    rf"\b.* {DEADLINE}",
+    rf"\b.* {DEADLINE}|{ACTOR} (?!(?:{_STATES})\b)[a-zß-ÿ]+t\b.* (?=bis\b){DEADLINE}",
     re.IGNORECASE,
 )
 """A promise by or to the writer; one by somebody else must have a deadline, or say that it is a promise."""

@@ -123,6 +123,7 @@ _POINTS_BACK = re.compile(
 """A sentence with a pronoun for what the sentence before it is about."""
 _CHOSEN = (
     r"\bwe(?:['’](?:re|ll)| are| will)? (?:go|going) (?:ahead )?with\b"
+    r"|\bwir (?:gehen mit|nehmen(?! [^.,;:]*\b(?:an|teil|auf|mit|ab|zu|vor|ernst)\b))\b"
     r"|(?:^|[:.] )(?!(?:so|and|but|i|what|whatever|how|who|where|when|which|if|that|here|there|now)\b)"
     r"(?:[\w'’-]+ ){1,3}?(?<!\bas )(?<!\bwhat )(?<!\bhow )(?<!\bthan )it is(?=[.,;!]|$)"
 )
