@@ -108,6 +108,7 @@ _NAME = r"@?[A-ZÀ-Þ][\w.'’-]*(?: (?:(?:von|van|de|der|den|da|di) ){0,2}[A-Z�
 _SOME = r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn) [\w-]+"
 _ANYBODY = rf"(?:{_NAME}|{_SOME}|me\b|myself\b|ich\b)"
 _NAMES = rf"(?-i:{_ANYBODY}(?:(?:,? (?:and|und|et|y)|[,;/&+]| [/&+])\s?{_ANYBODY})*[.,;]?[ \t]*)"
+SEVERAL_NAMES = re.compile(rf"{_ANYBODY}(?:(?:,? (?:and|und|et|y)|[,;/&+]| [/&+])\s?{_ANYBODY})+")
 """A list of names or of numbers of people. A verb phrase has words in lower case."""
 
 _DAY = rf"(?:(?:on|at|am|the|next|in) )*(?:\d|tb[ad]\b|(?:{WEEKDAY}|{SHORT_WEEKDAY})\b|(?:{MONTH})\.? \d)"
@@ -132,7 +133,8 @@ LABEL_PATTERNS = (
             rf"^\W*(?:(?:(?:attendees|participants|pres(?:ent)?|apol(?:ogie)?s|absent|with|teilnehm(?:er(?:innen)?|ende)|anwesende?|mit"
             r"|présents|excusés|asistentes|protokoll)"
             rf"\W{{0,3}}:\W*(?:none\b\W*|{_NAMES}))+$"
-            rf"|(?:(?:date of (?:the )?)?next (?:meeting|mtg)|date next|nächste[rs]? (?:termin|meeting|treffen))(?!.*\?)(?:\W{{0,3}}:\W*{_DAY}|{_ON_A_DAY}))",
+            r"|(?:(?:date of (?:the )?)?next (?:meeting|mtg)|date next|nächste[rs]? (?:termin|meeting|treffen))(?!.*\?)"
+            rf"(?:\W{{0,3}}:\W*{_DAY}|{_ON_A_DAY}))",
             re.IGNORECASE,
         ),
     ),
@@ -330,6 +332,7 @@ class _Parser:
         self._items: list[tuple[int, int, Role]] = []
         self._named: Role | None = None
         self._label = ""
+        self._number = 0
         self._next_label: tuple[Role | None, str] | None = None
         """The name of a section or label below the last item, to which the next items belong."""
         self._row: tuple[int, list[str], Role | None, int | None] = 0, [], None, None
@@ -556,6 +559,12 @@ class _Parser:
         speaker, low_of_turn, first_of_turn = "", 0, 0
         for start, end in _with_context(said, _sentences_in(with_whole_quotations(said.replace(HIDDEN, " ")))):
             words = bare(said[start:end])
+            numbered = _NUMBERED.match(words) if parent < 0 else None
+            if numbered and int(numbered[1]) == self._number + 1:
+                self._number += 1
+                if _SHORT_LABEL.fullmatch(numbered[2]) and _ALONE.match(said, end):
+                    self._label = numbered[2]
+                    continue
             if self._has_speaker_lines and (spoke := _SPOKE_AT.match(words)):
                 speaker = spoke[1]
                 continue
@@ -764,7 +773,11 @@ _INITIALS = re.compile(r"[A-ZÀ-Þ]{2,3}(?:,? (?:and |und |& )?[A-ZÀ-Þ]{2,3}){
 """Who was there, in initials."""
 
 _SHORT_LABEL = re.compile(r"[^\W\d_][\w'’&/-]*(?: [\w'’&/-]+){0,3}")
+_NUMBERED = re.compile(r"(\d{1,2}) ([A-ZÀ-Þ].*)")
+_ALONE = re.compile(r"\r?\n[ \t]*(?=\S)(?!\d{1,2} [A-ZÀ-Þ])")
 _ITEM_BELOW = re.compile(r"\r?\n(?:[-*+]|\d{1,9}[.)])[ \t]")
-"""A few words directly above a list are its label, too."""
+"""A few words directly above a list are its label, too, and those with the next number, such as “2 Hall”, above a line
+without one.
+"""
 
 _LABEL = re.compile(rf"(?:\*\*|__)[^\n]+(?:\*\*|__):?|[^\n.!?]+:|{_PERSON}")

@@ -9,12 +9,16 @@ from donna_tui.text.dates import MONTH, SHORT_WEEKDAY, WEEKDAY
 
 DEADLINE = (
     r"\b(?:by|until|before|bis)(?: (?:the|this|next|zum|nächsten?|kommenden))?"
-    rf" (?:(?:{WEEKDAY}|{SHORT_WEEKDAY})\b|to(?:morrow|night)|noon|e\.?o\.?[dw]\b|then\b|(?:end|start|beginning|middle) of"
+    rf" (?:(?:{WEEKDAY}|{SHORT_WEEKDAY})\b|to(?:morrow|night)|noon|e\.?o\.?[dw]\b|then\b"
+    r"|(?:end|start|beginning|middle) of"
     rf"|(?:mid|early|late)\b|ende|mitte|anfang|morgen|heute|week|month|woche|monat|kw"
     rf"|(?:{MONTH})\b|\d{{1,2}}(?:st|nd|rd|th)\b|\d{{1,2}}\.\d|\d{{1,2}}\.? (?:{MONTH})\b"
     r"|\d{1,2}(?::\d\d| ?[ap]\.?m\b| uhr\b)|\d{4}-\d\d)"
 )
-ON_DAY = rf"(?:{DEADLINE}|\b(?:tomorrow|(?:next|this) week|morgen|(?:nächste|diese) woche|(?:on|am) (?:{WEEKDAY}|{SHORT_WEEKDAY}))\b)"
+ON_DAY = (
+    rf"(?:{DEADLINE}|\b(?:tomorrow|(?:next|this) week|morgen|(?:nächste|diese) woche"
+    rf"|(?:on|am) (?:{WEEKDAY}|{SHORT_WEEKDAY}))\b)"
+)
 """A day by or on which something is to be done."""
 
 ACTOR = (
@@ -44,7 +48,8 @@ _STATES = (
 
 _PROMISE = re.compile(
     r"\b(?P<said>promised|I promise|versprochen|verspreche|versprach|zugesagt|sagt(?:e)?\b[^.;:]{0,60} zu\b)|\bI owe\b"
-    rf"|{ACTOR} owes (?:me|us)\b|(?:^|\bI )said (?:that )?I(?:['’](?:d|ll)| would| will) (?!not\b|never\b|be\b|like\b|have\b)\w"
+    rf"|{ACTOR} owes (?:me|us)\b"
+    r"|(?:^|\bI )said (?:that )?I(?:['’](?:d|ll)| would| will) (?!(?:not|never|be|have|like|love|prefer|rather)\b)\w"
     rf"|^(?:me|ich)(?: ?=|:| [–—-]) (?!I\b|ich\b).*{DEADLINE}"
     r"|\b(?:told|assured|said to) \w+(?: \w+)? (?:that )?(?:I|we)(?:['’](?:d|ll)| would| will)\b"
     rf"|\bI(?:['’]ll| will) {_GIVES}\b|^I {_GIVES}s\b"

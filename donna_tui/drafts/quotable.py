@@ -19,8 +19,8 @@ _DIAL_IN = re.compile(
 _BOILERPLATE = re.compile(
     r"^(?:recording\b|github issue\b|minutes google doc|where\b\W{0,4}:|when\b\W{0,4}:|location\b\W{0,4}:"
     r"|extracted from\b|watch the (?:meeting|video|recording)|\W*calendar\W*:|(?:video )?recording of\b)"
-    r"|^\W*(?:\d{1,2} )?(?:the )?(?:last )?minutes (?:(?:of|from) [\w ]{1,40} )?(?:(?:were|was) )?(?:agreed|approved|accepted"
-    r"|signed)(?: by [\w ]{1,30}| as [\w ]{1,30})?\W*$"
+    r"|^[\d\W]{0,4}(?:the )?(?:last )?minutes (?:(?:of|from) [\w ]{1,40} )?(?:were )?(?:agreed|approved|accepted"
+    r"|signed)(?: (?:as|by) [\w ]{1,30})?\W*$"
     r"|\bgoogle calendar\b|\bcalled (?:the meeting )?to order\b"
     r"|\b(?:(?:opened|closed|adjourned) the meeting|meeting (?:was )?(?:opened|closed|adjourned))(?= at\b|\W*$)",
     re.IGNORECASE,

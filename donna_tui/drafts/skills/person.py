@@ -10,12 +10,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from donna_tui.config.models import PersonProfileConfig
-from donna_tui.drafts.blocks import SPEAKER, Block, Role, bare, blocks_of
+from donna_tui.drafts.blocks import SEVERAL_NAMES, SPEAKER, Block, Role, bare, blocks_of
 from donna_tui.drafts.drafters import SOMEBODY, PersonProfileAnswer
 from donna_tui.drafts.page import Context, DraftJob
 from donna_tui.drafts.passages import IndexedNote, approved_notes
 from donna_tui.drafts.people import FOLDER, page_names, page_of, pages_by_name, text_of_page, untitled
-from donna_tui.drafts.promises import is_promise
+from donna_tui.drafts.promises import initials_of, is_promise
 from donna_tui.drafts.quotable import is_greeting, is_quotable
 from donna_tui.drafts.quotes import LINKS, LONG_PAST, Read, was_cancelled
 from donna_tui.drafts.series import (
@@ -320,7 +320,9 @@ class _Named:
         )
 
     def within(self, people: Collection[str]) -> _Named:
-        """Match also the first name, or a title and the surname, if nobody else of these `people` of a note has it."""
+        """Match also the first name, a title and the surname, or the initials, if nobody else of these `people` of a
+        note has them.
+        """
         words = self.name.casefold().split()
 
         def is_only(place: slice) -> bool:
@@ -329,6 +331,8 @@ class _Named:
         is_first = is_only(slice(1)) and _is_distinct(self.name.split()[0])
         first = _first_name(self.name) if is_first else self.first
         found = [first, _surname(self.name)] if is_only(slice(-1, None)) else [first]
+        mine, others = initials_of([self.name]), initials_of({*people} - self.keys)
+        found += map(_words, mine - others if self.keys & {*people} else ())
         listed = "|".join(each.pattern for each in found if each)
         return replace(self, first=re.compile(listed) if listed else None)
 
@@ -350,12 +354,13 @@ class _Named:
         return text[speaker.end() :] if speaker and not is_subject else text
 
     def is_fact(self, block: Block) -> bool:
-        """Check whether a line says something about the person, and is not only links. A cell of a table with just the
-        name is its owner.
+        """Check whether a line says something about the person, and is not only links or names. A cell of a table with
+        just the name is its owner.
         """
         cells = block.text.split(" – ") if block.raw.startswith("|") else [block.text]
         is_said = stems_of(LINKS.sub(" ", block.raw))
-        return bool(is_said) and not (block.box or _is_action(block) or any(map(self.are_all_of, cells)))
+        is_list = not block.is_bullet and SEVERAL_NAMES.fullmatch(block.text)
+        return bool(is_said) and not (is_list or block.box or _is_action(block) or any(map(self.are_all_of, cells)))
 
     def is_below_action(self, blocks: Sequence[Block], block: Block) -> bool:
         """Check whether a line is a detail of an action item, and no item below the name of the person."""
