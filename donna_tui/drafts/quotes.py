@@ -380,16 +380,22 @@ def says_cancelled(name: str) -> bool:
     return bool(_CANCELLED_NAME.search(name))
 
 
-def outcome_of(blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """Return the main outcome in the notes of a meeting below its topic; empty if there is none, or decisions."""
+def outcomes_of(blocks: Sequence[Block]) -> list[tuple[Block, ...]]:
+    """Return the outcomes in the notes of a meeting, each below its topic, the main one first; none beside decisions."""
     points = points_of(blocks)
     depths = [*(block.depth for block in points.notes[1:]), 0]
     lines = [block for block, below in zip(points.notes, depths, strict=False) if below <= block.depth]
-    best = max(lines, key=lambda block: (_worth(block, ()), block.start_line), default=None)
-    if best is None or points.decisions or _worth(best, ()) < OUTCOME:
-        return ()
-    found = [best]
-    for block in reversed(points.notes[: points.notes.index(best)]):
+    worthy = [] if points.decisions else [block for block in lines if _worth(block, ()) >= OUTCOME]
+    return [
+        _with_topics(points.notes[: points.notes.index(block) + 1])
+        for block in sorted(worthy, key=lambda block: (-_worth(block, ()), -block.start_line))
+    ]
+
+
+def _with_topics(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """Return the last of some blocks below its topics."""
+    found = [blocks[-1]]
+    for block in reversed(blocks[:-1]):
         if block.depth < found[0].depth:
             found.insert(0, block)
     return tuple(found)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from donna_tui.drafts.blocks import Block, Role, bare, blocks_of
 from donna_tui.drafts.passages import IndexedNote
 from donna_tui.drafts.quotable import is_quotable
-from donna_tui.drafts.quotes import Points, Read, open_boxes, outcome_of, points_of, was_cancelled
+from donna_tui.drafts.quotes import Points, Read, open_boxes, outcomes_of, points_of, was_cancelled
 from donna_tui.text.sentences import sentence_spans
 
 WEEKLY = """# Weekly
@@ -751,7 +751,7 @@ def test_of_a_section_without_bullets_its_few_statements_are_quoted(part: str, i
     ],
 )
 def test_a_choice_is_an_outcome(choice: str, is_outcome: bool) -> None:
-    assert bool(outcome_of(blocks_of(f"- {choice}\n- The talk was long\n"))) is is_outcome
+    assert bool(outcomes_of(blocks_of(f"- {choice}\n- The talk was long\n"))) is is_outcome
 
 
 def test_a_day_that_means_another_one_at_the_next_meeting_is_not_quoted() -> None:
@@ -1104,7 +1104,8 @@ def test_what_is_only_assumed_is_no_decision() -> None:
     notes = texts(quoted(f"## Agenda\n{others}- The hut\n  - Agreed to book the hut\n").notes)
     assert "Agreed to book the hut" in notes
     assert (
-        outcome_of(blocks_of(f"## Agenda\n- The hut\n  - Agreed to book it\n{others}"))[-1].text == "Agreed to book it"
+        outcomes_of(blocks_of(f"## Agenda\n- The hut\n  - Agreed to book it\n{others}"))[0][-1].text
+        == "Agreed to book it"
     )
 
 

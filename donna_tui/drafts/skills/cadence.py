@@ -23,7 +23,7 @@ from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_
 from donna_tui.drafts.people import pages_by_name
 from donna_tui.drafts.promises import initials_of, is_promise
 from donna_tui.drafts.quotable import is_quotable
-from donna_tui.drafts.quotes import LONG_PAST, outcome_of, points_of, says_cancelled, was_cancelled
+from donna_tui.drafts.quotes import LONG_PAST, outcomes_of, points_of, says_cancelled, was_cancelled
 from donna_tui.drafts.quotes import Read as ReadNote
 from donna_tui.drafts.series import (
     DAY_NAMES,
@@ -52,7 +52,7 @@ from donna_tui.vault.client import VaultClient
 MAX_NOTES = 60
 """Maximum number of notes of a span that are read."""
 
-DECISIONS_A_MEETING, PROMISES_A_NOTE, LINES_A_DAY = 6, 8, 8
+DECISIONS_A_MEETING, OUTCOMES_A_MEETING, PROMISES_A_NOTE, LINES_A_DAY = 6, 3, 8, 8
 LONGEST_TOPIC = 80
 
 _WEEK = re.compile(r"^\d{4}-?W\d\d\b", re.IGNORECASE)
@@ -468,12 +468,16 @@ class Held:
     read: ReadNote | None = None
 
 
-async def meetings_of(held: Sequence[Held], most: int, material: Material) -> list[dict[str, str]]:
-    """Return meetings for a template, with their outcomes; of more than `most` those with notes."""
+async def meetings_of(
+    held: Sequence[Held], most: int, material: Material, listed: Collection[str]
+) -> list[dict[str, Any]]:
+    """Return meetings for a template, with their outcomes; of more than `most` those with notes. Of the outcomes that
+    are `listed` elsewhere, only the main one counts.
+    """
     with_notes_first = sorted(range(len(held)), key=lambda number: held[number].read is None)
     found = [held[number] for number in sorted(with_notes_first[:most])]
     await will_link([each.path for each in found], material)
-    lines = await asyncio.to_thread(lambda: [_meeting_line(each, material) for each in found])
+    lines = await asyncio.to_thread(lambda: [_meeting_line(each, material, listed) for each in found])
     return sorted(lines, key=lambda line: line["day"])
 
 
@@ -524,20 +528,28 @@ def _title_of(note: IndexedNote) -> str:
     return note.title if title_key(note.title) else f"{PurePosixPath(note.path).parent.name} {note.title}".strip()
 
 
-def _meeting_line(held: Held, material: Material) -> dict[str, str]:
-    """Return a meeting for a template, with its outcome, unless the decisions of its note are listed."""
+def _meeting_line(held: Held, material: Material, listed: Collection[str]) -> dict[str, Any]:
+    """Return a meeting for a template, with its outcomes, unless the decisions of its note are listed."""
     title, path = held.title, held.path
-    outcome = material.quote(held.read, outcome_of(held.read.blocks)) if held.read else []
+    found = outcomes_of(held.read.blocks) if held.read else []
+    best = [*found[:1], *(each for each in found[1:] if inline(each[-1].text) not in listed)][:OUTCOMES_A_MEETING]
+    outcomes = [_outcome_line(held.read, each, material) for each in best if held.read]
     has_words = bool(title_key(PurePosixPath(path).stem))
     return {
         "title": inline(title) or "Meeting",
         "day": str(held.day or ""),
         "path": path,
         "link": link_to(path) if has_words else wikilink(path, title) if path else "",
-        "outcome": ": ".join(
-            filter(None, (*(line["topic"] for line in outcome[:1]), *(line["text"].rstrip(":") for line in outcome)))
-        ),
+        "outcome": "".join(outcomes[:1]),
+        "outcomes": outcomes[1:],
     }
+
+
+def _outcome_line(read: ReadNote, outcome: Sequence[Block], material: Material) -> str:
+    lines = material.quote(read, outcome)
+    return ": ".join(
+        filter(None, (*(line["topic"] for line in lines[:1]), *(line["text"].rstrip(":") for line in lines)))
+    )
 
 
 async def will_link(paths: list[str], material: Material) -> None:

@@ -7,6 +7,7 @@ import datetime
 import re
 from collections.abc import Collection
 from pathlib import PurePosixPath
+from typing import Any
 
 from donna_tui.drafts.drafters import CommitmentsAnswer, DailyReflectionAnswer, WeeklyReviewAnswer
 from donna_tui.drafts.page import Context, DraftJob
@@ -126,17 +127,17 @@ async def _gather_week(gatherer: Gatherer, day: datetime.date) -> Context:
 
 async def _reviewed(
     span: Span, most_meetings: int, most_done: int, most_open: int, material: Material
-) -> dict[str, list[dict[str, str]]]:
+) -> dict[str, list[dict[str, Any]]]:
     """Return what a review lists of a span, and add its notes to what a model reads."""
     reads = await notes_of(material.gatherer, span)
     held = await meetings_held(material.gatherer, span, reads)
     paths = {each.path for each in held}
-    meetings = await meetings_of(held, most_meetings, material)
     decided = await asyncio.to_thread(decided_in, reads, material, paths)
     promised = await asyncio.to_thread(promised_in, reads, material, paths)
     noted = await asyncio.to_thread(noted_in, reads, material)
-    above = {line["text"] for line in decided} | {line["outcome"] for line in meetings}
     said = {line["text"] for line in promised}
+    meetings = await meetings_of(held, most_meetings, material, said)
+    above = {line["text"] for line in decided} | {line["outcome"] for line in meetings}
     data = {
         "meetings": meetings,
         "decided": decided,
