@@ -108,7 +108,7 @@ _NAME = r"@?[A-ZÀ-Þ][\w.'’-]*(?: (?:(?:von|van|de|der|den|da|di) ){0,2}[A-Z�
 _SOME = r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn) [\w-]+"
 _ANYBODY = rf"(?:{_NAME}|{_SOME}|me\b|myself\b|ich\b)"
 _NAMES = rf"(?-i:{_ANYBODY}(?:(?:,? (?:and|und|et|y)|[,;/&+]| [/&+])\s?{_ANYBODY})*[.,;]?[ \t]*)"
-SEVERAL_NAMES = re.compile(rf"{_ANYBODY}(?:(?:,? (?:and|und|et|y)|[,;/&+]| [/&+])\s?{_ANYBODY})+")
+ONLY_NAMES = re.compile(_NAMES)
 """A list of names or of numbers of people. A verb phrase has words in lower case."""
 
 _DAY = rf"(?:(?:on|at|am|the|next|in) )*(?:\d|tb[ad]\b|(?:{WEEKDAY}|{SHORT_WEEKDAY})\b|(?:{MONTH})\.? \d)"
@@ -405,17 +405,12 @@ class _Parser:
             return
         while self._items and indent < self._items[-1][0] + marked:
             self._items.pop()
-        if not (self._items or marked):
-            self._named, self._label = None, ""
+        self._change_label(is_outside=not (self._items or marked))
         _, parent, here = self._items[-1] if self._items else (0, -1, self._named or role)
         first_line = self._text.find("\n", low, high)
         end = high if marked or first_line < 0 else first_line
         named = heading_role(self._text[low:end]) if here is Role.NOTES and end - low < LONGEST_LABEL else None
         named = None if named is Role.AGENDA else named
-        if self._next_label is not None:
-            self._named, self._label = self._next_label
-            self._next_label = None
-            here = self._named or role
         if marked:
             last = self.blocks[-1] if self.blocks else None
             if last and self._label and not last.is_bullet and last.text.rstrip(":") == self._label:
@@ -434,6 +429,14 @@ class _Parser:
                 self._sentences(said, low, section, here, parent)
         if not (self._items or marked):
             self._label = self._label_in(low, high)
+
+    def _change_label(self, *, is_outside: bool) -> None:
+        """Forget the label of a list outside it, and use the one below the last item, if there is one."""
+        if is_outside:
+            self._named, self._label = None, ""
+        if self._next_label is not None:
+            self._named, self._label = self._next_label
+            self._next_label = None
 
     def add_row(self, low: int, high: int, section: Section, here: Role) -> None:
         """Add a row of a table, if its section or a cell of its head says that these are decisions or the like."""
@@ -610,10 +613,12 @@ def _statements_in(text: str, indent: int = LONGEST_BLOCK, width: int = 0) -> It
     """Yield the statements of a paragraph. One ends with a line that was not wrapped, as Obsidian shows it: a short
     line, one that had room for the next word, as a longer one shows, one of a paragraph with mostly such lines, or one
     before “Ana: …” or with the end of a sentence. The next line must not be indented further than `indent` or begin in
-    lower case, unless the line is also short for a note with lines of `width` characters; nor may the line end with
+    lower case, unless the line is also short for a note with lines of `width` characters, and none of the lines
+    between began in upper case; nor may the line end with
     “to” or the like.
     """
     low = line = 0
+    is_lower = True
     lines = text.split("\n")
     longest = max(map(len, lines))
     wrapped = sum(not _ENDS.search(line) and _may_be_wrapped(line, below, longest) for line, below in pairwise(lines))
@@ -624,11 +629,11 @@ def _statements_in(text: str, indent: int = LONGEST_BLOCK, width: int = 0) -> It
         last = before.rpartition(" ")[2].lower()
         if word[0].islower():
             is_short = len(before) < SHORT_LINE and len(before) + len(word) + LONGEST_MARKER < width
-            is_whole = is_short and word.lower() not in _CONTINUES
+            is_whole = is_short and is_lower and word not in _CONTINUES
         else:
             is_whole = is_typed or not _may_be_wrapped(before, word, longest)
             is_whole |= bool(_TURN.match(text, found.end()) or (_ENDS.search(before) and not SOMEBODY.match(word)))
-            line = found.end()
+            line, is_lower = found.end(), False
         if is_whole and not last.endswith(",") and last not in _CONTINUED and len(found[0]) <= indent + 1:
             yield low, found.start()
             low = line = found.end()
@@ -772,7 +777,7 @@ _GENERIC = re.compile(
 _INITIALS = re.compile(r"[A-ZÀ-Þ]{2,3}(?:,? (?:and |und |& )?[A-ZÀ-Þ]{2,3}){2,}")
 """Who was there, in initials."""
 
-_SHORT_LABEL = re.compile(r"[^\W\d_][\w'’&/-]*(?: [\w'’&/-]+){0,3}")
+_SHORT_LABEL = re.compile(r"(?=.{3})[^\W\d_][\w'’&/-]*(?: [\w'’&/-]+){0,3}")
 _NUMBERED = re.compile(r"(\d{1,2}) ([A-ZÀ-Þ].*)")
 _ALONE = re.compile(r"\r?\n[ \t]*(?=\S)(?!\d{1,2} [A-ZÀ-Þ])")
 _ITEM_BELOW = re.compile(r"\r?\n(?:[-*+]|\d{1,9}[.)])[ \t]")

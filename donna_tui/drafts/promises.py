@@ -86,8 +86,9 @@ _HEARSAY = re.compile(
 
 def initials_of(names: Iterable[str]) -> frozenset[str]:
     """Return the initials of full names, such as “JP”, and names that are as short as these."""
-    words = (name.split() for name in names if "@" not in name)
-    found = ("".join(word[0] for word in each) if len(each) > 1 else "".join(each) for each in words)
+    found = [name for name in names if "@" not in name]
+    found += ["".join(word[0] for word in name.split()) for name in found]
+    found += [word for name in found if name.isupper() for word in name.split()]
     return frozenset(each.upper() for each in found if each.isalpha() and 1 < len(each) < 4)
 
 

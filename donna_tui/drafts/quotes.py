@@ -17,6 +17,7 @@ from pathlib import PurePosixPath
 
 from donna_tui.drafts.blocks import (
     LONGEST_BLOCK,
+    ONLY_NAMES,
     SPEAKER,
     Block,
     Role,
@@ -39,7 +40,10 @@ from donna_tui.vault.client import VaultClient
 from donna_tui.vault.note.read import is_by_donna
 
 MAX_DECISIONS, MAX_ACTIONS, MAX_QUESTIONS, MAX_TOPICS = 25, 12, 8, 12
-MAX_NOTES, MAX_NOTES_BESIDE_DECISIONS, MAX_SENTENCES = 15, 8, 5
+MAX_NOTES, MAX_NOTES_BESIDE_DECISIONS, MAX_SENTENCES = 12, 8, 5
+FEW_MORE = 4
+"""Number of notes above the limit that are quoted as well if these are all."""
+
 FEW = 3
 """Number of lines below which the topics of a note are listed as well."""
 
@@ -381,7 +385,7 @@ def says_cancelled(name: str) -> bool:
 
 
 def outcomes_of(blocks: Sequence[Block]) -> list[tuple[Block, ...]]:
-    """Return the outcomes in the notes of a meeting, each below its topic, the main one first; none beside decisions."""
+    """Return the outcomes in the notes of a meeting, each below its topic, the main one first; none with decisions."""
     points = points_of(blocks)
     depths = [*(block.depth for block in points.notes[1:]), 0]
     lines = [block for block, below in zip(points.notes, depths, strict=False) if below <= block.depth]
@@ -525,7 +529,11 @@ def _chosen_notes(
         for number in sentences
         if is_self_contained(_as_written(blocks[number].text) if is_dictated else blocks[number].text)
         and len(stems_of(blocks[number].text))
-        >= (MIN_WORDS_OF_DAY if is_daily or is_list or _is_plan(blocks[number]) else MIN_WORDS)
+        >= (
+            MIN_WORDS_OF_DAY
+            if is_daily or (is_list and not ONLY_NAMES.fullmatch(blocks[number].text)) or _is_plan(blocks[number])
+            else MIN_WORDS
+        )
     ]
     if len(prose) > MAX_PROSE and len(prose) > len(bullets) and not is_daily:
         listed = bullets if _topics_of(blocks, 1) else [*bullets, *prose]
@@ -563,8 +571,15 @@ def _chosen_notes(
         if root >= 0 and worth[best[0]] >= OUTCOME + DECIDED:
             best = [each for each in best if worth[each] >= OUTCOME]
         ranks.update({number: (place - worth[number], number) for place, number in enumerate(best)})
-    best = sorted(ranks, key=ranks.__getitem__)[:most]
-    return sorted({each for number in best for each in (number, *_above(blocks, number))})
+    chosen_lines = {each for number in ranks for each in (number, *_above(blocks, number))}
+    if len(chosen_lines) <= most + FEW_MORE and most >= MAX_NOTES:
+        return sorted(chosen_lines)
+    chosen_lines = set()
+    for number in sorted(ranks, key=ranks.__getitem__):
+        line = {number, *_above(blocks, number)}
+        if len(chosen_lines | line) <= most:
+            chosen_lines |= line
+    return sorted(chosen_lines)
 
 
 def _without_bullets(blocks: Sequence[Block], bullets: Iterable[int], prose: Iterable[int]) -> list[int]:
@@ -578,7 +593,7 @@ def _without_bullets(blocks: Sequence[Block], bullets: Iterable[int], prose: Ite
 
 def _is_line(block: Block) -> bool:
     """Check whether a statement is a line without a full stop, such as those that are typed in place of bullets."""
-    return not block.text.endswith((".", "!", "?", ":")) and len(block.text) < LONG
+    return not (block.text.endswith((".", "!", "?", ":")) or len(block.text) > LONG or ONLY_NAMES.fullmatch(block.text))
 
 
 def _as_written(text: str) -> str:

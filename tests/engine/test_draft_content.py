@@ -707,6 +707,53 @@ async def test_promises_in_the_notes_of_a_day_are_commitments(tmp_path: Path) ->
         ]
 
 
+async def test_promises_with_initials_and_short_days_are_commitments(tmp_path: Path) -> None:
+    promised = [
+        "JP to ring the men",
+        "Hall: BL to do the rota",
+        "Cy will speak to Dana by Fri re the tent",
+        "Said I'd find two afternoons",
+        "Cy owes me the rota",
+        "me: read the draft before Fri",
+        "Kathi testet das bis Fr",
+    ]
+    others = [
+        "PR to add a retry", "JP to be told", "JP to Leeds by train", "Cy said I'd like the book", "Me: I slept until Fri",
+        "Kathi bleibt bis Freitag", "Der Laden hat bis Freitag zu", "Bo sent it before Fri",
+    ]  # fmt: skip
+    notes = {
+        "Daily/2024-01-17.md": "".join(f"- {each}\n" for each in (*promised, *others)),
+        "People/Ben Long.md": "",
+    }
+    async with draft_engine(tmp_path, notes=notes, me=("Judith Pryce",)) as here:
+        (result,) = await here.engine.drafts.write_new("commitment_log", THIS_WEEK)
+        lines = [line.partition(" (")[0] for line in section(here.text(result.path), "Promised")]
+        assert lines == [f"- {each}" for each in promised]
+
+
+async def test_a_week_lists_the_outcomes_of_meetings_that_say_who_came(tmp_path: Path) -> None:
+    board = (
+        "Present: Ana Lima (chair), Bo\n\n- We go with the red roof\n- The party moves to 3 May\n- Cy will call Dana by Friday\n"
+        "- It is cold\n- AL to ring the men\n"
+    )
+    notes = {
+        "School/2024-01-16 Board.md": board,
+        "School/2024-01-17 Trip.md": "- We go with the bus\n",
+        "School/Board.md": board,
+    }
+    async with draft_engine(tmp_path, notes=notes) as here:
+        (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
+        text = here.text(result.path)
+        assert section(text, "Met") == [
+            "- 2024-01-16: [[School/2024-01-16 Board|2024-01-16 Board]]: We go with the red roof",
+            "  - The party moves to 3 May",
+        ]
+        assert [line.partition(" (")[0] for line in section(text, "Promised")] == [
+            "- Cy will call Dana by Friday",
+            "- AL to ring the men",
+        ]
+
+
 async def test_reviews_list_promises_and_open_boxes_of_running_notes_once(tmp_path: Path) -> None:
     minutes = (
         "---\ntype: meeting\n---\n# Roof\n\n- Slate is heavy\n\n## Decisions\n\n- Kim will send the bill by Friday\n\n"
@@ -1220,6 +1267,20 @@ async def test_a_profile_has_a_title_with_the_surname_of_the_only_attendee_of_th
             "- Ida Sommer fehlt.",
         ]
         assert "stub" not in here.text(result.path)
+
+
+async def test_a_profile_has_lines_with_an_alias_or_the_initials_of_an_attendee(tmp_path: Path) -> None:
+    notes = {
+        "People/Ruth Ellery.md": "---\naliases: [Rue]\n---\n",
+        "Meetings/2024-01-16 Staff.md": "Ana, Rue, me\n\n- Rue has moved to Leeds\n",
+        "Meetings/2024-01-17 Panel.md": "---\nattendees: [Ruth Ellery, Cy Moss]\n---\n- RE speaks to the panel in May\n",
+        "Meetings/2024-01-17 Class.md": "---\nattendees: [Ruth Ellery, Rob East]\n---\n- RE has no room\n",
+        "Daily/2024-01-17.md": "- RE lesson was moved\n",
+    }
+    async with draft_engine(tmp_path, notes=notes) as here:
+        (result,) = await here.engine.drafts.write_new("person_profile", THIS_WEEK, person="Ruth Ellery")
+        found = [line.partition(" (")[0] for line in section(here.text(result.path), "What I know")]
+        assert found == ["- RE speaks to the panel in May", "- Rue has moved to Leeds"]
 
 
 async def test_a_profile_has_no_line_of_mere_links(tmp_path: Path) -> None:

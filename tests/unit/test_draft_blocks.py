@@ -332,6 +332,77 @@ def test_a_short_line_is_a_statement_of_its_own_and_a_wrapped_one_is_not() -> No
     ]
 
 
+LONG_LINE = "The board of the company met on Monday in the old building by the river, where it rained"
+
+
+@pytest.mark.parametrize(
+    ("item", "found"),
+    [
+        ("- Boiler: one part came\none is still missing", ["Boiler: one part came", "one is still missing"]),
+        ("- Boiler off\nmen come Thurs\nring Bo", ["Boiler off", "men come Thurs", "ring Bo"]),
+        ("- [ ] Order paint\nhall needs two tins", ["Order paint", "hall needs two tins"]),
+        ("- The boiler is off\nand the men come", ["The boiler is off and the men come"]),
+        ("- The boiler, which is off,\nis old", ["The boiler, which is off, is old"]),
+        ("- We ring the\nboiler men", ["We ring the boiler men"]),
+        ("- Boiler off\n  since Monday", ["Boiler off since Monday"]),
+        ("- Boiler\nKim: it was one of the first\nto break", ["Boiler", "Kim: it was one of the first to break"]),
+        (f"- {LONG_LINE}\nall day", [f"{LONG_LINE} all day"]),
+    ],
+)
+def test_a_line_in_lower_case_below_a_bullet_continues_it_only_if_the_bullet_was_wrapped(
+    item: str, found: list[str]
+) -> None:
+    assert texts(blocks_of(f"{item}\n\n- {LONG_LINE}\n"))[:-1] == found
+    wrapped = texts(blocks_of("- The men said the boiler is off\nuntil they have the part\n"))
+    assert wrapped == ["The men said the boiler is off until they have the part"]
+
+
+def test_the_longest_of_lines_that_were_typed_is_not_wrapped() -> None:
+    longest = "Dev asks the assistant about four more hours, must be before payroll"
+    typed = f"{longest}\nInsurance is paid\nHall is booked\nRota is done\n"
+    assert texts(blocks_of(typed)) == [longest, "Insurance is paid", "Hall is booked", "Rota is done"]
+    prose = f"Die Sitzung war kurz\n{longest}\nAssistent und Anna fragen im neuen Haus auf der anderen Seite vom\nFluss"
+    assert (
+        texts(blocks_of(prose))[1]
+        == f"{longest} Assistent und Anna fragen im neuen Haus auf der anderen Seite vom Fluss"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Book bands\n- Kim did it\nParents evening\n- ten minutes", {"Book bands": 1, "Parents evening": 1}),
+        ("- Hall is booked\nStalls:\n- Cakes and tea", {"": 1, "Stalls": 1}),
+        ("- Driver\nMark\n- Cook\nSue", {"": 4}),
+        ("We bought paint. It is red\n- two tins", {"": 3}),
+        ("Book bands\n\n- Kim did it", {"": 2}),
+        ("CN DP RE\n- Hall is booked", {"": 2}),
+        (
+            "1 Welcome\n2 Hall\nBo has the key\nIt is warm\n3 Tea and cake\nAna pays",
+            {"": 1, "Hall": 2, "Tea and cake": 1},
+        ),
+        ("1 Buy paint\n2 Call Bo\n3 Rest", {"": 3}),
+        ("3 Bewerbungen offen\nAna liest sie", {"": 2}),
+    ],
+)
+def test_a_few_words_above_lines_are_their_label(text: str, found: dict[str, int]) -> None:
+    topics = [block.topic for block in blocks_of(f"{text}\n")]
+    assert {topic: topics.count(topic) for topic in topics} == found
+
+
+def test_the_name_of_a_section_directly_below_a_list_is_that_of_the_next_items() -> None:
+    points = quoted("- Hall is cold\nActions\n- Bo rings the men\n- Ana orders tea\n")
+    assert texts(points.actions) == ["Bo rings the men", "Ana orders tea"]
+    assert texts(points.notes) == ["Hall is cold"]
+
+
+def test_a_label_is_no_speaker_of_later_lines() -> None:
+    text = (
+        "Present: Ana, Bo\n\nResolved: the licence is paid for a second year\nSchool day, do we have to end at four?\n"
+    )
+    assert texts(quoted(text).decisions) == ["Resolved: the licence is paid for a second year"]
+
+
 @pytest.mark.parametrize(
     ("line", "is_decision"),
     [
@@ -745,6 +816,9 @@ def test_of_a_section_without_bullets_its_few_statements_are_quoted(part: str, i
     [
         ("Orbital it is, because it's short", True),
         ("Booking: we go with Calendesk", True),
+        ("Wir nehmen Variante B, weil A teuer ist", True),
+        ("Wir nehmen an, dass es teuer ist", False),
+        ("Wir nehmen am Lauf teil", False),
         ("Cold as it is, the hall is full", False),
         ("What a day it is", False),
         ("Have we agreed on the hall? Nobody knows", False),
@@ -752,6 +826,42 @@ def test_of_a_section_without_bullets_its_few_statements_are_quoted(part: str, i
 )
 def test_a_choice_is_an_outcome(choice: str, is_outcome: bool) -> None:
     assert bool(outcomes_of(blocks_of(f"- {choice}\n- The talk was long\n"))) is is_outcome
+
+
+@pytest.mark.parametrize(
+    ("line", "is_it"),
+    [
+        ("Urlaub 21.12.–6.1. ok", True),
+        ("Meeting date: 2021-02-03", False),
+        ("Jan 07700 900123", False),
+        ("Minutes of the last meeting agreed", False),
+        ("Minutes approved the wrong way round", True),
+        ("Pres: Alan Frost (chair), Nisha Rao, CN, JP", False),
+        ("Apols: Rev Coles", False),
+        ("Pres: the slides are too long", True),
+        ("Date next: 3 Dec 4.30", False),
+        ("Next mtg: Thurs", False),
+        ("Not this Thurs, the hall is shut", False),
+        ("Not this Saturn rocket again", True),
+    ],
+)
+def test_a_line_with_days_and_names_is_quoted_if_it_says_something_else(line: str, is_it: bool) -> None:
+    assert (line in texts(quoted(f"- {line}\n- The queue was slow again\n").notes)) is is_it
+
+
+def test_lines_that_are_typed_in_place_of_bullets_are_quoted_as_these_are() -> None:
+    lines = [
+        f"{name} has {name.lower()} tins of paint"
+        for name in ("Ana", "Bo", "Cy", "Di", "Ed", "Flo", "Gus", "Hal", "Ida", "Jo")
+    ]
+    assert texts(quoted("\n".join([*lines, "Kim Lee", "Ana & Bo, Cy", ""])).notes) == lines
+    prose = "".join(f"{line} in the old hall.\n\n" for line in lines)
+    assert len(quoted(prose).notes) == 8
+
+
+@pytest.mark.parametrize(("number", "found"), [(16, 16), (17, 12)])
+def test_a_note_that_is_hardly_too_long_is_quoted_as_a_whole(number: int, found: int) -> None:
+    assert len(quoted("".join(f"- The room {each} is cold\n" for each in range(number))).notes) == found
 
 
 def test_a_day_that_means_another_one_at_the_next_meeting_is_not_quoted() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from donna_tui.calendar.poller import why_no_draft
 from donna_tui.config.calendars import Notes
-from donna_tui.drafts.blocks import Block, Role, bare, is_generic
+from donna_tui.drafts.blocks import ONLY_NAMES, Block, Role, bare, is_generic
 from donna_tui.drafts.drafters import Answer, AnswerRequest, Corrected, correcting
 from donna_tui.drafts.page import Context
 from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, paths_of_keys
@@ -57,6 +57,8 @@ LONGEST_TOPIC = 80
 
 _WEEK = re.compile(r"^\d{4}-?W\d\d\b", re.IGNORECASE)
 """The name of the note of a week."""
+
+_BETWEEN_NAMES, _NOT_A_NAME = re.compile(r"[,;/&+:]| (?:and|und) "), re.compile(r"^\s+|\s*(?:\(.*)?$")
 
 _NOT_QUOTED = ("person", "weekly_review", "commitments")
 """Types of notes that are not quoted, since Donna's own reports are not news."""
@@ -203,7 +205,7 @@ def promised_in(reads: Iterable[ReadNote], material: Material, held: Collection[
     people = {*me, *pages_by_name(material.gatherer.client)}
     for read in reads:
         if read.note.path in held or _has_minutes(read.note, me):
-            initials = initials_of({*people, *people_of(read.note.front)})
+            initials = initials_of({*people, *people_of(read.note.front), *_names_in(read)})
             said = (block for block in read.blocks if not block.box and is_quotable(block))
             promised = [
                 replace(each, depth=0)
@@ -212,6 +214,12 @@ def promised_in(reads: Iterable[ReadNote], material: Material, held: Collection[
             ]
             lines += material.quote(read, promised, PROMISES_A_NOTE)
     return lines
+
+
+def _names_in(read: ReadNote) -> set[str]:
+    """Return the names in the lines of a note that say who came."""
+    lines = (block.text for block in read.blocks if block.role is Role.SKIPPED or ONLY_NAMES.fullmatch(block.text))
+    return {_NOT_A_NAME.sub("", name) for line in lines for name in _BETWEEN_NAMES.split(line)}
 
 
 def _has_minutes(note: IndexedNote, me: Collection[str]) -> bool:
@@ -471,8 +479,8 @@ class Held:
 async def meetings_of(
     held: Sequence[Held], most: int, material: Material, listed: Collection[str]
 ) -> list[dict[str, Any]]:
-    """Return meetings for a template, with their outcomes; of more than `most` those with notes. Of the outcomes that
-    are `listed` elsewhere, only the main one counts.
+    """Return meetings for a template, with their outcomes; of more than `most` those with notes. An outcome that is
+    `listed` elsewhere only counts if there is no other.
     """
     with_notes_first = sorted(range(len(held)), key=lambda number: held[number].read is None)
     found = [held[number] for number in sorted(with_notes_first[:most])]
@@ -532,7 +540,7 @@ def _meeting_line(held: Held, material: Material, listed: Collection[str]) -> di
     """Return a meeting for a template, with its outcomes, unless the decisions of its note are listed."""
     title, path = held.title, held.path
     found = outcomes_of(held.read.blocks) if held.read else []
-    best = [*found[:1], *(each for each in found[1:] if inline(each[-1].text) not in listed)][:OUTCOMES_A_MEETING]
+    best = [each for each in found if inline(each[-1].text) not in listed][:OUTCOMES_A_MEETING] or found[:1]
     outcomes = [_outcome_line(held.read, each, material) for each in best if held.read]
     has_words = bool(title_key(PurePosixPath(path).stem))
     return {

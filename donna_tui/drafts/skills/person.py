@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from donna_tui.config.models import PersonProfileConfig
-from donna_tui.drafts.blocks import SEVERAL_NAMES, SPEAKER, Block, Role, bare, blocks_of
+from donna_tui.drafts.blocks import ONLY_NAMES, SPEAKER, Block, Role, bare, blocks_of
 from donna_tui.drafts.drafters import SOMEBODY, PersonProfileAnswer
 from donna_tui.drafts.page import Context, DraftJob
 from donna_tui.drafts.passages import IndexedNote, approved_notes
@@ -359,7 +359,7 @@ class _Named:
         """
         cells = block.text.split(" – ") if block.raw.startswith("|") else [block.text]
         is_said = stems_of(LINKS.sub(" ", block.raw))
-        is_list = not block.is_bullet and SEVERAL_NAMES.fullmatch(block.text)
+        is_list = not block.is_bullet and ONLY_NAMES.fullmatch(block.text)
         return bool(is_said) and not (is_list or block.box or _is_action(block) or any(map(self.are_all_of, cells)))
 
     def is_below_action(self, blocks: Sequence[Block], block: Block) -> bool:
