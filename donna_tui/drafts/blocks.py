@@ -118,6 +118,13 @@ _ON_A_DAY = (
 )
 """A day without anything else that is said about it."""
 
+_IN_WEEKS = r" (?:is )?(?:in )?(?:\w+ ){1,2}weeks?(?: from now)?\W*$"
+_WHO_CAME = (
+    r"(?:(?:attendees|participants|pres(?:ent)?|apol(?:ogie)?s|absent|with|teilnehm(?:er(?:innen)?|ende)|anwesende?|mit"
+    rf"|présents|excusés|asistentes|protokoll)\W{{0,3}}:\W*(?:none\b\W*|{_NAMES}))+$"
+)
+SAYS_WHO_CAME = re.compile(rf"^\W*{_WHO_CAME}", re.IGNORECASE)
+
 _BY_SOMEBODY = r"(?:\W{0,3}| ?\([^()]{1,40}\))"
 """What may be between a label and its colon, as in “Decision (Kim): …”."""
 
@@ -130,11 +137,8 @@ LABEL_PATTERNS = (
     (
         Role.SKIPPED,
         re.compile(
-            rf"^\W*(?:(?:(?:attendees|participants|pres(?:ent)?|apol(?:ogie)?s|absent|with|teilnehm(?:er(?:innen)?|ende)|anwesende?|mit"
-            r"|présents|excusés|asistentes|protokoll)"
-            rf"\W{{0,3}}:\W*(?:none\b\W*|{_NAMES}))+$"
-            r"|(?:(?:date of (?:the )?)?next (?:meeting|mtg)|date next|nächste[rs]? (?:termin|meeting|treffen))(?!.*\?)"
-            rf"(?:\W{{0,3}}:\W*{_DAY}|{_ON_A_DAY}))",
+            rf"^\W*(?:{_WHO_CAME}|(?:(?:date of (?:the )?)?next (?:meeting|mtg|review|session)|date next"
+            rf"|nächste[rs]? (?:termin|meeting|treffen))(?!.*\?)(?:\W{{0,3}}:\W*{_DAY}|{_ON_A_DAY}|{_IN_WEEKS}))",
             re.IGNORECASE,
         ),
     ),
@@ -629,7 +633,7 @@ def _statements_in(text: str, indent: int = LONGEST_BLOCK, width: int = 0) -> It
         last = before.rpartition(" ")[2].lower()
         if word[0].islower():
             is_short = len(before) < SHORT_LINE and len(before) + len(word) + LONGEST_MARKER < width
-            is_whole = is_short and is_lower and word not in _CONTINUES
+            is_whole = is_short and is_lower and not (word in _CONTINUES or "://" in word)
         else:
             is_whole = is_typed or not _may_be_wrapped(before, word, longest)
             is_whole |= bool(_TURN.match(text, found.end()) or (_ENDS.search(before) and not SOMEBODY.match(word)))
@@ -777,7 +781,7 @@ _GENERIC = re.compile(
 _INITIALS = re.compile(r"[A-ZÀ-Þ]{2,3}(?:,? (?:and |und |& )?[A-ZÀ-Þ]{2,3}){2,}")
 """Who was there, in initials."""
 
-_SHORT_LABEL = re.compile(r"(?=.{3})[^\W\d_][\w'’&/-]*(?: [\w'’&/-]+){0,3}")
+_SHORT_LABEL = re.compile(r"(?=.{3})(?!.* (?:to|will|zu|wird|werden)\b)[^\W\d_][\w'’&/-]*(?: [\w'’&/-]+){0,3}")
 _NUMBERED = re.compile(r"(\d{1,2}) ([A-ZÀ-Þ].*)")
 _ALONE = re.compile(r"\r?\n[ \t]*(?=\S)(?!\d{1,2} [A-ZÀ-Þ])")
 _ITEM_BELOW = re.compile(r"\r?\n(?:[-*+]|\d{1,9}[.)])[ \t]")

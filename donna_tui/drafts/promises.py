@@ -32,7 +32,7 @@ DAY_OF_MONTH = rf"\d{{1,2}}(?:st|nd|rd|th|\.)? (?:{MONTH})\b|(?:{MONTH})\.? \d{{
 FROM_NOW = r"(?:from now on|ab (?:jetzt|sofort))"
 PLAN = re.compile(
     rf"(?:{ACTOR}(?: (?:and|&) {ACTOR})?(?: will| (?:is|are) going to)|I(?:['’]ll| will))\b(?! (?:be|not)\b)"
-    rf"|(?!\d|(?:{WEEKDAY}|{MONTH}|next|nächste\w*)\b)(?!.*\buntil\b)\w.*"
+    rf"|(?!\d|(?:{WEEKDAY}|{MONTH}|next|nächste\w*|yesterday|gestern)\b)(?!.*\buntil\b)\w.*"
     rf"(?:{DEADLINE}|\b(?:{DAY_OF_MONTH}|(?:am|ab|vom|zum) \d{{1,2}}\.\d{{1,2}}\.))"
     rf"|(?:.* )?{FROM_NOW}\b|(?:from|ab) (?:{MONTH}|(?:next|nächste\w*) \w+)\b.*\b(?:we|wir)\b",
     re.IGNORECASE,

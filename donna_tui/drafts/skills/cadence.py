@@ -16,7 +16,7 @@ from typing import Any
 
 from donna_tui.calendar.poller import why_no_draft
 from donna_tui.config.calendars import Notes
-from donna_tui.drafts.blocks import ONLY_NAMES, Block, Role, bare, is_generic
+from donna_tui.drafts.blocks import ONLY_NAMES, SAYS_WHO_CAME, Block, Role, bare, is_generic
 from donna_tui.drafts.drafters import Answer, AnswerRequest, Corrected, correcting
 from donna_tui.drafts.page import Context
 from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, paths_of_keys
@@ -218,7 +218,7 @@ def promised_in(reads: Iterable[ReadNote], material: Material, held: Collection[
 
 def _names_in(read: ReadNote) -> set[str]:
     """Return the names in the lines of a note that say who came."""
-    lines = (block.text for block in read.blocks if block.role is Role.SKIPPED or ONLY_NAMES.fullmatch(block.text))
+    lines = (block.text for block in read.blocks if SAYS_WHO_CAME.match(block.text) or ONLY_NAMES.fullmatch(block.text))
     return {_NOT_A_NAME.sub("", name) for line in lines for name in _BETWEEN_NAMES.split(line)}
 
 
@@ -526,7 +526,7 @@ async def meetings_held(gatherer: Gatherer, span: Span, reads: Sequence[ReadNote
 def _says_who_came(read: ReadNote, me: Collection[str]) -> bool:
     """Check whether a note with a day in its name has a line such as “Present: Ana, Bo”."""
     has_day = day_of(PurePosixPath(read.note.path).name) is not None
-    return has_day and not _is_daily(read.note, me) and any(block.role is Role.SKIPPED for block in read.blocks)
+    return has_day and not _is_daily(read.note, me) and any(SAYS_WHO_CAME.match(block.text) for block in read.blocks)
 
 
 def _title_of(note: IndexedNote) -> str:
