@@ -234,7 +234,8 @@ _CONTINUED = _ARTICLES | frozenset(
 """Last words of a line that the next one continues."""
 
 _TITLE = re.compile(
-    rf"(?s)\A(?![^\n]* (?:[–-] |(?:{'|'.join(_CONTINUED)})\n))[^\n.!?:;,]{{3,40}}(?=\n[ \t]*[A-ZÀ-Þ\d].*[.!?]\s*$)"
+    rf"(?s)\A(?![^\n]* (?:[–-] |(?:{'|'.join(_CONTINUED)})\n))[^\n.!?:;,]{{3,40}}"
+    r"(?=\n[ \t]*(?![^\n:]{1,40}:)[A-ZÀ-Þ\d].*[.!?]\s*$)"
 )
 """The title of a bullet, in a line above its sentences."""
 
@@ -616,13 +617,13 @@ class _Parser:
 def _statements_in(text: str, indent: int = LONGEST_BLOCK, width: int = 0) -> Iterator[tuple[int, int]]:
     """Yield the statements of a paragraph. One ends with a line that was not wrapped, as Obsidian shows it: a short
     line, one that had room for the next word, as a longer one shows, one of a paragraph with mostly such lines, or one
-    before “Ana: …” or with the end of a sentence. The next line must not be indented further than `indent` or begin in
-    lower case, unless the line is also short for a note with lines of `width` characters, and none of the lines
-    between began in upper case; nor may the line end with
-    “to” or the like.
+    before “Ana: …” or with the end of a sentence. The next line must not be indented further than `indent`, nor may the
+    line end with “to” or the like. If the next line begins in lower case, the line must be short, very short if it is
+    not the first and begins in upper case, and the paragraph must begin in lower case or be an item of a note with
+    longer lines, of `width` characters.
     """
     low = line = 0
-    is_lower = True
+    is_lower, is_small = True, not width and text.lstrip()[:1].islower()
     lines = text.split("\n")
     longest = max(map(len, lines))
     wrapped = sum(not _ENDS.search(line) and _may_be_wrapped(line, below, longest) for line, below in pairwise(lines))
@@ -632,8 +633,9 @@ def _statements_in(text: str, indent: int = LONGEST_BLOCK, width: int = 0) -> It
         word = text[found.end() : found.end() + SHORT_LINE].split(maxsplit=1)[0]
         last = before.rpartition(" ")[2].lower()
         if word[0].islower():
-            is_short = len(before) < SHORT_LINE and len(before) + len(word) + LONGEST_MARKER < width
-            is_whole = is_short and is_lower and not (word in _CONTINUES or "://" in word)
+            is_short = len(before) < (SHORT_LINE if is_lower else SHORT_LINE // 2)
+            is_short &= is_small or len(before) + len(word) + LONGEST_MARKER < width
+            is_whole = is_short and not (word in _CONTINUES or "://" in word)
         else:
             is_whole = is_typed or not _may_be_wrapped(before, word, longest)
             is_whole |= bool(_TURN.match(text, found.end()) or (_ENDS.search(before) and not SOMEBODY.match(word)))

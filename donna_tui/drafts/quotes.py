@@ -539,7 +539,7 @@ def _chosen_notes(
         listed = bullets if _topics_of(blocks, 1) else [*bullets, *prose]
         chosen, most = [each for each in listed if _is_decided(blocks[each])], min(most, MAX_SENTENCES)
     elif bullets:
-        parents = {block.parent for block in blocks}
+        parents = {block.parent for block in blocks if block.role is not Role.SKIPPED}
         chosen = [
             each for each in bullets if _is_meaningful(blocks, each, is_parent=each in parents, is_daily=is_daily)
         ]

@@ -346,6 +346,9 @@ LONG_LINE = "The board of the company met on Monday in the old building by the r
         ("- We ring the\nboiler men", ["We ring the boiler men"]),
         ("- Boiler\nhttps://example.org/boiler", ["Boiler example.org/boiler"]),
         ("- Boiler off\n  since Monday", ["Boiler off since Monday"]),
+        ("- Boiler off\nStaff\nshort on Monday", ["Boiler off", "Staff", "short on Monday"]),
+        ("we meet on Monday\nzoe books the room\nand the bus", ["we meet on Monday", "zoe books the room and the bus"]),
+        ("We meet on Monday\nin the room", ["We meet on Monday in the room"]),
         ("- Boiler\nKim: it was one of the first\nto break", ["Boiler", "Kim: it was one of the first to break"]),
         (f"- {LONG_LINE}\nall day", [f"{LONG_LINE} all day"]),
     ],
@@ -863,6 +866,10 @@ def test_lines_that_are_typed_in_place_of_bullets_are_quoted_as_these_are() -> N
     assert texts(quoted("\n".join([*lines, "Kim Lee", "Ana & Bo, Cy", ""])).notes) == lines
     prose = "".join(f"{line} in the old hall.\n\n" for line in lines)
     assert len(quoted(prose).notes) == 8
+
+
+def test_a_bullet_above_the_day_of_the_next_meeting_is_quoted() -> None:
+    assert texts(quoted("- The owner pays the men\nNext meeting: 5.12.\n").notes) == ["The owner pays the men"]
 
 
 @pytest.mark.parametrize(("number", "found"), [(16, 16), (17, 12)])
