@@ -18,6 +18,8 @@ import pytest
 from donna_tui.platform.paths import resource
 from tests.terminal import python_in_terminal
 
+pytestmark = pytest.mark.long
+
 ESCAPE = b"\x1b"
 
 

@@ -19,6 +19,8 @@ from tests.git_vaults import User
 from tests.terminal import plain, python_in_terminal
 from tests.webdav.parts import PASSWORD, Served, soon, temporary_files
 
+pytestmark = pytest.mark.long
+
 PATIENCE_SECONDS = 60
 
 
