@@ -8,8 +8,7 @@ import signal
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -46,9 +45,13 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGHUP, lambda number, frame: None)
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """Mark all but the first `n` cases of a test with the mark `cases(n)` as slow, and then order those selected."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark all but the first `n` cases of a test with the mark `cases(n)` as slow.
+
+    Put the tests of the real model first: in a fresh clone the first of them exports the model for ten seconds, for which
+    all of them wait, while other processes run other tests.
+    """
     seen: Counter[str] = Counter()
     for item in items:
         mark = item.get_closest_marker("cases")
@@ -57,27 +60,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
             seen[test] += 1
             if seen[test] > mark.args[0]:
                 item.add_marker("slow")
-    yield
-    items[:] = _in_shares(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
-
-
-def _in_shares(items: Sequence[pytest.Item], processes: int) -> Iterator[pytest.Item]:
-    """Order tests for a number of processes, of which each begins with an equal share of consecutive tests.
-
-    The tests of the real model are first: in a fresh clone the first of them exports the model for ten seconds, for which
-    all of them wait, while other processes run other tests. Each share begins with some of the long tests: at the end the
-    other processes would wait for them.
-    """
-    model = [item for item in items if item.get_closest_marker("model")]
-    long = [item for item in items if item.get_closest_marker("long") and item not in model]
-    early = {*model, *long}
-    others = iter([item for item in items if item not in early])
-    for share in range(processes):
-        begin = [*(() if share else model), *long[share::processes]]
-        size = len(items) * (share + 1) // processes - len(items) * share // processes
-        yield from begin
-        yield from islice(others, max(0, size - len(begin)))
-    yield from others
+    items.sort(key=lambda item: item.get_closest_marker("model") is None)
 
 
 @pytest.hookimpl(wrapper=True)

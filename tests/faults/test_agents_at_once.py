@@ -23,8 +23,6 @@ from tests.git_vaults import write
 from tests.mcp.serving import payload_of
 from tests.terminal import python_in_terminal
 
-pytestmark = pytest.mark.long
-
 OWN = {"peter": "kestrelpeter", "paula": "ospreypaula"}
 """A word that is in every note of one agent, and nowhere else."""
 

@@ -20,8 +20,6 @@ from donna_tui.vault.note.read import parse_frontmatter
 from tests.faults.draft_parts import KEY, PAID, PATH, STEPS, PaidDrafter, draft
 from tests.git_vaults import User
 
-pytestmark = pytest.mark.long
-
 REPOSITORY = Path(__file__).parent.parent.parent
 SEED = 20_240_117
 ROUNDS = 6

@@ -12,8 +12,6 @@ import pytest
 
 from tests.engine.helpers import Sandbox, donna, hide_model, index_once, integrity, new_sandbox, open_engine
 
-pytestmark = pytest.mark.long
-
 SEED = 20_260_101
 LONGEST_SECONDS = 1.6
 TITLE = "---\ntitle: A note\n---\n"

@@ -14,8 +14,6 @@ from donna_tui.memory.conversations import list_conversations, read_turns
 from donna_tui.memory.database import open_db
 from tests.unit.memory_parts import Sandbox, chat_rows, import_file, jsonl
 
-pytestmark = pytest.mark.long
-
 SEED = 20_260_101
 ROUNDS = 4
 REPOSITORY = Path(__file__).parent.parent.parent

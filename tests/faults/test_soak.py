@@ -16,8 +16,6 @@ import pytest
 from donna_tui.platform.paths import resource
 from tests.terminal import Terminal, python_in_terminal
 
-pytestmark = pytest.mark.long
-
 QUESTIONS = (b"redis failover", b"weekly review", b"who owns the gateway", b"path:Projects decision", b"xyzzy nothing")
 MAX_GROWTH = 1.05
 """The maximum growth of memory, once everything was used."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.packaging, pytest.mark.long]
+pytestmark = pytest.mark.packaging
 
 ROOT = Path(__file__).parents[2]
 MAX_BYTES = 300_000_000

@@ -34,7 +34,7 @@ from tests.model_server import ModelServer
 from tests.tui.driving import Driver, driving, notices
 from tests.tui.fake_backend import FakeBackend
 
-pytestmark = [pytest.mark.usefixtures("alone"), pytest.mark.long]
+pytestmark = pytest.mark.usefixtures("alone")
 
 WEEK = datetime.timedelta(days=7)
 DECISION = "We run the load test on the Tuesday before Easter."

@@ -18,8 +18,6 @@ import pytest
 from donna_tui.platform.paths import resource
 from tests.terminal import python_in_terminal
 
-pytestmark = pytest.mark.long
-
 ESCAPE = b"\x1b"
 
 

@@ -15,8 +15,6 @@ from donna_tui.platform.paths import resource
 from tests.cli.running import Donna
 from tests.terminal import PATIENCE_SECONDS, Terminal, python_in_terminal
 
-pytestmark = pytest.mark.long
-
 EDITOR = """#!{python}
 import pathlib, sys, time
 file = pathlib.Path(sys.argv[-1])

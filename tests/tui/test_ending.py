@@ -23,8 +23,6 @@ from donna_tui.platform.paths import resource
 from donna_tui.vault.edit_drafts import EditDrafts
 from tests.terminal import PATIENCE_SECONDS, Terminal, plain, python_in_terminal
 
-pytestmark = pytest.mark.long
-
 
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Terminal]:

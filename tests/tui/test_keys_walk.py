@@ -11,8 +11,6 @@ import pytest
 
 from tests.tui.walking import ENTER, Start, both_ways, letters, play, start, vault
 
-pytestmark = pytest.mark.long
-
 __all__ = ["start", "vault"]
 
 

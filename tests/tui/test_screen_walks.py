@@ -13,8 +13,6 @@ import pytest
 from tests.terminal import Terminal, plain
 from tests.tui.walking import BACK, DOWN, ENTER, ESC, FORWARD, Start, both_ways, letters, play, start, vault
 
-pytestmark = pytest.mark.long
-
 __all__ = ["start", "vault"]
 
 F1, PAGE_DOWN, END = b"\x1bOP", b"\x1b[6~", b"\x1b[F"

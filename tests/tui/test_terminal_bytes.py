@@ -10,8 +10,6 @@ import pytest
 from tests.terminal import CSI, Terminal, plain, python_in_terminal
 from tests.tui import hostile
 
-pytestmark = pytest.mark.long
-
 OF_TEXTUAL = re.compile(
     rb"\x1b\["
     rb"(?:[0-9;]*[mHJK]"  # colours, cursor position, erasing

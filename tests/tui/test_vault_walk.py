@@ -12,8 +12,6 @@ import pytest
 from tests.terminal import Terminal, python_in_terminal
 from tests.tui.walking import vault as vault
 
-pytestmark = pytest.mark.long
-
 LEFT = b"\x1b"
 NOTE = "Inbox/Walk.md"
 

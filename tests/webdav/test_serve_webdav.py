@@ -19,8 +19,6 @@ from tests.git_vaults import User
 from tests.terminal import plain, python_in_terminal
 from tests.webdav.parts import PASSWORD, Served, soon, temporary_files
 
-pytestmark = pytest.mark.long
-
 PATIENCE_SECONDS = 60
 
 

@@ -21,8 +21,6 @@ from tests.git_vaults import User, new_writer
 from tests.webdav.parts import Served, temporary_files
 from tests.webdav.test_serve_webdav import served_by
 
-pytestmark = pytest.mark.long
-
 TEXT = b"Typed by hand, and in no commit.\n"
 OTHER = b"The other note, and in no commit either.\n"
 
