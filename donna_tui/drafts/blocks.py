@@ -18,7 +18,7 @@ from donna_tui.drafts.text import words_only
 from donna_tui.memory.checkboxes import parse_task
 from donna_tui.search.ranking import stems_of
 from donna_tui.search.sections import DECISION_LABEL, DECISIONS_HEADING, TASK_LABEL, TASK_LINE, TASKS_HEADING
-from donna_tui.text.dates import MONTH, SHORT_WEEKDAY, WEEKDAY, WEEKDAYS
+from donna_tui.text.dates import ANY_WEEKDAY, MONTH, WEEKDAYS
 from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import CELL_END, CUE, DELIMITER_ROW, EMBEDDED_IMAGE, VOICE, Section, split_sections
 from donna_tui.text.prose import HIDDEN, hidden, prose, without_comments
@@ -111,7 +111,7 @@ _NAMES = rf"(?-i:{_ANYBODY}(?:(?:,? (?:and|und|et|y)|[,;/&+]| [/&+])\s?{_ANYBODY
 ONLY_NAMES = re.compile(_NAMES)
 """A list of names or of numbers of people. A verb phrase has words in lower case."""
 
-_DAY = rf"(?:(?:on|at|am|the|next|in) )*(?:\d|tb[ad]\b|(?:{WEEKDAY}|{SHORT_WEEKDAY})\b|(?:{MONTH})\.? \d)"
+_DAY = rf"(?:(?:on|at|am|the|next|in) )*(?:\d|tb[ad]\b|(?:{ANY_WEEKDAY})\b|(?:{MONTH})\.? \d)"
 _ON_A_DAY = (
     rf" (?:(?:is|ist|will be) )?(?=(?:on|at|am|the|next) ){_DAY}"
     rf"(?:[\W\d]|(?:{MONTH}|{'|'.join(WEEKDAYS)}|st|nd|rd|th|of|at|am|pm|um|uhr)\b)*$"
@@ -119,11 +119,11 @@ _ON_A_DAY = (
 """A day without anything else that is said about it."""
 
 _IN_WEEKS = r" (?:is )?(?:in )?(?:\w+ ){1,2}weeks?(?: from now)?\W*$"
-_WHO_CAME = (
+_ATTENDEES = (
     r"(?:(?:attendees|participants|pres(?:ent)?|apol(?:ogie)?s|absent|with|teilnehm(?:er(?:innen)?|ende)|anwesende?|mit"
     rf"|présents|excusés|asistentes|protokoll)\W{{0,3}}:\W*(?:none\b\W*|{_NAMES}))+$"
 )
-SAYS_WHO_CAME = re.compile(rf"^\W*{_WHO_CAME}", re.IGNORECASE)
+LISTS_ATTENDEES = re.compile(rf"^\W*{_ATTENDEES}", re.IGNORECASE)
 
 _BY_SOMEBODY = r"(?:\W{0,3}| ?\([^()]{1,40}\))"
 """What may be between a label and its colon, as in “Decision (Kim): …”."""
@@ -137,7 +137,7 @@ LABEL_PATTERNS = (
     (
         Role.SKIPPED,
         re.compile(
-            rf"^\W*(?:{_WHO_CAME}|(?:(?:date of (?:the )?)?next (?:meeting|mtg|review|session)|date next"
+            rf"^\W*(?:{_ATTENDEES}|(?:(?:date of (?:the )?)?next (?:meeting|mtg|review|session)|date next"
             rf"|nächste[rs]? (?:termin|meeting|treffen))(?!.*\?)(?:\W{{0,3}}:\W*{_DAY}|{_ON_A_DAY}|{_IN_WEEKS}))",
             re.IGNORECASE,
         ),
@@ -781,7 +781,7 @@ _GENERIC = re.compile(
 """Headings that say nothing about what is below them."""
 
 _INITIALS = re.compile(r"[A-ZÀ-Þ]{2,3}(?:,? (?:and |und |& )?[A-ZÀ-Þ]{2,3}){2,}")
-"""Who was there, in initials."""
+"""Match a list of attendees by their initials, such as “CN DP RE”."""
 
 _SHORT_LABEL = re.compile(r"(?=.{3})(?!.* (?:to|will|zu|wird|werden)\b)[^\W\d_][\w'’&/-]*(?: [\w'’&/-]+){0,3}")
 _NUMBERED = re.compile(r"(\d{1,2}) ([A-ZÀ-Þ].*)")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from donna_tui.text.dates import MONTH, SHORT_WEEKDAY, WEEKDAY
+from donna_tui.text.dates import ANY_WEEKDAY, MONTH, WEEKDAY
 
 DEADLINE = (
     r"\b(?:by|until|before|bis)(?: (?:the|this|next|zum|nächsten?|kommenden))?"
-    rf" (?:(?:{WEEKDAY}|{SHORT_WEEKDAY})\b|to(?:morrow|night)|noon|e\.?o\.?[dw]\b|then\b"
+    rf" (?:(?:{ANY_WEEKDAY})\b|to(?:morrow|night)|noon|e\.?o\.?[dw]\b|then\b"
     r"|(?:end|start|beginning|middle) of"
     rf"|(?:mid|early|late)\b|ende|mitte|anfang|morgen|heute|week|month|woche|monat|kw"
     rf"|(?:{MONTH})\b|\d{{1,2}}(?:st|nd|rd|th)\b|\d{{1,2}}\.\d|\d{{1,2}}\.? (?:{MONTH})\b"
@@ -17,7 +17,7 @@ DEADLINE = (
 )
 ON_DAY = (
     rf"(?:{DEADLINE}|\b(?:tomorrow|(?:next|this) week|morgen|(?:nächste|diese) woche"
-    rf"|(?:on|am) (?:{WEEKDAY}|{SHORT_WEEKDAY}))\b)"
+    rf"|(?:on|am) (?:{ANY_WEEKDAY}))\b)"
 )
 """A day by or on which something is to be done."""
 

@@ -114,7 +114,7 @@ def is_quotable(block: Block) -> bool:
     if is_point:
         return block.role is Role.DECISIONS or block.box != "" or not IS_DONE.search(text)
     said = _DAY.sub("", text)
-    said = text if said.rstrip().endswith(":") else said
+    said = text if said.rstrip().endswith(":") else said  # a label with only a day, such as “Meeting date: 2021-02-03”
     letters = sum(char.isalpha() or char.isspace() for char in said)
     if letters < MIN_LETTERS * len(said) or _BOILERPLATE.search(text):
         return False

@@ -32,7 +32,7 @@ from donna_tui.drafts.quotable import is_quotable
 from donna_tui.drafts.series import day_in, day_of
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.search.ranking import stems_of
-from donna_tui.text.dates import MONTH, MONTHS, SHORT_WEEKDAY, WEEKDAY, month_number
+from donna_tui.text.dates import ANY_WEEKDAY, MONTH, MONTHS, month_number
 from donna_tui.text.markdown import split_sections
 from donna_tui.types.drafts import Evidence
 from donna_tui.types.search import MemorySource
@@ -78,7 +78,7 @@ _OUTCOME = re.compile(
     rf"\b(?i:{_DECIDED}|(?:we|all) agree|(?<!the )decision|the decision (?:is|was)|concluded?"
     r"|(?<!being )(?:landed|merged|closed|shipped|released)"
     r"|postponed|cancelled|deferred|moved to|moves to|deadline|next steps?|volunteered|action item|blocked"
-    rf"|plan(?:s|s? is)? to|by (?:{WEEKDAY}|{SHORT_WEEKDAY}))\b"
+    rf"|plan(?:s|s? is)? to|by (?:{ANY_WEEKDAY}))\b"
     rf"|^\W*(?:{_NO_ACTOR}[A-ZÀ-Þ][\w.'’-]*(?:,? (?:and )?{_NO_ACTOR}[A-ZÀ-Þ][\w.'’-]*){{0,3}}[:,]? (?:-+ |– )?)?"
     r"(?i:will|to(?! (?:clarify|be clear|add on)\b)|still needs? to|(?:is|are) going to)\b"
 )
@@ -109,13 +109,13 @@ _DONE = re.compile(
 
 _STALE = re.compile(
     r"\b(?:today|tonight|tomorrow|yesterday|this (?:morning|afternoon|evening|meeting))\b"
-    rf"|\b(?:this|diese[nrs]?) (?:{WEEKDAY}|{SHORT_WEEKDAY})\b",
+    rf"|\b(?:this|diese[nrs]?) (?:{ANY_WEEKDAY})\b",
     re.IGNORECASE,
 )
 """Words for days that mean another day at the next meeting."""
 
 _DUE = re.compile(
-    rf"\b(?:deadline|due (?:on|by|date)|by (?:{WEEKDAY}|{SHORT_WEEKDAY})|by (?:the )?end of)\b",
+    rf"\b(?:deadline|due (?:on|by|date)|by (?:{ANY_WEEKDAY})|by (?:the )?end of)\b",
     re.IGNORECASE,
 )
 _POINTS_BACK = re.compile(
@@ -571,10 +571,10 @@ def _chosen_notes(
         if root >= 0 and worth[best[0]] >= OUTCOME + DECIDED:
             best = [each for each in best if worth[each] >= OUTCOME]
         ranks.update({number: (place - worth[number], number) for place, number in enumerate(best)})
-    chosen_lines = {each for number in ranks for each in (number, *_above(blocks, number))}
-    if len(chosen_lines) <= most + FEW_MORE and most >= MAX_NOTES:
-        return sorted(chosen_lines)
-    chosen_lines = set()
+    every_line = {each for number in ranks for each in (number, *_above(blocks, number))}
+    if len(every_line) <= most + FEW_MORE and most >= MAX_NOTES:
+        return sorted(every_line)
+    chosen_lines: set[int] = set()
     for number in sorted(ranks, key=ranks.__getitem__):
         line = {number, *_above(blocks, number)}
         if len(chosen_lines | line) <= most:

@@ -22,8 +22,8 @@ MONTH = "|".join(_ABBREVIATED)
 WEEKDAY = "|".join((*WEEKDAYS, *GERMAN_WEEKDAYS))
 """The English and German names of the days of the week, as a pattern to be followed by a boundary."""
 
-SHORT_WEEKDAY = "mon|tues?|weds?|thu(?:rs?)?|fri|(?-i:S(?:at|un)|Mo|Di|Mi|Do|Fr|Sa|So)"
-"""Their abbreviations, many of which are words: to be used only after “by”, “bis”, “this” or the like."""
+ANY_WEEKDAY = rf"{WEEKDAY}|mon|tues?|weds?|thu(?:rs?)?|fri|(?-i:S(?:at|un)|Mo|Di|Mi|Do|Fr|Sa|So)"
+"""The same with abbreviations, many of which are words: to be used only after “by”, “bis”, “this” or the like."""
 
 
 def month_number(name: str) -> int:

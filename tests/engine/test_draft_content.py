@@ -58,6 +58,11 @@ def section(text: str, name: str) -> list[str]:
     return [line for line in part.splitlines() if line]
 
 
+def statements(text: str, name: str) -> list[str]:
+    """Return the lines of a section without their sources."""
+    return [line.partition(" (")[0] for line in section(text, name)]
+
+
 # Meetings
 
 
@@ -623,7 +628,7 @@ async def test_a_week_reads_minutes_without_a_type_and_daily_notes_with_a_weekda
             "- 2024-01-16: [[Uni/Study group/2024-01-16|Sheets]]",
             "- 2024-01-18: [[Meetings/2024-01-18 Roof|2024-01-18 Roof]]",
         ]
-        assert [line.partition(" (")[0] for line in section(text, "Decided")] == [
+        assert statements(text, "Decided") == [
             "- The board meets in May",
             "- The roof is red",
         ]
@@ -673,7 +678,7 @@ async def test_promises_in_the_notes_of_a_day_are_commitments(tmp_path: Path) ->
     }
     async with draft_engine(tmp_path, notes=notes) as here:
         (result,) = await here.engine.drafts.write_new("commitment_log", THIS_WEEK)
-        assert [line.partition(" (")[0] for line in section(here.text(result.path), "Promised")] == [
+        assert statements(here.text(result.path), "Promised") == [
             "- Bo promised the tiles for May",
             "- Bo: order the tiles",
             "- I promised Ana the figures by Friday",
@@ -686,7 +691,7 @@ async def test_promises_in_the_notes_of_a_day_are_commitments(tmp_path: Path) ->
             "- Calls: Jo Park will write the FAQ before the launch",
         ]
         (thursday,) = await here.engine.drafts.write_new("commitment_log", datetime.date(2024, 1, 18))
-        assert [line.partition(" (")[0] for line in section(here.text(thursday.path), "Promised")] == [
+        assert statements(here.text(thursday.path), "Promised") == [
             "- I heard Ana is ill and I promised to call",
             "- Heard from Dana: she promised the tent",
             "- Das Zelt gehört Uwe und er hat es versprochen",
@@ -727,7 +732,7 @@ async def test_promises_with_initials_and_short_days_are_commitments(tmp_path: P
     }
     async with draft_engine(tmp_path, notes=notes, me=("Judith Pryce",)) as here:
         (result,) = await here.engine.drafts.write_new("commitment_log", THIS_WEEK)
-        lines = [line.partition(" (")[0] for line in section(here.text(result.path), "Promised")]
+        lines = statements(here.text(result.path), "Promised")
         assert lines == [f"- {each}" for each in promised]
 
 
@@ -748,7 +753,7 @@ async def test_a_week_lists_the_outcomes_of_meetings_that_say_who_came(tmp_path:
             "- 2024-01-16: [[School/2024-01-16 Board|2024-01-16 Board]]: We go with the red roof",
             "  - The party moves to 3 May",
         ]
-        assert [line.partition(" (")[0] for line in section(text, "Promised")] == [
+        assert statements(text, "Promised") == [
             "- Cy will call Dana by Friday",
             "- AL to ring the men",
         ]
@@ -769,7 +774,7 @@ async def test_reviews_list_promises_and_open_boxes_of_running_notes_once(tmp_pa
         for skill in ("daily_reflection", "weekly_review"):
             (result,) = await here.engine.drafts.write_new(skill, THIS_WEEK)
             text = here.text(result.path)
-            assert [line.partition(" (")[0] for line in section(text, "Promised")] == [
+            assert statements(text, "Promised") == [
                 "- I'll send Ana the plan",
                 "- Ben orders the samples",
             ]
@@ -878,7 +883,7 @@ async def test_a_running_note_has_the_minutes_of_several_meetings(tmp_path: Path
             "- 2024-01-16: [[1on1/Bo|Bo]]",
             "- 2024-01-16: [[Meetings/Standup|Standup]]",
         ]
-        assert [line.partition(" (")[0] for line in section(text, "Decided")] == [
+        assert statements(text, "Decided") == [
             "- We agreed to ship",
             "- Bo gets the budget",
             "- We agreed to wait",
@@ -1042,7 +1047,7 @@ async def test_a_task_that_was_done_in_two_notes_on_one_day_is_listed_once(tmp_p
     }
     async with draft_engine(tmp_path, notes=notes) as here:
         (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
-        done = [line.partition(" (")[0] for line in section(here.text(result.path), "Done")]
+        done = statements(here.text(result.path), "Done")
         assert sorted(done) == ["- Buy milk", "- Send the invoice", "- Send the invoice", "- Send the offer"]
 
 
@@ -1172,7 +1177,7 @@ async def test_a_person_without_a_page_gets_one_with_only_what_is_about_them(tmp
     async with draft_engine(tmp_path, notes=notes) as here:
         assert await profiles(here) == ["Inbox/Alice.md"]
         text = here.text("Inbox/Alice.md")
-        assert [line.partition(" (")[0] for line in section(text, "What I know")] == [
+        assert statements(text, "What I know") == [
             "- Met Alice about the rocket",
             "- Alice likes tea",
             "- Moves to Lisbon in May",
@@ -1200,7 +1205,7 @@ async def test_a_profile_lists_no_task_that_a_later_note_has_as_done(tmp_path: P
     }
     async with draft_engine(tmp_path, notes=notes) as here:
         (result,) = await here.engine.drafts.write_new("person_profile", datetime.date.today(), person="Alice")
-        assert [line.partition(" (")[0] for line in section(here.text(result.path), "Between us")] == [
+        assert statements(here.text(result.path), "Between us") == [
             f"- Pay Alice, due {then}",
             f"- Report to Alice, due {then}",
             "- Alice: call Ben",
@@ -1222,8 +1227,8 @@ async def test_an_action_item_is_no_fact_and_pending_only_after_the_last_meeting
     async with draft_engine(tmp_path, notes=notes) as here:
         (result,) = await here.engine.drafts.write_new("person_profile", datetime.date.today(), person="Alice")
         text = here.text(result.path)
-        assert [line.partition(" (")[0] for line in section(text, "What I know")] == ["- Alice owns the swords"]
-        assert sorted(line.partition(" (")[0] for line in section(text, "Between us")) == [
+        assert statements(text, "What I know") == ["- Alice owns the swords"]
+        assert sorted(statements(text, "Between us")) == [
             "- Alice to glue the letters",
             "- Alice: order gloves",
             "- I promised Alice to send the plan",
@@ -1239,7 +1244,7 @@ async def test_a_profile_has_no_line_about_somebody_unnamed(tmp_path: Path) -> N
     }
     async with draft_engine(tmp_path, notes=notes) as here:
         (result,) = await here.engine.drafts.write_new("person_profile", datetime.date.today(), person="Alice")
-        assert [line.partition(" (")[0] for line in section(here.text(result.path), "What I know")] == [
+        assert statements(here.text(result.path), "What I know") == [
             "- This week Alice is away.",
             "- Alice leads the team",
             "- IT gave Alice a laptop",
@@ -1279,7 +1284,7 @@ async def test_a_profile_has_lines_with_an_alias_or_the_initials_of_an_attendee(
     }
     async with draft_engine(tmp_path, notes=notes) as here:
         (result,) = await here.engine.drafts.write_new("person_profile", THIS_WEEK, person="Ruth Ellery")
-        found = [line.partition(" (")[0] for line in section(here.text(result.path), "What I know")]
+        found = statements(here.text(result.path), "What I know")
         assert found == ["- RE speaks to the panel in May", "- Rue has moved to Leeds"]
 
 
@@ -1299,7 +1304,7 @@ async def test_a_profile_has_no_line_about_others_at_a_meeting_with_the_person(t
     )
     async with draft_engine(tmp_path, notes={"Work/Review.md": text, "People/Alice.md": ""}) as here:
         (result,) = await here.engine.drafts.write_new("person_profile", datetime.date.today(), person="Alice")
-        assert [line.partition(" (")[0] for line in section(here.text(result.path), "What I know")] == [
+        assert statements(here.text(result.path), "What I know") == [
             "- Alice doubts the budget.",
             "- Wants to go to the data team",
             "- Likes tea",
@@ -1339,7 +1344,7 @@ async def test_a_profile_has_no_line_that_somebody_else_says(tmp_path: Path) -> 
     notes = {f"Daily/{recently()}.md": text, later: "- Alice comes to tea\n"}
     async with draft_engine(tmp_path, notes=notes) as here:
         (result,) = await here.engine.drafts.write_new("person_profile", datetime.date.today(), person="Alice")
-        assert [line.partition(" (")[0] for line in section(here.text(result.path), "What I know")] == [
+        assert statements(here.text(result.path), "What I know") == [
             "- Moves to Lisbon",
             "- Tea",
             "  - Alice, green tea is best",
@@ -1358,7 +1363,7 @@ async def test_a_profile_leaves_greetings_and_thanks_out(tmp_path: Path) -> None
     )
     async with draft_engine(tmp_path, notes={f"Daily/{recently()}.md": text}) as here:
         (result,) = await here.engine.drafts.write_new("person_profile", datetime.date.today(), person="Alice")
-        assert [line.partition(" (")[0] for line in section(here.text(result.path), "What I know")] == [
+        assert statements(here.text(result.path), "What I know") == [
             "- Alice: Yeah, I painted the lake last year!",
             "- Thanks to Alice the roof is dry again",
             "- Good with children, Alice",

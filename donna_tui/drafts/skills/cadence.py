@@ -16,7 +16,7 @@ from typing import Any
 
 from donna_tui.calendar.poller import why_no_draft
 from donna_tui.config.calendars import Notes
-from donna_tui.drafts.blocks import ONLY_NAMES, SAYS_WHO_CAME, Block, Role, bare, is_generic
+from donna_tui.drafts.blocks import LISTS_ATTENDEES, ONLY_NAMES, Block, Role, bare, is_generic
 from donna_tui.drafts.drafters import Answer, AnswerRequest, Corrected, correcting
 from donna_tui.drafts.page import Context
 from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, paths_of_keys
@@ -205,7 +205,7 @@ def promised_in(reads: Iterable[ReadNote], material: Material, held: Collection[
     people = {*me, *pages_by_name(material.gatherer.client)}
     for read in reads:
         if read.note.path in held or _has_minutes(read.note, me):
-            initials = initials_of({*people, *people_of(read.note.front), *_names_in(read)})
+            initials = initials_of({*people, *people_of(read.note.front), *_attendees_in(read)})
             said = (block for block in read.blocks if not block.box and is_quotable(block))
             promised = [
                 replace(each, depth=0)
@@ -216,9 +216,11 @@ def promised_in(reads: Iterable[ReadNote], material: Material, held: Collection[
     return lines
 
 
-def _names_in(read: ReadNote) -> set[str]:
-    """Return the names in the lines of a note that say who came."""
-    lines = (block.text for block in read.blocks if SAYS_WHO_CAME.match(block.text) or ONLY_NAMES.fullmatch(block.text))
+def _attendees_in(read: ReadNote) -> set[str]:
+    """Return the names in the lines of a note that list the attendees."""
+    lines = (
+        block.text for block in read.blocks if LISTS_ATTENDEES.match(block.text) or ONLY_NAMES.fullmatch(block.text)
+    )
     return {_NOT_A_NAME.sub("", name) for line in lines for name in _BETWEEN_NAMES.split(line)}
 
 
@@ -518,15 +520,15 @@ async def meetings_held(gatherer: Gatherer, span: Span, reads: Sequence[ReadNote
     found += [
         Held(_title_of(read.note), day_in(read.note.path, read.note.front), read.note.path, read)
         for read in unplanned
-        if is_meeting_note(read.note, gatherer.me) or _says_who_came(read, gatherer.me)
+        if is_meeting_note(read.note, gatherer.me) or _lists_attendees(read, gatherer.me)
     ]
     return [each for each in found if not (each.read and was_cancelled(each.read))]
 
 
-def _says_who_came(read: ReadNote, me: Collection[str]) -> bool:
+def _lists_attendees(read: ReadNote, me: Collection[str]) -> bool:
     """Check whether a note with a day in its name has a line such as “Present: Ana, Bo”."""
     has_day = day_of(PurePosixPath(read.note.path).name) is not None
-    return has_day and not _is_daily(read.note, me) and any(SAYS_WHO_CAME.match(block.text) for block in read.blocks)
+    return has_day and not _is_daily(read.note, me) and any(LISTS_ATTENDEES.match(block.text) for block in read.blocks)
 
 
 def _title_of(note: IndexedNote) -> str:
