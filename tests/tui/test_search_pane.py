@@ -91,6 +91,19 @@ async def test_a_key_right_after_typing_is_for_the_answer_to_what_was_typed(edit
         assert [path.name for path, _ in edited] == ["for-ab.md"]
 
 
+@pytest.mark.parametrize("keys", [("down", "down"), ("escape", "down", "down")])
+async def test_moving_right_after_typing_is_in_the_answer_to_what_was_typed(keys: tuple[str, ...]) -> None:
+    names = {"a": ("old", "older", "oldest"), "ab": ("new", "newer", "newest", "old")}
+    backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, *names[request.text]))
+    async with driving(backend) as donna:
+        await donna.search_for("a")
+        backend.gates.hold("search", "ab")
+        await donna.type("b")
+        asyncio.get_running_loop().call_later(0.2, backend.gates.release, "search", "ab")
+        await donna.press(*keys)
+        assert donna.search.selected == hit("newest")
+
+
 async def test_keys_move_the_list_while_the_input_keeps_the_focus() -> None:
     async with driving(backend_with("one", "two", "three")) as donna:
         await donna.search_for("x")

@@ -33,14 +33,15 @@ def vault(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def start(vault: Path, tmp_path: Path) -> Start:
-    """Run Donna on the vault, with the cursor in the search box."""
+    """Run Donna on the vault, with every note indexed and the cursor in the search box."""
 
     @contextmanager
     def started(*, rows: int = 40, columns: int = 140, **environ: str) -> Iterator[Terminal]:
+        notes = sum(1 for _ in vault.rglob("*.md")) - 1  # the demo vault leaves one out of its index
         home = {"DONNA_HOME": str(tmp_path / "home"), "HOME": str(tmp_path), **environ}
         arguments = ("-m", "tests.cli.without_model", str(vault))
         with python_in_terminal(*arguments, rows=rows, columns=columns, **home) as terminal:
-            terminal.wait_for("keyword only")
+            terminal.until(lambda lines: any(f" {notes} notes · keyword only" in line for line in lines))
             yield terminal
 
     return started

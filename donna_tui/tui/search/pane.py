@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -20,7 +20,7 @@ from textual.worker import Worker, WorkerError
 from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import citation, citation_link
 from donna_tui.tui.lib import messages
-from donna_tui.tui.lib.action import ActionState
+from donna_tui.tui.lib.action import Action, ActionState
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import BlankColumn, BlankRow, Panel, name_panel
@@ -248,8 +248,10 @@ class SearchPane(BlankColumn):
             zoomable=bool(self.results.rows),
         )
 
-    async def update_needs(self, needs: Collection[str]) -> None:
-        if "selected" in needs and self._is_typing:
+    async def update_needs(self, action: Action) -> None:
+        """Answer what was typed first, for a key that uses the results or moves to them."""
+        uses_results = "selected" in action.needs.split() or action.id in ("search.next", "view.back")
+        if uses_results and self._is_typing:
             await self._runner.answer_typed()
 
     def focus_first(self) -> None:

@@ -278,7 +278,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if self.is_mounted and isinstance(self.pane, PartsPane) and action.context == self.pane.id:
             await self.pane.wait_until_loaded()
         if self.is_mounted and isinstance(self.pane, (PartsPane, SearchPane)):
-            await self.pane.update_needs(action.needs.split())
+            await self.pane.update_needs(action)
         if self._is_leaving or not self.is_mounted:
             return
         objection = action.why_not(self.state())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial, partialmethod
@@ -18,7 +18,7 @@ from textual.widgets import Input, Static
 from textual.worker import WorkerError
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.tui.lib.action import ActionState
+from donna_tui.tui.lib.action import Action, ActionState
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import Panel
@@ -97,10 +97,10 @@ class VaultPane(PartsPane):
             await self.detail.wait_until_read()
             self._arrive()
 
-    async def update_needs(self, needs: Collection[str]) -> None:
-        if "no_write" in needs or "no_move" in needs:
+    async def update_needs(self, action: Action) -> None:
+        if not {"no_write", "no_move"}.isdisjoint(action.needs.split()):
             await self.detail.wait_until_read()
-        await super().update_needs(needs)
+        await super().update_needs(action)
 
     def action_state(self, base: ActionState) -> ActionState:
         row, note = self.note_tree.selected, self.note

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partialmethod
 from time import monotonic
@@ -15,6 +15,7 @@ from textual.messages import Prune
 from textual.timer import Timer
 from textual.widget import Widget
 
+from donna_tui.tui.lib.action import Action
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.inputs import Notice, NoticeText, error_notice
@@ -110,8 +111,9 @@ class PartsPane(Horizontal):
         """Wait a moment until the list is there, for a key that is pressed right after the screen is shown."""
         await wait_while(lambda: self._backend is not None and self.loading_words)
 
-    async def update_needs(self, needs: Collection[str]) -> None:
+    async def update_needs(self, action: Action) -> None:
         """Update what an action needs, so that a key right after a change is not refused by the state before."""
+        needs = action.needs.split()
         is_refused = (self._no_undo and "no_undo" in needs) or (self._no_redo and "no_redo" in needs)
         if is_refused and self._backend is not None:
             with suppress(TimeoutError):  # while git works, the key is refused
