@@ -24,7 +24,25 @@ AltDigit = Enum("AltDigit", {f"ALT_{digit}": f"alt+{digit}" for digit in range(1
 
 
 class TerminalDriver(LinuxDriver):
-    """A driver that ignores undecodable input, such as a paste from a Latin-1 terminal."""
+    """A driver that ignores undecodable input, such as a paste from a Latin-1 terminal, and that survives SIGCONT."""
+
+    _raw: list[Any] | None = None
+    """The attributes of the terminal in application mode."""
+
+    def start_application_mode(self) -> None:
+        super().start_application_mode()  # type: ignore[no-untyped-call]
+        self._raw = _attributes()
+
+    def _sigcont_application(self, *_: Any) -> None:
+        """Enter application mode again if a shell has changed the terminal. After SIGSTOP, which cannot be handled and
+        which tools such as cpulimit send, Textual would start a second input thread, which takes keys and blocks exit.
+        """
+        if self._auto_restart and not self._must_signal_resume:
+            if _attributes() in (self._raw, None):
+                return
+            self.suspend_application_mode()
+            self._must_signal_resume = True
+        super()._sigcont_application()
 
     def run_input_thread(self) -> None:
         while not self.exit_event.is_set():

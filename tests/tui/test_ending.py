@@ -130,6 +130,20 @@ def test_invalid_utf8_input_does_not_end_the_app(terminal: Terminal) -> None:
 
 
 @pytest.mark.slow
+def test_stopped_app_continues_with_the_terminal_of_before_or_of_a_shell(terminal: Terminal) -> None:
+    raw = termios.tcgetattr(terminal.descriptor)
+    cooked = [*raw[:3], raw[3] | termios.ECHO | termios.ICANON, *raw[4:]]
+    for attributes in (raw, raw, raw, raw, cooked):
+        terminal.process.send_signal(signal.SIGSTOP)
+        termios.tcsetattr(terminal.descriptor, termios.TCSANOW, attributes)
+        terminal.process.send_signal(signal.SIGCONT)
+        terminal.rest(0.3)
+        terminal.until(lambda _: termios.tcgetattr(terminal.descriptor) == raw)
+    terminal.press(b"qqzz", until="Nothing relevant")
+    terminal.quit()
+
+
+@pytest.mark.slow
 def test_unsaved_text_is_kept_when_the_terminal_closes(terminal: Terminal, tmp_path: Path) -> None:
     type_into_a_note(terminal)
     terminal.rest(0.3)
